@@ -11,20 +11,20 @@
 #include <unistd.h>
 
 /* The memory, which was asked for already. */
-static inline void *grow_checked(void *memory, const char *what)
+static inline void *grow_checked(void *block, const char *what)
 {
-    if (memory)
-        return memory;
+    if (block)
+        return block;
     fprintf(stderr, "heddle: out of memory for %s\n", what);
     fflush(stdout);
     _exit(1);
 }
 
-static inline void *grow_sized(void *memory, size_t size, const char *what)
+static inline void *grow_sized(void *block, size_t size, const char *what)
 {
     char text[96];
-    if (memory)
-        return memory;
+    if (block)
+        return block;
     snprintf(text, sizeof text, "%zu bytes of %s", size, what);
     return grow_checked(NULL, text);
 }

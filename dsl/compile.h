@@ -1,7 +1,7 @@
 /* The front end's public face: from files to a `struct model`, with diagnostics.
  *
- * One `struct compilation` reads one main file and what it imports. Everything it hands out
- * (models, diagnostics, strings) lives in its arena until compile_close(). A compilation is used
+ * One `struct compilation` reads one main file and its imports. Everything that it hands out
+ * (models, diagnostics, strings) lives in its region until compile_close(). A compilation is used
  * once: open, one of the compile_*() functions, look at diagnostics, close. Nothing is printed
  * unless asked for; nothing is global, so several may be open at a time.
  *
@@ -110,7 +110,7 @@ const char *compile_file_text(const struct compilation *c, size_t index, size_t 
 const char *compile_line_text(const struct compilation *c, const char *file, uint32_t line,
                               uint32_t *size);
 
-/* The text of `file` in canonical layout, NUL-terminated, in the compilation's arena; NULL with a
+/* The text of `file` in canonical layout, NUL-terminated, in the compilation's region; NULL with a
  * diagnostic when the file cannot be read or has a syntax error. */
 const char *compile_format(struct compilation *c, const char *file, size_t *size);
 const char *compile_format_text(struct compilation *c, const char *name, const char *text,

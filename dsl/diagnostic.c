@@ -13,9 +13,9 @@
 
 #include "dsl/explain.h"
 
-void diagnostics_init(struct diagnostics *d, struct arena *arena, struct source_set *sources)
+void diagnostics_init(struct diagnostics *d, struct region *region, struct source_set *sources)
 {
-    *d = (struct diagnostics){.arena = arena, .sources = sources};
+    *d = (struct diagnostics){.region = region, .sources = sources};
 }
 
 enum compile_severity diagnostic_severity(enum diagnostic_code code)
@@ -66,16 +66,16 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
             d->warning_count++;
         return &d->sink;
     }
-    struct diagnostic *new = arena_take(d->arena, sizeof *new);
+    struct diagnostic *new = region_take(d->region, sizeof *new);
     new->code = code;
     new->span = span;
     new->key = key;
     new->order = d->list.count;
     va_list args;
     va_start(args, format);
-    new->message = arena_vprintf(d->arena, format, args);
+    new->message = region_vprintf(d->region, format, args);
     va_end(args);
-    vector_push(d->arena, &d->list, new);
+    vector_push(d->region, &d->list, new);
     if (diagnostic_severity(code) == COMPILE_ERROR)
         d->error_count++;
     else
@@ -87,7 +87,7 @@ static void add_note(struct diagnostics *d, struct diagnostic *to, bool is_help,
                      const char *message)
 {
     struct diagnostic_note note = {.is_help = is_help, .span = span, .message = message};
-    vector_push(d->arena, &to->notes, note);
+    vector_push(d->region, &to->notes, note);
 }
 
 void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span,
@@ -97,7 +97,7 @@ void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span s
         return;
     va_list args;
     va_start(args, format);
-    add_note(d, to, false, span, arena_vprintf(d->arena, format, args));
+    add_note(d, to, false, span, region_vprintf(d->region, format, args));
     va_end(args);
 }
 
@@ -107,7 +107,7 @@ void diagnostic_help(struct diagnostics *d, struct diagnostic *to, const char *f
         return;
     va_list args;
     va_start(args, format);
-    add_note(d, to, true, (struct span){0, 0}, arena_vprintf(d->arena, format, args));
+    add_note(d, to, true, (struct span){0, 0}, region_vprintf(d->region, format, args));
     va_end(args);
 }
 
@@ -151,12 +151,13 @@ void diagnostics_finish(struct diagnostics *d)
             d->list.items[at] = d->list.items[at - 1];
         d->list.items[at] = moving;
     }
-    d->published = arena_take(d->arena, (d->list.count + 1) * sizeof *d->published);
+    d->published = region_take(d->region, (d->list.count + 1) * sizeof *d->published);
     for (uint32_t i = 0; i < d->list.count; i++) {
         const struct diagnostic *from = d->list.items[i];
         const struct compile_explanation *entry = explain_entry(from->code);
         struct compile_diagnostic *to = &d->published[i];
-        struct compile_note *notes = arena_take(d->arena, (from->notes.count + 1) * sizeof *notes);
+        struct compile_note *notes =
+            region_take(d->region, (from->notes.count + 1) * sizeof *notes);
         *to = (struct compile_diagnostic){.code = entry->code,
                                           .name = entry->name,
                                           .severity = entry->severity,
@@ -172,7 +173,7 @@ void diagnostics_finish(struct diagnostics *d)
         }
         if (from->repeats > 0)
             to->message =
-                arena_printf(d->arena, "%s (and %u more like it)", from->message, from->repeats);
+                region_printf(d->region, "%s (and %u more like it)", from->message, from->repeats);
     }
 }
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/compile.h"
 #include "dsl/source.h"
 
@@ -41,7 +41,7 @@ struct diagnostic {
 #define DIAGNOSTIC_LIMIT 200
 
 struct diagnostics {
-    struct arena *arena;
+    struct region *region;
     struct source_set *sources;
     VECTOR(struct diagnostic *) list;
     uint32_t error_count, warning_count;
@@ -53,7 +53,7 @@ struct diagnostics {
     struct compile_diagnostic *published;
 };
 
-void diagnostics_init(struct diagnostics *d, struct arena *arena, struct source_set *sources);
+void diagnostics_init(struct diagnostics *d, struct region *region, struct source_set *sources);
 /* Never NULL: what is muted or repeated returns a sink that takes notes and forgets them. */
 struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code,
                                   struct span span, const char *format, ...)

@@ -1,5 +1,5 @@
-/* What an editor asks of a description while it is being written: what a name means, where it
- * stands, what could stand at the cursor, what a file declares.
+/* Answers for editors about a description that is being written: the meaning of a name, its places,
+ * completions at the cursor, the declarations of a file.
  *
  * A service is made of one state of a file and of what it imports, as compile_options.open_text
  * gives them. Nothing is elaborated: all answers follow from declarations, so half-written text

@@ -41,12 +41,12 @@ static uint32_t sort_scalars(const struct model_message *message, const struct m
     return count;
 }
 
-struct message_layout message_layout(struct arena *arena, const struct model_message *message)
+struct message_layout message_layout(struct region *region, const struct model_message *message)
 {
     size_t bytes = (message->field_count + 1) * sizeof(const struct model_field *);
-    struct message_layout layout = {.header = arena_take(arena, bytes),
-                                    .payload = arena_take(arena, bytes)};
-    const struct model_field **sorted = arena_take(arena, bytes);
+    struct message_layout layout = {.header = region_take(region, bytes),
+                                    .payload = region_take(region, bytes)};
+    const struct model_field **sorted = region_take(region, bytes);
     uint32_t count = sort_scalars(message, sorted);
     uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -65,9 +65,9 @@ struct message_layout message_layout(struct arena *arena, const struct model_mes
     return layout;
 }
 
-uint32_t message_payload_bytes(struct arena *arena, const struct model_message *message)
+uint32_t message_payload_bytes(struct region *region, const struct model_message *message)
 {
-    struct message_layout layout = message_layout(arena, message);
+    struct message_layout layout = message_layout(region, message);
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < layout.payload_count; i++)
         bytes = align(bytes, message_field_alignment(layout.payload[i]))
@@ -75,10 +75,10 @@ uint32_t message_payload_bytes(struct arena *arena, const struct model_message *
     return bytes;
 }
 
-uint32_t message_wire_bytes(struct arena *arena, const struct model_message *message)
+uint32_t message_wire_bytes(struct region *region, const struct model_message *message)
 {
-    struct message_layout layout = message_layout(arena, message);
-    uint32_t bytes = MESSAGE_FRAME_BYTES + message_payload_bytes(arena, message);
+    struct message_layout layout = message_layout(region, message);
+    uint32_t bytes = MESSAGE_FRAME_BYTES + message_payload_bytes(region, message);
     for (uint32_t i = 0; i < layout.header_count; i++)
         bytes += layout.header[i]->size;
     return bytes;
@@ -99,10 +99,10 @@ uint32_t message_variable_bytes(const struct model_message *message)
     return field ? field->size : 0;
 }
 
-uint32_t message_length_offset(struct arena *arena, const struct model_message *message)
+uint32_t message_length_offset(struct region *region, const struct model_message *message)
 {
     const struct model_field *field = variable_field(message);
-    struct message_layout layout = message_layout(arena, message);
+    struct message_layout layout = message_layout(region, message);
     uint32_t offset = MESSAGE_HEADER_OFFSET;
     if (!field)
         return 0;
@@ -114,12 +114,12 @@ uint32_t message_length_offset(struct arena *arena, const struct model_message *
     return 0; /* the field did not fit into the header */
 }
 
-uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages,
+uint32_t message_slot_bytes(struct region *region, const struct model_message *messages,
                             uint32_t count)
 {
     uint32_t largest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t bytes = message_payload_bytes(arena, &messages[i]);
+        uint32_t bytes = message_payload_bytes(region, &messages[i]);
         if (bytes > largest)
             largest = bytes;
     }

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_DSL_MESSAGE_LAYOUT_H
 #define HEDDLE_DSL_MESSAGE_LAYOUT_H
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 #define MESSAGE_HEADER_FIELD_BYTES 22 /* RING_FIELD_BYTES of runtime/link/ring.h */
@@ -22,7 +22,7 @@ struct message_layout {
     uint32_t payload_count;
 };
 
-struct message_layout message_layout(struct arena *arena, const struct model_message *message);
+struct message_layout message_layout(struct region *region, const struct model_message *message);
 
 /* Bytes and alignment of a field where it stands; masks and bytes for the protocol's arguments of
  * this model. */
@@ -30,16 +30,16 @@ uint32_t message_field_bytes(const struct model_field *field);
 uint32_t message_field_alignment(const struct model_field *field);
 
 /* Payload used by a message, not rounded up; 0: none. */
-uint32_t message_payload_bytes(struct arena *arena, const struct model_message *message);
+uint32_t message_payload_bytes(struct region *region, const struct model_message *message);
 /* On a link: frame, header fields and payload. */
-uint32_t message_wire_bytes(struct arena *arena, const struct model_message *message);
+uint32_t message_wire_bytes(struct region *region, const struct model_message *message);
 /* Offset of the message's length field from the start of struct message; 0: the message is always
  * as long. */
-uint32_t message_length_offset(struct arena *arena, const struct model_message *message);
+uint32_t message_length_offset(struct region *region, const struct model_message *message);
 /* Bytes of the field whose length that field gives. */
 uint32_t message_variable_bytes(const struct model_message *message);
 /* Slot size for one direction of a protocol: the largest payload, rounded up to 16. */
-uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages,
+uint32_t message_slot_bytes(struct region *region, const struct model_message *messages,
                             uint32_t count);
 
 #endif

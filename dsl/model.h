@@ -1,6 +1,6 @@
 /* The elaborated platform: everything a generator may know, and the only thing it reads.
  *
- * The front end fills one `struct model` for each compilation, in the compilation's arena; it is
+ * The front end fills one `struct model` for each compilation, in the compilation's region; it is
  * constant from then on and lives until compile_close(). All lists are arrays with a count beside
  * them. Every order is the order of declaration (arrays of instances row-major), so a generator
  * that walks the lists is deterministic by itself.
@@ -234,7 +234,7 @@ struct model_part_decl {
 
 struct model_store_decl {
     const char *name;
-    const char *type; /* C: `struct TYPE` in TYPE.h of the writer's folder */
+    const char *type; /* C: `struct TYPE`, which behaviours include */
     const char *doc;
     bool is_writer; /* store; otherwise reads */
 };

@@ -170,7 +170,7 @@ enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *v
     return QUANTITY_FINE;
 }
 
-const char *quantity_format(struct arena *arena, int64_t value, enum model_dimension dimension)
+const char *quantity_format(struct region *region, int64_t value, enum model_dimension dimension)
 {
     const struct unit *best = NULL;
     for (size_t i = 0; i < UNIT_COUNT; i++) {
@@ -184,8 +184,8 @@ const char *quantity_format(struct arena *arena, int64_t value, enum model_dimen
             best = unit;
     }
     if (best == NULL)
-        return arena_printf(arena, "%lld", (long long)value);
-    return arena_printf(arena, "%lld%s", (long long)(value / best->factor), best->name);
+        return region_printf(region, "%lld", (long long)value);
+    return region_printf(region, "%lld%s", (long long)(value / best->factor), best->name);
 }
 
 const char *quantity_dimension_name(enum model_dimension dimension)

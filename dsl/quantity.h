@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 enum quantity_problem {
@@ -29,7 +29,7 @@ enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *v
 /* Offset of the unit in a number token. */
 size_t quantity_digits(const char *text, size_t length);
 /* The shortest exact spelling: 65536 bytes are "64KiB". */
-const char *quantity_format(struct arena *arena, int64_t value, enum model_dimension dimension);
+const char *quantity_format(struct region *region, int64_t value, enum model_dimension dimension);
 /* "bytes", "a plain number": as messages call it. */
 const char *quantity_dimension_name(enum model_dimension dimension);
 /* An example unit for help texts: "B", "cy"; "" for plain numbers. */

@@ -73,14 +73,14 @@ bool reserved_symbol(const char *name)
     return HAS(symbols, name);
 }
 
-const char *reserved_besides(struct arena *arena, const char *name, const char *const *others)
+const char *reserved_besides(struct region *region, const char *name, const char *const *others)
 {
     size_t length = strlen(name);
     while (length > 1 && name[length - 1] == '_')
         length--;
-    const char *stem = arena_strndup(arena, name, length);
+    const char *stem = region_strndup(region, name, length);
     bool is_taken = reserved_word(stem);
     for (; others != NULL && *others != NULL; others++)
         is_taken |= strcmp(*others, stem) == 0;
-    return is_taken ? arena_printf(arena, "%s_", name) : name;
+    return is_taken ? region_printf(region, "%s_", name) : name;
 }

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 /* A keyword, a macro of the standard headers or the runtime's, or the compiler's own: "__x", "_X".
  */
@@ -19,6 +19,6 @@ bool reserved_symbol(const char *name);
 
 /* The name in C: with a '_' where it is, but for any '_' at its end, a word of C or one of `others`
  * (ends with NULL; may be NULL). Different names give different ones. */
-const char *reserved_besides(struct arena *arena, const char *name, const char *const *others);
+const char *reserved_besides(struct region *region, const char *name, const char *const *others);
 
 #endif

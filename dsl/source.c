@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void source_set_init(struct source_set *set, struct arena *arena)
+void source_set_init(struct source_set *set, struct region *region)
 {
-    *set = (struct source_set){.arena = arena, .next_base = 1};
+    *set = (struct source_set){.region = region, .next_base = 1};
 }
 
 const char *source_base_name(const char *path)
@@ -18,30 +18,30 @@ const char *source_base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static const char *source_folder_of(struct arena *arena, const char *path)
+static const char *source_folder_of(struct region *region, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (slash == NULL)
         return "";
     if (slash == path)
         return "/";
-    return arena_strndup(arena, path, (size_t)(slash - path));
+    return region_strndup(region, path, (size_t)(slash - path));
 }
 
-const char *source_join(struct arena *arena, const char *folder, const char *name)
+const char *source_join(struct region *region, const char *folder, const char *name)
 {
     if (folder[0] == '\0' || name[0] == '/')
         return name;
     size_t length = strlen(folder);
-    return arena_printf(arena, folder[length - 1] == '/' ? "%s%s" : "%s/%s", folder, name);
+    return region_printf(region, folder[length - 1] == '/' ? "%s%s" : "%s/%s", folder, name);
 }
 
 /* A byte-order mark goes, and each kind of line end becomes '\n', so that nothing behind this
  * knows of them. */
-static char *plain_text(struct arena *arena, const char *text, size_t size, uint32_t *plain_size)
+static char *plain_text(struct region *region, const char *text, size_t size, uint32_t *plain_size)
 {
     size_t from = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    char *plain = arena_take(arena, size + 1);
+    char *plain = region_take(region, size + 1);
     uint32_t n = 0;
     for (size_t i = from; i < size; i++) {
         if (text[i] != '\r')
@@ -58,14 +58,14 @@ struct source_file *source_add(struct source_set *set, const char *name, const c
 {
     if (size > SOURCE_MAX_BYTES || (size_t)set->next_base + size + 1 > UINT32_MAX)
         return NULL;
-    struct source_file *file = arena_take(set->arena, sizeof *file);
-    file->name = arena_strdup(set->arena, name);
-    file->folder = source_folder_of(set->arena, name);
-    file->text = plain_text(set->arena, text, size, &file->size);
+    struct source_file *file = region_take(set->region, sizeof *file);
+    file->name = region_strdup(set->region, name);
+    file->folder = source_folder_of(set->region, name);
+    file->text = plain_text(set->region, text, size, &file->size);
     file->is_plain = file->size == size && memcmp(file->text, text, size) == 0;
     file->base = set->next_base;
     set->next_base += file->size + 1; /* one more: the end of the file is a place of its own */
-    vector_push(set->arena, &set->files, file);
+    vector_push(set->region, &set->files, file);
     return file;
 }
 
@@ -132,7 +132,7 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
     char *buffer = NULL;
     while (size == room && size <= SOURCE_MAX_BYTES) {
         room = room == 0 ? expected + 1 : 2 * room;
-        char *grown = arena_take(set->arena, room);
+        char *grown = region_take(set->region, room);
         if (size > 0)
             memcpy(grown, buffer, size);
         buffer = grown;
@@ -180,7 +180,7 @@ static void find_lines(const struct source_set *set, struct source_file *file)
     uint32_t count = 1;
     for (uint32_t i = 0; i < file->size; i++)
         count += file->text[i] == '\n';
-    file->lines = arena_take(set->arena, count * sizeof *file->lines);
+    file->lines = region_take(set->region, count * sizeof *file->lines);
     file->line_count = 1;
     for (uint32_t i = 0; i < file->size; i++)
         if (file->text[i] == '\n')
@@ -224,7 +224,7 @@ const char *source_slice(const struct source_set *set, struct span span)
     if (file == NULL || span.end <= span.begin)
         return "";
     const char *from = file->text + (span.begin - file->base);
-    char *copy = arena_take(set->arena, span.end - span.begin + 1);
+    char *copy = region_take(set->region, span.end - span.begin + 1);
     size_t n = 0;
     for (uint32_t i = 0; i < span.end - span.begin; i++) {
         char ch = from[i];

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct span {
     uint32_t begin, end; /* end is one past */
@@ -33,7 +33,7 @@ struct source_file {
 typedef const char *source_open_text(void *context, const char *name, size_t *size);
 
 struct source_set {
-    struct arena *arena;
+    struct region *region;
     source_open_text *open_text; /* asked before a file is read; NULL: none */
     void *open_context;
     VECTOR(struct source_file *) files;
@@ -49,7 +49,7 @@ struct source_position {
 #define SOURCE_MAX_BYTES ((size_t)4 * 1024 * 1024)
 #define SOURCE_TOO_LARGE "it is larger than 4 MiB"
 
-void source_set_init(struct source_set *set, struct arena *arena);
+void source_set_init(struct source_set *set, struct region *region);
 /* Adds text (copied, with plain line ends). NULL when it is too large or the offset space is full.
  */
 struct source_file *source_add(struct source_set *set, const char *name, const char *text,
@@ -73,7 +73,7 @@ bool source_exists(const struct source_set *set, const char *name);
 /* A path without its folders. */
 const char *source_base_name(const char *path);
 /* folder/name; the name alone where the folder is "". */
-const char *source_join(struct arena *arena, const char *folder, const char *name);
+const char *source_join(struct region *region, const char *folder, const char *name);
 
 static inline struct span span_join(struct span a, struct span b)
 {

@@ -47,7 +47,7 @@ struct compiled {
 
 /* State of one build. */
 struct build {
-    struct arena *arena;
+    struct region *region;
     const struct build_request *request;
     const struct layout *layout;
     const char *cache;
@@ -63,9 +63,9 @@ struct build {
     VECTOR(struct compiled) compiled;
 };
 
-/* Levels of optimisation. Most of the time that a run takes passes in a few units; those that
- * have the line COLD_LINE take less than a hundredth of it, and half as long to be compiled with
- * less effort. */
+/* Levels of optimisation. A run spends most of its time in a few units. Units with the line
+ * COLD_LINE take less than a hundredth of it, and are compiled with less effort, in half the
+ * time. */
 #define WARM_UNIT "-O3"
 #define COLD_UNIT "-Og"
 #define COLD_LINE "#define UNIT_COLD"
@@ -76,7 +76,7 @@ static void add_words(struct build *b, struct words *list, const char *text)
         text += strspn(text, " \t");
         size_t size = strcspn(text, " \t");
         if (size > 0)
-            vector_push(b->arena, list, arena_strndup(b->arena, text, size));
+            vector_push(b->region, list, region_strndup(b->region, text, size));
         text += size;
     }
 }
@@ -98,7 +98,7 @@ static void choose_flags(struct build *b)
         "-D_DEFAULT_SOURCE",
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        vector_push(b->arena, &b->flags, fixed[i]);
+        vector_push(b->region, &b->flags, fixed[i]);
     add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
 }
 
@@ -164,14 +164,14 @@ static void choose_folder(struct build *b)
     for (size_t i = 0; i < request->include_count; i++)
         sha256_add_string(&hash, realpath(request->include[i], real) ? real : request->include[i]);
     sha256_finish(&hash, digest);
-    char *stem = arena_strdup(b->arena, source_base_name(request->file));
+    char *stem = region_strdup(b->region, source_base_name(request->file));
     stem[strcspn(stem, ".")] = '\0';
-    b->folder = arena_printf(b->arena, "%s/platforms/%s-%.16s", b->cache, stem, digest);
+    b->folder = region_printf(b->region, "%s/platforms/%s-%.16s", b->cache, stem, digest);
 }
 
 static const char *lock_file(const struct build *b)
 {
-    return arena_printf(b->arena, "%s/lock", b->folder);
+    return region_printf(b->region, "%s/lock", b->folder);
 }
 
 /* Held until the process ends or the file is closed. */
@@ -193,32 +193,32 @@ static int lock_folder(struct build *b)
 static struct words include_folders(struct build *b, const struct layout_unit *unit)
 {
     struct words list = {0};
-    vector_push(b->arena, &list, b->folder);
+    vector_push(b->region, &list, b->folder);
     if (unit) {
         const char **folders;
         uint32_t count = layout_unit_folders(b->layout, unit, &folders);
         for (uint32_t i = 0; i < count; i++)
-            vector_push(b->arena, &list, *folders[i] ? folders[i] : ".");
+            vector_push(b->region, &list, *folders[i] ? folders[i] : ".");
     }
     for (size_t i = 0; b->request->toolkit->include[i]; i++)
-        vector_push(b->arena, &list, b->request->toolkit->include[i]);
+        vector_push(b->region, &list, b->request->toolkit->include[i]);
     return list;
 }
 
 static const char *temporary(struct build *b, const char *path, const char *suffix)
 {
-    return arena_printf(b->arena, "%s.%ld.%s", path, (long)getpid(), suffix);
+    return region_printf(b->region, "%s.%ld.%s", path, (long)getpid(), suffix);
 }
 
 static void add_job(struct build *b, const char *what, const struct words *argv, const char *target)
 {
     struct words list = {0};
     for (uint32_t i = 0; i < argv->count; i++)
-        vector_push(b->arena, &list, argv->items[i]);
-    vector_push(b->arena, &list, (const char *)NULL);
+        vector_push(b->region, &list, argv->items[i]);
+    vector_push(b->region, &list, (const char *)NULL);
     struct job job = {.what = what, .argv = list.items, .output = temporary(b, target, "log")};
-    vector_push(b->arena, &b->jobs, job);
-    vector_push(b->arena, &b->targets, target);
+    vector_push(b->region, &b->jobs, job);
+    vector_push(b->region, &b->targets, target);
 }
 
 #define PROFILE_MACRO "HEDDLE_PROFILE"
@@ -245,7 +245,7 @@ static bool has_source(struct build *b, const struct layout_unit *unit,
     size_t size;
     bool found = false;
     for (uint32_t i = 0; unit && !found && i < unit->type->behaviour_count; i++) {
-        const char *text = input_read(b->arena, unit->type->behaviour[i], &size);
+        const char *text = input_read(b->region, unit->type->behaviour[i], &size);
         found = text && is_in(text, what);
     }
     return found;
@@ -257,12 +257,12 @@ static struct words flags_of(struct build *b, const struct layout_unit *unit)
     bool is_cold = has_source(b, unit, has_line, COLD_LINE);
     for (uint32_t i = 0; i < b->flags.count; i++) {
         bool is_level = is_cold && strcmp(b->flags.items[i], WARM_UNIT) == 0;
-        vector_push(b->arena, &flags, is_level ? COLD_UNIT : b->flags.items[i]);
+        vector_push(b->region, &flags, is_level ? COLD_UNIT : b->flags.items[i]);
         is_cold &= !is_level; /* only the first one is not the user's */
     }
     /* A profile compiles only the units anew that count by instruction. */
     if (b->request->profile && has_source(b, unit, has_word, PROFILE_MACRO))
-        vector_push(b->arena, &flags, "-D" PROFILE_MACRO);
+        vector_push(b->region, &flags, "-D" PROFILE_MACRO);
     return flags;
 }
 
@@ -270,17 +270,17 @@ static void plan_compile(struct build *b, const char *stem, const char *source, 
                          const struct words *flags, const struct words *folders)
 {
     struct words argv = {0};
-    vector_push(b->arena, &argv, b->compiler);
+    vector_push(b->region, &argv, b->compiler);
     for (uint32_t i = 0; i < flags->count; i++)
-        vector_push(b->arena, &argv, flags->items[i]);
+        vector_push(b->region, &argv, flags->items[i]);
     for (uint32_t i = 0; i < folders->count; i++) {
-        vector_push(b->arena, &argv, "-iquote");
-        vector_push(b->arena, &argv, folders->items[i]);
+        vector_push(b->region, &argv, "-iquote");
+        vector_push(b->region, &argv, folders->items[i]);
     }
-    vector_push(b->arena, &argv, "-c");
-    vector_push(b->arena, &argv, source);
-    vector_push(b->arena, &argv, "-o");
-    vector_push(b->arena, &argv, temporary(b, object, "tmp"));
+    vector_push(b->region, &argv, "-c");
+    vector_push(b->region, &argv, source);
+    vector_push(b->region, &argv, "-o");
+    vector_push(b->region, &argv, temporary(b, object, "tmp"));
     add_job(b, stem, &argv, object);
 }
 
@@ -306,7 +306,7 @@ static const char *shipped_object(struct build *b, const char *key)
     const char *folder = b->request->toolkit->objects;
     if (!folder)
         return NULL;
-    const char *object = arena_printf(b->arena, "%s/%.2s/%s.o", folder, key, key);
+    const char *object = region_printf(b->region, "%s/%.2s/%s.o", folder, key, key);
     return seal_holds(object) ? object : NULL;
 }
 
@@ -314,16 +314,16 @@ static const char *shipped_object(struct build *b, const char *key)
  */
 static bool plan_source(struct build *b, const char *stem, const struct layout_unit *unit)
 {
-    const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, stem);
+    const char *source = region_printf(b->region, "%s/%s.c", b->folder, stem);
     struct words folders = include_folders(b, unit), flags = flags_of(b, unit);
     char key[65];
     if (!key_source(b, &b->depend, source, &flags, &folders, key))
         return false;
-    const char *folder = arena_printf(b->arena, "%s/objects/%.2s", b->cache, key);
-    const char *object = arena_printf(b->arena, "%s/%s.o", folder, key);
+    const char *folder = region_printf(b->region, "%s/objects/%.2s", b->cache, key);
+    const char *object = region_printf(b->region, "%s/%s.o", folder, key);
     bool is_there = seal_holds(object);
     const char *shipped = is_there ? NULL : shipped_object(b, key);
-    vector_push(b->arena, &b->objects, shipped ? shipped : object);
+    vector_push(b->region, &b->objects, shipped ? shipped : object);
     if (is_there)
         cache_touch(object);
     if (is_there || shipped)
@@ -331,8 +331,8 @@ static bool plan_source(struct build *b, const char *stem, const struct layout_u
     if (!emit_make_folder(folder))
         return false;
     plan_compile(b, stem, source, object, &flags, &folders);
-    struct compiled compiled = {stem, unit, arena_strdup(b->arena, key)};
-    vector_push(b->arena, &b->compiled, compiled);
+    struct compiled compiled = {stem, unit, region_strdup(b->region, key)};
+    vector_push(b->region, &b->compiled, compiled);
     return true;
 }
 
@@ -340,7 +340,7 @@ static bool plan_source(struct build *b, const char *stem, const struct layout_u
 static bool is_unchanged(struct build *b, struct depend *again, uint32_t index)
 {
     const struct compiled *c = &b->compiled.items[index];
-    const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, c->stem);
+    const char *source = region_printf(b->region, "%s/%s.c", b->folder, c->stem);
     struct words folders = include_folders(b, c->unit), flags = flags_of(b, c->unit);
     char key[65];
     if (key_source(b, again, source, &flags, &folders, key) && strcmp(key, c->key) == 0)
@@ -360,7 +360,7 @@ static bool run_jobs(struct build *b)
     bool ok = jobs_run(b->jobs.items, b->jobs.count, parallel,
                        verbose ? JOBS_QUIET : b->request->progress);
     struct depend again;
-    depend_init(&again, b->arena);
+    depend_init(&again, b->region);
     for (uint32_t i = 0; i < b->jobs.count; i++) {
         const char *made = temporary(b, b->targets.items[i], "tmp");
         bool good = b->jobs.items[i].ok;
@@ -388,28 +388,28 @@ static struct words link_arguments(struct build *b, const char *output)
     const char *own_flags = getenv("HEDDLE_CFLAGS");
     const struct toolkit *toolkit = b->request->toolkit;
     struct words argv = {0};
-    vector_push(b->arena, &argv, b->compiler);
+    vector_push(b->region, &argv, b->compiler);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        vector_push(b->arena, &argv, head[i]);
-    vector_push(b->arena, &argv, output);
-    vector_push(b->arena, &argv, "-Xlinker"); /* -Wl would part it at commas */
-    vector_push(b->arena, &argv,
-                arena_printf(b->arena, "--version-script=%s/platform.map", b->cache));
+        vector_push(b->region, &argv, head[i]);
+    vector_push(b->region, &argv, output);
+    vector_push(b->region, &argv, "-Xlinker"); /* -Wl would part it at commas */
+    vector_push(b->region, &argv,
+                region_printf(b->region, "--version-script=%s/platform.map", b->cache));
     for (uint32_t i = 0; i < b->objects.count; i++)
-        vector_push(b->arena, &argv, b->objects.items[i]);
+        vector_push(b->region, &argv, b->objects.items[i]);
     /* Debug information is two thirds of the file, which each run reads. A user who asks for -g
      * wants to keep it. */
     if (!own_flags || !strstr(own_flags, "-g"))
-        vector_push(b->arena, &argv, "-Wl,--strip-debug");
-    vector_push(b->arena, &argv, "-Wl,--start-group");
+        vector_push(b->region, &argv, "-Wl,--strip-debug");
+    vector_push(b->region, &argv, "-Wl,--start-group");
     for (uint32_t i = 0; i < toolkit->archives.count; i++)
-        vector_push(b->arena, &argv, toolkit->archives.items[i]);
-    vector_push(b->arena, &argv, "-Wl,--end-group");
-    vector_push(b->arena, &argv, "-Wl,--as-needed");
+        vector_push(b->region, &argv, toolkit->archives.items[i]);
+    vector_push(b->region, &argv, "-Wl,--end-group");
+    vector_push(b->region, &argv, "-Wl,--as-needed");
     for (uint32_t i = 0; i < toolkit->libraries.count; i++)
-        vector_push(b->arena, &argv, toolkit->libraries.items[i]);
-    vector_push(b->arena, &argv, "-lm");
-    vector_push(b->arena, &argv, "-lpthread");
+        vector_push(b->region, &argv, toolkit->libraries.items[i]);
+    vector_push(b->region, &argv, "-lm");
+    vector_push(b->region, &argv, "-lpthread");
     add_words(b, &argv, getenv("HEDDLE_LDFLAGS"));
     return argv;
 }
@@ -418,7 +418,7 @@ static struct words link_arguments(struct build *b, const char *output)
 static bool write_export_list(struct build *b)
 {
     static const char text[] = "{ global: heddle_platform_open; local: *; };\n";
-    return emit_write_bytes(arena_printf(b->arena, "%s/platform.map", b->cache), text,
+    return emit_write_bytes(region_printf(b->region, "%s/platform.map", b->cache), text,
                             sizeof text - 1)
            != EMIT_FAILED;
 }
@@ -440,7 +440,7 @@ static bool place_library(struct build *b, const char *library, const char *outp
         return false;
     }
     size_t size;
-    const char *bytes = input_read(b->arena, library, &size);
+    const char *bytes = input_read(b->region, library, &size);
     return bytes && emit_write_bytes(output, bytes, size) != EMIT_FAILED;
 }
 
@@ -457,8 +457,8 @@ static bool link_platform(struct build *b, struct build_result *result)
     for (uint32_t i = 0; i < b->request->toolkit->archives.count; i++)
         add_identity(&hash, b->request->toolkit->archives.items[i]);
     sha256_finish(&hash, key);
-    const char *folder = arena_printf(b->arena, "%s/libraries/%.2s", b->cache, key);
-    const char *library = arena_printf(b->arena, "%s/%s.so", folder, key);
+    const char *folder = region_printf(b->region, "%s/libraries/%.2s", b->cache, key);
+    const char *library = region_printf(b->region, "%s/%s.so", folder, key);
     if (seal_holds(library)) {
         cache_touch(library);
     } else {
@@ -479,31 +479,31 @@ static bool link_platform(struct build *b, struct build_result *result)
     return place_library(b, library, result->platform_so);
 }
 
-static bool start_build(struct build *b, struct arena *arena, const struct build_request *request,
+static bool start_build(struct build *b, struct region *region, const struct build_request *request,
                         struct build_result *result)
 {
     *result = (struct build_result){0};
-    *b = (struct build){.arena = arena, .request = request};
-    b->cache = cache_folder(arena);
+    *b = (struct build){.region = region, .request = request};
+    b->cache = cache_folder(region);
     if (!cache_is_safe(b->cache) || !find_compiler(b))
         return false;
     choose_folder(b);
-    result->platform_so = arena_printf(arena, "%s/platform.so", b->folder);
-    result->tables = arena_printf(arena, "%s/platform.tables", b->folder);
+    result->platform_so = region_printf(region, "%s/platform.so", b->folder);
+    result->tables = region_printf(region, "%s/platform.tables", b->folder);
     return true;
 }
 
 static const char *stamp_file(const struct build *b)
 {
-    return arena_printf(b->arena, "%s/platform.stamp", b->folder);
+    return region_printf(b->region, "%s/platform.stamp", b->folder);
 }
 
-bool build_is_current(struct arena *arena, const struct build_request *request,
+bool build_is_current(struct region *region, const struct build_request *request,
                       struct build_result *result)
 {
     struct build b;
     /* A folder of the user's may hold anything by now. */
-    bool current = !request->folder && start_build(&b, arena, request, result)
+    bool current = !request->folder && start_build(&b, region, request, result)
                    && access(result->platform_so, R_OK) == 0 && access(result->tables, R_OK) == 0
                    && stamp_holds(stamp_file(&b));
     if (current)
@@ -546,11 +546,11 @@ static void write_stamp(struct build *b, const struct compilation *compilation)
 static bool make_module(struct build *b, const struct model *model, struct build_result *result)
 {
     struct gen_files files = {0};
-    b->layout = layout_make(b->arena, model, b->request->generic);
+    b->layout = layout_make(b->region, model, b->request->generic);
     if (!sources_check(b->layout))
         return false;
-    bool ok = gen_headers(b->arena, model, b->folder, &files)
-              && gen_platform(b->arena, b->layout, b->folder, &files)
+    bool ok = gen_headers(b->region, model, b->folder, &files)
+              && gen_platform(b->region, b->layout, b->folder, &files)
               && plan_source(b, "platform", NULL);
     for (uint32_t i = 0; ok && i < b->layout->units.count; i++)
         ok = plan_source(b, b->layout->units.items[i]->symbol, b->layout->units.items[i]);
@@ -571,18 +571,18 @@ static struct compilation *open_compilation(const struct build_request *request)
     return compile_open(&options);
 }
 
-bool build_platform(struct arena *arena, const struct build_request *request,
+bool build_platform(struct region *region, const struct build_request *request,
                     struct build_result *result)
 {
-    struct build *b = arena_take(arena, sizeof *b);
+    struct build *b = region_take(region, sizeof *b);
     uint64_t limit;
-    if (!cache_limit(&limit) || !start_build(b, arena, request, result))
+    if (!cache_limit(&limit) || !start_build(b, region, request, result))
         return false;
-    int building = cache_begin(arena, b->cache);
+    int building = cache_begin(region, b->cache);
     if (building < 0)
         return false;
-    stamp_begin(&b->stamp, arena);
-    depend_init(&b->depend, arena);
+    stamp_begin(&b->stamp, region);
+    depend_init(&b->depend, region);
     choose_flags(b);
     struct compilation *compilation = open_compilation(request);
     const struct model *model = compile_platform(compilation, request->file, request->platform);
@@ -596,7 +596,7 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     if (ok)
         write_stamp(b, compilation);
     if (ok && limit && (result->compiled || result->linked)) {
-        uint64_t freed = cache_prune(arena, b->cache, limit);
+        uint64_t freed = cache_prune(region, b->cache, limit);
         if (freed && request->verbose)
             fprintf(stderr, "heddle: removed %llu MiB that were used longest ago from the cache\n",
                     (unsigned long long)(freed >> 20));

@@ -25,7 +25,7 @@
 #include "codegen/build/jobs.h"
 #include "codegen/build/toolkit.h"
 #include "dsl/model.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct build_request {
     const struct toolkit *toolkit;
@@ -59,12 +59,12 @@ struct build_result {
 };
 
 /* Is the result of an earlier build of this request still good? Looks at times of files only. */
-bool build_is_current(struct arena *arena, const struct build_request *request,
+bool build_is_current(struct region *region, const struct build_request *request,
                       struct build_result *result);
 
 /* Reads, elaborates, generates, compiles, links. false: messages on stderr, the front end's and the
  * compiler's included. */
-bool build_platform(struct arena *arena, const struct build_request *request,
+bool build_platform(struct region *region, const struct build_request *request,
                     struct build_result *result);
 
 #endif

@@ -38,18 +38,18 @@ struct entries {
     uint32_t count, capacity;
 };
 
-const char *cache_folder(struct arena *arena)
+const char *cache_folder(struct region *region)
 {
     const char *value = getenv("HEDDLE_CACHE");
     if (value && *value)
         return value;
     value = getenv("XDG_CACHE_HOME");
     if (value && *value)
-        return arena_printf(arena, "%s/heddle", value);
+        return region_printf(region, "%s/heddle", value);
     value = getenv("HOME");
     if (value && *value)
-        return arena_printf(arena, "%s/.cache/heddle", value);
-    return arena_printf(arena, "/tmp/heddle-%ld", (long)getuid());
+        return region_printf(region, "%s/.cache/heddle", value);
+    return region_printf(region, "/tmp/heddle-%ld", (long)getuid());
 }
 
 /* Owners outside a container, most often the machine's root, look like this one inside. */
@@ -182,21 +182,21 @@ void cache_touch(const char *path)
 }
 
 /* Calls `visit` for each name in the folder; nothing when there is no folder. */
-static void each_name(struct arena *arena, const char *folder,
-                      void (*visit)(struct arena *arena, const char *path, void *context),
+static void each_name(struct region *region, const char *folder,
+                      void (*visit)(struct region *region, const char *path, void *context),
                       void *context)
 {
     DIR *open_folder = opendir(folder);
     const struct dirent *name;
     while (open_folder && (name = readdir(open_folder))) {
         if (name->d_name[0] != '.')
-            visit(arena, arena_printf(arena, "%s/%s", folder, name->d_name), context);
+            visit(region, region_printf(region, "%s/%s", folder, name->d_name), context);
     }
     if (open_folder)
         closedir(open_folder);
 }
 
-static void add_file(struct arena *arena, const char *path, void *context)
+static void add_file(struct region *region, const char *path, void *context)
 {
     struct entries *list = context;
     struct stat status;
@@ -207,20 +207,20 @@ static void add_file(struct arena *arena, const char *path, void *context)
                       .inode = status.st_ino,
                       .used_s = status.st_mtim.tv_sec};
     e.bytes = status.st_nlink == 1 ? (uint64_t)status.st_blocks * 512 : 0;
-    vector_push(arena, list, e);
+    vector_push(region, list, e);
 }
 
-static void add_files(struct arena *arena, const char *path, void *context)
+static void add_files(struct region *region, const char *path, void *context)
 {
-    each_name(arena, path, add_file, context);
+    each_name(region, path, add_file, context);
 }
 
-static void add_sizes(struct arena *arena, const char *path, void *context)
+static void add_sizes(struct region *region, const char *path, void *context)
 {
     struct entry *e = context;
     struct stat status;
     const char *name = strrchr(path, '/');
-    (void)arena;
+    (void)region;
     if (stat(path, &status) != 0)
         return;
     if (strcmp(name, "/platform.so") == 0)
@@ -232,12 +232,12 @@ static void add_sizes(struct arena *arena, const char *path, void *context)
         e->used_s = status.st_mtim.tv_sec;
 }
 
-static void add_platform(struct arena *arena, const char *path, void *context)
+static void add_platform(struct region *region, const char *path, void *context)
 {
     struct entries *list = context;
     struct entry e = {.path = path, .kind = ENTRY_PLATFORM};
-    each_name(arena, path, add_sizes, &e);
-    vector_push(arena, list, e);
+    each_name(region, path, add_sizes, &e);
+    vector_push(region, list, e);
 }
 
 static int by_use(const void *a, const void *b)
@@ -248,20 +248,20 @@ static int by_use(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static void remove_file(struct arena *arena, const char *path, void *context)
+static void remove_file(struct region *region, const char *path, void *context)
 {
-    (void)arena;
+    (void)region;
     (void)context;
     unlink(path);
 }
 
 /* false: another process is building there. */
-static bool remove_platform(struct arena *arena, const struct entry *e)
+static bool remove_platform(struct region *region, const struct entry *e)
 {
-    int lock = open(arena_printf(arena, "%s/lock", e->path), O_RDWR | O_CLOEXEC);
+    int lock = open(region_printf(region, "%s/lock", e->path), O_RDWR | O_CLOEXEC);
     bool free_now = lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0;
     if (free_now) {
-        each_name(arena, e->path, remove_file, NULL);
+        each_name(region, e->path, remove_file, NULL);
         rmdir(e->path);
     }
     if (lock >= 0)
@@ -284,9 +284,9 @@ static void remove_library(struct entries *list, ino_t inode)
 }
 
 /* What builds write under names of their own until it is complete: NAME.PID.tmp, NAME.PID.log. */
-static void remove_temporary(struct arena *arena, const char *path, void *context)
+static void remove_temporary(struct region *region, const char *path, void *context)
 {
-    (void)arena;
+    (void)region;
     (void)context;
     const char *suffix = strrchr(path, '.'), *digits = suffix;
     if (!suffix || (strcmp(suffix, ".tmp") != 0 && strcmp(suffix, ".log") != 0))
@@ -297,9 +297,9 @@ static void remove_temporary(struct arena *arena, const char *path, void *contex
         unlink(path);
 }
 
-static void remove_temporaries(struct arena *arena, const char *path, void *context)
+static void remove_temporaries(struct region *region, const char *path, void *context)
 {
-    each_name(arena, path, remove_temporary, context);
+    each_name(region, path, remove_temporary, context);
 }
 
 /* The file `building` gets a byte from each build that begins, and one from each that has ended
@@ -317,15 +317,15 @@ static bool has_unfinished(int file)
     return size < 0 || open_builds != 0;
 }
 
-/* Called while no other build runs. Looking through the cache for what is left takes longer than
- * many a build, so it is done only behind one that has not ended. */
-static void clean_up(struct arena *arena, const char *folder, int file)
+/* Called while no other build runs. Searching the cache for leftovers takes longer than many
+ * builds, so it is done only after a build that did not end. */
+static void clean_up(struct region *region, const char *folder, int file)
 {
     static const char *const inside[] = {"objects", "libraries", "platforms"};
     if (has_unfinished(file)) {
-        remove_temporaries(arena, folder, NULL);
+        remove_temporaries(region, folder, NULL);
         for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
-            each_name(arena, arena_printf(arena, "%s/%s", folder, inside[i]), remove_temporaries,
+            each_name(region, region_printf(region, "%s/%s", folder, inside[i]), remove_temporaries,
                       NULL);
     }
     if (ftruncate(file, 0) != 0)
@@ -339,10 +339,10 @@ static void mark(int file, char what)
     (void)written;
 }
 
-int cache_begin(struct arena *arena, const char *folder)
+int cache_begin(struct region *region, const char *folder)
 {
-    const char *path = arena_printf(arena, "%s/building", folder);
-    if (!emit_make_folder(name_folder(arena, folder)))
+    const char *path = region_printf(region, "%s/building", folder);
+    if (!emit_make_folder(name_folder(region, folder)))
         return -1;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
         fprintf(stderr, "heddle: cannot create the cache '%s': %s\n", folder, strerror(errno));
@@ -354,7 +354,7 @@ int cache_begin(struct arena *arena, const char *folder)
         return -1;
     }
     if (flock(file, LOCK_EX | LOCK_NB) == 0)
-        clean_up(arena, folder, file);
+        clean_up(region, folder, file);
     if (flock(file, LOCK_SH) == 0) {
         mark(file, BUILD_BEGINS);
         return file;
@@ -371,15 +371,15 @@ void cache_end(int file, bool ok)
     close(file);
 }
 
-uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit)
+uint64_t cache_prune(struct region *region, const char *folder, uint64_t limit)
 {
     struct entries list = {0};
     uint64_t total = 0, freed = 0;
     int64_t recent = (int64_t)time(NULL) - CACHE_RECENT_SECONDS;
-    each_name(arena, arena_printf(arena, "%s/objects", folder), add_files, &list);
-    each_name(arena, arena_printf(arena, "%s/libraries", folder), add_files, &list);
-    each_name(arena, arena_printf(arena, "%s/opencl", folder), add_file, &list);
-    each_name(arena, arena_printf(arena, "%s/platforms", folder), add_platform, &list);
+    each_name(region, region_printf(region, "%s/objects", folder), add_files, &list);
+    each_name(region, region_printf(region, "%s/libraries", folder), add_files, &list);
+    each_name(region, region_printf(region, "%s/opencl", folder), add_file, &list);
+    each_name(region, region_printf(region, "%s/platforms", folder), add_platform, &list);
     for (uint32_t i = 0; i < list.count; i++)
         total += list.items[i].bytes;
     if (list.count)
@@ -388,7 +388,7 @@ uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit)
         struct entry *e = &list.items[i];
         if (e->removed || e->used_s > recent || !e->bytes)
             continue;
-        if (e->kind == ENTRY_PLATFORM && !remove_platform(arena, e))
+        if (e->kind == ENTRY_PLATFORM && !remove_platform(region, e))
             continue;
         if (e->kind != ENTRY_PLATFORM)
             unlink(e->path);

@@ -1,32 +1,33 @@
-/* The folder in which builds keep what they made (build.h says what lies there), and its bound.
+/* The cache: the folder in which builds keep their results (build.h lists them), and its bound.
  *
  * When a build has made something new and the cache holds more than $HEDDLE_CACHE_LIMIT (default
- * 2 GiB; "500MiB"; 0: no bound), what was used longest ago is removed: compiled objects, folders of
- * platforms with the libraries that only they still name, code of OpenCL's kernels. A use is a
- * build that takes an object, or a build or run of a platform. What was used within the last hour
- * stays, since a build or run may be about to take it; so does a platform that is being built. */
+ * 2 GiB; "500MiB"; 0: no bound), the entries used longest ago are removed: compiled objects,
+ * folders of platforms with the libraries that no other platform names, code of OpenCL's kernels. A
+ * use is a build that takes an object, or a build or run of a platform. An entry used within the
+ * last hour stays, since a build or run may be about to take it; so does a platform that is being
+ * built. */
 #ifndef HEDDLE_CODEGEN_CACHE_H
 #define HEDDLE_CODEGEN_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 #define CACHE_DEFAULT_LIMIT  ((uint64_t)2 << 30)
 #define CACHE_RECENT_SECONDS 3600
 
 /* $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle, else a folder in /tmp. */
-const char *cache_folder(struct arena *arena);
+const char *cache_folder(struct region *region);
 
-/* Whether only this user (and root) can have written what is in the cache, which becomes code that
- * runs, and can put another one in its place. false: said why on stderr. */
+/* Can only this user (and root) write in the cache, or replace it? Its contents become code that
+ * runs. False: the reason was said on stderr. */
 bool cache_is_safe(const char *folder);
 
 /* Notes that a build runs until the file is closed, also by the compilers that it has started.
  * Before, unless others run, removes what builds have left that were killed. -1: said why on
  * stderr. */
-int cache_begin(struct arena *arena, const char *folder);
+int cache_begin(struct region *region, const char *folder);
 
 /* Closes the file of cache_begin(). A build that is not `ok` may have left something. */
 void cache_end(int file, bool ok);
@@ -42,6 +43,6 @@ void cache_touch(const char *path);
 
 /* Removes what was used longest ago until at most `limit` bytes are left. Returns how many bytes
  * were removed. */
-uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit);
+uint64_t cache_prune(struct region *region, const char *folder, uint64_t limit);
 
 #endif

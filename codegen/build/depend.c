@@ -21,11 +21,11 @@ struct depend_file {
     bool computed; /* has an #include of a macro */
 };
 
-void depend_init(struct depend *depend, struct arena *arena)
+void depend_init(struct depend *depend, struct region *region)
 {
-    *depend = (struct depend){.arena = arena};
-    intern_init(&depend->paths, arena);
-    intern_init(&depend->folders, arena);
+    *depend = (struct depend){.region = region};
+    intern_init(&depend->paths, region);
+    intern_init(&depend->folders, region);
 }
 
 /* The include directives of a text. */
@@ -42,8 +42,8 @@ static void scan(struct depend *depend, struct depend_file *file, const char *te
         at += 7 + strspn(at + 7, " \t");
         if (*at == '"') {
             size_t size = strcspn(at + 1, "\"\n");
-            const char *name = arena_strndup(depend->arena, at + 1, size);
-            vector_push(depend->arena, &file->includes, name);
+            const char *name = region_strndup(depend->region, at + 1, size);
+            vector_push(depend->region, &file->includes, name);
         } else if (*at != '<') {
             file->computed = true;
         }
@@ -55,11 +55,11 @@ static struct depend_file *load_record(struct depend *depend, const char *path)
     const struct intern_entry *known = intern_find(&depend->paths, path);
     if (known)
         return depend->files.items[known->value];
-    struct depend_file *file = arena_take(depend->arena, sizeof *file);
-    file->path = arena_strdup(depend->arena, path);
-    file->folder = name_folder(depend->arena, path);
+    struct depend_file *file = region_take(depend->region, sizeof *file);
+    file->path = region_strdup(depend->region, path);
+    file->folder = name_folder(depend->region, path);
     size_t size = 0;
-    const char *text = input_read(depend->arena, path, &size);
+    const char *text = input_read(depend->region, path, &size);
     file->readable = text != NULL;
     if (text) {
         struct sha256 hash;
@@ -69,7 +69,7 @@ static struct depend_file *load_record(struct depend *depend, const char *path)
         scan(depend, file, text);
     }
     intern_add(&depend->paths, file->path, depend->files.count);
-    vector_push(depend->arena, &depend->files, file);
+    vector_push(depend->region, &depend->files, file);
     return file;
 }
 
@@ -81,7 +81,7 @@ static bool has_first_folder(struct depend *depend, const char *folder, const ch
     size_t size = strcspn(name, "/");
     if (!name[size] || !*folder)
         return true;
-    const char *path = arena_printf(depend->arena, "%s/%.*s", folder, (int)size, name);
+    const char *path = region_printf(depend->region, "%s/%.*s", folder, (int)size, name);
     const struct intern_entry *known = intern_find(&depend->folders, path);
     if (known)
         return known->value;
@@ -103,7 +103,7 @@ static struct depend_file *resolve(struct depend *depend, const struct depend_fi
         if (!has_first_folder(depend, folder, name))
             continue;
         struct depend_file *file = load_record(
-            depend, *folder ? arena_printf(depend->arena, "%s/%s", folder, name) : name);
+            depend, *folder ? region_printf(depend->region, "%s/%s", folder, name) : name);
         if (file->readable)
             return file;
     }
@@ -123,8 +123,8 @@ static void add_folder(struct depend *depend, struct sha256 *hash, const char *f
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         if (entry->d_name[0] == '.')
             continue;
-        const char *name = arena_strdup(depend->arena, entry->d_name);
-        vector_push(depend->arena, &names, name);
+        const char *name = region_strdup(depend->region, entry->d_name);
+        vector_push(depend->region, &names, name);
     }
     if (dir)
         closedir(dir);
@@ -132,7 +132,7 @@ static void add_folder(struct depend *depend, struct sha256 *hash, const char *f
         qsort(names.items, names.count, sizeof *names.items, by_name);
     for (uint32_t i = 0; i < names.count; i++) {
         struct depend_file *file = load_record(
-            depend, arena_printf(depend->arena, "%s/%s", *folder ? folder : ".", names.items[i]));
+            depend, region_printf(depend->region, "%s/%s", *folder ? folder : ".", names.items[i]));
         if (file->readable)
             sha256_add_string(hash, file->digest);
     }

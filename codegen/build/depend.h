@@ -12,19 +12,19 @@
 
 #include "codegen/emit/intern.h"
 #include "base/sha256.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct depend_file;
 
 struct depend {
-    struct arena *arena;
+    struct region *region;
     struct intern paths;
     struct intern folders; /* 0: missing */
     VECTOR(struct depend_file *) files;
     uint32_t visit;
 };
 
-void depend_init(struct depend *depend, struct arena *arena);
+void depend_init(struct depend *depend, struct region *region);
 
 /* Adds names and contents of `path` and everything it includes to `hash`; quoted names are searched
  * beside the includer, then in `folders`. false: `path` itself cannot be read (message on stderr).

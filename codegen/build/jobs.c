@@ -1,6 +1,8 @@
 /* posix_spawn and waitpid. Called by build.c. */
 #include "codegen/build/jobs.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -106,11 +108,11 @@ static long wait_for_one(struct job *jobs, const pid_t *pids, uint32_t started)
 
 bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, enum jobs_progress progress)
 {
-    pid_t *pids = calloc(count + 1, sizeof *pids);
+    pid_t *pids = grow_zeroed((count + 1) * sizeof *pids, "compilers");
     struct progress told = {.kind = progress, .count = count, .began_s = now_s()};
     uint32_t started = 0, running = 0;
     told.told_s = told.began_s;
-    bool ok = pids != NULL;
+    bool ok = true;
     while ((ok && started < count) || running > 0) {
         if (ok && started < count && running < parallel) {
             draw_line(&told, jobs[started].what);

@@ -34,13 +34,13 @@ static struct identity identify(const char *path)
                              (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec};
 }
 
-void stamp_begin(struct stamp *stamp, struct arena *arena)
+void stamp_begin(struct stamp *stamp, struct region *region)
 {
     struct timespec now;
-    *stamp = (struct stamp){.arena = arena};
-    intern_init(&stamp->seen, arena);
+    *stamp = (struct stamp){.region = region};
+    intern_init(&stamp->seen, region);
     char here[PATH_MAX];
-    stamp->here = getcwd(here, sizeof here) ? arena_strdup(arena, here) : ".";
+    stamp->here = getcwd(here, sizeof here) ? region_strdup(region, here) : ".";
     clock_gettime(CLOCK_REALTIME, &now);
     /* File systems keep coarser times than the clock: leave a margin of 20 ms. */
     stamp->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - 20000000;
@@ -48,24 +48,24 @@ void stamp_begin(struct stamp *stamp, struct arena *arena)
 
 void stamp_add(struct stamp *stamp, const char *path)
 {
-    const char *copy = path[0] == '/' ? arena_strdup(stamp->arena, path)
-                                      : arena_printf(stamp->arena, "%s/%s", stamp->here, path);
+    const char *copy = path[0] == '/' ? region_strdup(stamp->region, path)
+                                      : region_printf(stamp->region, "%s/%s", stamp->here, path);
     if (intern_find(&stamp->seen, copy))
         return;
     intern_add(&stamp->seen, copy, 0);
-    vector_push(stamp->arena, &stamp->paths, copy);
+    vector_push(stamp->region, &stamp->paths, copy);
 }
 
 void stamp_add_result(struct stamp *stamp, const char *name)
 {
-    vector_push(stamp->arena, &stamp->results, arena_strdup(stamp->arena, name));
+    vector_push(stamp->region, &stamp->results, region_strdup(stamp->region, name));
 }
 
 /* A file that is not there, or the outermost folder of it that is not: while that is missing, so is
  * all that would lie in it. Most places in which a header was looked for in vain are such. */
-static const char *outermost_missing(struct arena *arena, const char *path)
+static const char *outermost_missing(struct region *region, const char *path)
 {
-    char *place = arena_strdup(arena, path), *slash;
+    char *place = region_strdup(region, path), *slash;
     size_t kept = strlen(place);
     while ((slash = strrchr(place, '/')) && slash != place) {
         *slash = '\0';
@@ -73,21 +73,21 @@ static const char *outermost_missing(struct arena *arena, const char *path)
             break;
         kept = (size_t)(slash - place);
     }
-    return arena_strndup(arena, path, kept);
+    return region_strndup(region, path, kept);
 }
 
 /* false: a path that cannot be written, or that has changed since. */
 static bool put_inputs(const struct stamp *stamp, struct emit *e)
 {
     struct intern missing;
-    intern_init(&missing, stamp->arena);
+    intern_init(&missing, stamp->region);
     for (uint32_t i = 0; i < stamp->paths.count; i++) {
         const char *path = stamp->paths.items[i];
         struct identity now = identify(path);
         if (now.time_ns >= stamp->began_ns || strchr(path, '\n'))
             return false;
         if (now.time_ns < 0) {
-            path = outermost_missing(stamp->arena, path);
+            path = outermost_missing(stamp->region, path);
             if (intern_find(&missing, path))
                 continue;
             intern_add(&missing, path, 0);
@@ -98,15 +98,15 @@ static bool put_inputs(const struct stamp *stamp, struct emit *e)
 }
 
 /* A result lies in the folder of the list, wherever that has been copied to. */
-static const char *beside(struct arena *arena, const char *file, const char *name)
+static const char *beside(struct region *region, const char *file, const char *name)
 {
-    return arena_printf(arena, "%s/%s", name_folder(arena, file), name);
+    return region_printf(region, "%s/%s", name_folder(region, file), name);
 }
 
 void stamp_write(const struct stamp *stamp, const char *file)
 {
     struct emit e;
-    emit_init(&e, stamp->arena);
+    emit_init(&e, stamp->region);
     emit(&e, FORMAT_LINE);
     if (!put_inputs(stamp, &e)) {
         unlink(file);
@@ -114,7 +114,7 @@ void stamp_write(const struct stamp *stamp, const char *file)
     }
     for (uint32_t i = 0; i < stamp->results.count; i++) {
         uint64_t size, sum;
-        if (!seal_sum_file(beside(stamp->arena, file, stamp->results.items[i]), &size, &sum)) {
+        if (!seal_sum_file(beside(stamp->region, file, stamp->results.items[i]), &size, &sum)) {
             unlink(file);
             return;
         }
@@ -136,16 +136,16 @@ static bool input_holds(const char *line)
 }
 
 /* "SIZE SUM NAME" */
-static bool result_holds(struct arena *arena, const char *file, const char *line)
+static bool result_holds(struct region *region, const char *file, const char *line)
 {
     uint64_t size, sum, now_size, now;
     int at = 0;
     return sscanf(line, "%" SCNu64 " %" SCNx64 " %n", &size, &sum, &at) == 2 && at > 0
-           && seal_sum_file(beside(arena, file, line + at), &now_size, &now) && now_size == size
+           && seal_sum_file(beside(region, file, line + at), &now_size, &now) && now_size == size
            && now == sum;
 }
 
-static bool lines_hold(struct arena *arena, const char *file, char *text, size_t size)
+static bool lines_hold(struct region *region, const char *file, char *text, size_t size)
 {
     char *end = size > 0 && text[size - 1] == '\n' ? strstr(text, "\nend ") : NULL;
     uint64_t sum;
@@ -157,7 +157,7 @@ static bool lines_hold(struct arena *arena, const char *file, char *text, size_t
     for (char *line = text + sizeof FORMAT_LINE - 1; *line;) {
         char *next = strchr(line, '\n');
         *next = '\0';
-        if (!(*line == '=' ? result_holds(arena, file, line + 1) : input_holds(line)))
+        if (!(*line == '=' ? result_holds(region, file, line + 1) : input_holds(line)))
             return false;
         line = next + 1;
     }
@@ -166,11 +166,11 @@ static bool lines_hold(struct arena *arena, const char *file, char *text, size_t
 
 bool stamp_holds(const char *file)
 {
-    struct arena arena;
+    struct region region;
     size_t size;
-    arena_init(&arena);
-    char *text = input_read(&arena, file, &size);
-    bool holds = text && lines_hold(&arena, file, text, size);
-    arena_release(&arena);
+    region_init(&region, "a description");
+    char *text = input_read(&region, file, &size);
+    bool holds = text && lines_hold(&region, file, text, size);
+    region_release(&region);
     return holds;
 }

@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 #include "codegen/emit/intern.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct stamp {
-    struct arena *arena;
+    struct region *region;
     struct intern seen;
     VECTOR(const char *) paths;
     VECTOR(const char *) results;
@@ -25,7 +25,7 @@ struct stamp {
 };
 
 /* Before anything is read. */
-void stamp_begin(struct stamp *stamp, struct arena *arena);
+void stamp_begin(struct stamp *stamp, struct region *region);
 void stamp_add(struct stamp *stamp, const char *path);
 /* Adds a result, a file beside the list, which is known by its content: no other process is to
  * write it. */

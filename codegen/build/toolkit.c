@@ -14,7 +14,7 @@ static bool exists(const char *path)
     return stat(path, &status) == 0;
 }
 
-static const char *own_folder(struct arena *arena)
+static const char *own_folder(struct region *region)
 {
     char path[PATH_MAX];
     ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -23,20 +23,20 @@ static const char *own_folder(struct arena *arena)
     path[size] = '\0';
     char *slash = strrchr(path, '/');
     *slash = '\0';
-    return arena_strdup(arena, path);
+    return region_strdup(region, path);
 }
 
-static bool set_home(struct arena *arena, const char *home, struct toolkit *toolkit)
+static bool set_home(struct region *region, const char *home, struct toolkit *toolkit)
 {
     toolkit->home = home;
-    toolkit->library = arena_printf(arena, "%s/components", home);
-    toolkit->python = arena_printf(arena, "%s/python", home);
+    toolkit->library = region_printf(region, "%s/components", home);
+    toolkit->python = region_printf(region, "%s/python", home);
     return exists(toolkit->library);
 }
 
 /* Lines "key=value": source (the checkout), archive and library (any number), hip, opencl,
  * cuda, kfd, mpi, objects (folders and libraries). */
-static bool read_home_file(struct arena *arena, const char *path, struct toolkit *toolkit)
+static bool read_home_file(struct region *region, const char *path, struct toolkit *toolkit)
 {
     FILE *file = fopen(path, "r");
     if (!file)
@@ -50,43 +50,43 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
             continue;
         *value++ = '\0';
         if (strcmp(line, "source") == 0)
-            source = arena_strdup(arena, value);
+            source = region_strdup(region, value);
         else if (strcmp(line, "archive") == 0 && exists(value))
-            vector_push(arena, &toolkit->archives, arena_strdup(arena, value));
+            vector_push(region, &toolkit->archives, region_strdup(region, value));
         else if (strcmp(line, "archive") == 0)
-            toolkit->not_built = arena_strdup(arena, value);
+            toolkit->not_built = region_strdup(region, value);
         else if (strcmp(line, "library") == 0)
-            vector_push(arena, &toolkit->libraries, arena_strdup(arena, value));
+            vector_push(region, &toolkit->libraries, region_strdup(region, value));
         else if (strcmp(line, "hip") == 0)
-            toolkit->hip_folder = arena_strdup(arena, value);
+            toolkit->hip_folder = region_strdup(region, value);
         else if (strcmp(line, "opencl") == 0 && exists(value))
-            toolkit->opencl_library = arena_strdup(arena, value);
+            toolkit->opencl_library = region_strdup(region, value);
         else if (strcmp(line, "cuda") == 0)
-            toolkit->cuda_folder = arena_strdup(arena, value);
+            toolkit->cuda_folder = region_strdup(region, value);
         else if (strcmp(line, "kfd") == 0)
-            toolkit->kfd_library = arena_strdup(arena, value);
+            toolkit->kfd_library = region_strdup(region, value);
         else if (strcmp(line, "mpi") == 0)
-            toolkit->mpi_folder = arena_strdup(arena, value);
+            toolkit->mpi_folder = region_strdup(region, value);
         else if (strcmp(line, "objects") == 0)
-            toolkit->objects = arena_strdup(arena, value);
+            toolkit->objects = region_strdup(region, value);
     }
     fclose(file);
     if (!source)
         return false;
     toolkit->include[0] = source;
-    return set_home(arena, source, toolkit);
+    return set_home(region, source, toolkit);
 }
 
 /* Without ".." and links: whether a file is of the library is told by its path. */
-static const char *plain_path(struct arena *arena, const char *path)
+static const char *plain_path(struct region *region, const char *path)
 {
     char *real = realpath(path, NULL);
-    const char *made = arena_strdup(arena, real ? real : path);
+    const char *made = region_strdup(region, real ? real : path);
     free(real);
     return made;
 }
 
-static bool read_prefix(struct arena *arena, const char *folder, struct toolkit *toolkit)
+static bool read_prefix(struct region *region, const char *folder, struct toolkit *toolkit)
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
     static const char *const archives[] = {
@@ -94,50 +94,52 @@ static bool read_prefix(struct arena *arena, const char *folder, struct toolkit 
         "heddle/libfunctional.a", "heddle/libexecute.a",       "heddle/libcode_object.a",
         "heddle/libapi_trace.a",  "heddle/libitrace.a",        "heddle/libptx_code.a",
         "heddle/libwarp.a",       "heddle/libptx.a",           "heddle/libptx_services.a",
-        "heddle/libpage_table.a", "heddle/libdriver_memory.a", "heddle/libchecks.a"};
+        "heddle/libpage_table.a", "heddle/libdriver_memory.a", "heddle/libchecks.a",
+        "heddle/libheddle_base.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-ldw", "-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
-    const char *prefix = plain_path(arena, folder);
-    if (!set_home(arena, arena_printf(arena, "%s/share/heddle", prefix), toolkit))
+    const char *prefix = plain_path(region, folder);
+    if (!set_home(region, region_printf(region, "%s/share/heddle", prefix), toolkit))
         return false;
-    toolkit->objects = arena_printf(arena, "%s/share/heddle/compiled/objects", prefix);
-    toolkit->include[0] = arena_printf(arena, "%s/include/heddle", prefix);
+    toolkit->objects = region_printf(region, "%s/share/heddle/compiled/objects", prefix);
+    toolkit->include[0] = region_printf(region, "%s/include/heddle", prefix);
     toolkit->include[1] = toolkit->home;
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
-        vector_push(arena, &toolkit->libraries, libraries[i]);
+        vector_push(region, &toolkit->libraries, libraries[i]);
     for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {
         for (size_t a = 0; a < sizeof archives / sizeof archives[0]; a++) {
-            const char *path = arena_printf(arena, "%s/%s/%s", prefix, folders[f], archives[a]);
+            const char *path = region_printf(region, "%s/%s/%s", prefix, folders[f], archives[a]);
             if (exists(path))
-                vector_push(arena, &toolkit->archives, path);
+                vector_push(region, &toolkit->archives, path);
         }
-        const char *hip = arena_printf(arena, "%s/%s/heddle", prefix, folders[f]);
-        if (exists(arena_printf(arena, "%s/libamdhip64.so.5", hip)))
+        const char *hip = region_printf(region, "%s/%s/heddle", prefix, folders[f]);
+        if (exists(region_printf(region, "%s/libamdhip64.so.5", hip)))
             toolkit->hip_folder = hip;
-        if (exists(arena_printf(arena, "%s/libheddle_opencl.so", hip)))
-            toolkit->opencl_library = arena_printf(arena, "%s/libheddle_opencl.so", hip);
-        if (exists(arena_printf(arena, "%s/libcudart.so.13", hip)))
+        if (exists(region_printf(region, "%s/libheddle_opencl.so", hip)))
+            toolkit->opencl_library = region_printf(region, "%s/libheddle_opencl.so", hip);
+        if (exists(region_printf(region, "%s/libcudart.so.13", hip)))
             toolkit->cuda_folder = hip;
-        if (exists(arena_printf(arena, "%s/libheddle_kfd.so", hip)))
-            toolkit->kfd_library = arena_printf(arena, "%s/libheddle_kfd.so", hip);
-        if (exists(arena_printf(arena, "%s/heddle_mpi_openmpi.so", hip))
-            || exists(arena_printf(arena, "%s/heddle_mpi_mpich.so", hip)))
+        if (exists(region_printf(region, "%s/libheddle_kfd.so", hip)))
+            toolkit->kfd_library = region_printf(region, "%s/libheddle_kfd.so", hip);
+        if (exists(region_printf(region, "%s/heddle_mpi_openmpi.so", hip))
+            || exists(region_printf(region, "%s/heddle_mpi_mpich.so", hip)))
             toolkit->mpi_folder = hip;
     }
     return true;
 }
 
-bool toolkit_find(struct arena *arena, struct toolkit *toolkit)
+bool toolkit_find(struct region *region, struct toolkit *toolkit)
 {
     *toolkit = (struct toolkit){0};
     const char *home = getenv("HEDDLE_HOME");
-    const char *start = home && *home ? home : own_folder(arena);
+    const char *start = home && *home ? home : own_folder(region);
     if (start) {
-        if (read_home_file(arena, arena_printf(arena, "%s/heddle.home", start), toolkit)
-            || read_home_file(arena, arena_printf(arena, "%s/codegen/heddle.home", start), toolkit))
+        if (read_home_file(region, region_printf(region, "%s/heddle.home", start), toolkit)
+            || read_home_file(region, region_printf(region, "%s/codegen/heddle.home", start),
+                              toolkit))
             return true;
         *toolkit = (struct toolkit){0};
-        if (read_prefix(arena, home && *home ? start : arena_printf(arena, "%s/..", start),
+        if (read_prefix(region, home && *home ? start : region_printf(region, "%s/..", start),
                         toolkit))
             return true;
     }

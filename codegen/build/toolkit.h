@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct toolkit {
     const char *home;       /* the checkout, or what is like it: $HEDDLE of the guide */
@@ -33,6 +33,6 @@ struct toolkit {
 };
 
 /* false: message on stderr that says what was searched. */
-bool toolkit_find(struct arena *arena, struct toolkit *toolkit);
+bool toolkit_find(struct region *region, struct toolkit *toolkit);
 
 #endif

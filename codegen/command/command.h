@@ -8,11 +8,11 @@
 
 #include "codegen/command/options/options.h"
 #include "codegen/build/toolkit.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/compile.h"
 
 struct command {
-    struct arena *arena;
+    struct region *region;
     const struct options *options;
     char **words;           /* of the command line behind the command's name; NULL-terminated */
     struct toolkit toolkit; /* found, for the commands that need it */

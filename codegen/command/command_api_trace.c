@@ -21,7 +21,7 @@ struct known_kernel {
 };
 
 struct checker {
-    struct arena *arena;
+    struct region *region;
     const char *file; /* as messages name it */
     uint32_t mistakes;
     VECTOR(struct known_kernel) kernels;
@@ -40,18 +40,18 @@ static void say(void *context, uint32_t line, const char *text)
 
 static const char *keep_message(struct checker *checker, const char *text)
 {
-    return arena_strdup(checker->arena, text);
+    return region_strdup(checker->region, text);
 }
 
 static void add_kernel(struct checker *checker, const struct code_object_kernel *kernel)
 {
     struct known_kernel known = {.name = keep_message(checker, kernel->name),
                                  .count = kernel->explicit_argument_count};
-    known.parameters = arena_take(checker->arena, (known.count + 1) * sizeof *known.parameters);
+    known.parameters = region_take(checker->region, (known.count + 1) * sizeof *known.parameters);
     for (uint32_t i = 0; i < known.count; i++)
         known.parameters[i] =
             (struct api_trace_parameter){kernel->arguments[i].offset, kernel->arguments[i].size};
-    vector_push(checker->arena, &checker->kernels, known);
+    vector_push(checker->region, &checker->kernels, known);
 }
 
 /* Releases the code object. */
@@ -61,7 +61,7 @@ static void add_names(struct checker *checker, struct code_object *object)
         add_kernel(checker, &object->kernels[i]);
     for (size_t i = 0; i < object->symbol_count; i++)
         if (object->symbols[i].is_variable)
-            vector_push(checker->arena, &checker->variables,
+            vector_push(checker->region, &checker->variables,
                         keep_message(checker, object->symbols[i].name));
     code_object_release(object);
 }
@@ -71,7 +71,7 @@ static void add_code_object(struct checker *checker, const uint8_t *bytes, size_
 {
     struct code_object object;
     if (!code_object_read(&object, bytes, size))
-        say(checker, line, arena_printf(checker->arena, "'%s': %s", name, object.error));
+        say(checker, line, region_printf(checker->region, "'%s': %s", name, object.error));
     add_names(checker, &object);
 }
 
@@ -82,7 +82,7 @@ static void add_ptx(struct checker *checker, const uint8_t *bytes, size_t size, 
     struct ptx_module *ptx = ptx_parse(name, (const char *)bytes, size, &mistakes);
     struct code_object object = {0};
     if (!ptx) {
-        say(checker, line, arena_strdup(checker->arena, mistakes.text));
+        say(checker, line, region_strdup(checker->region, mistakes.text));
         return;
     }
     ptx_layout(ptx);
@@ -96,27 +96,27 @@ static void add_bundle(struct checker *checker, const uint8_t *bytes, size_t siz
 {
     struct bundle bundle;
     if (!bundle_read(&bundle, bytes, size))
-        say(checker, line, arena_printf(checker->arena, "'%s': %s", name, bundle.error));
+        say(checker, line, region_printf(checker->region, "'%s': %s", name, bundle.error));
     for (size_t i = 0; i < bundle.entry_count; i++)
         if (bundle.entries[i].is_device && bundle.entries[i].size > 0)
             add_code_object(checker, bundle.entries[i].code, bundle.entries[i].size, line, name);
     bundle_release(&bundle);
 }
 
-/* Whole, in the arena; NULL after a message. */
+/* Whole, in the region; NULL after a message. */
 static const uint8_t *read_whole(struct checker *checker, const char *path, uint32_t line,
                                  const char *name, size_t *size)
 {
     const char *mistake = input_mistake(path, INPUT_BYTES);
     FILE *file = mistake == NULL ? fopen(path, "rb") : NULL;
     size_t capacity = 65536, got;
-    uint8_t *bytes = arena_take(checker->arena, capacity);
+    uint8_t *bytes = region_take(checker->region, capacity);
     *size = 0;
     while (file != NULL && (got = fread(bytes + *size, 1, capacity - *size, file)) > 0) {
         *size += got;
         if (*size < capacity)
             continue;
-        uint8_t *larger = arena_take(checker->arena, capacity * 2);
+        uint8_t *larger = region_take(checker->region, capacity * 2);
         memcpy(larger, bytes, *size);
         bytes = larger;
         capacity *= 2;
@@ -124,7 +124,7 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
     bool good = file != NULL && ferror(file) == 0;
     if (!good)
         say(checker, line,
-            arena_printf(checker->arena, "cannot read '%s': %s", name, strerror(errno)));
+            region_printf(checker->region, "cannot read '%s': %s", name, strerror(errno)));
     if (file != NULL)
         fclose(file);
     return good ? bytes : NULL;
@@ -144,7 +144,7 @@ static void add_module(struct checker *checker, const char *path, uint32_t line,
         add_ptx(checker, bytes, size, line, name);
     else
         say(checker, line,
-            arena_printf(checker->arena, "'%s' is no code object, no bundle, and no PTX", name));
+            region_printf(checker->region, "'%s' is no code object, no bundle, and no PTX", name));
 }
 
 static const struct known_kernel *find_kernel(const struct checker *checker, const char *name)
@@ -179,9 +179,9 @@ static bool has_variable(void *context, const char *name)
 }
 
 /* `name` as seen from `folder`. */
-static const char *inside(struct arena *arena, const char *folder, const char *name)
+static const char *inside(struct region *region, const char *folder, const char *name)
 {
-    return name[0] == '/' || !folder[0] ? name : arena_printf(arena, "%s/%s", folder, name);
+    return name[0] == '/' || !folder[0] ? name : region_printf(region, "%s/%s", folder, name);
 }
 
 /* Only with code objects: balar's traces do not say where the kernels are. */
@@ -197,7 +197,7 @@ static void check_names(struct checker *checker, const struct api_trace *trace,
         if (call->kind != API_TRACE_CODE_OBJECT && call->kind != API_TRACE_MODULE_LOAD)
             continue;
         files++;
-        add_module(checker, inside(checker->arena, trace->folder, call->file), call->line,
+        add_module(checker, inside(checker->region, trace->folder, call->file), call->line,
                    call->file);
     }
     struct api_trace_names names = {has_kernel, has_variable, checker, parameters_of};
@@ -210,8 +210,8 @@ static bool check_trace(struct command *c, const char **path, uint32_t *calls)
 {
     struct stat status;
     if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
-        *path = inside(c->arena, *path, API_TRACE_FILE);
-    struct checker checker = {.arena = c->arena, .file = *path};
+        *path = inside(c->region, *path, API_TRACE_FILE);
+    struct checker checker = {.region = c->region, .file = *path};
     struct api_trace_sink sink = {say, &checker};
     struct api_trace trace;
     if (api_trace_read(&trace, *path, &sink))

@@ -1,9 +1,9 @@
 /* `heddle disasm`: GPU machine code as text.
  *
  * Takes code objects, also relocatable ones, offload bundles, anything that contains bundles (HIP
- * programs), and raw machine code, also as hexadecimal text; with --lines one line of that makes
- * one line of text. Code objects name their target; raw code needs --mcpu. A word that is no
- * instruction is printed as data, so that addresses stay right. */
+ * programs), and raw machine code, also as hexadecimal text; with --lines each line of such text
+ * makes one line of output. Code objects name their target; raw code needs --mcpu. A word that is
+ * no instruction is printed as data, so that addresses stay right. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -30,13 +30,13 @@ static bool read_input(struct command *c, const char *path, struct input *input)
     if (!file)
         return false;
     size_t capacity = 65536, got;
-    input->bytes = arena_take(c->arena, capacity);
+    input->bytes = region_take(c->region, capacity);
     input->size = 0;
     while ((got = fread(input->bytes + input->size, 1, capacity - input->size, file)) > 0) {
         input->size += got;
         if (input->size < capacity)
             continue;
-        uint8_t *larger = arena_take(c->arena, capacity * 2);
+        uint8_t *larger = region_take(c->region, capacity * 2);
         memcpy(larger, input->bytes, input->size);
         input->bytes = larger;
         capacity *= 2;

@@ -1,7 +1,6 @@
 /* `heddle dot`: the topology, with --stats coloured by what a run measured; --html is Python's
- * (python/heddle/pages). Shares of a run come as JSON (python/heddle/diagram_shares.py), from the
- * file of
- * --stats or, if that has statistics, from Python:
+ * (python/heddle/pages). Shares of a run are JSON. The file of --stats may be such JSON; if it has
+ * statistics, Python makes the JSON of it (python/heddle/statistics/diagram_shares.py):
  *
  *   {"title": "of the whole run", "description": FILE, "platform": NAME, "set": [PATH=VALUE, ...],
  *    "shares": {PATH: {MEASURE: [part, whole]}}, "connections": [{MEASURE: [part, whole]}, ...]}
@@ -41,13 +40,13 @@ static void take_shares(struct command *c, const struct model *model, json_t *ro
                         struct view_heat *heat)
 {
     json_t *places = json_object_get(root, "shares"), *wires = json_object_get(root, "connections");
-    struct view_share **instances = arena_take(c->arena, MODEL_MEASURE_COUNT * sizeof *instances);
+    struct view_share **instances = region_take(c->region, MODEL_MEASURE_COUNT * sizeof *instances);
     struct view_share **connections =
-        arena_take(c->arena, MODEL_MEASURE_COUNT * sizeof *connections);
+        region_take(c->region, MODEL_MEASURE_COUNT * sizeof *connections);
     double top = 0;
     for (unsigned k = 0; k < MODEL_MEASURE_COUNT; k++) {
-        instances[k] = arena_take(c->arena, model->instance_count * sizeof **instances);
-        connections[k] = arena_take(c->arena, model->connection_count * sizeof **connections);
+        instances[k] = region_take(c->region, model->instance_count * sizeof **instances);
+        connections[k] = region_take(c->region, model->connection_count * sizeof **connections);
         for (uint32_t i = 0; i < model->instance_count; i++) {
             instances[k][i] = share_of(json_object_get(places, model->instances[i]->path), k);
             if (k == (unsigned)heat->measure)
@@ -70,7 +69,7 @@ static struct compilation *open_as_run(struct command *c, json_t *root)
 {
     json_t *set = json_object_get(root, "set");
     size_t count = json_array_size(set);
-    const char **items = arena_take(c->arena, (count + 1) * sizeof *items);
+    const char **items = region_take(c->region, (count + 1) * sizeof *items);
     for (size_t i = 0; i < count; i++)
         items[i] = json_string_value(json_array_get(set, i));
     struct compile_options options = {

@@ -21,7 +21,7 @@ static int print_dump(struct command *c, const struct model *model)
     if (!command_output_open(&out))
         return EXIT_ERRORS;
     for (int generic = 0; generic < 2 && (!only || strcmp(only, "measures") == 0); generic++)
-        hashes[generic] = layout_make(c->arena, model, generic)->model_hash;
+        hashes[generic] = layout_make(c->region, model, generic)->model_hash;
     bool ok = view_json(model, only, hashes, out.file, &error);
     return report(&error, command_output_close(&out, c->options->output, ok));
 }

@@ -66,7 +66,7 @@ int command_explain(struct command *c)
     }
     if (explain_finding(word))
         return EXIT_CLEAN;
-    const char **names = arena_take(c->arena, (2 * count + FINDINGS) * sizeof *names);
+    const char **names = region_take(c->region, (2 * count + FINDINGS) * sizeof *names);
     for (size_t i = 0; i < count; i++) {
         names[2 * i] = compile_explanation_at(i)->code;
         names[2 * i + 1] = compile_explanation_at(i)->name;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "codegen/command/options/options_table.h"
 #include "codegen/emit/input.h"
 #include "dsl/source.h"
@@ -256,17 +257,17 @@ static void add_option(struct named_list *list, const struct options *o,
 bool command_files_check(const struct options *o)
 {
     size_t most = o->arguments.count + o->module.count + o->include.count + option_spec_count + 1;
-    struct named_list list = {options_command_name(o->command), calloc(most, sizeof *list.items),
-                              calloc(option_spec_count, sizeof *list.titles), 0};
-    bool ok = list.items && list.titles;
-    if (!ok)
-        refuse(&list, &(struct named){"", "", LOOK}, "out of memory for the list of files");
-    for (size_t i = 0; ok && i < o->arguments.count; i++)
+    struct named_list list = {
+        options_command_name(o->command),
+        grow_zeroed(most * sizeof *list.items, "the list of files"),
+        grow_zeroed(option_spec_count * sizeof *list.titles, "the list of files"), 0};
+    bool ok = true;
+    for (size_t i = 0; i < o->arguments.count; i++)
         add_named(&list, "", o->arguments.items[i], LOOK);
-    for (size_t i = 0; ok && i < option_spec_count; i++)
+    for (size_t i = 0; i < option_spec_count; i++)
         if (option_is_file(&option_specs[i]) && option_belongs(&option_specs[i], o->command))
             add_option(&list, o, &option_specs[i]);
-    if (ok && o->command == COMMAND_RUN && o->program)
+    if (o->command == COMMAND_RUN && o->program)
         add_named(&list, "", o->program[0], LOOK);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = check_one(&list, &list.items[i]) && check_others(&list, &list.items[i]);

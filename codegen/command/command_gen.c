@@ -13,9 +13,9 @@ int command_gen(struct command *c)
     const struct model *model = compile_check(compilation, o->arguments.items[0], o->platform);
     command_print_diagnostics(compilation);
     struct gen_files files = {0};
-    bool ok = model && gen_headers(c->arena, model, o->output, &files);
+    bool ok = model && gen_headers(c->region, model, o->output, &files);
     if (ok && model->root)
-        ok = gen_platform(c->arena, layout_make(c->arena, model, o->generic), o->output, &files);
+        ok = gen_platform(c->region, layout_make(c->region, model, o->generic), o->output, &files);
     if (ok && o->verbose)
         for (uint32_t i = 0; i < files.names.count; i++)
             fprintf(stderr, "%s/%s\n", o->output, files.names.items[i]);

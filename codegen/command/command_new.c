@@ -101,12 +101,12 @@ static bool check_free(const char *dir, const char *name, const struct new_kind 
 }
 
 /* The text with what stands between two @ replaced. */
-static struct emit fill_template(struct arena *arena, const char *template, const char *name,
+static struct emit fill_template(struct region *region, const char *template, const char *name,
                                  const char *prefix)
 {
     static const char name_mark[] = "@NAME@", dir_mark[] = "@DIR@";
     struct emit text;
-    emit_init(&text, arena);
+    emit_init(&text, region);
     for (const char *at; (at = strchr(template, '@')) != NULL;) {
         bool is_name = strncmp(at, name_mark, sizeof name_mark - 1) == 0;
         emit(&text, "%.*s%s", (int)(at - template), template, is_name ? name : prefix);
@@ -116,17 +116,17 @@ static struct emit fill_template(struct arena *arena, const char *template, cons
     return text;
 }
 
-static bool write_files(struct arena *arena, const char *prefix, const char *name,
+static bool write_files(struct region *region, const char *prefix, const char *name,
                         const struct new_kind *kind, FILE *out)
 {
     for (size_t i = 0; i < kind->count; i++) {
-        const char *path = arena_printf(arena, "%s%s%s", prefix, name, kind->files[i].suffix);
-        struct emit text = fill_template(arena, kind->files[i].template, name, prefix);
+        const char *path = region_printf(region, "%s%s%s", prefix, name, kind->files[i].suffix);
+        struct emit text = fill_template(region, kind->files[i].template, name, prefix);
         if (emit_write(&text, path) == EMIT_FAILED)
             return false;
         fprintf(out, "wrote %s\n", path);
     }
-    fputs(fill_template(arena, kind->next, name, prefix).text, out);
+    fputs(fill_template(region, kind->next, name, prefix).text, out);
     return true;
 }
 
@@ -151,11 +151,11 @@ bool view_new(const char *kind_name, const char *name, const char *dir, FILE *ou
     if (!check_name(name, error) || !check_free(folder, name, kind, error)
         || !emit_make_folder(folder))
         return false;
-    struct arena arena;
-    arena_init(&arena);
-    const char *prefix = dir ? arena_printf(&arena, "%s/", dir) : "";
-    bool written = write_files(&arena, prefix, name, kind, out);
-    arena_release(&arena);
+    struct region region;
+    region_init(&region, "a description");
+    const char *prefix = dir ? region_printf(&region, "%s/", dir) : "";
+    bool written = write_files(&region, prefix, name, kind, out);
+    region_release(&region);
     return written;
 }
 

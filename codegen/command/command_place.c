@@ -18,12 +18,12 @@ static const char *text_of_place(const struct command *c)
     if (!file)
         return NULL;
     size_t size = 0, room = 4096;
-    char *text = arena_take(c->arena, room);
+    char *text = region_take(c->region, room);
     for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
         size += got;
         if (room - size > 1)
             continue;
-        char *more = arena_take(c->arena, 2 * room);
+        char *more = region_take(c->region, 2 * room);
         memcpy(more, text, size);
         text = more;
         room *= 2;
@@ -38,7 +38,7 @@ static uint8_t *find_placement(const struct command *c, const struct place_graph
                                unsigned ranks)
 {
     const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
-    uint8_t *rank_of = arena_take(c->arena, graph->count + 1);
+    uint8_t *rank_of = region_take(c->region, graph->count + 1);
     if (ranks > PLACE_RANKS_MOST) {
         fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
                 PLACE_RANKS_MOST);
@@ -52,7 +52,7 @@ static uint8_t *find_placement(const struct command *c, const struct place_graph
         return NULL;
     }
     if (!c->options->place) {
-        if (place_find(graph, c->arena, ranks, rank_of))
+        if (place_find(graph, c->region, ranks, rank_of))
             return rank_of;
         fprintf(stderr,
                 "heddle %s: %u ranks: too few partitions can be apart; those that send over the "
@@ -61,7 +61,7 @@ static uint8_t *find_placement(const struct command *c, const struct place_graph
         return NULL;
     }
     const char *text = text_of_place(c);
-    const char *wrong = text ? place_read(graph, c->arena, ranks, text, rank_of)
+    const char *wrong = text ? place_read(graph, c->region, ranks, text, rank_of)
                              : "it is neither a file nor a list of PATH=RANK";
     if (wrong)
         fprintf(stderr, "heddle %s: --place %s: %s\n", name, text ? "" : c->options->place, wrong);
@@ -103,7 +103,7 @@ int command_place_check(const struct command *c, const char *file, const struct 
                 file);
         return EXIT_ERRORS;
     }
-    place_graph_make(&graph, c->arena, model, statistics);
+    place_graph_make(&graph, c->region, model, statistics);
     json_decref(statistics);
     const uint8_t *rank_of = find_placement(c, &graph, (unsigned)c->options->ranks);
     if (!rank_of)
@@ -126,9 +126,9 @@ const char *command_place_run(const struct command *c, unsigned ranks)
     const struct model *model =
         compile_platform(compilation, c->options->arguments.items[0], c->options->platform);
     if (model) {
-        place_graph_make(&graph, c->arena, model, NULL);
+        place_graph_make(&graph, c->region, model, NULL);
         const uint8_t *rank_of = find_placement(c, &graph, ranks);
-        char *at = arena_take(c->arena, 4 * (size_t)graph.count + 1);
+        char *at = region_take(c->region, 4 * (size_t)graph.count + 1);
         text = rank_of ? at : NULL;
         for (uint32_t i = 0; rank_of && i < graph.count; i++)
             at += sprintf(at, "%s%u", i ? "," : "", rank_of[i]);

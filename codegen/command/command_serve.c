@@ -41,14 +41,14 @@ static const char *find_server(struct command *c)
     glob_t found = {0};
     const char *server = NULL;
     size_t count = 0;
-    glob(arena_printf(c->arena, "%s/" RUN_ROCM_SERVERS "*/socket", run_rocm_folders()), 0, NULL,
+    glob(region_printf(c->region, "%s/" RUN_ROCM_SERVERS "*/socket", run_rocm_folders()), 0, NULL,
          &found);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         if (!is_server(found.gl_pathv[i]))
             continue;
         server =
-            arena_printf(c->arena, "%.*s", (int)(strlen(found.gl_pathv[i]) - strlen("/socket")),
-                         found.gl_pathv[i]);
+            region_printf(c->region, "%.*s", (int)(strlen(found.gl_pathv[i]) - strlen("/socket")),
+                          found.gl_pathv[i]);
         count++;
         if (count > 1)
             fprintf(stderr, "heddle join: there is also '%s'\n", server);
@@ -68,7 +68,7 @@ int command_join(struct command *c)
     const char *server = o->arguments.count ? o->arguments.items[0] : find_server(c);
     if (!server)
         return EXIT_ERRORS;
-    if (!is_server(arena_printf(c->arena, "%s/socket", server))) {
+    if (!is_server(region_printf(c->region, "%s/socket", server))) {
         fprintf(stderr,
                 "heddle join: '%s' is not the folder of a server of yours, as `heddle "
                 "serve` says it\n",

@@ -18,21 +18,21 @@ static bool print_file(void *context, const char *path, const char *text)
 }
 
 struct folder {
-    struct arena *arena;
+    struct region *region;
     const char *path;
 };
 
 static bool write_file(void *context, const char *path, const char *text)
 {
     const struct folder *to = context;
-    return emit_write_below(to->arena, arena_printf(to->arena, "%s/%s", to->path, inside(path)),
+    return emit_write_below(to->region, region_printf(to->region, "%s/%s", to->path, inside(path)),
                             text);
 }
 
 static int put_all(struct command *c, const struct model *model, FILE *out)
 {
     struct view_error error = {""};
-    struct folder folder = {c->arena, c->options->output};
+    struct folder folder = {c->region, c->options->output};
     const struct view_files files = folder.path ? (struct view_files){write_file, &folder}
                                                 : (struct view_files){print_file, out};
     if (view_topology(model, &files, false, &error))

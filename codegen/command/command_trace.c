@@ -62,9 +62,9 @@ static bool open_trace(struct tool *tool, struct itrace *trace, const char *path
 static const char *place_output(struct tool *tool, const char *input, const char *name)
 {
     if (tool->folder)
-        return arena_printf(tool->c->arena, "%s/%s", tool->folder, name);
-    return arena_printf(tool->c->arena, "%.*s%s", (int)(source_base_name(input) - input), input,
-                        name);
+        return region_printf(tool->c->region, "%s/%s", tool->folder, name);
+    return region_printf(tool->c->region, "%.*s%s", (int)(source_base_name(input) - input), input,
+                         name);
 }
 
 /* The name without .xz or .zst: what is written is not packed. */
@@ -75,7 +75,7 @@ static const char *unpacked_name(struct tool *tool, const char *name)
     for (size_t i = 0; i < 2; i++) {
         size_t tail = strlen(suffixes[i]);
         if (size > tail && strcmp(name + size - tail, suffixes[i]) == 0)
-            return arena_strndup(tool->c->arena, name, size - tail);
+            return region_strndup(tool->c->region, name, size - tail);
     }
     return name;
 }
@@ -86,10 +86,10 @@ static const char *memory_name(struct tool *tool, const char *path)
     const char *name = unpacked_name(tool, source_base_name(path));
     size_t size = strlen(name), tail = strlen(".tracez");
     if (size > tail && strcmp(name + size - tail, ".tracez") == 0)
-        name = arena_printf(tool->c->arena, "%.*sg", (int)size - 1, name);
+        name = region_printf(tool->c->region, "%.*sg", (int)size - 1, name);
     if (strncmp(name, "kernel-", 7) == 0)
-        return arena_printf(tool->c->arena, "kernel-mem-%s", name + 7);
-    return arena_printf(tool->c->arena, "mem-%s", name);
+        return region_printf(tool->c->region, "kernel-mem-%s", name + 7);
+    return region_printf(tool->c->region, "mem-%s", name);
 }
 
 static bool filter_one(struct tool *tool, const char *path, const char *to)
@@ -143,7 +143,7 @@ static void filter(struct tool *tool, const char *path)
 static const char *grouped_name(struct tool *tool, const char *path)
 {
     const char *name = unpacked_name(tool, source_base_name(path));
-    return arena_printf(tool->c->arena, "%sg", name);
+    return region_printf(tool->c->region, "%sg", name);
 }
 
 static bool group_one(struct tool *tool, const char *path)
@@ -165,7 +165,7 @@ static void group(struct tool *tool, const char *path)
     struct itrace_list list;
     struct itrace_output output = {.slot = -1};
     const char *list_path =
-        place_output(tool, path, arena_printf(tool->c->arena, "%s.g", source_base_name(path)));
+        place_output(tool, path, region_printf(tool->c->region, "%s.g", source_base_name(path)));
     bool ok = itrace_list_read(&list, &(struct itrace_list_reader){path, report, tool, true, NULL});
     bool is_list = ok && list.commands[0].line;
     if (ok && is_list && !itrace_output_open(&output, list_path))

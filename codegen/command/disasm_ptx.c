@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/cuda/fatbin/cuda_fatbin.h"
 
 enum { ALIGNMENT = 8 }; /* of a fat binary in its section */
@@ -33,8 +34,8 @@ static bool print_entry(FILE *out, struct cuda_fatbin *fatbin,
 
 bool disasm_ptx(FILE *out, const uint8_t *bytes, size_t size, const char *mcpu, bool *any)
 {
-    struct cuda_fatbin *fatbin = malloc(sizeof *fatbin);
-    bool ok = fatbin != NULL, damaged = false;
+    struct cuda_fatbin *fatbin = grow_memory(NULL, sizeof *fatbin, "a CUDA program");
+    bool ok = true, damaged = false;
     for (size_t at = 0; ok && at < size; at += ALIGNMENT) {
         if (!cuda_fatbin_recognise(bytes + at, size - at))
             continue;

@@ -20,7 +20,7 @@ int command_help(struct command *c)
         completion_print(stdout);
     } else if (o->arguments.count == 0) {
         options_print_help(stdout, COMMAND_COUNT);
-        if (toolkit_find(c->arena, &c->toolkit))
+        if (toolkit_find(c->region, &c->toolkit))
             printf("The guide begins with %s/docs/guide/start.md.\n", c->toolkit.home);
     } else {
         for (int i = 0; i < COMMAND_COUNT; i++)
@@ -106,8 +106,8 @@ int command_output_close(struct command_output *output, const char *path, bool o
     return status;
 }
 
-/* A file that becomes larger than the user's limit is one that cannot be written, which is said,
- * and the other files are written; also in the programs and compilers that we start. */
+/* A file that grows beyond the user's limit is reported as one that cannot be written, and the
+ * other files are written; also in the programs and compilers that we start. */
 static void survive_limits_of_files(void)
 {
     struct sigaction before;
@@ -118,21 +118,21 @@ static void survive_limits_of_files(void)
 int main(int argc, char **argv)
 {
     struct options options;
-    struct arena arena;
+    struct region region;
     supervise_end_with_parent();
     survive_limits_of_files();
-    arena_init(&arena);
+    region_init(&region, "a description");
     int status = options_parse(&options, argc, argv, compile_suggest);
     if (status < 0) {
-        struct command c = {.arena = &arena, .options = &options, .words = argv + 2};
+        struct command c = {.region = &region, .options = &options, .words = argv + 2};
         status = EXIT_ERRORS;
         bool ready =
             command_files_check(&options)
-            && (!commands[options.command].needs_toolkit || toolkit_find(&arena, &c.toolkit));
+            && (!commands[options.command].needs_toolkit || toolkit_find(&region, &c.toolkit));
         if (ready)
             status = commands[options.command].run(&c);
     }
     options_release(&options);
-    arena_release(&arena);
+    region_release(&region);
     return status;
 }

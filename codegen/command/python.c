@@ -18,19 +18,19 @@
 #define PYTHON "/usr/bin/python3"
 
 struct words {
-    struct arena *arena;
+    struct region *region;
     VECTOR(const char *) list;
 };
 
 static void add_word(struct words *w, const char *word)
 {
-    vector_push(w->arena, &w->list, word);
+    vector_push(w->region, &w->list, word);
 }
 
-/* A word of python/heddle/command_line.py: `value` NULL is no value of that kind. */
+/* A word of python/heddle/base/command_line.py: `value` NULL is no value of that kind. */
 static void add_value(struct words *w, const char *key, char kind, const char *value)
 {
-    add_word(w, arena_printf(w->arena, "%s:%c=%s", key, kind, value ? value : ""));
+    add_word(w, region_printf(w->region, "%s:%c=%s", key, kind, value ? value : ""));
 }
 
 static void add_text(struct words *w, const char *key, const char *value)
@@ -80,14 +80,15 @@ static bool set_path(struct command *c, const char *name)
 {
     const char *before = getenv("PYTHONPATH"), *folder = c->toolkit.python;
     struct stat status;
-    if (!folder || stat(arena_printf(c->arena, "%s/heddle/__main__.py", folder), &status) != 0) {
+    if (!folder || stat(region_printf(c->region, "%s/heddle/__main__.py", folder), &status) != 0) {
         fprintf(stderr,
                 "heddle %s: the Python package is not in '%s'; install heddle as a whole (meson "
                 "install)\n",
                 name, folder ? folder : "?");
         return false;
     }
-    const char *path = before && *before ? arena_printf(c->arena, "%s:%s", folder, before) : folder;
+    const char *path =
+        before && *before ? region_printf(c->region, "%s:%s", folder, before) : folder;
     setenv("PYTHONPATH", path, 1);
     return true;
 }
@@ -97,7 +98,7 @@ static struct words begin_command(struct command *c, const char *name, const cha
                                   const char **python)
 {
     const char *named = getenv("HEDDLE_PYTHON");
-    struct words words = {.arena = c->arena};
+    struct words words = {.region = c->region};
     *python = named && *named ? named : PYTHON;
     add_word(&words, *python);
     add_word(&words, "-P"); /* a folder called heddle where the user stands is not ours */

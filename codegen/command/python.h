@@ -1,6 +1,6 @@
 /* Commands that are written in Python (python/heddle): the options are checked as of any command,
- * then this process becomes the interpreter. It is Debian's own, because that is the one that has
- * Debian's numpy and scipy; HEDDLE_PYTHON names another. */
+ * then this process becomes the interpreter. The interpreter is Debian's own, which has Debian's
+ * numpy and scipy; HEDDLE_PYTHON names another one. */
 #ifndef HEDDLE_CODEGEN_PYTHON_H
 #define HEDDLE_CODEGEN_PYTHON_H
 
@@ -11,12 +11,12 @@
 #include "codegen/command/command.h"
 
 /* `python3 -m heddle COMMAND` with the paths of this toolkit and all options of the command, as
- * words that python/heddle/command_line.py reads. Returns only when that cannot be started, with an
- * exit status; the reason was said on standard error. */
+ * words that python/heddle/base/command_line.py reads. Returns only when Python cannot be started,
+ * with an exit status; the reason was said on standard error. */
 int command_python(struct command *c);
 
-/* A child that does that, with these files as its standard input and output, and what `heddle run`
- * wants of it: python/heddle/run.py. */
+/* A child process with Python, with these files as its standard input and output; `what` is the
+ * table or page that `heddle run` wants of it (python/heddle/run.py). */
 struct python_child {
     const char *what, *file, *built, *about; /* NULL: nothing */
     int in, out;

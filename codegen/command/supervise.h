@@ -1,9 +1,9 @@
 /* Running a child that ends with us: `heddle run` has its program.
  *
- * A signal that is sent to us (kill, timeout) goes on to the child, and to the processes that it
- * has started and that use HIP; what the terminal sends, each of them gets itself. Passed-on
- * signals carry a number that counts those that were sent to us, so a process that gets one
- * twice knows. A child whose parent is killed is killed, too. */
+ * A signal that is sent to us (kill, timeout) goes on to the child, and to processes of the child
+ * that use HIP; signals of the terminal reach each process directly. A signal that is passed on
+ * carries its number among the signals sent to us, so a process can tell that it gets the same
+ * signal twice. A child whose parent is killed is killed, too. */
 #ifndef HEDDLE_CODEGEN_SUPERVISE_H
 #define HEDDLE_CODEGEN_SUPERVISE_H
 
@@ -20,12 +20,12 @@ struct supervise {
     int control;
 };
 
-/* Returns its exit status, 128 + the signal that ended it, which is said, or EXIT_ERRORS when it
- * cannot be started, which is said, too. Processes of the ledger have ended then as well. */
+/* Returns the child's exit status, 128 + the signal that ended it, or EXIT_ERRORS when it cannot be
+ * started; the latter two are reported. Processes of the ledger have ended then as well. */
 int supervise(const struct supervise *child);
 
-/* When the environment's HEDDLE_PARENT is the process that started this one, this one is killed
- * when that ends: for programs that start many runs, such as `heddle sweep`. */
+/* If the environment's HEDDLE_PARENT names the parent of this process, this process is killed when
+ * the parent ends: for programs that start many runs, such as `heddle sweep`. */
 void supervise_end_with_parent(void);
 
 #endif

@@ -14,7 +14,7 @@ const char *command_temporary(const struct command *c)
 {
     const char *folder = getenv("TMPDIR");
     folder = folder && *folder ? folder : "/tmp";
-    char *path = arena_printf(c->arena, "%s/heddle-XXXXXX", folder);
+    char *path = region_printf(c->region, "%s/heddle-XXXXXX", folder);
     unfinished_guard();
     int file = mkstemp(path);
     if (file < 0) {

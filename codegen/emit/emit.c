@@ -1,5 +1,6 @@
-/* The emit helper: an append-only text buffer in the caller's arena. Called by all emitters. */
+/* The emit helper: an append-only text buffer in the caller's region. Called by all emitters. */
 #include "codegen/emit/emit.h"
+#include "dsl/compiler_bug.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +13,10 @@
 
 #define COMMENT_COLUMNS 100
 
-void emit_init(struct emit *e, struct arena *arena)
+void emit_init(struct emit *e, struct region *region)
 {
-    *e = (struct emit){.arena = arena, .capacity = 256};
-    e->text = arena_take(arena, e->capacity);
+    *e = (struct emit){.region = region, .capacity = 256};
+    e->text = region_take(region, e->capacity);
 }
 
 static char *reserve(struct emit *e, size_t more)
@@ -23,7 +24,7 @@ static char *reserve(struct emit *e, size_t more)
     if (e->size + more + 1 > e->capacity) {
         while (e->size + more + 1 > e->capacity)
             e->capacity *= 2;
-        char *larger = arena_take(e->arena, e->capacity);
+        char *larger = region_take(e->region, e->capacity);
         memcpy(larger, e->text, e->size + 1);
         e->text = larger;
     }
@@ -183,10 +184,10 @@ bool emit_make_folder(const char *path)
     return false;
 }
 
-bool emit_write_below(struct arena *arena, const char *path, const char *text)
+bool emit_write_below(struct region *region, const char *path, const char *text)
 {
     size_t folder = (size_t)(strrchr(path, '/') - path);
-    return emit_make_folder(arena_strndup(arena, path, folder))
+    return emit_make_folder(region_strndup(region, path, folder))
            && (path[folder + 1] == '\0'
                || emit_write_bytes(path, text, strlen(text)) != EMIT_FAILED);
 }

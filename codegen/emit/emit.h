@@ -11,15 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct emit {
-    struct arena *arena; /* owns the text */
-    char *text;          /* NUL-terminated; "" before the first emit() */
+    struct region *region; /* owns the text */
+    char *text;            /* NUL-terminated; "" before the first emit() */
     size_t size, capacity;
 };
 
-void emit_init(struct emit *e, struct arena *arena);
+void emit_init(struct emit *e, struct region *region);
 void emit(struct emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void emit_bytes(struct emit *e, const void *bytes, size_t size);
 
@@ -36,6 +36,6 @@ enum emit_result emit_write_bytes(const char *path, const void *bytes, size_t si
 bool emit_make_folder(const char *path);
 /* Writes a file and makes the folders in which it is. `path` has a '/'; one at its end makes it a
  * folder alone. false: said why on stderr. */
-bool emit_write_below(struct arena *arena, const char *path, const char *text);
+bool emit_write_below(struct region *region, const char *path, const char *text);
 
 #endif

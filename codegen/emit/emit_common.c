@@ -17,7 +17,7 @@ static void emit_param_enums(struct emit *e, const struct model_type *type)
         const struct model_param_decl *param = &type->params[i];
         if (!param->choice || param->choice->name)
             continue;
-        emit_enum(e, name_enum(e->arena, param->choice, type->name, param->name), param->choice);
+        emit_enum(e, name_enum(e->region, param->choice, type->name, param->name), param->choice);
         emit(e, "\n");
     }
 }
@@ -27,7 +27,7 @@ void emit_params_struct(struct emit *e, const struct model_type *type)
     if (type->param_count == 0)
         return;
     emit_param_enums(e, type);
-    emit(e, "struct %s_params {\n", name_c(e->arena, type->name));
+    emit(e, "struct %s_params {\n", name_c(e->region, type->name));
     for (uint32_t i = 0; i < type->param_count; i++) {
         const struct model_param_decl *param = &type->params[i];
         static const char *const units[] = {
@@ -40,9 +40,9 @@ void emit_params_struct(struct emit *e, const struct model_type *type)
             [MODEL_DIM_STRING] = " /* offset in the platform's strings */",
         };
         emit_comment(e, "    ", param->doc);
-        emit(e, "    int64_t %s;", name_c(e->arena, param->name));
+        emit(e, "    int64_t %s;", name_c(e->region, param->name));
         if (param->choice)
-            emit(e, " /* enum %s */", name_enum(e->arena, param->choice, type->name, param->name));
+            emit(e, " /* enum %s */", name_enum(e->region, param->choice, type->name, param->name));
         else if (param->dimension < sizeof units / sizeof units[0] && units[param->dimension])
             emit(e, "%s", units[param->dimension]);
         emit(e, "\n");
@@ -54,11 +54,11 @@ void emit_stats_struct(struct emit *e, const struct model_type *type)
 {
     if (type->stat_count == 0)
         return;
-    emit(e, "struct %s_stats {\n", name_c(e->arena, type->name));
+    emit(e, "struct %s_stats {\n", name_c(e->region, type->name));
     for (uint32_t i = 0; i < type->stat_count; i++) {
         emit_comment(e, "    ", type->stats[i].doc);
         emit(e, "    %s %s;\n", stat_types[type->stats[i].kind],
-             name_c(e->arena, type->stats[i].name));
+             name_c(e->region, type->stats[i].name));
     }
     emit(e, "};\n\n");
 }
@@ -70,7 +70,7 @@ void emit_part_words(struct emit *e, const struct model_type *type)
         if (decl->is_array)
             emit(e, "    uint32_t %s_count, %s_first;\n", decl->name, decl->name);
         else
-            emit(e, "    uint32_t %s;\n", name_c(e->arena, decl->name));
+            emit(e, "    uint32_t %s;\n", name_c(e->region, decl->name));
     }
 }
 
@@ -78,7 +78,7 @@ void emit_params_accessor(struct emit *e, const struct model_type *type, const c
 {
     if (type->param_count == 0)
         return;
-    const char *name = name_c(e->arena, type->name), *upper = name_upper(e->arena, type->name);
+    const char *name = name_c(e->region, type->name), *upper = name_upper(e->region, type->name);
     emit(e, "static inline const struct %s_params *%s_params(const struct %s *%s)\n{\n", name, name,
          name, self);
     emit(e, "#ifdef %s_CONSTANTS\n", upper);
@@ -107,7 +107,7 @@ static void emit_part_accessor(struct emit *e, const struct model_type *type,
                                const struct model_part_decl *decl, const char *part,
                                const char *self)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     emit(e, "static inline struct %s *%s_%s(const struct %s *%s%s)\n{\n", part, name, decl->name,
          name, self, decl->is_array ? ", uint32_t i" : "");
     if (decl->is_array)
@@ -117,12 +117,12 @@ static void emit_part_accessor(struct emit *e, const struct model_type *type,
              part, name, self, decl->name);
     else if (!decl->is_slot || !decl->optional)
         emit(e, "    return arena_at(struct %s, %s_io(%s)->%s);\n}\n\n", part, name, self,
-             name_c(e->arena, decl->name));
+             name_c(e->region, decl->name));
     else
         emit(e,
              "    uint32_t offset = %s_io(%s)->%s;\n"
              "    return offset == UINT32_MAX ? NULL : arena_at(struct %s, offset);\n}\n\n",
-             name, self, name_c(e->arena, decl->name), part);
+             name, self, name_c(e->region, decl->name), part);
 }
 
 /* The functions of what fills a slot; the wrapper says which, as a constant or by the part's kind.
@@ -130,9 +130,9 @@ static void emit_part_accessor(struct emit *e, const struct model_type *type,
 static void emit_ops_accessor(struct emit *e, const struct model_type *type,
                               const struct model_part_decl *decl, const char *self)
 {
-    const char *name = name_c(e->arena, type->name);
-    const char *macro = arena_printf(e->arena, "%s_%s_OPS", name_upper(e->arena, type->name),
-                                     name_upper(e->arena, decl->name));
+    const char *name = name_c(e->region, type->name);
+    const char *macro = region_printf(e->region, "%s_%s_OPS", name_upper(e->region, type->name),
+                                      name_upper(e->region, decl->name));
     emit(e, "#ifdef %s\n", macro);
     emit(e, "static inline const struct %s_ops *%s_%s_ops(const struct %s *%s%s)\n{\n",
          decl->interface->name, name, decl->name, name, self, decl->is_array ? ", uint32_t i" : "");
@@ -146,7 +146,7 @@ void emit_part_accessors(struct emit *e, const struct model *model, const struct
     (void)model;
     for (uint32_t i = 0; i < type->part_count; i++) {
         const struct model_part_decl *decl = &type->parts[i];
-        const char *name = name_c(e->arena, type->name);
+        const char *name = name_c(e->region, type->name);
         emit(e, "/* %s %s */\n", decl->is_slot ? "slot" : "part", decl->name);
         emit_comment(e, "", decl->doc);
         if (decl->is_array)
@@ -155,7 +155,7 @@ void emit_part_accessors(struct emit *e, const struct model *model, const struct
                  "%s_io(%s)->%s_count;\n}\n\n",
                  name, decl->name, name, self, name, self, decl->name);
         emit_part_accessor(e, type, decl,
-                           decl->is_slot ? "part" : name_c(e->arena, decl->type_name), self);
+                           decl->is_slot ? "part" : name_c(e->region, decl->type_name), self);
         if (decl->is_slot)
             emit_ops_accessor(e, type, decl, self);
     }

@@ -26,34 +26,34 @@ struct port_words {
 static struct port_words port_words(struct emit *e, const struct model_type *type,
                                     const struct model_port_decl *port)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     struct port_words w = {.port = port};
-    w.io = arena_printf(e->arena, "%s_io", name);
-    w.prefix = arena_printf(e->arena, "%s_%s", name, port->name);
-    w.self =
-        arena_printf(e->arena, "const struct %s *c%s", name, port->is_array ? ", uint32_t i" : "");
+    w.io = region_printf(e->region, "%s_io", name);
+    w.prefix = region_printf(e->region, "%s_%s", name, port->name);
+    w.self = region_printf(e->region, "const struct %s *c%s", name,
+                           port->is_array ? ", uint32_t i" : "");
     w.call = port->is_array ? "c, i" : "c";
-    w.now = arena_printf(e->arena, "%s_io(c)->base.limit", name);
+    w.now = region_printf(e->region, "%s_io(c)->base.limit", name);
     if (port->is_array) {
         w.request =
-            arena_printf(e->arena, "port_place(2 * (%s_io(c)->%s_first + i))", name, port->name);
-        w.reply = arena_printf(e->arena, "port_place(2 * (%s_io(c)->%s_first + i) + 1)", name,
-                               port->name);
+            region_printf(e->region, "port_place(2 * (%s_io(c)->%s_first + i))", name, port->name);
+        w.reply = region_printf(e->region, "port_place(2 * (%s_io(c)->%s_first + i) + 1)", name,
+                                port->name);
     } else {
-        w.request = arena_printf(e->arena, "%s_io(c)->%s_request", name, port->name);
-        w.reply = arena_printf(e->arena, "%s_io(c)->%s_reply", name, port->name);
+        w.request = region_printf(e->region, "%s_io(c)->%s_request", name, port->name);
+        w.reply = region_printf(e->region, "%s_io(c)->%s_reply", name, port->name);
     }
     w.has_replies = port->is_any || port->protocol->reply_count > 0;
     w.request_type =
-        port->is_any ? "message" : arena_printf(e->arena, "%s_request", port->protocol->name);
+        port->is_any ? "message" : region_printf(e->region, "%s_request", port->protocol->name);
     w.reply_type =
-        port->is_any ? "message" : arena_printf(e->arena, "%s_reply", port->protocol->name);
+        port->is_any ? "message" : region_printf(e->region, "%s_reply", port->protocol->name);
     return w;
 }
 
 static void emit_count(struct emit *e, const struct model_type *type, const struct port_words *w)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     if (w->port->is_array)
         emit(e,
              "static inline uint32_t %s_count(const struct %s *c)\n{\n    return "
@@ -73,7 +73,7 @@ static void emit_is_connected(struct emit *e, const struct port_words *w)
 static void emit_first_pending(struct emit *e, const struct model_type *type,
                                const struct port_words *w)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     uint32_t before = 0;
     bool computed = false;
     emit(e, "static inline uint32_t %s_first_pending(const struct %s *c)\n{\n", w->prefix, name);
@@ -124,9 +124,9 @@ static const char *argument_type(struct emit *e, const struct model_message *mes
     };
     if (field->kind != MODEL_FIELD_ENUM)
         return types[field->kind];
-    const char *owner = arena_printf(e->arena, "%s_%s", protocol->name, message->name);
-    return arena_printf(e->arena, "enum %s",
-                        name_enum(e->arena, field->choice, owner, field->name));
+    const char *owner = region_printf(e->region, "%s_%s", protocol->name, message->name);
+    return region_printf(e->region, "enum %s",
+                         name_enum(e->region, field->choice, owner, field->name));
 }
 
 /* A field as argument; names that the function uses itself get a '_'. */
@@ -138,7 +138,7 @@ static const char *argument_name(struct emit *e, const struct port_words *w, con
                                  "ring_post",  "ring_slot", "ring_placed", "ring_payload",
                                  "port_place", "uint8_t",   "uint16_t",    "uint32_t",
                                  "uint64_t",   "int32_t",   "int64_t",     NULL};
-    return reserved_besides(e->arena, field->name, taken);
+    return reserved_besides(e->region, field->name, taken);
 }
 
 /* Sends one kind of message. Returns its payload slot, which the caller fills before it ends its
@@ -148,9 +148,9 @@ static void emit_send(struct emit *e, const struct port_words *w,
                       const char *type)
 {
     const struct model_protocol *protocol = w->port->protocol;
-    const char *kind = arena_printf(e->arena, "%s_%s", name_upper(e->arena, protocol->name),
-                                    name_upper(e->arena, message->name));
-    struct message_layout layout = message_layout(e->arena, message);
+    const char *kind = region_printf(e->region, "%s_%s", name_upper(e->region, protocol->name),
+                                     name_upper(e->region, message->name));
+    struct message_layout layout = message_layout(e->region, message);
     bool has_payload = layout.payload_count > 0;
     emit(e, "static inline void %s%s_%s_%s(%s, uint16_t tag", has_payload ? "*" : "", w->prefix,
          verb, message->name, w->self);
@@ -164,8 +164,8 @@ static void emit_send(struct emit *e, const struct port_words *w,
     if (has_payload)
         emit(e, "    void *payload = ring_payload(ring->tail);\n");
     for (uint32_t h = 0; h < layout.header_count; h++)
-        emit(e, "    m->%s.%s = %s%s;\n", name_message(e->arena, message->name),
-             name_c(e->arena, layout.header[h]->name),
+        emit(e, "    m->%s.%s = %s%s;\n", name_message(e->region, message->name),
+             name_c(e->region, layout.header[h]->name),
              layout.header[h]->kind == MODEL_FIELD_ENUM ? "(uint8_t)" : "",
              argument_name(e, w, kind, layout.header[h]));
     emit(e, "    m->tag = tag;\n");
@@ -179,8 +179,8 @@ static void emit_send(struct emit *e, const struct port_words *w,
 static void emit_forward(struct emit *e, const struct model_type *type, const struct port_words *w,
                          const char *verb, const char *ring, const char *direction)
 {
-    const char *macro = arena_printf(e->arena, "%s_%s_%s", name_upper(e->arena, type->name),
-                                     name_upper(e->arena, w->port->name), direction);
+    const char *macro = region_printf(e->region, "%s_%s_%s", name_upper(e->region, type->name),
+                                      name_upper(e->region, w->port->name), direction);
     emit(e,
          "static inline void %s_%s(%s, const struct message *m, const void *payload, uint16_t "
          "tag)\n{\n",
@@ -224,7 +224,7 @@ static void emit_port(struct emit *e, const struct model_type *type,
     struct port_words w = port_words(e, type, port);
     emit(e, "/* %s %s%s : %s%s (%s) */\n", port->is_in ? "in" : "out", port->name,
          port->is_array ? "[]" : "", port->protocol_text, port->optional ? " optional" : "",
-         name_place(e->arena, port->place));
+         name_place(e->region, port->place));
     emit_comment(e, "", port->doc);
     emit_count(e, type, &w);
     emit_is_connected(e, &w);
@@ -237,7 +237,7 @@ static void emit_port(struct emit *e, const struct model_type *type,
 
 static void emit_stores(struct emit *e, const struct model_type *type)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     for (uint32_t i = 0; i < type->store_count; i++) {
         const struct model_store_decl *store = &type->stores[i];
         emit(e, "/* %s %s */\n", store->is_writer ? "store" : "reads", store->name);
@@ -245,7 +245,7 @@ static void emit_stores(struct emit *e, const struct model_type *type)
         emit(e, "static inline %sstruct %s *%s_%s(const struct %s *c)\n{\n",
              store->is_writer ? "" : "const ", store->type, name, store->name, name);
         emit(e, "    return arena_at(%sstruct %s, %s_io(c)->%s);\n}\n\n",
-             store->is_writer ? "" : "const ", store->type, name, name_c(e->arena, store->name));
+             store->is_writer ? "" : "const ", store->type, name, name_c(e->region, store->name));
     }
 }
 
@@ -254,8 +254,8 @@ static void emit_io(struct emit *e, const struct model_type *type)
     emit(e,
          "/* First member of struct %s. Between `base` and `stats`: what the component is "
          "connected to. */\n",
-         name_c(e->arena, type->name));
-    emit(e, "struct %s_io {\n    struct component base;\n", name_c(e->arena, type->name));
+         name_c(e->region, type->name));
+    emit(e, "struct %s_io {\n    struct component base;\n", name_c(e->region, type->name));
     for (uint32_t i = 0; i < type->port_count; i++)
         emit(e,
              type->ports[i].is_array ? "    uint32_t %s_count, %s_first;\n"
@@ -263,15 +263,15 @@ static void emit_io(struct emit *e, const struct model_type *type)
              type->ports[i].name, type->ports[i].name);
     emit_part_words(e, type);
     for (uint32_t i = 0; i < type->store_count; i++)
-        emit(e, "    uint32_t %s;\n", name_c(e->arena, type->stores[i].name));
+        emit(e, "    uint32_t %s;\n", name_c(e->region, type->stores[i].name));
     if (type->stat_count > 0)
-        emit(e, "    struct %s_stats stats;\n", name_c(e->arena, type->name));
+        emit(e, "    struct %s_stats stats;\n", name_c(e->region, type->name));
     emit(e, "};\n\n");
 }
 
 static void emit_basics(struct emit *e, const struct model_type *type)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     emit(e, "static inline const struct %s_io *%s_io(const struct %s *c)\n{\n", name, name, name);
     emit(e, "    return (const struct %s_io *)(const void *)c;\n}\n\n", name);
     emit(e, "/* The current cycle of the component's clock. */\n");
@@ -293,40 +293,40 @@ static bool emit_include_once(struct emit *e, const char **seen, uint32_t *count
 
 static void emit_includes(struct emit *e, const struct model_type *type)
 {
-    size_t most = type->param_count + type->port_count + type->part_count + type->store_count + 1u;
-    const char **seen = arena_take(e->arena, most * sizeof *seen);
+    size_t most = type->param_count + type->port_count + type->part_count + 1u;
+    const char **seen = region_take(e->region, most * sizeof *seen);
     uint32_t count = 0;
     emit(e, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
     for (uint32_t i = 0; i < type->param_count; i++)
         if (type->params[i].choice && type->params[i].choice->name)
             emit_include_once(e, seen, &count,
-                              arena_printf(e->arena, "%s.gen.h", type->params[i].choice->name));
+                              region_printf(e->region, "%s.gen.h", type->params[i].choice->name));
     for (uint32_t i = 0; i < type->port_count; i++)
         if (!type->ports[i].is_any)
             emit_include_once(e, seen, &count,
-                              arena_printf(e->arena, "%s.gen.h", type->ports[i].protocol->name));
+                              region_printf(e->region, "%s.gen.h", type->ports[i].protocol->name));
     for (uint32_t i = 0; i < type->part_count; i++)
         if (type->parts[i].is_slot)
             emit_include_once(e, seen, &count,
-                              arena_printf(e->arena, "%s.h", type->parts[i].interface->name));
-    for (uint32_t i = 0; i < type->store_count; i++)
-        emit_include_once(e, seen, &count, arena_printf(e->arena, "%s.h", type->stores[i].type));
+                              region_printf(e->region, "%s.h", type->parts[i].interface->name));
 }
 
-/* Part types whose structs are named by accessors. */
+/* Types whose structs are named by accessors: of parts and of stores. */
 static void emit_forward_declarations(struct emit *e, const struct model_type *type)
 {
-    emit(e, "\nstruct %s;\n", name_c(e->arena, type->name));
+    emit(e, "\nstruct %s;\n", name_c(e->region, type->name));
     for (uint32_t i = 0; i < type->part_count; i++)
         if (!type->parts[i].is_slot)
-            emit(e, "struct %s;\n", name_c(e->arena, type->parts[i].type_name));
+            emit(e, "struct %s;\n", name_c(e->region, type->parts[i].type_name));
+    for (uint32_t i = 0; i < type->store_count; i++)
+        emit(e, "struct %s;\n", type->stores[i].type);
     emit(e, "\n");
 }
 
 void emit_component_header(struct emit *e, const struct model *model, const struct model_type *type)
 {
-    const char *upper = name_upper(e->arena, type->name);
-    emit_banner(e, arena_printf(e->arena, "Component %s", type->name), type->place);
+    const char *upper = name_upper(e->region, type->name);
+    emit_banner(e, region_printf(e->region, "Component %s", type->name), type->place);
     emit_comment(e, "", type->doc);
     emit(e, "#ifndef HEDDLE_GEN_%s_H\n#define HEDDLE_GEN_%s_H\n\n", upper, upper);
     emit_includes(e, type);
@@ -349,12 +349,12 @@ void emit_component_header(struct emit *e, const struct model *model, const stru
 
 static void emit_part_io(struct emit *e, const struct model_type *type)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     emit(e, "/* First member of struct %s. */\n", name);
     emit(e, "struct %s_io {\n    struct part base;\n", name);
     emit_part_words(e, type);
     if (type->stat_count > 0)
-        emit(e, "    struct %s_stats stats;\n", name_c(e->arena, type->name));
+        emit(e, "    struct %s_stats stats;\n", name_c(e->region, type->name));
     emit(e, "};\n\n");
     emit(e, "static inline const struct %s_io *%s_io(const struct %s *p)\n{\n", name, name, name);
     emit(e, "    return (const struct %s_io *)(const void *)p;\n}\n\n", name);
@@ -362,8 +362,8 @@ static void emit_part_io(struct emit *e, const struct model_type *type)
 
 void emit_part_header(struct emit *e, const struct model *model, const struct model_type *type)
 {
-    const char *upper = name_upper(e->arena, type->name);
-    emit_banner(e, arena_printf(e->arena, "Part %s", type->name), type->place);
+    const char *upper = name_upper(e->region, type->name);
+    emit_banner(e, region_printf(e->region, "Part %s", type->name), type->place);
     emit_comment(e, "", type->doc);
     emit(e, "#ifndef HEDDLE_GEN_%s_H\n#define HEDDLE_GEN_%s_H\n\n", upper, upper);
     if (type->interface)

@@ -8,6 +8,7 @@
 #include "dsl/source.h"
 #include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
+#include "dsl/compiler_bug.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 static const char *quoted(struct emit *e, const char *text)
 {
     struct emit q;
-    emit_init(&q, e->arena);
+    emit_init(&q, e->region);
     emit(&q, "\"");
     for (; *text; text++)
         if (*text == '\n' || *text == '\t')
@@ -32,15 +33,15 @@ static void emit_constants(struct emit *e, const struct model_type *type,
 {
     if (count == 0)
         return;
-    emit(e, "#define %s_CONSTANTS \\\n    { \\\n", name_upper(e->arena, type->name));
+    emit(e, "#define %s_CONSTANTS \\\n    { \\\n", name_upper(e->region, type->name));
     for (uint32_t i = 0; i < count; i++) {
         const struct model_param_decl *decl = params[i].decl;
         const struct model_value *value = &params[i].value;
-        emit(e, "        .%s = ", name_c(e->arena, decl->name));
+        emit(e, "        .%s = ", name_c(e->region, decl->name));
         if (decl->choice && value->integer >= 0 && value->integer < decl->choice->count)
             emit(e, "%s_%s",
-                 name_upper(e->arena, name_enum(e->arena, decl->choice, type->name, decl->name)),
-                 name_upper(e->arena, decl->choice->names[value->integer]));
+                 name_upper(e->region, name_enum(e->region, decl->choice, type->name, decl->name)),
+                 name_upper(e->region, decl->choice->names[value->integer]));
         else
             emit(e, "%" PRId64, value->dimension == MODEL_DIM_STRING ? 0 : value->integer);
         emit(e, ", \\\n");
@@ -56,13 +57,13 @@ static void emit_messages_constant(struct emit *e, const struct model_type *type
 {
     if (count == 0)
         return;
-    emit(e, "#define %s_%s_%s \\\n    { \\\n", name_upper(e->arena, type->name),
-         name_upper(e->arena, port->name), direction);
+    emit(e, "#define %s_%s_%s \\\n    { \\\n", name_upper(e->region, type->name),
+         name_upper(e->region, port->name), direction);
     for (uint32_t i = 0; i < count; i++)
         emit(e, "        { .wire_bytes = %u, .awaited = %d, .payload_bytes = %u }, /* %s */ \\\n",
-             message_wire_bytes(e->arena, &messages[i]),
+             message_wire_bytes(e->region, &messages[i]),
              !messages[i].is_reply && messages[i].has_reply,
-             message_payload_bytes(e->arena, &messages[i]), messages[i].name);
+             message_payload_bytes(e->region, &messages[i]), messages[i].name);
     emit(e, "    }\n");
 }
 
@@ -94,27 +95,28 @@ static uint32_t kind_of(const struct layout_unit *unit, const struct model_type 
 static void emit_slot(struct emit *e, const struct layout_unit *unit,
                       const struct layout_slot *slot)
 {
-    const char *ops = arena_printf(e->arena, "struct %s_ops", slot->decl->interface->name);
-    const char *macro = arena_printf(e->arena, "%s_%s_OPS", name_upper(e->arena, slot->owner->name),
-                                     name_upper(e->arena, slot->decl->name));
+    const char *ops = region_printf(e->region, "struct %s_ops", slot->decl->interface->name);
+    const char *macro =
+        region_printf(e->region, "%s_%s_OPS", name_upper(e->region, slot->owner->name),
+                      name_upper(e->region, slot->decl->name));
     if (slot->fillers.count == 0) {
         emit(e, "#define %s(part) ((void)(part), (const %s *)NULL)\n", macro, ops);
         return;
     }
     if (slot->fillers.count == 1) {
-        const char *filler = name_c(e->arena, slot->fillers.items[0]->name);
+        const char *filler = name_c(e->region, slot->fillers.items[0]->name);
         emit(e,
              slot->may_be_empty ? "#define %s(part) ((part) ? &%s_ops : NULL)\n"
                                 : "#define %s(part) ((void)(part), &%s_ops)\n",
              macro, filler);
         return;
     }
-    const char *table = arena_printf(e->arena, "%s_%s_kinds", name_c(e->arena, slot->owner->name),
-                                     slot->decl->name);
+    const char *table = region_printf(e->region, "%s_%s_kinds",
+                                      name_c(e->region, slot->owner->name), slot->decl->name);
     emit(e, "static const %s *const %s[] = {\n", ops, table);
     for (uint32_t i = 0; i < slot->fillers.count; i++)
         emit(e, "    [%u] = &%s_ops,\n", kind_of(unit, slot->fillers.items[i]),
-             name_c(e->arena, slot->fillers.items[i]->name));
+             name_c(e->region, slot->fillers.items[i]->name));
     emit(e, "};\n");
     emit(e,
          slot->may_be_empty ? "#define %s(part) ((part) ? %s[(part)->kind] : NULL)\n"
@@ -145,7 +147,7 @@ static void emit_slots(struct emit *e, const struct layout_unit *unit)
                 .type->interface && implements_slot(unit, unit->parts.items[i].type))
             emit(e, "static const struct %s_ops %s_ops; /* defined by the part's C file */\n",
                  unit->parts.items[i].type->interface->name,
-                 name_c(e->arena, unit->parts.items[i].type->name));
+                 name_c(e->region, unit->parts.items[i].type->name));
     for (uint32_t s = 0; s < unit->slots.count; s++)
         emit_slot(e, unit, &unit->slots.items[s]);
     if (unit->slots.count > 0)
@@ -175,11 +177,11 @@ static bool has_word(const char *text, const char *name)
 /* NAME_init is the author's where one of the C files has the word; what is zero needs none. */
 static bool has_init(struct emit *e, const struct model_type *type)
 {
-    const char *init = arena_printf(e->arena, "%s_init", name_c(e->arena, type->name));
+    const char *init = region_printf(e->region, "%s_init", name_c(e->region, type->name));
     bool found = false;
     for (uint32_t i = 0; i < type->behaviour_count && !found; i++) {
         size_t size;
-        const char *text = input_read(e->arena, type->behaviour[i], &size);
+        const char *text = input_read(e->region, type->behaviour[i], &size);
         found = text == NULL || has_word(text, init);
     }
     return found;
@@ -187,7 +189,7 @@ static bool has_init(struct emit *e, const struct model_type *type)
 
 static void emit_empty_init(struct emit *e, const struct model_type *type)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     if (!has_init(e, type))
         emit(e, "static void %s_init(struct %s *self)\n{\n    (void)self;\n}\n\n", name, name);
 }
@@ -230,18 +232,18 @@ static void emit_stats(struct emit *e, const struct model_type *type)
         [MODEL_STAT_COUNTER] = "STAT_COUNTER", [MODEL_STAT_HISTOGRAM] = "STAT_HISTOGRAM"};
     if (type->stat_count == 0)
         return;
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     emit(e, "static const struct stat_descriptor %s_stat_list[] = {\n", name);
     for (uint32_t i = 0; i < type->stat_count; i++)
         emit(e, "    { \"%s\", %s, %s, offsetof(struct %s_stats, %s), %d },\n", type->stats[i].name,
              quoted(e, type->stats[i].doc ? type->stats[i].doc : ""), kinds[type->stats[i].kind],
-             name, name_c(e->arena, type->stats[i].name), is_use(type, type->stats[i].name));
+             name, name_c(e->region, type->stats[i].name), is_use(type, type->stats[i].name));
     emit(e, "};\n\n");
 }
 
 static void emit_stats_members(struct emit *e, const struct model_type *type)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     if (type->stat_count > 0)
         emit(e,
              "    .stats_offset = offsetof(struct %s, io.stats),\n    .stat_count = %u,\n    "
@@ -251,7 +253,7 @@ static void emit_stats_members(struct emit *e, const struct model_type *type)
 
 static void emit_part_type(struct emit *e, const struct model_type *type)
 {
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     emit_stats(e, type);
     emit(e, "static void %s_init_part(void *part)\n{\n    %s_init(part);\n}\n\n", name, name);
     emit(e, "static const struct unit_part_type %s_part = {\n", name);
@@ -265,7 +267,7 @@ static void emit_lists(struct emit *e, const struct layout_unit *unit, uint32_t 
     if (unit->parts.count > 0) {
         emit(e, "static const struct unit_part_type *const part_types[] = {\n");
         for (uint32_t i = 0; i < unit->parts.count; i++)
-            emit(e, "    &%s_part,\n", name_c(e->arena, unit->parts.items[i].type->name));
+            emit(e, "    &%s_part,\n", name_c(e->region, unit->parts.items[i].type->name));
         emit(e, "};\n\n");
     }
     if (stores > 0) {
@@ -280,7 +282,7 @@ static void emit_lists(struct emit *e, const struct layout_unit *unit, uint32_t 
 static void emit_descriptor(struct emit *e, const struct layout_unit *unit)
 {
     const struct model_type *type = unit->type;
-    const char *name = name_c(e->arena, type->name);
+    const char *name = name_c(e->region, type->name);
     uint32_t stores = 0;
     for (uint32_t i = 0; i < type->store_count; i++)
         stores += type->stores[i].is_writer;
@@ -310,10 +312,10 @@ void emit_unit(struct emit *e, const struct layout_unit *unit)
 {
     if (unit->generic)
         emit(e, "/* Component %s for any parameters: %s. Generated by heddle. */\n",
-             unit->type->name, name_place(e->arena, unit->type->place));
+             unit->type->name, name_place(e->region, unit->type->place));
     else
         emit(e, "/* Component %s with the parameters of %s: %s. Generated by heddle. */\n",
-             unit->type->name, unit->first->path, name_place(e->arena, unit->first->place));
+             unit->type->name, unit->first->path, name_place(e->region, unit->first->place));
     emit(e, "#define UNIT_CODE\n#include \"runtime/engine/unit.h\"\n\n");
     if (!unit->generic) {
         emit_constants(e, unit->type, unit->first->params, unit->first->param_count);

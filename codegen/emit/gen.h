@@ -11,11 +11,11 @@ struct gen_files {
 
 /* NAME.gen.h of every named enumeration, protocol, component with behaviour, and part in scope. The
  * model may be one without a platform. false: message on stderr. */
-bool gen_headers(struct arena *arena, const struct model *model, const char *folder,
+bool gen_headers(struct region *region, const struct model *model, const char *folder,
                  struct gen_files *files);
 
 /* The wrapper of every unit, platform.c and platform.tables. */
-bool gen_platform(struct arena *arena, const struct layout *layout, const char *folder,
+bool gen_platform(struct region *region, const struct layout *layout, const char *folder,
                   struct gen_files *files);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 const char *input_mistake(const char *path, uint64_t most)
 {
@@ -33,20 +33,20 @@ FILE *input_open(const char *subject, const char *path, uint64_t most)
     return file;
 }
 
-char *input_read(struct arena *arena, const char *path, size_t *size)
+char *input_read(struct region *region, const char *path, size_t *size)
 {
     FILE *file = input_mistake(path, INPUT_BYTES) == NULL ? fopen(path, "rb") : NULL;
     if (!file)
         return NULL;
     size_t capacity = 16384;
-    char *text = arena_take(arena, capacity);
+    char *text = region_take(region, capacity);
     size_t got;
     *size = 0;
     while ((got = fread(text + *size, 1, capacity - 1 - *size, file)) > 0) {
         *size += got;
         if (*size + 1 < capacity)
             continue;
-        char *larger = arena_take(arena, capacity * 2);
+        char *larger = region_take(region, capacity * 2);
         memcpy(larger, text, *size);
         text = larger;
         capacity *= 2;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-struct arena;
+struct region;
 
 /* The largest C file that a behaviour names, and the largest of other files. */
 #define INPUT_SOURCE_BYTES ((uint64_t)16 << 20)
@@ -18,7 +18,7 @@ const char *input_mistake(const char *path, uint64_t most);
 /* Opens the file for reading; NULL: printed "heddle SUBJECT: cannot read 'PATH': ..." to stderr. */
 FILE *input_open(const char *subject, const char *path, uint64_t most);
 
-/* The bytes of a file and a NUL, in `arena`; NULL when it cannot be read (errno). */
-char *input_read(struct arena *arena, const char *path, size_t *size);
+/* The bytes of a file and a NUL, in `region`; NULL when it cannot be read (errno). */
+char *input_read(struct region *region, const char *path, size_t *size);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/hash.h"
 
-void intern_init(struct intern *table, struct arena *arena)
+void intern_init(struct intern *table, struct region *region)
 {
-    *table = (struct intern){.arena = arena, .slot_count = 64};
-    table->slots = arena_take(arena, table->slot_count * sizeof *table->slots);
+    *table = (struct intern){.region = region, .slot_count = 64};
+    table->slots = region_take(region, table->slot_count * sizeof *table->slots);
 }
 
 static uint32_t find_slot(const struct intern *table, const char *key)
@@ -28,13 +28,13 @@ const struct intern_entry *intern_find(const struct intern *table, const char *k
 void intern_add(struct intern *table, const char *key, uint32_t value)
 {
     struct intern_entry entry = {key, value};
-    vector_push(table->arena, &table->entries, entry);
+    vector_push(table->region, &table->entries, entry);
     if (table->entries.count * 2 <= table->slot_count) {
         table->slots[find_slot(table, key)] = table->entries.count;
         return;
     }
     table->slot_count *= 2;
-    table->slots = arena_take(table->arena, table->slot_count * sizeof *table->slots);
+    table->slots = region_take(table->region, table->slot_count * sizeof *table->slots);
     for (uint32_t i = 0; i < table->entries.count; i++)
         table->slots[find_slot(table, table->entries.items[i].key)] = i + 1;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct intern_entry {
     const char *key;
@@ -14,13 +14,13 @@ struct intern_entry {
 };
 
 struct intern {
-    struct arena *arena;
+    struct region *region;
     VECTOR(struct intern_entry) entries;
     uint32_t *slots;     /* 1 + index in entries, 0 empty */
     uint32_t slot_count; /* a power of two */
 };
 
-void intern_init(struct intern *table, struct arena *arena);
+void intern_init(struct intern *table, struct region *region);
 /* The entry of `key`, or NULL. Valid until the next intern_add(). */
 const struct intern_entry *intern_find(const struct intern *table, const char *key);
 /* `key` must not be there yet; it is not copied. */

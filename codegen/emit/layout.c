@@ -11,13 +11,14 @@
 #include "codegen/emit/settings.h"
 #include "base/sha256.h"
 #include "runtime/link/ring.h"
+#include "dsl/compiler_bug.h"
 
 static void add_domains(struct builder *b)
 {
     for (uint32_t i = 0; i < b->model->domain_count; i++) {
         struct platform_domain domain = {.name = layout_add_string(b, b->model->domains[i].name),
                                          .hz = b->model->domains[i].hz};
-        vector_push(b->arena, &b->domains, domain);
+        vector_push(b->region, &b->domains, domain);
     }
 }
 
@@ -28,9 +29,9 @@ static void order_instances(struct builder *b)
     struct layout *layout = b->layout;
     uint32_t units = b->assignment.count;
     uint32_t *heads =
-        arena_take(b->arena, ((size_t)model->domain_count * units + 1) * sizeof(uint32_t));
-    uint32_t *next = arena_take(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
-    layout->positions = arena_take(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
+        region_take(b->region, ((size_t)model->domain_count * units + 1) * sizeof(uint32_t));
+    uint32_t *next = region_take(b->region, (model->leaf_count + 1) * sizeof(uint32_t));
+    layout->positions = region_take(b->region, (model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = model->leaf_count; i-- > 0;) {
         uint32_t bucket = model->leaves[i]->domain * units + b->assignment.unit_of_leaf[i];
         next[i] = heads[bucket];
@@ -44,30 +45,30 @@ static void order_instances(struct builder *b)
                                        .domain = bucket / units};
         for (uint32_t leaf = heads[bucket]; leaf; leaf = next[leaf - 1]) {
             layout->positions[leaf - 1] = layout->instances.count;
-            vector_push(b->arena, &layout->instances, model->leaves[leaf - 1]);
+            vector_push(b->region, &layout->instances, model->leaves[leaf - 1]);
             group.count++;
         }
-        vector_push(b->arena, &b->groups, group);
+        vector_push(b->region, &b->groups, group);
     }
 }
 
 static void number_rings(struct builder *b)
 {
     uint32_t count = 0;
-    b->request_ring = arena_take(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
-    b->reply_ring = arena_take(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
+    b->request_ring = region_take(b->region, (b->model->connection_count + 1) * sizeof(uint32_t));
+    b->reply_ring = region_take(b->region, (b->model->connection_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->model->connection_count; i++) {
         b->request_ring[i] = count++;
         b->reply_ring[i] =
             b->model->connections[i]->protocol->reply_count > 0 ? count++ : RING_NONE;
     }
-    b->pending = arena_take(b->arena, (count + 1) * sizeof(uint32_t));
+    b->pending = region_take(b->region, (count + 1) * sizeof(uint32_t));
 }
 
 static void number_stores(struct builder *b)
 {
     uint32_t count = 0;
-    b->first_store = arena_take(b->arena, (b->model->leaf_count + 1) * sizeof(uint32_t));
+    b->first_store = region_take(b->region, (b->model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->layout->instances.count; i++) {
         const struct model_instance *instance = b->layout->instances.items[i];
         b->first_store[instance->leaf_id] = count;
@@ -102,7 +103,7 @@ static uint32_t add_params(struct builder *b, const char *type, const struct mod
                            uint32_t count)
 {
     struct emit key;
-    emit_init(&key, b->arena);
+    emit_init(&key, b->region);
     emit(&key, "%s", type);
     for (uint32_t i = 0; i < count; i++)
         if (params[i].value.dimension == MODEL_DIM_STRING)
@@ -117,9 +118,9 @@ static uint32_t add_params(struct builder *b, const char *type, const struct mod
         bool text = params[i].value.dimension == MODEL_DIM_STRING;
         int64_t value =
             text ? (int64_t)layout_add_string(b, params[i].value.string) : params[i].value.integer;
-        vector_push(b->arena, &b->params, value);
-        vector_push(b->arena, &b->param_names, layout_add_string(b, params[i].decl->name));
-        vector_push(b->arena, &b->param_units,
+        vector_push(b->region, &b->params, value);
+        vector_push(b->region, &b->param_names, layout_add_string(b, params[i].decl->name));
+        vector_push(b->region, &b->param_units,
                     layout_add_string(b, param_unit(params[i].value.dimension)));
     }
     intern_add(&b->param_blocks, key.text, first);
@@ -128,8 +129,8 @@ static uint32_t add_params(struct builder *b, const char *type, const struct mod
 
 static void add_binding(struct builder *b, enum platform_binding kind, uint32_t value)
 {
-    vector_push(b->arena, &b->bindings, value);
-    vector_push(b->arena, &b->binding_kinds, (uint8_t)kind);
+    vector_push(b->region, &b->bindings, value);
+    vector_push(b->region, &b->binding_kinds, (uint8_t)kind);
 }
 
 static uint32_t ring_of(const uint32_t *rings, const struct model_port *port)
@@ -147,8 +148,8 @@ static void bind_ports(struct builder *b, const struct model_port_group *group)
     add_binding(b, BIND_COUNT, group->count);
     add_binding(b, BIND_FIRST_RING, b->port_rings.count / 2);
     for (uint32_t i = 0; i < group->count; i++) {
-        vector_push(b->arena, &b->port_rings, ring_of(b->request_ring, &group->ports[i]));
-        vector_push(b->arena, &b->port_rings, ring_of(b->reply_ring, &group->ports[i]));
+        vector_push(b->region, &b->port_rings, ring_of(b->request_ring, &group->ports[i]));
+        vector_push(b->region, &b->port_rings, ring_of(b->reply_ring, &group->ports[i]));
     }
 }
 
@@ -164,7 +165,7 @@ static void bind_places(struct builder *b, const struct model_type *type,
         add_binding(b, BIND_COUNT, places[i].count);
         add_binding(b, BIND_FIRST_PART, b->part_refs.count);
         for (uint32_t p = 0; p < places[i].count; p++)
-            vector_push(b->arena, &b->part_refs, b->part_number[places[i].parts[p]->id]);
+            vector_push(b->region, &b->part_refs, b->part_number[places[i].parts[p]->id]);
     }
 }
 
@@ -201,7 +202,7 @@ static void add_incoming(struct builder *b, const struct model_instance *instanc
                 ring_of(group->decl->is_in ? b->request_ring : b->reply_ring, &group->ports[p]);
             if (ring != RING_NONE)
                 b->pending[ring] = b->incoming.count - first;
-            vector_push(b->arena, &b->incoming, ring);
+            vector_push(b->region, &b->incoming, ring);
         }
     }
 }
@@ -222,15 +223,15 @@ static void number_parts(struct builder *b, const struct model_type *type,
                 .params = add_params(b, part->type->name, part->params, part->param_count),
                 .param_count = part->param_count};
             b->part_number[part->id] = number;
-            vector_push(b->arena, &b->parts, row);
-            vector_push(b->arena, &b->layout->parts, part);
+            vector_push(b->region, &b->parts, row);
+            vector_push(b->region, &b->layout->parts, part);
             number_parts(b, part->type, part->places, owner_instance, number);
         }
 }
 
 static void add_parts(struct builder *b)
 {
-    b->part_number = arena_take(b->arena, (b->model->part_count + 1) * sizeof(uint32_t));
+    b->part_number = region_take(b->region, (b->model->part_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->layout->instances.count; i++)
         number_parts(b, b->layout->instances.items[i]->type, b->layout->instances.items[i]->places,
                      i, UINT32_MAX);
@@ -250,7 +251,7 @@ static void add_routes(struct builder *b, const struct model_route *route,
     if (route->outputs == NULL)
         return;
     for (uint32_t i = 0; i < b->model->space_count; i++)
-        vector_push(b->arena, &b->routes,
+        vector_push(b->region, &b->routes,
                     route->outputs[i] < 0 ? RING_NONE : (uint32_t)route->outputs[i]);
     row->route_count = b->model->space_count;
 }
@@ -279,14 +280,14 @@ static void add_instances(struct builder *b)
         add_routes(b, &instance->route, &row);
         add_incoming(b, instance, row.incoming);
         row.incoming_count = b->incoming.count - row.incoming;
-        vector_push(b->arena, &b->instances, row);
+        vector_push(b->region, &b->instances, row);
     }
 }
 
 static void add_partitions(struct builder *b)
 {
     for (uint32_t i = 0; i < b->model->partition_count; i++)
-        vector_push(b->arena, &b->partitions, layout_add_string(b, b->model->partitions[i].name));
+        vector_push(b->region, &b->partitions, layout_add_string(b, b->model->partitions[i].name));
 }
 
 /* Everything that says what the platform is; which unit implements a group is not part of it. */
@@ -332,7 +333,7 @@ static void finish_table(struct builder *b)
     t->name = layout_add_string(b, b->model->name);
     t->model_hash = b->layout->model_hash;
     layout_add_string(b, t->model_hash);
-    uint32_t settings = layout_add_string(b, settings_text(b->arena, b->model));
+    uint32_t settings = layout_add_string(b, settings_text(b->region, b->model));
     for (uint32_t i = 0; i < b->layout->units.count; i++)
         layout_add_string(b, b->layout->units.items[i]->type->name);
     t->strings = b->strings.text;
@@ -363,10 +364,10 @@ static void finish_table(struct builder *b)
     t->unit_count = b->layout->units.count;
 }
 
-struct layout *layout_make(struct arena *arena, const struct model *model, bool generic)
+struct layout *layout_make(struct region *region, const struct model *model, bool generic)
 {
-    struct layout *layout = arena_take(arena, sizeof *layout);
-    layout->arena = arena;
+    struct layout *layout = region_take(region, sizeof *layout);
+    layout->region = region;
     layout->model = model;
     layout->generic = generic;
     struct builder *b = layout_builder_new(layout);

@@ -9,7 +9,7 @@
 #define HEDDLE_CODEGEN_LAYOUT_H
 
 #include "codegen/emit/intern.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 #include "runtime/state/platform.h"
 
@@ -41,7 +41,7 @@ struct layout_unit {
 };
 
 struct layout {
-    struct arena *arena;
+    struct region *region;
     const struct model *model;
     bool generic;
     VECTOR(struct layout_unit *)
@@ -53,8 +53,8 @@ struct layout {
     char model_hash[65];
 };
 
-/* The model must have a root. Lives in `arena`. */
-struct layout *layout_make(struct arena *arena, const struct model *model, bool generic);
+/* The model must have a root. Lives in `region`. */
+struct layout *layout_make(struct region *region, const struct model *model, bool generic);
 
 /* Folders with sources that the unit's wrapper includes, each once, in order of use; "" is the
  * current one. */

@@ -12,19 +12,19 @@ uint32_t layout_add_string(struct builder *b, const char *text)
         return known->value;
     uint32_t offset = (uint32_t)b->strings.size;
     emit_bytes(&b->strings, text, strlen(text) + 1);
-    intern_add(&b->string_offsets, arena_strdup(b->arena, text), offset);
+    intern_add(&b->string_offsets, region_strdup(b->region, text), offset);
     return offset;
 }
 
 struct builder *layout_builder_new(struct layout *layout)
 {
-    struct builder *b = arena_take(layout->arena, sizeof *b);
+    struct builder *b = region_take(layout->region, sizeof *b);
     b->layout = layout;
-    b->arena = layout->arena;
+    b->region = layout->region;
     b->model = layout->model;
-    emit_init(&b->strings, b->arena);
-    intern_init(&b->string_offsets, b->arena);
-    intern_init(&b->param_blocks, b->arena);
+    emit_init(&b->strings, b->region);
+    intern_init(&b->string_offsets, b->region);
+    intern_init(&b->param_blocks, b->region);
     layout_add_string(b, "");
     return b;
 }

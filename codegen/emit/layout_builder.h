@@ -21,7 +21,7 @@ struct layout_assignment layout_assign_units(struct layout *layout);
 /* The tables while they grow. */
 struct builder {
     struct layout *layout;
-    struct arena *arena;
+    struct region *region;
     const struct model *model;
     struct layout_assignment assignment;
     struct emit strings;
@@ -54,7 +54,7 @@ struct builder {
     VECTOR(uint32_t) routes;
 };
 
-/* Empty tables for a layout whose arena and model are set. */
+/* Empty tables for a layout whose region and model are set. */
 struct builder *layout_builder_new(struct layout *layout);
 /* Offset of `text` (NULL: "") in the strings; equal texts stand there once. */
 uint32_t layout_add_string(struct builder *b, const char *text);

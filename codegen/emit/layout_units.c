@@ -33,10 +33,10 @@ static void key_places(struct emit *key, const struct model_type *type,
     }
 }
 
-static const char *unit_key(struct arena *arena, const struct model_instance *instance)
+static const char *unit_key(struct region *region, const struct model_instance *instance)
 {
     struct emit key;
-    emit_init(&key, arena);
+    emit_init(&key, region);
     emit(&key, "%s", instance->type->name);
     key_params(&key, instance->params, instance->param_count);
     key_places(&key, instance->type, instance->places);
@@ -67,7 +67,7 @@ static struct layout_slot *find_slot(struct layout *layout, struct layout_unit *
         if (unit->slots.items[i].owner == owner && unit->slots.items[i].decl == decl)
             return &unit->slots.items[i];
     struct layout_slot slot = {.owner = owner, .decl = decl};
-    vector_push(layout->arena, &unit->slots, slot);
+    vector_push(layout->region, &unit->slots, slot);
     return &unit->slots.items[unit->slots.count - 1];
 }
 
@@ -77,7 +77,7 @@ static void add_filler(struct layout *layout, struct layout_slot *slot,
     for (uint32_t i = 0; i < slot->fillers.count; i++)
         if (slot->fillers.items[i] == type)
             return;
-    vector_push(layout->arena, &slot->fillers, type);
+    vector_push(layout->region, &slot->fillers, type);
 }
 
 static bool has_part_type(const struct layout_unit *unit, const struct model_type *type)
@@ -97,7 +97,7 @@ static void add_part(struct layout *layout, struct layout_unit *unit, const stru
             return;
         }
     struct layout_part_type entry = {.type = part->type, .first = part, .uniform = true};
-    vector_push(layout->arena, &unit->parts, entry);
+    vector_push(layout->region, &unit->parts, entry);
 }
 
 /* The parts and slots of a specialised unit, as found in one instance; inner parts first. */
@@ -128,7 +128,7 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
     for (uint32_t i = 0; i < unit->visited.count; i++)
         if (unit->visited.items[i] == type)
             return;
-    vector_push(layout->arena, &unit->visited, type);
+    vector_push(layout->region, &unit->visited, type);
     for (uint32_t i = 0; i < type->part_count; i++) {
         const struct model_part_decl *decl = &type->parts[i];
         if (decl->is_slot) {
@@ -152,7 +152,7 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
             if (has_part_type(unit, part))
                 continue;
             struct layout_part_type entry = {.type = part};
-            vector_push(layout->arena, &unit->parts, entry);
+            vector_push(layout->region, &unit->parts, entry);
         }
     }
 }
@@ -160,21 +160,22 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
 static struct layout_unit *new_unit(struct layout *layout, const struct model_instance *first,
                                     bool generic, uint32_t number)
 {
-    struct layout_unit *unit = arena_take(layout->arena, sizeof *unit);
+    struct layout_unit *unit = region_take(layout->region, sizeof *unit);
     unit->type = first->type;
     unit->first = first;
     unit->generic = generic;
-    unit->symbol = generic ? arena_printf(layout->arena, "%s__generic", first->type->name)
-                           : arena_printf(layout->arena, "%s__%u", first->type->name, number);
+    unit->symbol = generic ? region_printf(layout->region, "%s__generic", first->type->name)
+                           : region_printf(layout->region, "%s__%u", first->type->name, number);
     if (generic)
         collect_possible_parts(layout, unit, first->type);
     else
         collect_parts(layout, unit, first->type, first->places);
-    vector_push(layout->arena, &layout->units, unit);
+    vector_push(layout->region, &layout->units, unit);
     return unit;
 }
 
-/* The unit to compile for specialised unit `number`: one of its own, or the one of its type. */
+/* The unit to compile for specialised unit `number`: a unit of its own, or its type's generic
+ * unit. */
 static uint32_t compiled_unit(struct layout *layout, const struct model_instance *first)
 {
     uint32_t of_type = 0;
@@ -193,11 +194,11 @@ struct layout_assignment layout_assign_units(struct layout *layout)
     const struct model *model = layout->model;
     struct layout_assignment result = {0};
     struct intern keys;
-    intern_init(&keys, layout->arena);
-    result.unit_of_leaf = arena_take(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
-    result.compiled = arena_take(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
+    intern_init(&keys, layout->region);
+    result.unit_of_leaf = region_take(layout->region, (model->leaf_count + 1) * sizeof(uint32_t));
+    result.compiled = region_take(layout->region, (model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < model->leaf_count; i++) {
-        const char *key = unit_key(layout->arena, model->leaves[i]);
+        const char *key = unit_key(layout->region, model->leaves[i]);
         const struct intern_entry *known = intern_find(&keys, key);
         if (!known) {
             result.compiled[result.count] = compiled_unit(layout, model->leaves[i]);
@@ -210,52 +211,40 @@ struct layout_assignment layout_assign_units(struct layout *layout)
     return result;
 }
 
-static void add_folder(struct arena *arena, const char **folders, uint32_t *count,
-                       const char *folder)
+static void add_folder(const char **folders, uint32_t *count, const char *folder)
 {
-    (void)arena;
     for (uint32_t i = 0; i < *count; i++)
         if (strcmp(folders[i], folder) == 0)
             return;
     folders[(*count)++] = folder;
 }
 
-static void add_type_folders(const struct layout *layout, const char **folders, uint32_t *count,
+static void add_type_folders(struct region *region, const char **folders, uint32_t *count,
                              const struct model_type *type)
 {
-    struct arena *arena = layout->arena;
     for (uint32_t i = 0; i < type->behaviour_count; i++)
-        add_folder(arena, folders, count, name_folder(arena, type->behaviour[i]));
-    add_folder(arena, folders, count, type->folder);
+        add_folder(folders, count, name_folder(region, type->behaviour[i]));
+    add_folder(folders, count, type->folder);
     if (type->interface)
-        add_folder(arena, folders, count, type->interface->folder);
+        add_folder(folders, count, type->interface->folder);
     for (uint32_t i = 0; i < type->part_count; i++)
         if (type->parts[i].is_slot)
-            add_folder(arena, folders, count, type->parts[i].interface->folder);
-    for (uint32_t s = 0; s < type->store_count; s++)
-        for (uint32_t t = 0; t < layout->model->type_count; t++) {
-            const struct model_type *writer = layout->model->types[t];
-            for (uint32_t w = 0; w < writer->store_count; w++)
-                if (writer->stores[w].is_writer
-                    && strcmp(writer->stores[w].type, type->stores[s].type) == 0)
-                    add_folder(arena, folders, count, writer->folder);
-        }
+            add_folder(folders, count, type->parts[i].interface->folder);
 }
 
 uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit,
                              const char ***folders)
 {
     /* A type contributes at most its C files' folders, its own, its interface's, and one for each
-     * slot and store. */
-    uint32_t most = 2 + unit->type->behaviour_count + unit->type->part_count
-                    + unit->type->store_count * layout->model->type_count;
+     * slot. */
+    uint32_t most = 2 + unit->type->behaviour_count + unit->type->part_count;
     for (uint32_t i = 0; i < unit->parts.count; i++)
         most +=
             2 + unit->parts.items[i].type->behaviour_count + unit->parts.items[i].type->part_count;
-    *folders = arena_take(layout->arena, (most + 1) * sizeof **folders);
+    *folders = region_take(layout->region, (most + 1) * sizeof **folders);
     uint32_t count = 0;
-    add_type_folders(layout, *folders, &count, unit->type);
+    add_type_folders(layout->region, *folders, &count, unit->type);
     for (uint32_t i = 0; i < unit->parts.count; i++)
-        add_type_folders(layout, *folders, &count, unit->parts.items[i].type);
+        add_type_folders(layout->region, *folders, &count, unit->parts.items[i].type);
     return count;
 }

@@ -6,13 +6,14 @@
 #include "codegen/emit/layout_builder.h"
 #include "dsl/message_layout.h"
 #include "runtime/link/ring.h"
+#include "dsl/compiler_bug.h"
 
 static const char *port_path(struct builder *b, const struct model_port *port)
 {
     return port->decl->is_array
-               ? arena_printf(b->arena, "%s.%s[%u]", port->owner->path, port->decl->name,
-                              port->element)
-               : arena_printf(b->arena, "%s.%s", port->owner->path, port->decl->name);
+               ? region_printf(b->region, "%s.%s[%u]", port->owner->path, port->decl->name,
+                               port->element)
+               : region_printf(b->region, "%s.%s", port->owner->path, port->decl->name);
 }
 
 static bool same_protocol(const struct model_protocol *a, const struct model_protocol *b)
@@ -44,11 +45,11 @@ static bool share_link(const struct model_connection *a, const struct model_conn
 static const char *link_name(struct builder *b, const struct model_connection *connection)
 {
     if (!connection->wire)
-        return arena_printf(b->arena, "%s -> %s via %s", port_path(b, connection->from),
-                            port_path(b, connection->to), connection->link->name);
+        return region_printf(b->region, "%s -> %s via %s", port_path(b, connection->from),
+                             port_path(b, connection->to), connection->link->name);
     const struct model_wire *wire = &b->model->wires[connection->wire - 1];
-    return arena_printf(b->arena, "%s -> %s", wire->path,
-                        *wire->end->path ? wire->end->path : b->model->name);
+    return region_printf(b->region, "%s -> %s", wire->path,
+                         *wire->end->path ? wire->end->path : b->model->name);
 }
 
 /* 1 + the link's index. Connections of one wire share theirs. */
@@ -63,7 +64,7 @@ static uint32_t add_link(struct builder *b, const struct model_connection *conne
                                  .shared = connection->wire ? LINK_WIRE : LINK_OWN,
                                  .bandwidth_bytes_per_s = connection->link->bandwidth_bytes_per_s,
                                  .latency_ps = connection->link->latency_ps};
-    vector_push(b->arena, &b->links, link);
+    vector_push(b->region, &b->links, link);
     return b->links.count;
 }
 
@@ -82,12 +83,12 @@ void layout_add_rings(struct builder *b)
             .latency = connection->link ? 0 : connection->latency_cy,
             .link = add_link(b, connection),
             .payload_bytes =
-                message_slot_bytes(b->arena, protocol->requests, protocol->request_count),
+                message_slot_bytes(b->region, protocol->requests, protocol->request_count),
             .protocol = protocol_number(b, protocol),
             .pending = b->pending[b->request_ring[i]],
             .reversed = connection->reversed,
         };
-        vector_push(b->arena, &b->rings, request);
+        vector_push(b->region, &b->rings, request);
         if (b->reply_ring[i] == RING_NONE)
             continue;
         struct platform_ring reply = request;
@@ -97,17 +98,17 @@ void layout_add_rings(struct builder *b)
         reply.peer = b->request_ring[i];
         reply.depth = connection->reply_depth;
         reply.payload_bytes =
-            message_slot_bytes(b->arena, protocol->replies, protocol->reply_count);
+            message_slot_bytes(b->region, protocol->replies, protocol->reply_count);
         reply.is_reply = 1;
         reply.pending = b->pending[b->reply_ring[i]];
-        vector_push(b->arena, &b->rings, reply);
+        vector_push(b->region, &b->rings, reply);
     }
 }
 
 static const char *protocol_text(struct builder *b, const struct model_protocol *protocol)
 {
     struct emit text;
-    emit_init(&text, b->arena);
+    emit_init(&text, b->region);
     emit(&text, "%s", protocol->name);
     for (uint32_t i = 0; i < protocol->argument_count; i++)
         emit(&text, "%s%" PRId64, i ? ", " : "(", protocol->arguments[i]);
@@ -136,8 +137,8 @@ static char field_letter(enum model_field_kind kind)
 static const char *fields_text(struct builder *b, const struct model_message *message)
 {
     struct emit text;
-    struct message_layout layout = message_layout(b->arena, message);
-    emit_init(&text, b->arena);
+    struct message_layout layout = message_layout(b->region, message);
+    emit_init(&text, b->region);
     emit(&text, "%s", "");
     for (uint32_t i = 0; i < layout.header_count; i++) {
         const struct model_field *f = layout.header[i];
@@ -152,14 +153,14 @@ static void add_messages(struct builder *b, const struct model_message *messages
 {
     for (uint32_t i = 0; i < count; i++) {
         struct platform_message row = {.name = layout_add_string(b, messages[i].name),
-                                       .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
+                                       .wire_bytes = message_wire_bytes(b->region, &messages[i]),
                                        .awaited = !messages[i].is_reply && messages[i].has_reply,
                                        .payload_bytes =
-                                           message_payload_bytes(b->arena, &messages[i]),
+                                           message_payload_bytes(b->region, &messages[i]),
                                        .fields = layout_add_string(b, fields_text(b, &messages[i])),
-                                       .length_at = message_length_offset(b->arena, &messages[i]),
+                                       .length_at = message_length_offset(b->region, &messages[i]),
                                        .variable = message_variable_bytes(&messages[i])};
-        vector_push(b->arena, &b->messages, row);
+        vector_push(b->region, &b->messages, row);
     }
 }
 
@@ -171,7 +172,7 @@ void layout_add_protocols(struct builder *b)
                                         .first_message = b->messages.count,
                                         .request_count = protocol->request_count,
                                         .reply_count = protocol->reply_count};
-        vector_push(b->arena, &b->protocols, row);
+        vector_push(b->region, &b->protocols, row);
         add_messages(b, protocol->requests, protocol->request_count);
         add_messages(b, protocol->replies, protocol->reply_count);
     }
@@ -188,9 +189,9 @@ void layout_add_spaces(struct builder *b)
                                      .interleave = space->interleave_bytes ? space->interleave_bytes
                                                                            : space->each_bytes,
                                      .hashed = space->hashed};
-        vector_push(b->arena, &b->spaces, row);
+        vector_push(b->region, &b->spaces, row);
         struct platform_map map = {.space = i};
         if (space->mapped)
-            vector_push(b->arena, &b->maps, map);
+            vector_push(b->region, &b->maps, map);
     }
 }

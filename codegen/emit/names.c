@@ -8,44 +8,44 @@
 #include "dsl/reserved.h"
 #include "dsl/source.h"
 
-const char *name_c(struct arena *arena, const char *name)
+const char *name_c(struct region *region, const char *name)
 {
-    return reserved_besides(arena, name, NULL);
+    return reserved_besides(region, name, NULL);
 }
 
-const char *name_message(struct arena *arena, const char *name)
+const char *name_message(struct region *region, const char *name)
 {
     static const char *const members[] = {"state", "kind", "ready", "fields", "tag", NULL};
-    return reserved_besides(arena, name, members);
+    return reserved_besides(region, name, members);
 }
 
-const char *name_upper(struct arena *arena, const char *name)
+const char *name_upper(struct region *region, const char *name)
 {
-    char *upper = arena_strdup(arena, name);
+    char *upper = region_strdup(region, name);
     for (char *c = upper; *c; c++)
         *c = (char)toupper((unsigned char)*c);
     return upper;
 }
 
-const char *name_folder(struct arena *arena, const char *path)
+const char *name_folder(struct region *region, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
         return "";
-    return arena_strndup(arena, path, slash == path ? 1 : (size_t)(slash - path));
+    return region_strndup(region, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-const char *name_place(struct arena *arena, struct model_place place)
+const char *name_place(struct region *region, struct model_place place)
 {
     if (!place.file)
         return "built in";
-    return arena_printf(arena, "%s:%u", source_base_name(place.file), place.line);
+    return region_printf(region, "%s:%u", source_base_name(place.file), place.line);
 }
 
-const char *name_enum(struct arena *arena, const struct model_enum *choice, const char *owner,
+const char *name_enum(struct region *region, const struct model_enum *choice, const char *owner,
                       const char *member)
 {
     if (choice->name)
-        return name_c(arena, choice->name);
-    return arena_printf(arena, "%s_%s", owner, member);
+        return name_c(region, choice->name);
+    return region_printf(region, "%s_%s", owner, member);
 }

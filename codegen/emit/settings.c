@@ -15,7 +15,7 @@ struct setting {
 };
 
 struct settings {
-    struct arena *arena;
+    struct region *region;
     struct intern index; /* collapsed path -> settings */
     VECTOR(struct setting) list;
     struct emit out;
@@ -47,11 +47,12 @@ static void write_member(struct settings *s, const char *path, const char *value
 
 static void take_setting(struct settings *s, const char *path, const char *value)
 {
-    const char *collapsed = params_collapse(s->arena, path);
+    const char *collapsed = params_collapse(s->region, path);
     const struct intern_entry *known = intern_find(&s->index, collapsed);
     if (!known) {
         intern_add(&s->index, collapsed, (uint32_t)s->list.count);
-        vector_push(s->arena, &s->list, ((struct setting){.value = arena_strdup(s->arena, value)}));
+        vector_push(s->region, &s->list,
+                    ((struct setting){.value = region_strdup(s->region, value)}));
         return;
     }
     struct setting *setting = &s->list.items[known->value];
@@ -69,17 +70,17 @@ static void take_params(struct settings *s, const char *path, const struct model
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < count; i++)
-        take_setting(s,
-                     arena_printf(s->arena, "%s%s%s", path, *path ? "." : "", params[i].decl->name),
-                     params_value_text(&params[i].value, buffer));
+        take_setting(
+            s, region_printf(s->region, "%s%s%s", path, *path ? "." : "", params[i].decl->name),
+            params_value_text(&params[i].value, buffer));
 }
 
 static void take_link(struct settings *s, const char *name, const struct model_link_type *link)
 {
     char buffer[PARAMS_VALUE_MAX];
-    take_setting(s, arena_printf(s->arena, "link %s.bandwidth", name),
+    take_setting(s, region_printf(s->region, "link %s.bandwidth", name),
                  params_bandwidth_text(link->bandwidth_bytes_per_s, buffer));
-    take_setting(s, arena_printf(s->arena, "link %s.latency", name),
+    take_setting(s, region_printf(s->region, "link %s.latency", name),
                  params_time_text(link->latency_ps, buffer));
 }
 
@@ -87,7 +88,7 @@ static void take_all(struct settings *s, const struct model *m)
 {
     char buffer[PARAMS_VALUE_MAX];
     for (uint32_t i = 0; i < m->domain_count; i++)
-        take_setting(s, arena_printf(s->arena, "clock %s", m->domains[i].name),
+        take_setting(s, region_printf(s->region, "clock %s", m->domains[i].name),
                      params_hz_text(m->domains[i].hz, buffer));
     for (uint32_t i = 0; i < m->link_count; i++)
         take_link(s, m->links[i]->name, m->links[i]);
@@ -102,15 +103,15 @@ static void take_all(struct settings *s, const struct model *m)
     }
 }
 
-const char *settings_text(struct arena *arena, const struct model *model)
+const char *settings_text(struct region *region, const struct model *model)
 {
-    struct settings s = {.arena = arena};
-    intern_init(&s.index, arena);
-    emit_init(&s.out, arena);
+    struct settings s = {.region = region};
+    intern_init(&s.index, region);
+    emit_init(&s.out, region);
     take_all(&s, model);
     s.writes = true;
     emit(&s.out, "{");
     take_all(&s, model);
     emit(&s.out, s.any ? "\n    }" : "}");
-    return arena_printf(arena, "%.*s", (int)s.out.size, s.out.text);
+    return region_printf(region, "%.*s", (int)s.out.size, s.out.text);
 }

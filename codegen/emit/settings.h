@@ -4,9 +4,9 @@
 #ifndef HEDDLE_CODEGEN_SETTINGS_H
 #define HEDDLE_CODEGEN_SETTINGS_H
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
-const char *settings_text(struct arena *arena, const struct model *model);
+const char *settings_text(struct region *region, const struct model *model);
 
 #endif

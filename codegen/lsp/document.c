@@ -130,12 +130,12 @@ struct document *documents_open(struct documents *all, const char *uri, const ch
 {
     struct document *document = documents_find(all, uri);
     if (document == NULL) {
-        struct arena arena;
-        arena_init(&arena);
+        struct region region;
+        region_init(&region, "a description");
         document = allocate(sizeof *document);
         document->uri = copy(uri, strlen(uri));
-        document->path = documents_real_path(uri_path(&arena, uri));
-        arena_release(&arena);
+        document->path = documents_real_path(uri_path(&region, uri));
+        region_release(&region);
         struct document **end = &all->first;
         while (*end != NULL)
             end = &(*end)->next;

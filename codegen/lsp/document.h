@@ -24,7 +24,7 @@ struct document {
     json_int_t version;
     bool is_old;             /* to be checked */
     struct service *service; /* NULL: not made, or old */
-    uint32_t service_uses;   /* answers stay in its arena, so it is made anew now and then */
+    uint32_t service_uses;   /* answers stay in its region, so it is made anew now and then */
     struct compilation *checked;
     const struct model *model; /* of `checked`; NULL: it has errors, or is of another state */
     json_t *found;             /* diagnostics of the last check, by URI */

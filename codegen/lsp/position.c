@@ -1,6 +1,8 @@
 /* See position.h. Called wherever places go to an editor or come from one. */
 #include "codegen/lsp/position.h"
 
+#include "base/grow.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +13,7 @@ void position_lines_make(struct position_lines *lines, const char *text, size_t 
     for (size_t i = 0; i < size; i++)
         lines->count +=
             text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n'));
-    lines->starts = calloc(lines->count, sizeof *lines->starts);
-    if (lines->starts == NULL) {
-        fprintf(stderr, "heddle: out of memory for the lines of %zu bytes of a document\n", size);
-        exit(1);
-    }
+    lines->starts = grow_zeroed(lines->count * sizeof *lines->starts, "a document");
     uint32_t line = 0;
     for (size_t i = 0; i < size; i++)
         if (text[i] == '\n' || (text[i] == '\r' && (i + 1 == size || text[i + 1] != '\n')))

@@ -40,8 +40,8 @@ static json_t *diagnostic_json(struct server *s, const struct compilation *c,
     for (size_t i = 0; i < d->note_count; i++) {
         const struct compile_note *note = &d->notes[i];
         if (note->is_help || note->place.file == NULL) {
-            message = arena_printf(&s->scratch, "%s\n%s: %s", message,
-                                   note->is_help ? "help" : "note", note->message);
+            message = region_printf(&s->scratch, "%s\n%s: %s", message,
+                                    note->is_help ? "help" : "note", note->message);
             continue;
         }
         json_t *range = range_json(s, c, note->place, note->end_line, note->end_column);
@@ -143,7 +143,7 @@ void publish_check(struct server *s, struct document *document)
 void publish_failure(struct server *s, struct document *document, const char *why)
 {
     begin_check(s, document);
-    const char *message = arena_printf(
+    const char *message = region_printf(
         &s->scratch, "this text could not be checked: %s. Please report it with the text", why);
     json_t *found = json_object();
     json_object_set_new(found, document->uri,

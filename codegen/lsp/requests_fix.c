@@ -11,16 +11,16 @@ struct fix {
 };
 
 /* What stands between `from` and the next `quote` in a message; NULL: nothing. */
-static const char *quoted(struct arena *arena, const char *message, const char *from, char quote)
+static const char *quoted(struct region *region, const char *message, const char *from, char quote)
 {
     const char *begin = strstr(message, from);
     const char *end = begin != NULL ? strchr(begin + strlen(from), quote) : NULL;
     return end != NULL
-               ? arena_strndup(arena, begin + strlen(from), (size_t)(end - begin) - strlen(from))
+               ? region_strndup(region, begin + strlen(from), (size_t)(end - begin) - strlen(from))
                : NULL;
 }
 
-static bool fix_of(struct arena *arena, const struct compile_diagnostic *d, struct fix *fix)
+static bool fix_of(struct region *region, const struct compile_diagnostic *d, struct fix *fix)
 {
     *fix = (struct fix){.in_place = true};
     if (strcmp(d->message, "expected ';'") == 0) {
@@ -29,24 +29,24 @@ static bool fix_of(struct arena *arena, const struct compile_diagnostic *d, stru
     }
     for (size_t i = 0; i < d->note_count && fix->text == NULL; i++) {
         const char *message = d->notes[i].is_help ? d->notes[i].message : "";
-        fix->text = quoted(arena, message, "did you mean '", '\'');
-        const char *import = quoted(arena, message, "did you mean \"", '"');
+        fix->text = quoted(region, message, "did you mean '", '\'');
+        const char *import = quoted(region, message, "did you mean \"", '"');
         if (import != NULL)
-            fix->text = arena_printf(arena, "\"%s\"", import);
-        const char *with_unit = quoted(arena, message, "a unit is missing: write '", '\'');
+            fix->text = region_printf(region, "\"%s\"", import);
+        const char *with_unit = quoted(region, message, "a unit is missing: write '", '\'');
         if (with_unit != NULL && d->end_line == d->place.line
             && d->end_column - d->place.column < strlen(with_unit))
             fix->text = with_unit;
-        const char *file = quoted(arena, message, "it is declared elsewhere: import \"", '"');
+        const char *file = quoted(region, message, "it is declared elsewhere: import \"", '"');
         if (file != NULL) {
-            fix->text = arena_printf(arena, "import \"%s\";\n", file);
+            fix->text = region_printf(region, "import \"%s\";\n", file);
             fix->in_place = false;
         }
     }
     if (fix->text == NULL)
         return false;
-    fix->title = fix->in_place ? arena_printf(arena, "write %s", fix->text)
-                               : arena_strndup(arena, fix->text, strlen(fix->text) - 1);
+    fix->title = fix->in_place ? region_printf(region, "write %s", fix->text)
+                               : region_strndup(region, fix->text, strlen(fix->text) - 1);
     return true;
 }
 

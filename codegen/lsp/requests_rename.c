@@ -57,7 +57,7 @@ static const char *new_text(const struct renaming *r, uint32_t from, uint32_t en
 {
     const struct found_place *places = r->found.v.items;
     size_t length = strlen(r->after);
-    char *made = arena_take(&r->server->scratch, places[from].size + (end - from) * length + 1);
+    char *made = region_take(&r->server->scratch, places[from].size + (end - from) * length + 1);
     uint32_t at = 0;
     *size = 0;
     for (uint32_t i = from; i < end; i++) {
@@ -125,9 +125,9 @@ static const char *try_texts(struct renaming *r)
         if (compile_error_count(c) > 0
             && compile_error_count(c) > errors_of(&s->documents.options, path)) {
             const struct compile_diagnostic *d = compile_diagnostic_at(c, 0);
-            wrong = arena_printf(&s->scratch, "'%s' cannot be renamed to '%s': %s:%u: %s",
-                                 r->before, r->after, d->place.file != NULL ? d->place.file : path,
-                                 d->place.line, d->message);
+            wrong = region_printf(&s->scratch, "'%s' cannot be renamed to '%s': %s:%u: %s",
+                                  r->before, r->after, d->place.file != NULL ? d->place.file : path,
+                                  d->place.line, d->message);
         }
         compile_close(c);
     }
@@ -138,9 +138,9 @@ static const char *outside(struct renaming *r)
 {
     for (uint32_t i = 0; i < r->found.v.count; i++)
         if (!workspace_has(r->server, r->found.v.items[i].path))
-            return arena_printf(&r->server->scratch,
-                                "'%s' also stands in %s, which is not in the workspace", r->before,
-                                r->found.v.items[i].path);
+            return region_printf(&r->server->scratch,
+                                 "'%s' also stands in %s, which is not in the workspace", r->before,
+                                 r->found.v.items[i].path);
     return NULL;
 }
 
@@ -179,10 +179,10 @@ static void warn_of_behaviour(struct renaming *r, const struct service_symbol *s
                    || symbol->kind == SERVICE_FIELD || symbol->kind == SERVICE_CHOICE
                    || symbol->kind == SERVICE_INTERFACE;
     if (is_in_c)
-        server_show(r->server, arena_printf(&r->server->scratch,
-                                            "'%s' is now '%s' in descriptions. C code that uses "
-                                            "the name is not changed",
-                                            r->before, r->after));
+        server_show(r->server, region_printf(&r->server->scratch,
+                                             "'%s' is now '%s' in descriptions. C code that uses "
+                                             "the name is not changed",
+                                             r->before, r->after));
 }
 
 json_t *request_rename(struct server *s, const json_t *params, struct failure *failure)

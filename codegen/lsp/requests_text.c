@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
 
@@ -29,9 +30,9 @@ json_t *request_hover(struct server *s, const json_t *params, struct failure *fa
     if (service == NULL || !service_hover_at(service, at, &hover))
         return NULL;
     const char *values = document->is_old ? "" : service_values(service, document->model, at);
-    const char *text = arena_printf(&s->scratch, "```heddle\n%s\n```%s%s%s%s", hover.code,
-                                    hover.text[0] != '\0' ? "\n\n" : "", hover.text,
-                                    values[0] != '\0' ? "\n\nHere: " : "", values);
+    const char *text = region_printf(&s->scratch, "```heddle\n%s\n```%s%s%s%s", hover.code,
+                                     hover.text[0] != '\0' ? "\n\n" : "", hover.text,
+                                     values[0] != '\0' ? "\n\nHere: " : "", values);
     struct position_lines lines;
     const char *whole = service_text(service, &size);
     position_lines_make(&lines, whole, size);
@@ -66,9 +67,9 @@ static char *with_end(const struct service *service, uint32_t at, size_t *size)
     const char *text = service_text(service, &plain_size);
     while (at < plain_size && is_word(text[at]))
         at++;
-    char *made = ends_statement(text, plain_size, at) ? malloc((size_t)plain_size + 2) : NULL;
-    if (made == NULL)
+    if (!ends_statement(text, plain_size, at))
         return NULL;
+    char *made = grow_memory(NULL, (size_t)plain_size + 2, "a document");
     memcpy(made, text, at);
     made[at] = ';';
     memcpy(made + at + 1, text + at, plain_size - at);
@@ -165,8 +166,8 @@ json_t *request_format(struct server *s, const json_t *params, struct failure *f
         const struct compile_diagnostic *first = compile_diagnostic_at(c, 0);
         const char *reason = first != NULL ? first->message : "it cannot be read";
         server_fail(failure, RPC_REQUEST_FAILED,
-                    arena_printf(&s->scratch, "the text is not laid out: line %u: %s",
-                                 first != NULL ? first->place.line : 0, reason));
+                    region_printf(&s->scratch, "the text is not laid out: line %u: %s",
+                                  first != NULL ? first->place.line : 0, reason));
     } else {
         edits = json_array();
         if (size != document->size || memcmp(text, document->text, size) != 0)

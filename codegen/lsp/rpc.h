@@ -40,7 +40,7 @@ void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size);
 enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *size);
 void rpc_release(struct rpc_reader *reader);
 
-/* A function that sends takes the reference of what it sends. false: the stream is broken. */
+/* A function that sends a value takes the caller's reference to it. False: the stream is broken. */
 bool rpc_send_result(FILE *out, const json_t *id, json_t *result);
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text);
 bool rpc_send_notification(FILE *out, const char *method, json_t *params);

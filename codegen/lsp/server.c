@@ -36,7 +36,7 @@ struct document *server_document(struct server *s, const json_t *params, struct 
         server_fail(failure, RPC_INVALID_PARAMS, "'textDocument.uri' is missing");
     else if (document == NULL)
         server_fail(failure, RPC_INVALID_PARAMS,
-                    arena_printf(&s->scratch, "'%s' is not open", uri));
+                    region_printf(&s->scratch, "'%s' is not open", uri));
     return document;
 }
 
@@ -128,7 +128,7 @@ static void add_root(struct server *s, const char *uri)
     if (uri == NULL || strncmp(uri, "file:", 5) != 0)
         return;
     char *real = documents_real_path(uri_path(&s->scratch, uri));
-    vector_push(&s->lasting, &s->roots, arena_strdup(&s->lasting, real));
+    vector_push(&s->lasting, &s->roots, region_strdup(&s->lasting, real));
     free(real);
 }
 
@@ -301,11 +301,11 @@ static void answer_error(struct server *s, const json_t *id, enum rpc_error code
 
 /* What keeps a method from being called; NULL: nothing. */
 static const char *refuse(const struct server *s, const struct method *method, const char *name,
-                          struct arena *arena, enum rpc_error *code)
+                          struct region *region, enum rpc_error *code)
 {
     *code = RPC_METHOD_NOT_FOUND;
     if (method == NULL)
-        return arena_printf(arena, "there is no method '%s'", name);
+        return region_printf(region, "there is no method '%s'", name);
     *code = RPC_NOT_INITIALIZED;
     if (!s->is_initialized && method->call != request_initialize && method->call != notice_exit)
         return "'initialize' comes first";
@@ -361,9 +361,9 @@ void server_take(struct server *s, const char *body, size_t size)
         handle_one(s, message);
     else
         answer_error(s, NULL, RPC_PARSE_ERROR,
-                     arena_printf(&s->scratch, "the message is not JSON: %s", error.text));
+                     region_printf(&s->scratch, "the message is not JSON: %s", error.text));
     json_decref(message);
-    arena_release(&s->scratch);
+    region_release(&s->scratch);
 }
 
 void server_complain(struct server *s, enum rpc_result problem)
@@ -387,15 +387,15 @@ bool server_check_one(struct server *s)
     if (document == NULL)
         return false;
     publish_check(s, document);
-    arena_release(&s->scratch);
+    region_release(&s->scratch);
     return true;
 }
 
 void server_init(struct server *s, const struct compile_options *options, FILE *out)
 {
     *s = (struct server){.out = out, .published = json_object()};
-    arena_init(&s->lasting);
-    arena_init(&s->scratch);
+    region_init(&s->lasting, "a description");
+    region_init(&s->scratch, "a description");
     documents_init(&s->documents, options);
 }
 
@@ -403,8 +403,8 @@ void server_release(struct server *s)
 {
     documents_release(&s->documents);
     json_decref(s->published);
-    arena_release(&s->scratch);
-    arena_release(&s->lasting);
+    region_release(&s->scratch);
+    region_release(&s->lasting);
 }
 
 struct message {
@@ -423,17 +423,17 @@ static void refuse_message(struct server *s, const struct message *m, const char
 {
     json_t *message = json_loadb(m->body, m->size, JSON_ALLOW_NUL, NULL);
     const json_t *id = json_object_get(message, "id");
-    const char *text =
-        arena_printf(&s->scratch, "'%s' could not be answered: %s",
-                     json_is_string(json_object_get(message, "method")) ? text_at(message, "method")
-                                                                        : "a message",
-                     why);
+    const char *text = region_printf(&s->scratch, "'%s' could not be answered: %s",
+                                     json_is_string(json_object_get(message, "method"))
+                                         ? text_at(message, "method")
+                                         : "a message",
+                                     why);
     if (id != NULL)
         answer_error(s, id, RPC_INTERNAL_ERROR, text);
     else
         server_show(s, text);
     json_decref(message);
-    arena_release(&s->scratch);
+    region_release(&s->scratch);
 }
 
 static void take_all(struct server *s, struct rpc_reader *reader)
@@ -468,7 +468,7 @@ static bool try_check_one(struct server *s)
     if (why == NULL)
         return server_check_one(s);
     publish_failure(s, document, why);
-    arena_release(&s->scratch);
+    region_release(&s->scratch);
     return true;
 }
 

@@ -9,14 +9,14 @@
 
 #include "codegen/lsp/document.h"
 #include "codegen/lsp/rpc.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 
 struct server {
     struct documents documents;
     FILE *out;
     VECTOR(const char *) roots; /* folders of the workspace */
-    struct arena lasting;       /* until the server ends */
-    struct arena scratch;       /* until the message is answered */
+    struct region lasting;      /* until the server ends */
+    struct region scratch;      /* until the message is answered */
     json_t *published;          /* URIs with diagnostics that the editor shows */
     bool is_initialized, is_shut_down, has_ended, is_broken;
 };
@@ -34,7 +34,7 @@ void server_release(struct server *s);
 void server_take(struct server *s, const char *body, size_t size);
 /* Says that a message could not be read. */
 void server_complain(struct server *s, enum rpc_result problem);
-/* Checks one document that has changed and publishes what is found; false: none has. */
+/* Checks one changed document and publishes its diagnostics. False: no document has changed. */
 bool server_check_one(struct server *s);
 /* Serves `in` until it ends; an exit status. */
 int server_run(struct server *s, int in);
@@ -75,7 +75,7 @@ void publish_failure(struct server *s, struct document *document, const char *wh
 /* Sends what remains of the diagnostics of a document that is being closed. */
 void publish_forget(struct server *s, struct document *document);
 
-/* trial.c: NULL when the work ends well in a child; else what went wrong, in the scratch arena. */
+/* trial.c: NULL when the work ends well in a child; else what went wrong, in the scratch region. */
 typedef void server_work(struct server *s, void *context);
 const char *server_try(struct server *s, server_work *work, void *context);
 

@@ -36,10 +36,10 @@ const char *server_try(struct server *s, server_work *work, void *context)
     if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0)) /* no child: no trial */
         return NULL;
     if (WIFEXITED(status))
-        return arena_printf(&s->scratch, "heddle gave up with status %d", WEXITSTATUS(status));
+        return region_printf(&s->scratch, "heddle gave up with status %d", WEXITSTATUS(status));
     int number = WTERMSIG(status);
     if (number == SIGXCPU || number == SIGKILL)
-        return arena_printf(&s->scratch, "heddle was ended after %d s of CPU time at most: \"%s\"",
-                            TRIAL_CPU_S, strsignal(number));
-    return arena_printf(&s->scratch, "heddle crashed: \"%s\"", strsignal(number));
+        return region_printf(&s->scratch, "heddle was ended after %d s of CPU time at most: \"%s\"",
+                             TRIAL_CPU_S, strsignal(number));
+    return region_printf(&s->scratch, "heddle crashed: \"%s\"", strsignal(number));
 }

@@ -11,17 +11,17 @@ static int digit(char ch)
                                     : -1;
 }
 
-const char *uri_path(struct arena *arena, const char *uri)
+const char *uri_path(struct region *region, const char *uri)
 {
     static const char scheme[] = "file://";
     if (strncmp(uri, scheme, sizeof scheme - 1) != 0)
-        return arena_strdup(arena, uri);
+        return region_strdup(region, uri);
     const char *path = uri + sizeof scheme - 1;
     if (strncmp(path, "localhost/", 10) == 0)
         path += 9;
     if (path[0] != '/')
-        return arena_strdup(arena, uri);
-    char *out = arena_strdup(arena, path);
+        return region_strdup(region, uri);
+    char *out = region_strdup(region, path);
     size_t n = 0;
     for (size_t i = 0; path[i] != '\0'; i++) {
         bool is_escape = path[i] == '%' && digit(path[i + 1]) >= 0 && digit(path[i + 2]) >= 0;
@@ -34,14 +34,14 @@ const char *uri_path(struct arena *arena, const char *uri)
     return out;
 }
 
-const char *uri_of_path(struct arena *arena, const char *path)
+const char *uri_of_path(struct region *region, const char *path)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     static const char hex[] = "0123456789ABCDEF";
     if (path[0] != '/')
-        return arena_strdup(arena, path);
-    char *out = arena_take(arena, 3 * strlen(path) + 8);
+        return region_strdup(region, path);
+    char *out = region_take(region, 3 * strlen(path) + 8);
     size_t n = 7;
     memcpy(out, "file://", 7);
     for (const char *p = path; *p != '\0'; p++) {

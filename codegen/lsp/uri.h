@@ -4,10 +4,10 @@
 
 #include <stdbool.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 /* The path of a file: URI of this machine; of any other URI, the URI itself. */
-const char *uri_path(struct arena *arena, const char *uri);
-const char *uri_of_path(struct arena *arena, const char *path);
+const char *uri_path(struct region *region, const char *uri);
+const char *uri_of_path(struct region *region, const char *path);
 
 #endif

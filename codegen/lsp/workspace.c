@@ -11,7 +11,7 @@
 #define DEPTH_MOST 24
 
 struct paths {
-    struct arena *arena;
+    struct region *region;
     VECTOR(const char *) v;
 };
 
@@ -29,11 +29,11 @@ static void add_folder(struct paths *paths, const char *folder, unsigned depth)
     for (const struct dirent *one; (one = readdir(open_folder)) != NULL;) {
         if (one->d_name[0] == '.' || paths->v.count >= FILES_MOST)
             continue;
-        const char *path = arena_printf(paths->arena, "%s/%s", folder, one->d_name);
+        const char *path = region_printf(paths->region, "%s/%s", folder, one->d_name);
         if (one->d_type == DT_DIR)
             add_folder(paths, path, depth + 1);
         else if (one->d_type == DT_REG && has_suffix(one->d_name))
-            vector_push(paths->arena, &paths->v, path);
+            vector_push(paths->region, &paths->v, path);
     }
     closedir(open_folder);
 }
@@ -59,7 +59,7 @@ bool workspace_has(const struct server *s, const char *path)
 static void list_files(struct server *s, struct paths *paths)
 {
     for (const struct document *d = s->documents.first; d != NULL; d = d->next)
-        vector_push(paths->arena, &paths->v, arena_strdup(paths->arena, d->path));
+        vector_push(paths->region, &paths->v, region_strdup(paths->region, d->path));
     for (uint32_t i = 0; i < s->roots.count; i++)
         add_folder(paths, s->roots.items[i], 0);
     if (paths->v.count == 0)
@@ -119,8 +119,8 @@ static void enter(struct server *s, struct service *service, const struct servic
         if (place->text != text) {
             char *real = documents_real_path(place->file);
             text = place->text;
-            copy = arena_strndup(&s->scratch, place->text, place->size);
-            path = arena_strdup(&s->scratch, real);
+            copy = region_strndup(&s->scratch, place->text, place->size);
+            path = region_strdup(&s->scratch, real);
             free(real);
         }
         struct found_place one = {path,         copy,       place->size,
@@ -132,7 +132,7 @@ static void enter(struct server *s, struct service *service, const struct servic
 void workspace_find(struct server *s, struct service *service, const struct service_symbol *symbol,
                     struct found_places *found)
 {
-    struct paths paths = {.arena = &s->scratch};
+    struct paths paths = {.region = &s->scratch};
     enter(s, service, symbol, found);
     list_files(s, &paths);
     for (uint32_t i = 0; i < paths.v.count; i++) {

@@ -1,12 +1,13 @@
 /* Placements: which rank runs which partition of a platform.
  *
- * A graph has a node for each partition, with the work that it takes, and an edge between two that
- * are connected, with what crosses there. Work and traffic are counted by an earlier run: messages
- * that components took in, and bytes that crossed; or, without one, components and connections.
+ * A graph has a node for each partition, with its work, and an edge for each pair of connected
+ * partitions, with the traffic between them. Work and traffic are counted by an earlier run:
+ * messages that components took in, and bytes that crossed; or, without one, components and
+ * connections.
  *
  * Partition 0 (what no `partition` names: the driver, the host) is at rank 0. No rank is without a
  * partition besides. The same graph gives the same placement everywhere: ranks find it each for
- * itself, and compare. All memory is the arena's. */
+ * itself, and compare. All memory is the region's. */
 #ifndef HEDDLE_CODEGEN_PLACE_H
 #define HEDDLE_CODEGEN_PLACE_H
 
@@ -16,7 +17,7 @@
 
 #include <jansson.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 #define PLACE_RANKS_MOST 64 /* as RANK_MOST of the runtime */
@@ -41,19 +42,19 @@ struct place_graph {
 };
 
 /* `statistics` of a run of this platform, or NULL. */
-void place_graph_make(struct place_graph *graph, struct arena *arena, const struct model *model,
+void place_graph_make(struct place_graph *graph, struct region *region, const struct model *model,
                       const json_t *statistics);
 
 /* Fills rank_of[partition]. false: there are fewer partitions than ranks. Partitions that send over
  * the same way of a shared wire are at one rank. Parts that meet within the shortest latencies stay
  * together as long as ranks get about as much work as without that: ranks meet as often as the
  * shortest latency between them says. */
-bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+bool place_find(const struct place_graph *graph, struct region *region, uint32_t ranks,
                 uint8_t *rank_of);
 
 /* "gpu[0..3]=0, gpu[4..7]=1, *=0", or a line each; the last one that fits a partition holds. `#`
  * begins a comment. NULL, or what is wrong with it, for people. */
-const char *place_read(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+const char *place_read(const struct place_graph *graph, struct region *region, uint32_t ranks,
                        const char *text, uint8_t *rank_of);
 /* Writes a placement as place_read() reads it, a line for each partition. */
 void place_write(const struct place_graph *graph, const uint8_t *rank_of, FILE *out);

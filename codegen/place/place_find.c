@@ -20,15 +20,15 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-/* Partitions with less than `latency_ps` between them are one group, as are those that take turns
- * at a shared wire and those that a chain of such pairs joins. Groups are numbered in the order of
- * the description. */
-static struct groups group_by(const struct place_graph *graph, struct arena *arena,
+/* Two partitions are in one group if the latency between them is less than `latency_ps`, if they
+ * take turns at a shared wire, or if a chain of such pairs joins them. Groups are numbered in the
+ * order of the description. */
+static struct groups group_by(const struct place_graph *graph, struct region *region,
                               uint64_t latency_ps)
 {
-    struct groups g = {arena_take(arena, (graph->count + 1) * sizeof *g.of), 0};
-    uint32_t *parent = arena_take(arena, (graph->count + 1) * sizeof *parent);
-    uint32_t *number = arena_take(arena, (graph->count + 1) * sizeof *number);
+    struct groups g = {region_take(region, (graph->count + 1) * sizeof *g.of), 0};
+    uint32_t *parent = region_take(region, (graph->count + 1) * sizeof *parent);
+    uint32_t *number = region_take(region, (graph->count + 1) * sizeof *number);
     for (uint32_t i = 0; i < graph->count; i++)
         parent[i] = i;
     for (uint32_t i = 0; i < graph->edge_count; i++) {
@@ -48,10 +48,10 @@ static struct groups group_by(const struct place_graph *graph, struct arena *are
 
 /* In the order of the description; the middle of a group decides where it belongs, and no rank
  * stays empty. */
-static void deal_runs(const struct place_graph *graph, struct arena *arena, const struct groups *g,
-                      uint32_t ranks, uint8_t *rank_of_group)
+static void deal_runs(const struct place_graph *graph, struct region *region,
+                      const struct groups *g, uint32_t ranks, uint8_t *rank_of_group)
 {
-    uint64_t *work = arena_take(arena, g->count * sizeof *work), all = 0, done;
+    uint64_t *work = region_take(region, g->count * sizeof *work), all = 0, done;
     uint32_t number = 0, items = 0;
     for (uint32_t i = 0; i < graph->count; i++)
         work[g->of[i]] += graph->work[i];
@@ -96,25 +96,25 @@ static uint64_t next_latency(const struct place_graph *graph, uint64_t below)
 }
 
 /* Groups by a latency, dealt out; the fullest rank's work, or UINT64_MAX: there are too few. */
-static uint64_t try_latency(const struct place_graph *graph, struct arena *arena, uint64_t latency,
-                            uint32_t ranks, uint8_t *rank_of)
+static uint64_t try_latency(const struct place_graph *graph, struct region *region,
+                            uint64_t latency, uint32_t ranks, uint8_t *rank_of)
 {
-    struct groups g = group_by(graph, arena, latency);
-    uint8_t *rank_of_group = arena_take(arena, g.count + 1);
+    struct groups g = group_by(graph, region, latency);
+    uint8_t *rank_of_group = region_take(region, g.count + 1);
     if (g.count <= ranks)
         return UINT64_MAX;
-    deal_runs(graph, arena, &g, ranks, rank_of_group);
+    deal_runs(graph, region, &g, ranks, rank_of_group);
     for (uint32_t i = 0; i < graph->count; i++)
         rank_of[i] = rank_of_group[g.of[i]];
     return fullest(graph, &g, ranks, rank_of_group);
 }
 
-bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+bool place_find(const struct place_graph *graph, struct region *region, uint32_t ranks,
                 uint8_t *rank_of)
 {
     uint64_t best = UINT64_MAX;
     for (uint64_t at = next_latency(graph, UINT64_MAX);; at = next_latency(graph, at)) {
-        uint64_t most = try_latency(graph, arena, at, ranks, rank_of);
+        uint64_t most = try_latency(graph, region, at, ranks, rank_of);
         best = most < best ? most : best;
         if (at == 0)
             break;
@@ -122,7 +122,7 @@ bool place_find(const struct place_graph *graph, struct arena *arena, uint32_t r
     if (best == UINT64_MAX)
         return false;
     for (uint64_t at = next_latency(graph, UINT64_MAX);; at = next_latency(graph, at)) {
-        uint64_t most = try_latency(graph, arena, at, ranks, rank_of);
+        uint64_t most = try_latency(graph, region, at, ranks, rank_of);
         if (most != UINT64_MAX && (double)most <= SLACK * (double)best)
             return true;
     }

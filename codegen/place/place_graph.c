@@ -40,25 +40,25 @@ static uint32_t merge_edges(struct place_edge *edges, uint32_t count)
 }
 
 /* Messages of a connection, both ways; they are counted under the port that sends requests. */
-static uint64_t counted(struct arena *arena, const json_t *connections,
+static uint64_t counted(struct region *region, const json_t *connections,
                         const struct model_connection *c, uint64_t *back)
 {
     const struct model_port *from = c->from;
-    const char *path = arena_printf(arena, "%s.%s", from->owner->path, from->decl->name);
+    const char *path = region_printf(region, "%s.%s", from->owner->path, from->decl->name);
     const json_t *one = json_object_get(connections, path);
     if (!one)
-        one = json_object_get(connections, arena_printf(arena, "%s[%u]", path, from->element));
+        one = json_object_get(connections, region_printf(region, "%s[%u]", path, from->element));
     *back = (uint64_t)json_integer_value(json_object_get(one, "replies"));
     return (uint64_t)json_integer_value(json_object_get(one, "requests"));
 }
 
 /* A message costs about one tick of its receiver. Messages that go one way or the other carry a
  * line. */
-static void count_messages(struct place_graph *graph, struct arena *arena,
+static void count_messages(struct place_graph *graph, struct region *region,
                            const json_t *connections, const struct model_connection *c,
                            struct place_edge *edge)
 {
-    uint64_t back = 0, there = counted(arena, connections, c, &back);
+    uint64_t back = 0, there = counted(region, connections, c, &back);
     graph->work[c->to->owner->partition] += there;
     graph->work[c->from->owner->partition] += back;
     edge->traffic = there + back;
@@ -85,15 +85,15 @@ static void add_sender(struct place_graph *graph, const struct model_connection 
              sender);
 }
 
-void place_graph_make(struct place_graph *graph, struct arena *arena, const struct model *model,
+void place_graph_make(struct place_graph *graph, struct region *region, const struct model *model,
                       const json_t *statistics)
 {
     const json_t *connections = json_object_get(statistics, "connections");
     *graph = (struct place_graph){
         .model = model, .count = model->partition_count, .is_counted = connections != NULL};
-    graph->work = arena_take(arena, (graph->count + 1) * sizeof *graph->work);
-    graph->edges = arena_take(arena, (3 * model->connection_count + 1) * sizeof *graph->edges);
-    uint32_t *first = arena_take(arena, (2 * model->wire_count + 1) * sizeof *first);
+    graph->work = region_take(region, (graph->count + 1) * sizeof *graph->work);
+    graph->edges = region_take(region, (3 * model->connection_count + 1) * sizeof *graph->edges);
+    uint32_t *first = region_take(region, (2 * model->wire_count + 1) * sizeof *first);
     for (uint32_t i = 0; i < model->leaf_count; i++)
         graph->work[model->leaves[i]->partition]++;
     for (uint32_t i = 0; i < model->connection_count; i++) {
@@ -104,7 +104,7 @@ void place_graph_make(struct place_graph *graph, struct arena *arena, const stru
         if (c->link)
             edge.bytes_per_ns = 2 * (double)c->link->bandwidth_bytes_per_s / 1e9;
         if (graph->is_counted)
-            count_messages(graph, arena, connections, c, &edge);
+            count_messages(graph, region, connections, c, &edge);
         add_edge(graph, edge, from, to);
         for (int replies = 0; c->wire && replies < 2; replies++)
             add_sender(graph, c, replies, first);

@@ -44,9 +44,9 @@ static bool path_fits(const char *wish, const char *path)
 }
 
 /* A copy of `text` up to `end`, without blanks. */
-static char *take_line(struct arena *arena, const char *text, const char *end)
+static char *take_line(struct region *region, const char *text, const char *end)
 {
-    char *taken = arena_take(arena, (size_t)(end - text) + 1), *to = taken;
+    char *taken = region_take(region, (size_t)(end - text) + 1), *to = taken;
     for (; text < end; text++)
         if (!isspace((unsigned char)*text))
             *to++ = *text;
@@ -55,15 +55,15 @@ static char *take_line(struct arena *arena, const char *text, const char *end)
 }
 
 /* Gives partitions of one item their rank; NULL, or what is wrong. */
-static const char *read_item(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+static const char *read_item(const struct place_graph *graph, struct region *region, uint32_t ranks,
                              char *item, uint8_t *rank_of)
 {
     char *equals = strrchr(item, '='), *end;
     if (!equals || !isdigit((unsigned char)equals[1]))
-        return arena_printf(arena, "'%s': it is a path and a rank, as in gpu[0..3]=1", item);
+        return region_printf(region, "'%s': it is a path and a rank, as in gpu[0..3]=1", item);
     unsigned long rank = strtoul(equals + 1, &end, 10);
     if (*end || rank >= ranks)
-        return arena_printf(arena, "'%s': there are ranks 0 to %u", item, ranks - 1);
+        return region_printf(region, "'%s': there are ranks 0 to %u", item, ranks - 1);
     *equals = '\0';
     bool any = false, is_all = strcmp(item, "*") == 0;
     for (uint32_t i = 0; i < graph->model->leaf_count; i++) {
@@ -71,24 +71,25 @@ static const char *read_item(const struct place_graph *graph, struct arena *aren
         if (!path_fits(item, leaf->path))
             continue;
         if (leaf->partition == 0 && rank && !is_all)
-            return arena_printf(arena, "'%s=%lu': '%s' is in no partition; that is what rank 0 has",
-                                item, rank, leaf->path);
+            return region_printf(region,
+                                 "'%s=%lu': '%s' is in no partition; that is what rank 0 has", item,
+                                 rank, leaf->path);
         if (leaf->partition)
             rank_of[leaf->partition] = (uint8_t)rank;
         any = true;
     }
-    return any ? NULL : arena_printf(arena, "'%s': the platform has no such component", item);
+    return any ? NULL : region_printf(region, "'%s': the platform has no such component", item);
 }
 
-const char *place_read(const struct place_graph *graph, struct arena *arena, uint32_t ranks,
+const char *place_read(const struct place_graph *graph, struct region *region, uint32_t ranks,
                        const char *text, uint8_t *rank_of)
 {
     memset(rank_of, UINT8_MAX, graph->count);
     rank_of[0] = 0;
     while (*text) {
         size_t length = strcspn(text, ",\n#");
-        char *item = take_line(arena, text, text + length);
-        const char *wrong = *item ? read_item(graph, arena, ranks, item, rank_of) : NULL;
+        char *item = take_line(region, text, text + length);
+        const char *wrong = *item ? read_item(graph, region, ranks, item, rank_of) : NULL;
         if (wrong)
             return wrong;
         text += length;
@@ -97,13 +98,13 @@ const char *place_read(const struct place_graph *graph, struct arena *arena, uin
     uint32_t besides[PLACE_RANKS_MOST] = {0};
     for (uint32_t i = 1; i < graph->count; i++) {
         if (rank_of[i] == UINT8_MAX)
-            return arena_printf(arena, "partition '%s' has no rank; '*=0' in front gives it one",
-                                graph->model->partitions[i].name);
+            return region_printf(region, "partition '%s' has no rank; '*=0' in front gives it one",
+                                 graph->model->partitions[i].name);
         besides[rank_of[i]]++;
     }
     for (uint32_t r = 0; r < ranks; r++)
         if (!besides[r])
-            return arena_printf(arena, "rank %u has no partition", r);
+            return region_printf(region, "rank %u has no partition", r);
     return NULL;
 }
 

@@ -10,25 +10,25 @@ struct view_options view_options_default(void)
 bool view_dot(const struct model *model, const struct view_options *options, FILE *out,
               struct view_error *error)
 {
-    struct arena arena;
+    struct region region;
     struct dot_picture picture;
-    arena_init(&arena);
-    bool good = dot_picture_build(&picture, &arena, model, options, error);
+    region_init(&region, "a description");
+    bool good = dot_picture_build(&picture, &region, model, options, error);
     if (good)
         dot_write(&picture, (struct dot_look){.legend = true, .heat = options->heat}, out);
-    arena_release(&arena);
+    region_release(&region);
     return good;
 }
 
 bool view_svg(const struct model *model, const struct view_options *options, FILE *out,
               struct view_error *error)
 {
-    struct arena arena;
+    struct region region;
     struct dot_picture picture;
-    arena_init(&arena);
-    bool good = dot_picture_build(&picture, &arena, model, options, error)
+    region_init(&region, "a description");
+    bool good = dot_picture_build(&picture, &region, model, options, error)
                 && dot_draw_svg(&picture, (struct dot_look){.legend = true, .heat = options->heat},
                                 out, error);
-    arena_release(&arena);
+    region_release(&region);
     return good;
 }

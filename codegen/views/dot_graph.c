@@ -2,6 +2,7 @@
  * the outermost closed node around its two ends, and the boundary ports at which it passes there.
  */
 #include "codegen/views/dot_graph.h"
+#include "dsl/compiler_bug.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ struct expand_path {
 
 struct builder {
     struct dot_graph *graph;
-    struct arena *arena;
+    struct region *region;
     const struct view_options *options;
     struct expand_path *paths;
     uint32_t path_count;
@@ -37,9 +38,9 @@ struct builder {
 };
 
 /* "gpu.sa[3].cu" in steps; an index that is no number ([*]) means all. */
-static bool parse_expand_path(struct arena *arena, const char *text, struct expand_path *path)
+static bool parse_expand_path(struct region *region, const char *text, struct expand_path *path)
 {
-    char *copy = arena_strdup(arena, text);
+    char *copy = region_strdup(region, text);
     char *rest = NULL;
     for (char *step = strtok_r(copy, ".", &rest); step; step = strtok_r(NULL, ".", &rest)) {
         if (path->count == PATH_MAX_DEPTH)
@@ -136,11 +137,11 @@ static bool holds_compute(const struct model_instance *instance)
     return false;
 }
 
-static void count_ports(struct arena *arena, struct dot_node *node)
+static void count_ports(struct region *region, struct dot_node *node)
 {
     uint32_t n = node->type->port_count;
-    node->port_counts = arena_take(arena, n * sizeof *node->port_counts);
-    node->port_used = arena_take(arena, n * sizeof *node->port_used);
+    node->port_counts = region_take(region, n * sizeof *node->port_counts);
+    node->port_used = region_take(region, n * sizeof *node->port_used);
     for (uint32_t i = 0; i < node->instance_count; i++)
         for (uint32_t p = 0; p < n && p < node->instances[i]->port_group_count; p++)
             if (node->instances[i]->port_groups[p].count > node->port_counts[p])
@@ -150,14 +151,14 @@ static void count_ports(struct arena *arena, struct dot_node *node)
 static struct dot_node *new_node(struct builder *b, struct dot_node *parent,
                                  const struct model_type *type)
 {
-    struct dot_node *node = arena_take(b->arena, sizeof *node);
+    struct dot_node *node = region_take(b->region, sizeof *node);
     node->id = b->nodes.count;
     node->parent = parent;
     node->type = type;
     node->kind = dot_kind_of(type);
     node->element = -1;
     node->depth = parent ? parent->depth + 1 : 0;
-    vector_push(b->arena, &b->nodes, node);
+    vector_push(b->region, &b->nodes, node);
     return node;
 }
 
@@ -177,13 +178,13 @@ static void measure_members(struct dot_node *node)
     }
 }
 
-static void add_member(struct arena *arena, struct dot_node *node,
+static void add_member(struct region *region, struct dot_node *node,
                        const struct model_instance *instance)
 {
     if (node->instance_count == node->instance_capacity)
         node->instances =
-            arena_grow(arena, node->instances, node->instance_count, &node->instance_capacity,
-                       sizeof(const struct model_instance *));
+            region_grow(region, node->instances, node->instance_count, &node->instance_capacity,
+                        sizeof(const struct model_instance *));
     node->instances[node->instance_count++] = instance;
 }
 
@@ -200,11 +201,11 @@ static struct dot_node *child_node(struct builder *b, struct dot_node *parent,
     struct dot_node *c = new_node(b, parent, child->type);
     c->element = element;
     c->label =
-        element < 0 ? child->name : arena_printf(b->arena, "%s[%u]", child->name, child->element);
-    c->path = *parent->path ? arena_printf(b->arena, "%s.%s", parent->path, c->label) : c->label;
+        element < 0 ? child->name : region_printf(b->region, "%s[%u]", child->name, child->element);
+    c->path = *parent->path ? region_printf(b->region, "%s.%s", parent->path, c->label) : c->label;
     if (parent->child_count == parent->child_capacity)
-        parent->children = arena_grow(b->arena, parent->children, parent->child_count,
-                                      &parent->child_capacity, sizeof(struct dot_node *));
+        parent->children = region_grow(b->region, parent->children, parent->child_count,
+                                       &parent->child_capacity, sizeof(struct dot_node *));
     parent->children[parent->child_count++] = c;
     return c;
 }
@@ -220,7 +221,7 @@ static void set_drawn(struct builder *b, const struct model_instance *instance,
 static void build_tree(struct builder *b, struct dot_node *node)
 {
     measure_members(node);
-    count_ports(b->arena, node);
+    count_ports(b->region, node);
     for (uint32_t i = 0; i < b->path_count; i++)
         b->paths[i].matched |=
             node->depth == b->paths[i].count && path_leads_to(&b->paths[i], node);
@@ -234,7 +235,7 @@ static void build_tree(struct builder *b, struct dot_node *node)
         return;
     for (uint32_t i = 0; i < node->instance_count; i++)
         for (uint32_t k = 0; k < node->instances[i]->child_count; k++)
-            add_member(b->arena, child_node(b, node, node->instances[i]->children[k]),
+            add_member(b->region, child_node(b, node, node->instances[i]->children[k]),
                        node->instances[i]->children[k]);
     for (uint32_t i = 0; i < node->child_count; i++)
         build_tree(b, node->children[i]);
@@ -270,13 +271,13 @@ static void number_ports(struct builder *b)
 {
     const struct model *m = b->graph->model;
     uint32_t total = 0;
-    b->first_port = arena_take(b->arena, m->instance_count * sizeof *b->first_port);
+    b->first_port = region_take(b->region, m->instance_count * sizeof *b->first_port);
     for (uint32_t i = 0; i < m->instance_count; i++) {
         b->first_port[i] = total;
         for (uint32_t g = 0; g < m->instances[i]->port_group_count; g++)
             total += m->instances[i]->port_groups[g].count;
     }
-    b->outer = arena_take(b->arena, total * sizeof *b->outer);
+    b->outer = region_take(b->region, total * sizeof *b->outer);
     for (uint32_t i = 0; i < m->instance_count; i++)
         for (uint32_t g = 0; g < m->instances[i]->port_group_count; g++)
             for (uint32_t p = 0; p < m->instances[i]->port_groups[g].count; p++) {
@@ -381,7 +382,7 @@ static void merge_edge(struct builder *b, struct dot_edge edge)
     }
     edge.count = 1;
     edge.all_to_all = is_wide_interconnect(edge.from) || is_wide_interconnect(edge.to);
-    vector_push(b->arena, &b->edges, edge);
+    vector_push(b->region, &b->edges, edge);
 }
 
 static bool asks_for_pages(const struct model_type *type)
@@ -403,7 +404,7 @@ static enum dot_traffic traffic_of(const struct model_connection *c)
     return traffic == DOT_WORK && kept ? DOT_CONTROL : traffic;
 }
 
-/* Nodes that are connected to others only by wires that empty them keep these wires in the
+/* A node that is connected only by control wires, which empty it, keeps these wires in the
  * picture. */
 static void find_who_leads_on(struct builder *b, const struct model *model)
 {
@@ -488,9 +489,9 @@ static void finish_edges(struct builder *b)
 static bool read_paths(struct builder *b, struct view_error *error)
 {
     b->path_count = (uint32_t)b->options->expand_count;
-    b->paths = arena_take(b->arena, b->path_count * sizeof *b->paths);
+    b->paths = region_take(b->region, b->path_count * sizeof *b->paths);
     for (uint32_t i = 0; i < b->path_count; i++)
-        if (!parse_expand_path(b->arena, b->options->expand[i], &b->paths[i])) {
+        if (!parse_expand_path(b->region, b->options->expand[i], &b->paths[i])) {
             snprintf(error->text, sizeof error->text, "'%s' is no instance path",
                      b->options->expand[i]);
             return false;
@@ -512,9 +513,9 @@ static bool all_paths_matched(const struct builder *b, struct view_error *error)
 }
 
 /* The path of an instance without indices. */
-static const char *bare_path(struct arena *arena, const char *path)
+static const char *bare_path(struct region *region, const char *path)
 {
-    char *bare = arena_strdup(arena, path);
+    char *bare = region_strdup(region, path);
     char *to = bare;
     bool inside = false;
     for (const char *from = path; *from; from++) {
@@ -566,31 +567,31 @@ static void choose_depth(struct builder *b, const struct model_instance *scope)
 static void make_tables(struct builder *b)
 {
     const struct model *model = b->graph->model;
-    b->own = arena_take(b->arena, model->instance_count * sizeof *b->own);
-    b->drawn = arena_take(b->arena, model->instance_count * sizeof *b->drawn);
-    b->graph->wire_box = arena_take(b->arena, (model->wire_count + 1) * sizeof(uint32_t));
+    b->own = region_take(b->region, model->instance_count * sizeof *b->own);
+    b->drawn = region_take(b->region, model->instance_count * sizeof *b->drawn);
+    b->graph->wire_box = region_take(b->region, (model->wire_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i <= model->wire_count; i++)
         b->graph->wire_box[i] = i;
     number_ports(b);
 }
 
-bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct model *model,
+bool dot_graph_build(struct dot_graph *graph, struct region *region, const struct model *model,
                      const struct model_instance *const *scope, uint32_t scope_count,
                      const struct view_options *options, struct view_error *error)
 {
     *graph = (struct dot_graph){.model = model, .only = options->only, .layout = options->layout};
-    struct builder b = {.graph = graph, .arena = arena, .options = options};
+    struct builder b = {.graph = graph, .region = region, .options = options};
     choose_depth(&b, scope[0]);
     if (!read_paths(&b, error))
         return false;
     make_tables(&b);
     graph->scope = new_node(&b, NULL, scope[0]->type);
     graph->scope->label = scope[0]->parent ? scope[0]->name : model->name;
-    graph->scope->path = bare_path(arena, scope[0]->path);
+    graph->scope->path = bare_path(region, scope[0]->path);
     for (uint32_t i = 0; i < scope_count; i++)
-        add_member(arena, graph->scope, scope[i]);
+        add_member(region, graph->scope, scope[i]);
     build_tree(&b, graph->scope);
-    struct dot_node **stubs = arena_take(arena, graph->scope->type->port_count * sizeof *stubs);
+    struct dot_node **stubs = region_take(region, graph->scope->type->port_count * sizeof *stubs);
     add_stubs(&b, graph->scope, stubs);
     find_who_leads_on(&b, model);
     for (uint32_t i = 0; i < model->connection_count; i++)

@@ -10,7 +10,7 @@
  *
  * An *overview* shows which instances of a platform are joined by what, and no ports: an edge has
  * all connections of one traffic between two nodes, in both directions. Called by dot.c and
- * json_diagrams.c; all memory comes from the arena.
+ * json_diagrams.c; all memory comes from the region.
  */
 #ifndef HEDDLE_CODEGEN_DOT_GRAPH_H
 #define HEDDLE_CODEGEN_DOT_GRAPH_H
@@ -20,7 +20,7 @@
 
 #include "codegen/views/dot_kind.h"
 #include "codegen/views/view.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 #define DOT_NO_PORT     UINT32_MAX
@@ -99,7 +99,7 @@ struct dot_picture {
 
 /* The graph of what is inside `scope`, instances of one composite type. False: an expand path
  * matches nothing. */
-bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct model *model,
+bool dot_graph_build(struct dot_graph *graph, struct region *region, const struct model *model,
                      const struct model_instance *const *scope, uint32_t scope_count,
                      const struct view_options *options, struct view_error *error);
 
@@ -111,8 +111,9 @@ uint32_t dot_wire_box(const struct dot_graph *graph, uint32_t wire);
 void dot_grid_place(struct dot_graph *graph);
 
 /* The picture of a platform. False: an expand path matches nothing. */
-bool dot_picture_build(struct dot_picture *picture, struct arena *arena, const struct model *model,
-                       const struct view_options *options, struct view_error *error);
+bool dot_picture_build(struct dot_picture *picture, struct region *region,
+                       const struct model *model, const struct view_options *options,
+                       struct view_error *error);
 
 /* Is the instance in the node, or inside one that is? */
 bool dot_node_holds(const struct dot_node *node, const struct model_instance *instance);

@@ -1,6 +1,6 @@
 /* Nodes, clusters and stubs as Graphviz source, one function an output construct, in the order of
- * the output. A node is a table: its kind, its ports at the sides from which requests come and to
- * which they go, its name and summary between them. */
+ * the output. A node is a table: its kind on top, its name and summary in the middle, the ports
+ * where requests come in on one side, and the ports where requests leave on the other. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -151,8 +151,8 @@ static void write_names(const struct dot_pen *pen, const struct dot_node *node)
     fputs("</FONT>", pen->out);
 }
 
-/* Name and number on the colour of what was measured, which is that of a single element when that
- * is much fuller than the others; the summary is in the tooltip. */
+/* Name and number on the colour of the measured share. If a single element is much fuller than the
+ * others, its share decides the colour. The summary is in the tooltip. */
 static void write_measured(const struct dot_pen *pen, const struct dot_node *node)
 {
     char text[16];

@@ -1,6 +1,6 @@
-/* What stands inside a node besides its name: what makes this cache this cache, with totals beside
- * shares. A parameter called `size` of a cache or a memory is its capacity, one called `bandwidth`
- * (of the component, or rather of a part that it has) its bandwidth. */
+/* The summary inside a node, below its name: the parameters that tell this cache from others, with
+ * totals beside shares. A cache's or memory's parameter `size` is its capacity. The parameter
+ * `bandwidth` of the component, or rather of one of its parts, is its bandwidth. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -151,7 +151,7 @@ static unsigned write_parts(const struct dot_pen *pen, const struct dot_node *no
     return shown;
 }
 
-/* Writes the clock where it is not that of what is around. */
+/* Writes the clock if it differs from the clock of the surrounding component. */
 static void write_clock(const struct dot_pen *pen, const struct dot_node *node)
 {
     char buffer[PARAMS_VALUE_MAX];

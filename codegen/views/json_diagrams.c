@@ -65,15 +65,15 @@ static json_t *picture_json(struct tree *tree, const struct dot_node *node)
     const struct view_options options = {.level = VIEW_LEVEL_PLATFORM, .controls = true};
     const struct dot_look look = {.links = true, .legend = true};
     struct dot_picture picture = {.inset_count = 0};
-    struct arena arena;
+    struct region region;
     struct text text;
-    arena_init(&arena);
+    region_init(&region, "a description");
     begin_diagram(&text);
     tree->good = tree->good
-                 && dot_graph_build(&picture.main, &arena, tree->model, node->instances,
+                 && dot_graph_build(&picture.main, &region, tree->model, node->instances,
                                     node->instance_count, &options, tree->error)
                  && dot_draw_svg(&picture, look, text.out, tree->error);
-    arena_release(&arena);
+    region_release(&region);
     return string(&text);
 }
 
@@ -138,12 +138,12 @@ json_t *json_tree(const struct model *model, struct view_error *error)
     const struct view_options options = {.level = VIEW_LEVEL_FULL};
     struct tree tree = {model, error, true};
     struct dot_graph graph;
-    struct arena arena;
+    struct region region;
     json_t *root = NULL;
-    arena_init(&arena);
-    if (dot_graph_build(&graph, &arena, model, &model->root, 1, &options, error))
+    region_init(&region, "a description");
+    if (dot_graph_build(&graph, &region, model, &model->root, 1, &options, error))
         root = node_json(&tree, graph.scope);
-    arena_release(&arena);
+    region_release(&region);
     if (tree.good)
         return root;
     json_decref(root);

@@ -3,21 +3,21 @@
 
 #include <string.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 
 json_t *json_from_bytes(const char *text, size_t size)
 {
     json_t *made = json_stringn(text, size);
     if (made)
         return made;
-    struct arena arena;
-    arena_init(&arena);
-    char *plain = arena_strndup(&arena, text, size);
+    struct region region;
+    region_init(&region, "a description");
+    char *plain = region_strndup(&region, text, size);
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)plain[i] >= 0x80)
             plain[i] = '?';
     made = json_stringn(plain, size);
-    arena_release(&arena);
+    region_release(&region);
     return made;
 }
 

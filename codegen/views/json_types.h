@@ -10,8 +10,8 @@
 /* {"file", "line", "column"}, or null. */
 json_t *json_place(const struct model_place *place);
 
-/* Types of the instances and parts; with `unused`, the others in scope, too. `brief`: what they
- * are, and nothing of what they declare. */
+/* Types of the instances and parts; with `unused`, the other types in scope, too. `brief`: names
+ * and kinds without declarations. */
 json_t *json_types(const struct model *m, bool unused, bool brief);
 json_t *json_protocols(const struct model *m);
 json_t *json_links(const struct model *m);

@@ -1,5 +1,5 @@
 /* `heddle params --json`: every setting of a platform with its value, where the value comes from,
- * and what it means. Python makes a table of it (python/heddle/params.py).
+ * and what it means. Python makes a table of it (python/heddle/pages/params.py).
  *
  * Elements of an array with the same value from the same place are one row, with [*] for the index.
  * A row is a run of instances (or parts) of one collapsed path; runs differ only when elements were
@@ -13,7 +13,7 @@
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/origin.h"
 
 struct row {
@@ -25,7 +25,7 @@ struct row {
 };
 
 struct table {
-    struct arena *arena;
+    struct region *region;
     VECTOR(struct row) rows;
     const struct model *model;
     struct params_slots slots;
@@ -57,7 +57,7 @@ static void add_param(struct table *t, const char *path, const char *collapsed,
         }
     }
     struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p};
-    vector_push(t->arena, &t->rows, row);
+    vector_push(t->region, &t->rows, row);
 }
 
 /* How many members the row's parameter has in all: fewer in the row means that it holds for some
@@ -88,7 +88,7 @@ static void collect_plain(struct table *t, const struct model *m)
 {
     for (uint32_t i = 0; i < m->domain_count; i++)
         if (m->domains[i].path)
-            add_param(t, m->domains[i].path, params_collapse(t->arena, m->domains[i].path),
+            add_param(t, m->domains[i].path, params_collapse(t->region, m->domains[i].path),
                       &m->domains[i].setting);
     for (uint32_t i = 0; i < m->link_count; i++)
         add_link(t, m, m->links[i]);
@@ -101,30 +101,30 @@ static void collect(struct table *t, const struct model *m)
     collect_plain(t, m);
     for (uint32_t i = 0; i < m->instance_count; i++) {
         const struct model_instance *instance = m->instances[i];
-        const char *collapsed = params_collapse(t->arena, instance->path);
+        const char *collapsed = params_collapse(t->region, instance->path);
         for (uint32_t p = 0; p < instance->param_count; p++)
             add_param(t, instance->path, collapsed, &instance->params[p]);
     }
     for (uint32_t i = 0; i < m->part_count; i++) {
-        const char *collapsed = params_collapse(t->arena, m->parts[i]->path);
+        const char *collapsed = params_collapse(t->region, m->parts[i]->path);
         for (uint32_t p = 0; p < m->parts[i]->param_count; p++)
             add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p]);
     }
     count_groups(t);
-    params_slots_collect(&t->slots, t->arena, m, params_collapse);
+    params_slots_collect(&t->slots, t->region, m, params_collapse);
 }
 
 /* "gpu.l2[*].size"; a row that is not all of its group names its first element and how many more.
  */
-static const char *row_path(struct arena *arena, const struct row *row)
+static const char *row_path(struct region *region, const struct row *row)
 {
     bool all = row->members == row->group;
     const char *owner = all ? row->collapsed : row->path;
     const char *dot = *owner ? "." : "";
     if (all || row->members == 1)
-        return arena_printf(arena, "%s%s%s", owner, dot, row->param->decl->name);
-    return arena_printf(arena, "%s%s%s (and %" PRIu32 " more)", owner, dot, row->param->decl->name,
-                        row->members - 1);
+        return region_printf(region, "%s%s%s", owner, dot, row->param->decl->name);
+    return region_printf(region, "%s%s%s (and %" PRIu32 " more)", owner, dot,
+                         row->param->decl->name, row->members - 1);
 }
 
 /* What a value rests on, and what says so. */
@@ -134,9 +134,9 @@ struct basis {
 };
 
 /* On one line. */
-static const char *unfold(struct arena *arena, const char *text)
+static const char *unfold(struct region *region, const char *text)
 {
-    char *line = arena_strdup(arena, text);
+    char *line = region_strdup(region, text);
     for (char *at = line; *at; at++)
         if (*at == '\n')
             *at = ' ';
@@ -145,7 +145,7 @@ static const char *unfold(struct arena *arena, const char *text)
 
 /* What a comment says of a number (dsl/origin.h). What follows from other parameters is derived
  * from them, unless a comment says more. */
-static struct basis row_basis(struct arena *arena, const struct row *row)
+static struct basis row_basis(struct region *region, const struct row *row)
 {
     const struct model_param *p = row->param;
     if (p->source == MODEL_FROM_LET)
@@ -155,13 +155,13 @@ static struct basis row_basis(struct arena *arena, const struct row *row)
     struct origin origin = origin_in(p->doc);
     if (origin.kind == ORIGIN_UNSTATED && p->is_computed)
         return (struct basis){"derived", "from other parameters"};
-    return (struct basis){origin_name(origin.kind), unfold(arena, origin.source)};
+    return (struct basis){origin_name(origin.kind), unfold(region, origin.source)};
 }
 
-static json_t *place_json(struct arena *arena, const struct model_place *place)
+static json_t *place_json(struct region *region, const struct model_place *place)
 {
-    return json_from_text(arena_printf(arena, "%s:%u:%u", place->file ? place->file : "",
-                                       place->line, place->column));
+    return json_from_text(region_printf(region, "%s:%u:%u", place->file ? place->file : "",
+                                        place->line, place->column));
 }
 
 static bool write_json(const struct table *t, FILE *out)
@@ -171,10 +171,10 @@ static bool write_json(const struct table *t, FILE *out)
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
-        struct basis basis = row_basis(t->arena, row);
+        struct basis basis = row_basis(t->region, row);
         json_t *one = json_pack(
             "{s:s, s:I, s:o, s:I, s:s, s:s, s:s, s:o, s:o, s:o}", "parameter",
-            row_path(t->arena, row), "members", (json_int_t)row->members, "value",
+            row_path(t->region, row), "members", (json_int_t)row->members, "value",
             json_from_text(params_value_text(&p->value, buffer)), "number",
             (json_int_t)p->value.integer, "unit", params_dimension_name(p->value.dimension),
             "source", params_source_name(p->source), "basis", basis.name, "said_by",
@@ -183,7 +183,7 @@ static bool write_json(const struct table *t, FILE *out)
         if (p->decl->choice)
             json_object_set_new(one, "choices", json_choices(p->decl->choice));
         if (p->place.file)
-            json_object_set_new(one, "place", place_json(t->arena, &p->place));
+            json_object_set_new(one, "place", place_json(t->region, &p->place));
         json_array_append_new(all, one);
     }
     for (uint32_t i = 0; i < t->slots.rows.count; i++) {
@@ -194,7 +194,7 @@ static bool write_json(const struct table *t, FILE *out)
                            "part", "source", "slot", "optional", slot->decl->optional, "takes",
                            params_slot_takes(t->model, slot->decl), "doc",
                            json_from_text(slot->decl->doc), "place",
-                           place_json(t->arena, &slot->decl->place)));
+                           place_json(t->region, &slot->decl->place)));
     }
     bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
     json_decref(all);
@@ -203,14 +203,14 @@ static bool write_json(const struct table *t, FILE *out)
 
 bool view_params(const struct model *model, FILE *out, struct view_error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
-    struct table table = {.arena = &arena, .model = model};
+    struct region region;
+    region_init(&region, "a description");
+    struct table table = {.region = &region, .model = model};
     collect(&table, model);
     bool good = write_json(&table, out);
     if (!good)
         snprintf(error->text, sizeof error->text, "cannot write the parameters of platform '%s'",
                  model->name);
-    arena_release(&arena);
+    region_release(&region);
     return good;
 }

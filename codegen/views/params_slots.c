@@ -1,5 +1,5 @@
 /* See params_slots.h. A slot takes the parts in scope that implement its interface, or the one part
- * that it names; an optional one also `none`. Called by params.c. */
+ * that it names; an optional slot also takes `none`. Called by params.c. */
 #include "codegen/views/params_slots.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_value.h"
 
-static void add_slot(struct params_slots *slots, struct arena *arena, const char *path,
+static void add_slot(struct params_slots *slots, struct region *region, const char *path,
                      const struct model_part_decl *decl, const char *part)
 {
     for (uint32_t i = 0; i < slots->rows.count; i++) {
@@ -19,11 +19,11 @@ static void add_slot(struct params_slots *slots, struct arena *arena, const char
         }
     }
     struct params_slot row = {.path = path, .part = part, .members = 1, .decl = decl};
-    vector_push(arena, &slots->rows, row);
+    vector_push(region, &slots->rows, row);
 }
 
 /* The slots of one instance or part. */
-static void add_places(struct params_slots *slots, struct arena *arena, const char *owner,
+static void add_places(struct params_slots *slots, struct region *region, const char *owner,
                        const struct model_type *type, const struct model_part_place *places)
 {
     for (uint32_t i = 0; places && i < type->part_count; i++) {
@@ -31,20 +31,20 @@ static void add_places(struct params_slots *slots, struct arena *arena, const ch
         bool is_filled = places[i].count > 0 && places[i].parts && places[i].parts[0];
         const char *part = is_filled ? places[i].parts[0]->type->name : "none";
         if (decl->is_slot)
-            add_slot(slots, arena,
-                     arena_printf(arena, "%s%s%s", owner, *owner ? "." : "", decl->name), decl,
+            add_slot(slots, region,
+                     region_printf(region, "%s%s%s", owner, *owner ? "." : "", decl->name), decl,
                      part);
     }
 }
 
-void params_slots_collect(struct params_slots *slots, struct arena *arena, const struct model *m,
-                          const char *(*collapse)(struct arena *arena, const char *path))
+void params_slots_collect(struct params_slots *slots, struct region *region, const struct model *m,
+                          const char *(*collapse)(struct region *region, const char *path))
 {
     for (uint32_t i = 0; i < m->instance_count; i++)
-        add_places(slots, arena, collapse(arena, m->instances[i]->path), m->instances[i]->type,
+        add_places(slots, region, collapse(region, m->instances[i]->path), m->instances[i]->type,
                    m->instances[i]->places);
     for (uint32_t i = 0; i < m->part_count; i++)
-        add_places(slots, arena, collapse(arena, m->parts[i]->path), m->parts[i]->type,
+        add_places(slots, region, collapse(region, m->parts[i]->path), m->parts[i]->type,
                    m->parts[i]->places);
 }
 

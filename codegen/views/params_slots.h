@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 struct params_slot {
@@ -20,8 +20,8 @@ struct params_slots {
 };
 
 /* `collapse` makes "gpu.l2[*]" of "gpu.l2[3]". */
-void params_slots_collect(struct params_slots *slots, struct arena *arena, const struct model *m,
-                          const char *(*collapse)(struct arena *arena, const char *path));
+void params_slots_collect(struct params_slots *slots, struct region *region, const struct model *m,
+                          const char *(*collapse)(struct region *region, const char *path));
 
 /* What a slot takes: name, doc and parameters of each part. */
 json_t *params_slot_takes(const struct model *m, const struct model_part_decl *decl);

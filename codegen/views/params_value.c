@@ -147,9 +147,9 @@ const char *params_source_name(enum model_value_source source)
     return names[source];
 }
 
-const char *params_collapse(struct arena *arena, const char *path)
+const char *params_collapse(struct region *region, const char *path)
 {
-    char *text = arena_take(arena, 2 * strlen(path) + 1), *to = text;
+    char *text = region_take(region, 2 * strlen(path) + 1), *to = text;
     while (*path) {
         *to++ = *path;
         if (*path++ != '[')

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 #define PARAMS_VALUE_MAX 64
@@ -29,7 +29,7 @@ const char *params_dimension_name(enum model_dimension dimension);
 const char *params_source_name(enum model_value_source source);
 
 /* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
-const char *params_collapse(struct arena *arena, const char *path);
+const char *params_collapse(struct region *region, const char *path);
 
 bool params_value_equal(const struct model_value *a, const struct model_value *b);
 

@@ -25,16 +25,16 @@ __attribute__((format(printf, 2, 3))) static void add_text(struct writer *w, con
 {
     va_list arguments;
     va_start(arguments, format);
-    const char *piece = arena_vprintf(w->t.arena, format, arguments);
+    const char *piece = region_vprintf(w->t.region, format, arguments);
     va_end(arguments);
     for (; *piece; piece++)
-        vector_push(w->t.arena, &w->text, *piece);
+        vector_push(w->t.region, &w->text, *piece);
 }
 
 /* Writes and empties the text. */
 static void put_file(struct writer *w, const char *path)
 {
-    vector_push(w->t.arena, &w->text, '\0');
+    vector_push(w->t.region, &w->text, '\0');
     if (w->ok)
         w->ok = w->files->put(w->files->context, path, w->text.items);
     w->text.count = 0;
@@ -43,7 +43,7 @@ static void put_file(struct writer *w, const char *path)
 static const char *path_of(struct writer *w, const struct topology_node *n, const char *kind,
                            uint32_t number)
 {
-    return arena_printf(w->t.arena, FOLDER "nodes/%u/%s/%u/properties", n->number, kind, number);
+    return region_printf(w->t.region, FOLDER "nodes/%u/%s/%u/properties", n->number, kind, number);
 }
 
 /* ---- properties ---- */
@@ -88,13 +88,13 @@ static void put_siblings(struct writer *w, uint32_t units)
 
 static void write_node(struct writer *w, const struct topology_node *n)
 {
-    const char *folder = arena_printf(w->t.arena, FOLDER "nodes/%u", n->number);
+    const char *folder = region_printf(w->t.region, FOLDER "nodes/%u", n->number);
     add_text(w, "%u\n", n->number ? FIRST_GPU_ID + n->number - 1 : 0);
-    put_file(w, arena_printf(w->t.arena, "%s/gpu_id", folder));
+    put_file(w, region_printf(w->t.region, "%s/gpu_id", folder));
     add_text(w, "%s\n", n->chip ? n->chip->name : "");
-    put_file(w, arena_printf(w->t.arena, "%s/name", folder));
+    put_file(w, region_printf(w->t.region, "%s/name", folder));
     put_properties(w, NODE, &(struct subject){.n = n});
-    put_file(w, arena_printf(w->t.arena, "%s/properties", folder));
+    put_file(w, region_printf(w->t.region, "%s/properties", folder));
     put_properties(w, BANK, &(struct subject){.n = n});
     put_file(w, path_of(w, n, "mem_banks", 0));
     for (uint32_t i = 0; i < n->caches.count; i++) {
@@ -126,7 +126,7 @@ static void write_topology(struct writer *w)
  * have names of their own by their revision, which the interposer tells. */
 static void write_surroundings(struct writer *w)
 {
-    struct arena *arena = w->t.arena;
+    struct region *region = w->t.region;
     add_text(w, "amdgpu 1 0 - Live 0x0000000000000000\n");
     put_file(w, "/proc/modules");
     put_file(w, "/sys/module/amdgpu/holders/");
@@ -137,28 +137,28 @@ static void write_surroundings(struct writer *w)
     put_file(w, "/usr/share/libdrm/amdgpu.ids");
     put_file(w, "/dev/kfd");
     for (uint32_t i = 0; i + 1 < w->t.count; i++) {
-        put_file(w, arena_printf(arena, "/dev/dri/renderD%u", RENDER_MINOR + i));
+        put_file(w, region_printf(region, "/dev/dri/renderD%u", RENDER_MINOR + i));
         add_text(w, "226:%u\n", RENDER_MINOR + i);
-        put_file(w, arena_printf(arena, "/sys/dev/char/226:%u/device/drm/renderD%u/dev",
-                                 RENDER_MINOR + i, RENDER_MINOR + i));
+        put_file(w, region_printf(region, "/sys/dev/char/226:%u/device/drm/renderD%u/dev",
+                                  RENDER_MINOR + i, RENDER_MINOR + i));
         add_text(w, "226:%u\n", i);
-        put_file(w, arena_printf(arena, "/sys/dev/char/226:%u/device/drm/card%u/dev",
-                                 RENDER_MINOR + i, i));
+        put_file(w, region_printf(region, "/sys/dev/char/226:%u/device/drm/card%u/dev",
+                                  RENDER_MINOR + i, i));
     }
 }
 
 bool view_topology(const struct model *model, const struct view_files *files, bool whole,
                    struct view_error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
-    struct writer w = {.t = {.arena = &arena, .model = model}, .files = files, .ok = true};
+    struct region region;
+    region_init(&region, "a description");
+    struct writer w = {.t = {.region = &region, .model = model}, .files = files, .ok = true};
     bool found = topology_collect(&w.t, error);
     if (found)
         write_topology(&w);
     if (found && whole)
         write_surroundings(&w);
-    arena_release(&arena);
+    region_release(&region);
     return found && w.ok;
 }
 

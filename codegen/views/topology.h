@@ -8,7 +8,7 @@
 #define HEDDLE_CODEGEN_TOPOLOGY_H
 
 #include "codegen/views/view.h"
-#include "dsl/arena.h"
+#include "base/region.h"
 
 /* A chip for each target. */
 struct topology_chip {
@@ -55,7 +55,7 @@ struct topology_node {
 };
 
 struct topology {
-    struct arena *arena;
+    struct region *region;
     const struct model *model;
     struct topology_node *nodes;
     uint32_t count;

@@ -43,7 +43,7 @@ static void add_bank(struct walk *w, const struct model_instance *bank)
             .latency_ns = (uint64_t)topology_of(bank, "latency", 0) * (PS_PER_S / hz) / 1000,
             .bank = bank,
         };
-        vector_push(w->t->arena, &w->node->caches, made);
+        vector_push(w->t->region, &w->node->caches, made);
         cache = &w->node->caches.items[w->node->caches.count - 1];
     }
     cache->units = w->node->simd_id_base + w->unit - cache->first + 1;
@@ -51,7 +51,8 @@ static void add_bank(struct walk *w, const struct model_instance *bank)
     w->counted[bank->id] = true;
 }
 
-/* Caches that requests of these ports come to, and those behind them when `level` is above 1. */
+/* Caches that requests of these ports come to, and the caches below them when `level` is above
+ * 1. */
 static void reach(struct walk *w, const struct model_port_group *ports, uint32_t level)
 {
     for (uint32_t i = 0; ports && i < ports->count; i++) {
@@ -104,13 +105,13 @@ static void add_memory_side(struct walk *w)
                          * (PS_PER_S / w->node->hz) / 1000;
     }
     if (sum.bytes)
-        vector_push(w->t->arena, &w->node->caches, sum);
+        vector_push(w->t->region, &w->node->caches, sum);
 }
 
 void topology_collect_caches(struct topology *t, struct topology_node *node)
 {
     struct walk w = {
-        .t = t, .node = node, .counted = arena_take(t->arena, t->model->instance_count)};
+        .t = t, .node = node, .counted = region_take(t->region, t->model->instance_count)};
     walk_units(&w, "vmem", 1, TYPE_DATA | TYPE_GPU);
     walk_units(&w, "smem", 1, TYPE_DATA | TYPE_GPU);
     walk_units(&w, "imem", 1, TYPE_INSTRUCTIONS | TYPE_GPU);

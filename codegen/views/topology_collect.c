@@ -216,7 +216,7 @@ static void fill_processor(struct topology *t, const struct model_instance *driv
     t->nodes[0].host_hz = t->model->domains[driver->domain].hz;
     const struct topology_cache first_level = {
         .units = 1, .level = 1, .line = 64, .ways = 8, .type = 1 | 4, .bytes = 32 << 10};
-    vector_push(t->arena, &t->nodes[0].caches, first_level);
+    vector_push(t->region, &t->nodes[0].caches, first_level);
 }
 
 static bool add_gpu(struct topology *t, const struct model_connection *connection)
@@ -254,7 +254,7 @@ bool topology_collect(struct topology *t, struct view_error *error)
                  t->model->name, gpus->count, GPUS_MOST);
         return false;
     }
-    t->nodes = arena_take(t->arena, (1 + (gpus ? gpus->count : 0)) * sizeof *t->nodes);
+    t->nodes = region_take(t->region, (1 + (gpus ? gpus->count : 0)) * sizeof *t->nodes);
     t->count = 1;
     if (driver)
         fill_processor(t, driver);

@@ -10,7 +10,7 @@ enum { WEIGHT_PCIE = 20, WEIGHT_XGMI = 15, WEIGHT_SHARED = 13 };
 
 static void add_link(struct topology *t, uint32_t from, struct topology_link link)
 {
-    vector_push(t->arena, &t->nodes[from].links, link);
+    vector_push(t->region, &t->nodes[from].links, link);
 }
 
 static void add_host_links(struct topology *t, uint32_t gpu, bool shares_memory)
@@ -62,7 +62,7 @@ static bool is_memory(const struct model_connection *connection)
 static void find_places(struct graph *g)
 {
     const struct model *model = g->t->model;
-    g->place = arena_take(g->t->arena, model->instance_count * sizeof *g->place);
+    g->place = region_take(g->t->region, model->instance_count * sizeof *g->place);
     g->places = g->t->count;
     for (uint32_t i = 0; i < model->instance_count; i++) {
         const struct model_instance *instance = model->instances[i];
@@ -85,7 +85,7 @@ static void find_edges(struct graph *g, bool hosts)
         if (from == to || !is_memory(c) || (!hosts && is_hosts(g->t, c)))
             continue;
         const struct edge edge = {from, to, c->link};
-        vector_push(g->t->arena, &g->edges, edge);
+        vector_push(g->t->region, &g->edges, edge);
     }
 }
 
@@ -162,7 +162,7 @@ static void add_peers(struct graph *g, uint32_t from)
                                            .weight = 2 * WEIGHT_PCIE,
                                            .latency_ps = way.latency_ps,
                                            .bytes_per_s = way.bytes_per_s};
-        vector_push(g->t->arena, &node->peers, link);
+        vector_push(g->t->region, &node->peers, link);
     }
 }
 
@@ -175,7 +175,7 @@ void topology_collect_links(struct topology *t, bool shares_memory)
         return;
     find_places(&g);
     find_edges(&g, false);
-    g.ways = arena_take(t->arena, g.places * sizeof *g.ways);
+    g.ways = region_take(t->region, g.places * sizeof *g.ways);
     for (uint32_t gpu = 1; gpu < t->count; gpu++) {
         find_ways(&g, gpu);
         add_ways(&g, gpu);

@@ -2,8 +2,8 @@
  *
  * The hardware counts wavefronts, not work-items, and those that have ended count as arrived. So a
  * barrier that some work-items do not reach passes without a word. A work-item that has ended
- * before, as by `if (i >= n) return;`, is no mistake: what is named is one that goes on. That it
- * does so is seen by its next access to memory, since compilers turn all lanes on for a while where
+ * before, as by `if (i >= n) return;`, is no mistake. The finding names a work-item that goes on.
+ * Its next access to memory shows that it does, since compilers turn all lanes on for a while when
  * they save registers.
  *
  * - A wavefront passes a barrier without a lane, and the lane accesses memory later.
@@ -42,9 +42,10 @@ static void begin_barriers(const struct check_wave *wave)
     memset(w, 0, sizeof *w);
 }
 
-static void report(enum finding_kind kind, const struct check_wave *first, uint64_t first_pc,
-                   const struct isa_inst *first_inst, const struct check_wave *second,
-                   uint64_t second_pc, const struct isa_inst *second_inst, uint32_t lane)
+static void report_barrier(enum finding_kind kind, const struct check_wave *first,
+                           uint64_t first_pc, const struct isa_inst *first_inst,
+                           const struct check_wave *second, uint64_t second_pc,
+                           const struct isa_inst *second_inst, uint32_t lane)
 {
     if (finding_seen(kind, first_pc, second_pc))
         return;
@@ -63,14 +64,14 @@ static void meet(const struct check_wave *wave, const struct wave *w)
         if (other == w || other->ended || other->barriers != w->barriers
             || other->barrier_pc == w->barrier_pc)
             continue;
-        report(FINDING_DIFFERENT_BARRIERS, check_wave_at(group->wave[i]), other->barrier_pc,
-               &other->barrier, wave, w->barrier_pc, &w->barrier, FINDING_NO_LANE);
+        report_barrier(FINDING_DIFFERENT_BARRIERS, check_wave_at(group->wave[i]), other->barrier_pc,
+                       &other->barrier, wave, w->barrier_pc, &w->barrier, FINDING_NO_LANE);
         return;
     }
 }
 
-static void pass(const struct check_wave *wave, struct wave *w,
-                 const struct observed_instruction *step)
+static void pass_barrier(const struct check_wave *wave, struct wave *w,
+                         const struct observed_instruction *step)
 {
     uint64_t missing = w->lanes & ~isa_wave_exec(step->scalars);
     if (missing && !w->missing) {
@@ -92,8 +93,8 @@ static void access(const struct check_wave *wave, struct wave *w,
     w->memory = *step->inst;
     if (!back)
         return;
-    report(FINDING_DIVERGENT_BARRIER, wave, w->missed_pc, &w->missed, wave, step->pc, step->inst,
-           (uint32_t)__builtin_ctzll(back));
+    report_barrier(FINDING_DIVERGENT_BARRIER, wave, w->missed_pc, &w->missed, wave, step->pc,
+                   step->inst, (uint32_t)__builtin_ctzll(back));
     w->missing = 0;
 }
 
@@ -112,13 +113,13 @@ static void step_barriers(const struct check_wave *wave, const struct observed_i
     if (is_access(step->inst))
         access(wave, w, step);
     else if (step->inst->flags & ISA_IS_BARRIER)
-        pass(wave, w, step);
+        pass_barrier(wave, w, step);
     if (!w->barriers && step->inst->unit == ISA_UNIT_VALU)
         w->lanes |= isa_wave_exec(step->scalars);
 }
 
 /* The last wavefront of its work-group has ended. */
-static void compare(const struct check_group *group)
+static void compare_barriers(const struct check_group *group)
 {
     uint32_t most = group->wave[0];
     for (uint32_t i = 1; i < group->waves; i++)
@@ -129,8 +130,8 @@ static void compare(const struct check_group *group)
         const struct wave *w = wave_at(group->wave[i]);
         if (w->barriers == all->barriers || !w->memory_pc || w->memory_pc != all->memory_pc)
             continue;
-        report(FINDING_SKIPPED_BARRIER, check_wave_at(most), all->barrier_pc, &all->barrier,
-               check_wave_at(group->wave[i]), w->memory_pc, &w->memory, FINDING_NO_LANE);
+        report_barrier(FINDING_SKIPPED_BARRIER, check_wave_at(most), all->barrier_pc, &all->barrier,
+                       check_wave_at(group->wave[i]), w->memory_pc, &w->memory, FINDING_NO_LANE);
         return;
     }
 }
@@ -143,7 +144,7 @@ static void end_barriers(const struct check_wave *wave)
     for (uint32_t i = 0; i < group->waves; i++)
         ended += wave_at(group->wave[i])->ended;
     if (ended == group->waves)
-        compare(group);
+        compare_barriers(group);
 }
 
 const struct check check_barriers = {.check = FINDING_CHECK_BARRIERS,

@@ -7,9 +7,10 @@
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/program_table.h"
 
-static void report(enum finding_kind kind, const struct check_wave *wave,
-                   const struct observed_instruction *s, unsigned lane, enum finding_space space,
-                   uint64_t address, uint32_t bytes, const char *detail)
+static void report_access(enum finding_kind kind, const struct check_wave *wave,
+                          const struct observed_instruction *s, unsigned lane,
+                          enum finding_space space, uint64_t address, uint32_t bytes,
+                          const char *detail)
 {
     struct finding f = {.kind = kind, .places = 1};
     check_place(wave, s->pc, s->inst, lane, &f.place[0]);
@@ -29,7 +30,7 @@ static void overrun(const struct check_wave *wave, const struct observed_instruc
         return;
     char detail[FINDING_TEXT];
     snprintf(detail, sizeof detail, "the work-group has %u bytes of LDS", has);
-    report(FINDING_LDS_OVERRUN, wave, s, lane, FINDING_LDS, address, bytes, detail);
+    report_access(FINDING_LDS_OVERRUN, wave, s, lane, FINDING_LDS, address, bytes, detail);
 }
 
 static void step_lds(const struct check_wave *wave, const struct observed_instruction *s)
@@ -77,7 +78,7 @@ static void check_store(const struct check_wave *wave, const struct observed_ins
         return;
     char detail[FINDING_TEXT];
     snprintf(detail, sizeof detail, "what lies there: %s", why);
-    report(FINDING_READONLY_STORE, wave, s, lane, FINDING_GLOBAL, address, bytes, detail);
+    report_access(FINDING_READONLY_STORE, wave, s, lane, FINDING_GLOBAL, address, bytes, detail);
 }
 
 static void step_readonly(const struct check_wave *wave, const struct observed_instruction *s)

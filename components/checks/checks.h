@@ -17,7 +17,7 @@ enum { CHECK_SLOTS = 1 << 20 };
 struct check_wave {
     struct observed_wavefront what; /* its placement only while it begins */
     uint32_t slot;   /* below CHECK_SLOTS, different among those that live; small ones first */
-    uint32_t group;  /* number of its work-group among those that live; small ones first */
+    uint32_t group;  /* number of its work-group among the live ones; low numbers are used first */
     uint64_t number; /* of all that have begun, from 1 */
     uint32_t unit;   /* that executes it: an instance, or its number is behind all of them */
     uint32_t pid;    /* process of its launch */

@@ -2,7 +2,7 @@
  * pair of places, with counts, and printed at the end.
  *
  * A check calls finding_report() as often as it sees something; only the first of each kind and
- * pair of instructions is kept whole. Reports come in the order in which they were made first,
+ * pair of instructions is kept whole. Reports are printed in the order of their first occurrence,
  * which is the same in each run. All calls come from one thread at a time. Nothing here changes
  * what is simulated. */
 #ifndef HEDDLE_CHECKS_FINDING_H

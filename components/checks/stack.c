@@ -1,6 +1,6 @@
-/* Stacks that leave the private memory of their wavefront. All wavefronts of a launch have theirs
- * in one pool, so that the hardware, and the simulator, accept what lies in that of another one;
- * what lies outside of the pool ends the run. */
+/* Stacks that leave the private memory of their wavefront. The private memory of all wavefronts of
+ * a launch lies in one pool, so the hardware, and the simulator, accept an access to another
+ * wavefront's; an access outside of the pool ends the run. */
 #include "checks.h"
 
 #include <inttypes.h>
@@ -33,8 +33,8 @@ static void begin_stack(const struct check_wave *wave)
     a->bytes = p->private_bytes;
 }
 
-static void report(const struct check_wave *wave, const struct area *a,
-                   const struct observed_instruction *step, uint32_t lane)
+static void report_overflow(const struct check_wave *wave, const struct area *a,
+                            const struct observed_instruction *step, uint32_t lane)
 {
     uint64_t address = step->memory->address[lane];
     struct finding found = {.kind = FINDING_STACK_OVERFLOW, .places = 1};
@@ -59,7 +59,7 @@ static void step_stack(const struct check_wave *wave, const struct observed_inst
         uint64_t address = step->memory->address[lane];
         if (address >= a->pool && address < a->pool_end
             && (address < a->begin || address >= a->end)) {
-            report(wave, a, step, lane);
+            report_overflow(wave, a, step, lane);
             a->pool = 0; /* what follows is the same mistake */
             return;
         }

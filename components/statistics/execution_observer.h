@@ -32,7 +32,7 @@ struct observed_wavefront {
 
 struct observed_instruction {
     uint64_t pc;
-    uint64_t mask;           /* lanes that are active; of an access: those that make it */
+    uint64_t mask;           /* active lanes; for an access: the lanes that access */
     const uint64_t *address; /* of an access: by lane; NULL: this is none */
     uint32_t bytes;      /* of a lane's access; 0: of the whole instruction's, to be looked up */
     uint32_t apart;      /* a lane's dwords stand so many bytes apart; 0: they follow each other */

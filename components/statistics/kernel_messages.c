@@ -1,5 +1,5 @@
-/* Records of kernels on their way to rank 0, which writes the statistics: each other rank sends
- * those that began or ended, and rank 0 has a record of its own for each. */
+/* Records of kernels on their way to rank 0, which writes the statistics: each other rank sends the
+ * records of kernels that began or ended, and rank 0 has a record of its own for each. */
 #include <string.h>
 
 #include "kernel_records.h"
@@ -47,7 +47,7 @@ static void send_record(uint32_t kernel, uint64_t end_ps)
     stats_spool_read(k->details, rank_room(0, m.details));
 }
 
-static void encode(uint32_t to, uint64_t end_ps)
+static void encode_kernels(uint32_t to, uint64_t end_ps)
 {
     (void)to; /* the only one */
     kernel_records_take_marks(end_ps, send_record);
@@ -74,8 +74,8 @@ static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
 }
 
 /* The other rank's record in place of ours, except for how far we have come with it. */
-static void update(struct kernel_record *k, const struct kernel_record *theirs,
-                   struct rank_reader *from)
+static void update_record(struct kernel_record *k, const struct kernel_record *theirs,
+                          struct rank_reader *from)
 {
     struct kernel_record own = *k;
     const char *name = rank_read_text(from), *symbol = rank_read_text(from);
@@ -98,7 +98,7 @@ static void merge_records(struct rank_reader *from)
     while (from->left) {
         memcpy(&m, rank_read(from, sizeof m), sizeof m);
         struct kernel_record unused = {0}, *k = record_of(from->rank, m.kernel);
-        update(k ? k : &unused, &m.record, from);
+        update_record(k ? k : &unused, &m.record, from);
         const char *details = rank_read(from, m.details);
         if (!k)
             continue;
@@ -110,5 +110,6 @@ static void merge_records(struct rank_reader *from)
     }
 }
 
-const struct rank_channel kernel_channel = {
-    .times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END, .encode = encode, .merge = merge_records};
+const struct rank_channel kernel_channel = {.times = RANK_CHANNEL_SETTLE | RANK_CHANNEL_END,
+                                            .encode = encode_kernels,
+                                            .merge = merge_records};

@@ -19,7 +19,7 @@ static int by_start(const void *a, const void *b)
 
 /* Did another kernel run at the same time? The records stand in order of their start; *latest_end
  * is that of the ones before. */
-static bool overlaps(const struct kernel_record *k, uint32_t i, uint64_t *latest_end)
+static bool kernel_overlaps(const struct kernel_record *k, uint32_t i, uint64_t *latest_end)
 {
     bool before = *latest_end > k->start_ps;
     if (k->end_ps > *latest_end)
@@ -64,6 +64,6 @@ void kernel_write(struct json *out)
         qsort(kernel_records.record, count, sizeof *k, by_start);
     json_open(out, "kernels", '[');
     for (uint32_t i = 0; i < count; i++, k++)
-        write_record(out, k, overlaps(k, i, &latest_end));
+        write_record(out, k, kernel_overlaps(k, i, &latest_end));
     json_close(out, ']');
 }

@@ -1,10 +1,11 @@
-/* See kernel_share_messages.h. For each other rank there is a list of what it is sent: a head, and
- * behind it the details of a share with their texts. */
+/* See kernel_share_messages.h. For each other rank there is a list of messages: a head, followed by
+ * the details of a share with their texts. */
 #include "components/statistics/kernel_share_messages.h"
 
 #include <pthread.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/byte_list.h"
 #include "runtime/engine/rank.h"
@@ -53,7 +54,7 @@ void kernel_send_share(uint32_t kernel, const struct kernel_detail *details,
     pthread_mutex_unlock(&lock);
 }
 
-static void encode(uint32_t to, uint64_t end_ps)
+static void encode_shares(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
     rank_put(to, lists[to].bytes, lists[to].used);
@@ -68,10 +69,9 @@ static const char *keep_text(const char *text)
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(names[i], text) == 0)
             return names[i];
-    char *copy = strdup(text);
-    if (!copy || count == sizeof names / sizeof *names)
+    if (count == sizeof names / sizeof *names)
         bug("kernels have more than %u names of details", count);
-    return names[count++] = copy;
+    return names[count++] = grow_checked(strdup(text), "the name of a detail");
 }
 
 static void merge_share(const struct head *head, struct rank_reader *from)
@@ -102,4 +102,4 @@ static void merge_shares(struct rank_reader *from)
 }
 
 const struct rank_channel kernel_shares_channel = {
-    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode, .merge = merge_shares};
+    .times = RANK_CHANNEL_BARRIER, .to_all = true, .encode = encode_shares, .merge = merge_shares};

@@ -1,9 +1,9 @@
-/* With several ranks, what command processors of other ranks report of a kernel whose record was
- * begun at this one.
+/* Shares of a kernel from command processors of other ranks: they are sent to the rank that began
+ * the kernel's record.
  *
- * A handle of kernel_stats.h names the rank of its record. What is added to a record of another
- * rank waits until ranks meet. The end of the record comes behind it: that a share is
- * over crosses between ranks, too, and no earlier. */
+ * A handle of kernel_stats.h names the rank of its record. Details for a record of another rank
+ * wait until ranks meet. The end of the record comes later: the end of a share crosses between
+ * ranks, too, and no earlier than its details. */
 #ifndef HEDDLE_STATISTICS_KERNEL_SHARE_MESSAGES_H
 #define HEDDLE_STATISTICS_KERNEL_SHARE_MESSAGES_H
 

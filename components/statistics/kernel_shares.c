@@ -7,7 +7,6 @@
 
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/rank.h"
 #include "runtime/state/checkpoint.h"
 
 struct kernel_shares {
@@ -76,7 +75,7 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
 {
     if (!kernel_is_kept(kernel))
         return;
-    if (kernel_rank(kernel) != ranks.number) {
+    if (!kernel_is_here(kernel)) {
         kernel_send_share(kernel, details, merge, number);
         return;
     }
@@ -117,8 +116,8 @@ void kernel_shares_close(uint32_t kernel, uint64_t cycles)
 
 /* ---- in a state ---- */
 
-/* For each kernel that has shares, its number and that of its details; for a detail the value and
- * three texts, each behind its length and the zero, 0 for NULL. */
+/* For each kernel with shares, its number and the number of its details. For each detail, the value
+ * and three texts, each after its length with the zero at its end; length 0 for NULL. */
 static uint64_t put_text(struct checkpoint_sink *to, const char *text)
 {
     uint64_t size = text ? strlen(text) + 1 : 0;

@@ -2,8 +2,8 @@
  * statistics.
  *
  * The component that cuts the launch begins the record, opens its shares, and closes them before
- * it ends the record. Each that runs a share adds what it has to say once. Sums do not depend on
- * which comes first, and command processors may be in several shards. */
+ * it ends the record. Each command processor adds the details of its share once. Sums do not depend
+ * on their order, and command processors may be in several shards. */
 #ifndef HEDDLE_STATISTICS_KERNEL_SHARES_H
 #define HEDDLE_STATISTICS_KERNEL_SHARES_H
 

@@ -125,9 +125,14 @@ uint32_t kernel_rank(uint32_t kernel)
     return kernel >> KERNELS_RANK_SHIFT;
 }
 
+bool kernel_is_here(uint32_t kernel)
+{
+    return kernel_rank(kernel) == ranks.number;
+}
+
 static struct kernel_record *own_record(uint32_t kernel)
 {
-    if (kernel_rank(kernel) != ranks.number)
+    if (!kernel_is_here(kernel))
         bug("the record of a kernel is at rank %u", kernel_rank(kernel));
     return &kernel_records.record[kernel & (((uint32_t)1 << KERNELS_RANK_SHIFT) - 1)];
 }
@@ -136,7 +141,7 @@ void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_inst
 {
     if (kernel == KERNELS_MOST)
         return;
-    if (kernel_rank(kernel) != ranks.number) {
+    if (!kernel_is_here(kernel)) {
         kernel_send_count(kernel, work_groups, wavefront_instructions);
         return;
     }

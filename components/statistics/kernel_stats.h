@@ -1,5 +1,5 @@
-/* Kernels in the statistics: the command processor says when one begins and ends, and what it
- * amounted to.
+/* Kernels in the statistics: the command processor reports a kernel's beginning, its end and its
+ * figures.
  *
  * Records and the components' statistics of a kernel (the difference of two snapshots) are taken at
  * the end of the window of the call, so that they do not depend on the order of ticks. Kernels may
@@ -19,6 +19,7 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
 bool kernel_is_kept(uint32_t kernel);
 /* The rank that has the record (runtime/engine/rank.h). */
 uint32_t kernel_rank(uint32_t kernel);
+bool kernel_is_here(uint32_t kernel);
 
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);
@@ -29,7 +30,7 @@ void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how);
 
 /* One number or one word (`text` not NULL) about a kernel. `group` is the path of the JSON object
  * that it stands in, in the kernel's record: NULL for the record itself, or at most two names,
- * "occupancy" or "slot_cycles.issued". Those of one group come one behind the other. */
+ * "occupancy" or "slot_cycles.issued". Details of one group follow each other. */
 struct kernel_detail {
     const char *group;
     const char *name;
@@ -47,8 +48,8 @@ struct kernel_times {
     uint64_t start_ps, end_ps, cycles;
     struct memory_traffic traffic; /* while it ran */
 };
-/* The times of the last launch with that number that has ended, from the end of the window on in
- * which it ended. false: there is none. */
+/* The times of the last ended launch with that number, available after the window in which it
+ * ended. False: there is none. */
 bool kernel_times_of(uint32_t number, struct kernel_times *times);
 
 /* ---- for statistics_extension.c ---- */

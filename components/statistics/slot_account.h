@@ -1,8 +1,9 @@
-/* Where the wavefront slots of a GPU were while a kernel ran, as far as time stamps say it.
+/* The use of a GPU's wavefront slots while a kernel ran, as far as time stamps tell it.
  *
  * A kernel's cycles go from its launch to the end of its last work-group; times the slots of the
- * GPU this is its number of slot-cycles. What runs its work-groups accounts for those in which it
- * had them. The rest is accounted for here, such that the sum is exact whatever happens:
+ * GPU this is its number of slot-cycles. A compute unit accounts for the slot-cycles in which it
+ * had the kernel's work-groups. The rest is accounted for here, so that the sum is exact whatever
+ * happens:
  *
  * - empty.launch: nothing was to be placed yet
  * - empty.placing: there were work-groups to be placed

@@ -138,9 +138,9 @@ static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
     hole.address = p->target.address;
     if (hole.outside == NULL)
         return;
-    struct reported *one = arena_take(p->c.e->arena, sizeof *one);
+    struct reported *one = region_take(p->c.e->region, sizeof *one);
     *one = (struct reported){hole.keeper->node->item, hole.in_band};
-    vector_push(p->c.e->arena, &p->reported, one);
+    vector_push(p->c.e->region, &p->reported, one);
     p->c.e->diagnostics->key = one; /* several of one instance are different mistakes */
     hole_report(&p->c, &hole);
 }
@@ -247,7 +247,7 @@ static void look_at_keeper(struct proof *p, struct keeper *keeper)
 /* Into the list of classes that are inside, in their order. */
 static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
 {
-    vector_push(p->c.e->arena, &keeper->entered, class);
+    vector_push(p->c.e->region, &keeper->entered, class);
     uint32_t *list = keeper->entered.items, at = keeper->entered.count - 1;
     for (; at > 0 && list[at - 1] > class; at--)
         list[at] = list[at - 1];
@@ -266,7 +266,7 @@ static void touch(struct proof *p, struct keeper *keeper, uint64_t order)
     keeper->seen_in = p->round;
     keeper->order = order;
     keeper->entered.count = 0;
-    vector_push(p->c.e->arena, &p->touched, keeper);
+    vector_push(p->c.e->region, &p->touched, keeper);
 }
 
 static void enter(struct proof *p, struct keeper *keeper, uint32_t class,
@@ -340,10 +340,10 @@ static bool is_settled(const struct proof *p)
 
 static void settle_proof(struct proof *p)
 {
-    uint64_t *here = arena_take(p->c.e->arena, p->here_words * sizeof *here);
+    uint64_t *here = region_take(p->c.e->region, p->here_words * sizeof *here);
     memcpy(here, p->here, p->here_words * sizeof *here);
     struct settled settled = {p->target.owner, here};
-    vector_push(p->c.e->arena, &p->settled, settled);
+    vector_push(p->c.e->region, &p->settled, settled);
 }
 
 /* enter_early() finds out when the keepers are reached. */
@@ -407,7 +407,7 @@ static void look_at_target(struct proof *p)
         for (uint32_t i = 0; i < p->c.groups.count; i++)
             more |= follow(p, i);
         look_at_end(p);
-        vector_push(p->c.e->arena, &p->ended, p->end);
+        vector_push(p->c.e->region, &p->ended, p->end);
     }
 }
 
@@ -444,15 +444,15 @@ static void run_coherence(struct elaboration *e)
     p.scoped = request_bit(&p.c, "write.scope");
     if (p.c.keepers.count == 0)
         return;
-    p.present = arena_take(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
-    p.present_kin = arena_take(e->arena, (p.c.kins.count + 1) * sizeof *p.present_kin);
-    p.inside_kin = arena_take(e->arena, (p.c.kins.count + 1) * sizeof *p.inside_kin);
-    p.outside = arena_take(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
+    p.present = region_take(e->region, (p.c.classes.count + 1) * sizeof *p.present);
+    p.present_kin = region_take(e->region, (p.c.kins.count + 1) * sizeof *p.present_kin);
+    p.inside_kin = region_take(e->region, (p.c.kins.count + 1) * sizeof *p.inside_kin);
+    p.outside = region_take(e->region, (p.c.classes.count + 1) * sizeof *p.outside);
     p.here_words = p.c.groups.count / 64 + 1;
-    p.here = arena_take(e->arena, p.here_words * sizeof *p.here);
+    p.here = region_take(e->region, p.here_words * sizeof *p.here);
     for (uint32_t i = 0; i < p.c.classes.count; i++)
         if (p.c.classes.items[i].shape == i)
-            vector_push(e->arena, &p.shapes, i);
+            vector_push(e->region, &p.shapes, i);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
             const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;

@@ -119,11 +119,11 @@ static void open_port(struct elaboration *e, struct open_ports *open, const stru
                       bool is_array, const char *why)
 {
     struct open_port one = {*at, is_array, why};
-    vector_push(e->arena, &open->all, one);
+    vector_push(e->region, &open->all, one);
     for (uint32_t i = 0; i < open->kinds.count; i++)
         if (is_same_kind(&open->kinds.items[i], &one))
             return;
-    vector_push(e->arena, &open->kinds, one);
+    vector_push(e->region, &open->kinds, one);
 }
 
 /* The one open port in the same body that the given one could be connected to; NULL: none, or
@@ -151,9 +151,9 @@ static const char *all_of(struct elaboration *e, const struct open_port *one)
 {
     const struct ast_item *instance = one->at.node->item, *port = port_item(&one->at);
     bool is_array = port->unsized || port->size != NULL;
-    return arena_printf(e->arena, "%s%s.%s%s", instance->name.text,
-                        instance->size != NULL ? "[*]" : "", port->name.text,
-                        is_array ? "[*]" : "");
+    return region_printf(e->region, "%s%s.%s%s", instance->name.text,
+                         instance->size != NULL ? "[*]" : "", port->name.text,
+                         is_array ? "[*]" : "");
 }
 
 static void report_open(struct elaboration *e, const struct open_ports *open,
@@ -168,7 +168,7 @@ static void report_open(struct elaboration *e, const struct open_ports *open,
     if (is_pair && item->is_in)
         return; /* reported with the other end, which asks */
     const char *name = one->is_array
-                           ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element)
+                           ? region_printf(e->region, "%s[%u]", item->name.text, at->element)
                            : item->name.text;
     e->diagnostics->key = item;
     struct diagnostic *d =
@@ -210,8 +210,8 @@ static void check_outside(struct elaboration *e, struct open_ports *open, const 
     struct port_end *there = wire_end_at(e, &boundary);
     if (there != NULL && there->outer == NULL)
         open_port(e, open, at, is_array,
-                  arena_printf(e->arena, ": '%s', where it leads, is optional and open",
-                               wire_end_text(e, &boundary)));
+                  region_printf(e->region, ": '%s', where it leads, is optional and open",
+                                wire_end_text(e, &boundary)));
 }
 
 static void check_inside(struct elaboration *e, const struct wire_end *at,

@@ -34,8 +34,8 @@ static void add_edge(struct channels *c, uint32_t from, uint32_t to)
     for (uint32_t i = 0; i < after->v.count; i++)
         if (after->v.items[i] == to)
             return;
-    vector_push(c->e->arena, &after->v, to);
-    vector_push(c->e->arena, &c->before[to].v, from);
+    vector_push(c->e->region, &after->v, to);
+    vector_push(c->e->region, &c->before[to].v, from);
 }
 
 /* Along the way of requests for one space that come by `path`. Each step is nearer to it. */
@@ -129,13 +129,13 @@ static void run_deadlock(struct elaboration *e)
 {
     uint32_t count = e->paths.count;
     struct channels c = {.e = e};
-    c.after = arena_take(e->arena, (count + 1) * sizeof *c.after);
-    c.before = arena_take(e->arena, (count + 1) * sizeof *c.before);
-    c.parent = arena_take(e->arena, (count + 1) * sizeof *c.parent);
-    c.queue = arena_take(e->arena, (count + 1) * sizeof *c.queue);
-    c.seen = arena_take(e->arena, (count + 1) * sizeof *c.seen);
-    c.done = arena_take(e->arena, (count + 1) * sizeof *c.done);
-    uint32_t *circle = arena_take(e->arena, (count + 1) * sizeof *circle);
+    c.after = region_take(e->region, (count + 1) * sizeof *c.after);
+    c.before = region_take(e->region, (count + 1) * sizeof *c.before);
+    c.parent = region_take(e->region, (count + 1) * sizeof *c.parent);
+    c.queue = region_take(e->region, (count + 1) * sizeof *c.queue);
+    c.seen = region_take(e->region, (count + 1) * sizeof *c.seen);
+    c.done = region_take(e->region, (count + 1) * sizeof *c.done);
+    uint32_t *circle = region_take(e->region, (count + 1) * sizeof *circle);
     for (uint32_t i = 0; i < count; i++)
         if (e->paths.items[i].from.node->routes_to == NULL)
             for (uint32_t space = 0; space < e->spaces.count; space++)

@@ -8,11 +8,11 @@ __extension__ typedef unsigned __int128 wide;
 #define PS_PER_S 1000000000000u
 
 /* Bytes of the longest message in one direction. */
-static uint64_t longest(struct arena *arena, const struct model_message *messages, uint32_t count)
+static uint64_t longest(struct region *region, const struct model_message *messages, uint32_t count)
 {
     uint64_t most = MESSAGE_FRAME_BYTES;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t bytes = message_wire_bytes(arena, &messages[i]);
+        uint64_t bytes = message_wire_bytes(region, &messages[i]);
         most = bytes > most ? bytes : most;
     }
     return most;
@@ -29,8 +29,8 @@ static uint64_t needed_by_link(struct elaboration *e, const struct route_path *p
     uint64_t hz = e->domains.items[path->to.node->domain].hz;
     wide needed = (wide)link->latency_ps * 2 * hz / PS_PER_S * path_width(e, path);
     if (link->bandwidth_bytes_per_s != 0) {
-        uint64_t out = longest(e->arena, protocol->requests, protocol->request_count);
-        uint64_t back = longest(e->arena, protocol->replies, protocol->reply_count);
+        uint64_t out = longest(e->region, protocol->requests, protocol->request_count);
+        uint64_t back = longest(e->region, protocol->replies, protocol->reply_count);
         wide most = (wide)link->latency_ps * 2 * link->bandwidth_bytes_per_s / PS_PER_S
                     / (out > back ? out : back);
         needed = most < needed ? most : needed;

@@ -91,11 +91,11 @@ static void run_interconnect_cycles(struct elaboration *e)
 {
     uint32_t nodes = e->nodes.count, paths = e->paths.count;
     struct search s = {.e = e};
-    s.colour = arena_take(e->arena, nodes * sizeof *s.colour);
-    s.first = arena_take(e->arena, nodes * sizeof *s.first);
-    s.next = arena_take(e->arena, (paths + 1) * sizeof *s.next);
-    s.stack = arena_take(e->arena, (nodes + 1) * sizeof *s.stack);
-    s.stack_path = arena_take(e->arena, (nodes + 1) * sizeof *s.stack_path);
+    s.colour = region_take(e->region, nodes * sizeof *s.colour);
+    s.first = region_take(e->region, nodes * sizeof *s.first);
+    s.next = region_take(e->region, (paths + 1) * sizeof *s.next);
+    s.stack = region_take(e->region, (nodes + 1) * sizeof *s.stack);
+    s.stack_path = region_take(e->region, (nodes + 1) * sizeof *s.stack_path);
     for (uint32_t i = 0; i < nodes; i++)
         s.first[i] = NO_PATH;
     for (uint32_t i = paths; i-- > 0;) {

@@ -1,6 +1,6 @@
-/* Each `reads` has one writer: the store that its instance names, or the only one of its type in
- * the innermost component around it that has any. Sets `writers` of all nodes, from which the model
- * is made. */
+/* Each `reads` has one writer: the store that its instance names, or else the only store of its
+ * type in the innermost surrounding component that has such stores. Sets `writers` of all nodes,
+ * from which the model is made. */
 #include <string.h>
 
 #include "dsl/check/check.h"
@@ -23,7 +23,7 @@ static void find_writers(struct elaboration *e, const char *type, struct writers
         for (uint32_t k = 0; k < stores->v.count; k++)
             if (stores->v.items[k]->kind == AST_STORE
                 && strcmp(stores->v.items[k]->target.text, type) == 0)
-                vector_push(e->arena, &out->v, e->nodes.items[i]);
+                vector_push(e->region, &out->v, e->nodes.items[i]);
     }
 }
 
@@ -33,9 +33,9 @@ static const struct writers *writers_of(struct elaboration *e, struct store_type
     for (uint32_t i = 0; i < types->v.count; i++)
         if (strcmp(types->v.items[i]->type, type) == 0)
             return types->v.items[i];
-    struct writers *writers = arena_take(e->arena, sizeof *writers);
+    struct writers *writers = region_take(e->region, sizeof *writers);
     find_writers(e, type, writers);
-    vector_push(e->arena, &types->v, writers);
+    vector_push(e->region, &types->v, writers);
     return writers;
 }
 
@@ -119,7 +119,7 @@ static void run_stores(struct elaboration *e)
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         const struct item_list *stores = &node->object.type->stores;
-        node->writers = arena_take(e->arena, stores->v.count * sizeof(struct node *));
+        node->writers = region_take(e->region, stores->v.count * sizeof(struct node *));
         for (uint32_t k = 0; k < stores->v.count; k++) {
             const struct ast_item *item = stores->v.items[k];
             const struct ast_item *setting = object_setting(&node->object, item->name.text);

@@ -110,7 +110,7 @@ static void mark(struct elaboration *e, const struct ast_items *body, bool *used
 static void run_unused_components(struct elaboration *e)
 {
     const struct program *program = e->program;
-    bool *used = arena_take(e->arena, program->types.count * sizeof *used);
+    bool *used = region_take(e->region, program->types.count * sizeof *used);
     for (uint32_t i = 0; i < program->types.count; i++)
         if (program->types.items[i]->model.is_platform)
             mark_name(e, program->types.items[i]->model.name, used);

@@ -10,13 +10,13 @@ static void gather(struct elaboration *e, const struct ast_expr *x, const struct
     if (x == NULL || *count >= 6)
         return;
     if (x->kind == AST_NAME
-        && strstr(*text, arena_printf(e->arena, "%s = ", x->name.text)) == NULL) {
+        && strstr(*text, region_printf(e->region, "%s = ", x->name.text)) == NULL) {
         e->diagnostics->muted++;
         struct value value = eval(e, x, scope, NULL);
         e->diagnostics->muted--;
         if (value.ok) {
-            *text = arena_printf(e->arena, "%s%s%s = %s", *text, *count > 0 ? ", " : "",
-                                 x->name.text, value_text(e, &value));
+            *text = region_printf(e->region, "%s%s%s = %s", *text, *count > 0 ? ", " : "",
+                                  x->name.text, value_text(e, &value));
             ++*count;
         }
     }

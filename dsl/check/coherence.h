@@ -3,13 +3,13 @@
  *
  * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *keeper* is a leaf that
  * keeps copies of what passes (`keeps`), written lines among them (`delays`). A *moment* is a name
- * for what actors do one after the other (`kernel`, `copy`): what one has written in its own, the
- * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors
- * with `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way
- * of the accesses. Two actors of one *agent* may order them by fences of agent scope or of system
- * scope, others by those of system scope only. Moments are bits of a mask. The *joint* of a route
- * is the first interconnect whose output depends on the address; before it all routes of an actor
- * are one. */
+ * for what actors do one after the other (`kernel`, `copy`): an actor is to see in its moment the
+ * writes of another actor's earlier moment. A *control* reaches a keeper before or after a moment.
+ * Actors with `fence.acquire` or `fence.release` order their accesses in band, by fences that go
+ * the way of the accesses. Two actors of one *agent* may order them by fences of agent scope or of
+ * system scope, others by those of system scope only. Moments are bits of a mask. The *joint* of a
+ * route is the first interconnect whose output depends on the address; before it all routes of an
+ * actor are one. */
 #ifndef HEDDLE_DSL_COHERENCE_H
 #define HEDDLE_DSL_COHERENCE_H
 
@@ -258,7 +258,7 @@ struct coherence_hole {
     const char *request;
     bool in_band;
     enum fence_scope scope; /* in band */
-    uint32_t before, after; /* moments: of what is written, and of what reads it */
+    uint32_t before, after; /* moments: of the write, and of the read */
     const struct model_space *space;
     const struct node *owner; /* in which the space is declared; NULL: there is no map */
     uint64_t address;

@@ -242,7 +242,7 @@ static void look_at_effects(const struct reading *r)
 {
     for (uint32_t i = 0; i < r->fact->said->v.count; i++) {
         struct ast_exprs one = {.span = r->fact->said->v.items[i]->span};
-        vector_push(r->e->arena, &one.v, r->fact->said->v.items[i]);
+        vector_push(r->e->region, &one.v, r->fact->said->v.items[i]);
         if (effects_of(&one) == 0)
             wrong(r, one.span, "'%s' is no effect: those are write_back, drop, pass and spread",
                   source_slice(r->e->program->sources, one.span));
@@ -348,7 +348,7 @@ static void run_facts(struct elaboration *e)
             is_first = seen.items[k] != node->object.type;
         if (!is_first)
             continue;
-        vector_push(e->arena, &seen, node->object.type);
+        vector_push(e->region, &seen, node->object.type);
         for (uint32_t k = 0; k < facts->v.count; k++) {
             struct reading r = {e, node, facts->v.items[k]};
             look_at_fact(&r);

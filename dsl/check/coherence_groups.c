@@ -38,7 +38,7 @@ static uint32_t group_number(struct coherence *c, const struct actor_group *one,
     for (uint32_t i = first_at[at->model.id]; i != 0; i = c->groups.items[i - 1].next)
         if (same_group(&c->groups.items[i - 1], one))
             return i - 1;
-    vector_push(c->e->arena, &c->groups, *one);
+    vector_push(c->e->region, &c->groups, *one);
     c->groups.items[c->groups.count - 1].next = first_at[at->model.id];
     first_at[at->model.id] = c->groups.count;
     return c->groups.count - 1;
@@ -53,8 +53,8 @@ static void note_passage(struct coherence *c, struct keeper *keeper, uint32_t gr
             return;
         }
     struct passage passage = {group, *presence, order};
-    vector_push(c->e->arena, &keeper->passages, passage);
-    vector_push(c->e->arena, &c->groups.items[group].keepers, keeper);
+    vector_push(c->e->region, &keeper->passages, passage);
+    vector_push(c->e->region, &c->groups.items[group].keepers, keeper);
 }
 
 /* Notes the keepers of an actor's route before the joint. */
@@ -72,7 +72,7 @@ static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
 
 void groups_find(struct coherence *c)
 {
-    uint32_t *first_at = arena_take(c->e->arena, (c->e->nodes.count + 1) * sizeof *first_at);
+    uint32_t *first_at = region_take(c->e->region, (c->e->nodes.count + 1) * sizeof *first_at);
     for (uint32_t i = 0; i < c->actors.count; i++) {
         const struct actor *actor = &c->actors.items[i];
         struct route route;
@@ -125,6 +125,6 @@ void lost_fences_note(struct coherence *c, const struct actor_group *group, uint
                                   .passes = keeper != NULL,
                                   .scope = s};
         if (!is_noted(c, &lost))
-            vector_push(c->e->arena, &c->lost, lost);
+            vector_push(c->e->region, &c->lost, lost);
     }
 }

@@ -19,8 +19,8 @@ static const char *route_text(struct coherence *c, const struct actor *actor,
     route_find(c, actor, hole->space, hole->address, &route);
     const char *text = actor_text(c, actor);
     for (uint32_t i = 0; i < route.count; i++)
-        text = arena_printf(c->e->arena, "%s -> %s", text, route.steps[i].node->object.path);
-    return arena_printf(c->e->arena, "%s -> %s", text, route.end->object.path);
+        text = region_printf(c->e->region, "%s -> %s", text, route.steps[i].node->object.path);
+    return region_printf(c->e->region, "%s -> %s", text, route.end->object.path);
 }
 
 static struct diagnostic *begin_diagnostic(struct coherence *c, const struct coherence_hole *hole)
@@ -189,9 +189,9 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
                || strcmp(moment, moment_name(c, hole->after)) == 0);
 }
 
-/* The ports by which a statement could reach the keeper, "'a' or 'b'", and the keeper's. One that
- * is called after the keeper ("l3_control" after "l3") is the one that is meant. NULL: there is
- * none. With `free` only those count that lead nowhere yet, and one that is meant. */
+/* The ports by which a statement could reach the keeper, "'a' or 'b'", and the keeper's own port. A
+ * port that is called after the keeper ("l3_control" after "l3") is the intended one. NULL: there
+ * is none. With `free`, only unconnected ports count, and the intended one. */
 struct control_ports {
     const char *text;
     const struct ast_item *only, *control; /* only: there is one, or one is meant */
@@ -225,8 +225,8 @@ static struct control_ports find_control_ports(struct coherence *c,
         ports.control = keeper->object.type->ports.v.items[found];
         ports.only = meant || ports.text == NULL ? port : NULL;
         ports.text = meant || ports.text == NULL
-                         ? arena_printf(c->e->arena, "'%s'", port->name.text)
-                         : arena_printf(c->e->arena, "%s or '%s'", ports.text, port->name.text);
+                         ? region_printf(c->e->region, "'%s'", port->name.text)
+                         : region_printf(c->e->region, "%s or '%s'", ports.text, port->name.text);
     }
     return ports;
 }
@@ -243,11 +243,11 @@ static const char *path_inside(struct coherence *c, const struct node *node,
     if (node->parent == NULL)
         return NULL;
     const char *name =
-        arena_printf(c->e->arena, "%s%s", node->object.name, node->object.in_array ? "[*]" : "");
+        region_printf(c->e->region, "%s%s", node->object.name, node->object.in_array ? "[*]" : "");
     if (node->parent == from)
         return name;
     const char *before = path_inside(c, node->parent, from);
-    return before != NULL ? arena_printf(c->e->arena, "%s.%s", before, name) : NULL;
+    return before != NULL ? region_printf(c->e->region, "%s.%s", before, name) : NULL;
 }
 
 /* The connection as it would be written, or "". */
@@ -258,10 +258,10 @@ static const char *connection_text(struct coherence *c, const struct node *by,
     const char *to = path_inside(c, keeper, by->parent);
     if (to == NULL || ports->only == NULL || (by->parent != keeper->parent && !inserted))
         return "";
-    return arena_printf(c->e->arena, " ('%s%s.%s%s -> %s.%s%s;')", inserted ? "insert " : "",
-                        path_inside(c, by, by->parent), ports->only->name.text,
-                        is_port_array(ports->only) ? "[*]" : "", to, ports->control->name.text,
-                        is_port_array(ports->control) ? "[*]" : "");
+    return region_printf(c->e->region, " ('%s%s.%s%s -> %s.%s%s;')", inserted ? "insert " : "",
+                         path_inside(c, by, by->parent), ports->only->name.text,
+                         is_port_array(ports->only) ? "[*]" : "", to, ports->control->name.text,
+                         is_port_array(ports->control) ? "[*]" : "");
 }
 
 static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
@@ -433,7 +433,7 @@ void silence_report(struct coherence *c, const struct node *node)
         if (type->ports.v.items[port]->is_in || type->port_decls[port].is_any
             || node->ports[port].count == 0 || !is_spoken_of(c, node, port))
             continue;
-        vector_push(c->e->arena, &c->told, type);
+        vector_push(c->e->region, &c->told, type);
         struct diagnostic *d = diagnostic_add(
             c->e->diagnostics, W0706, type->ports.v.items[port]->name.span,
             "'%s' does not say what its accesses to memory are: coherence is proved without them",

@@ -1,5 +1,5 @@
-/* The route of an access: from path to path, through interconnects as they route, through leaves as
- * they say that they pass things on, until a leaf takes it. */
+/* The route of an access: from path to path, through interconnects by their rules, through leaves
+ * by their statements of what they pass on, until a leaf takes the access. */
 #include <string.h>
 
 #include "dsl/check/coherence.h"
@@ -8,13 +8,13 @@
 void routes_init(struct coherence *c, struct elaboration *e)
 {
     c->e = e;
-    c->path_at = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->path_at);
+    c->path_at = region_take(e->region, (e->nodes.count + 1) * sizeof *c->path_at);
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct node *node = e->nodes.items[i];
         uint32_t ports = node->object.type->ports.v.count;
-        uint32_t **at = arena_take(e->arena, (ports + 1) * sizeof *at);
+        uint32_t **at = region_take(e->region, (ports + 1) * sizeof *at);
         for (uint32_t p = 0; p < ports && node->ports != NULL; p++)
-            at[p] = arena_take(e->arena, (node->ports[p].count + 1) * sizeof *at[p]);
+            at[p] = region_take(e->region, (node->ports[p].count + 1) * sizeof *at[p]);
         c->path_at[node->model.id] = at;
     }
     for (uint32_t i = 0; i < e->paths.count; i++) {
@@ -96,8 +96,8 @@ static bool is_at(struct coherence *c, const struct ast_item *fact, uint32_t mom
     return fits;
 }
 
-/* The path on which a leaf sends what it gets at `in`: that of the first statement that fits and is
- * connected. */
+/* The path on which a leaf sends an access that comes in at `in`: the path of the first matching
+ * statement that is connected. */
 static const struct route_path *pass(struct coherence *c, struct node *node, uint32_t in,
                                      uint32_t element, uint32_t moments)
 {
@@ -145,7 +145,7 @@ static struct arrival *arrivals_of(struct coherence *c, uint32_t class)
             c->arrivals[class] = arrivals_of(c, i);
     if (c->arrivals[class] == NULL)
         c->arrivals[class] =
-            arena_take(c->e->arena, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
+            region_take(c->e->region, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
     return c->arrivals[class];
 }
 

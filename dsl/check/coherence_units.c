@@ -18,8 +18,8 @@ static void find_keeper(struct coherence *c, struct node *node)
             const struct ast_expr *path = fact->left->v.items[k];
             const char *field = fact_member(path, 2);
             uint32_t bit =
-                request_bit(c, arena_printf(c->e->arena, "%s%s%s", fact_member(path, 1),
-                                            field != NULL ? "." : "", field != NULL ? field : ""));
+                request_bit(c, region_printf(c->e->region, "%s%s%s", fact_member(path, 1),
+                                             field != NULL ? "." : "", field != NULL ? field : ""));
             for (enum fence_scope s = 0; s < FENCE_SCOPES && fact_holds(c, node, fact); s++)
                 keeper.answers[s] |= fact_is_at(fact, fence_scope_name(s)) ? bit : 0;
         }
@@ -31,10 +31,10 @@ static void find_keeper(struct coherence *c, struct node *node)
         keeper.acquire[s] = fact_effects(c, node, keeper.in_port, "fence", "acquire", scope);
         keeper.release[s] = fact_effects(c, node, keeper.in_port, "fence", "release", scope);
     }
-    struct keeper *made = arena_take(c->e->arena, sizeof *made);
+    struct keeper *made = region_take(c->e->region, sizeof *made);
     *made = keeper;
     c->keeper[node->model.id] = made;
-    vector_push(c->e->arena, &c->keepers, made);
+    vector_push(c->e->region, &c->keepers, made);
 }
 
 /* ---- controls ---- */
@@ -60,7 +60,7 @@ static void meets_keeper(struct coherence *c, struct wire_end to, void *data)
                               .reach = s->reach,
                               .effects =
                                   fact_effects(c, to.node, to.port, s->request, NULL, moment)};
-    vector_push(c->e->arena, &keeper->controls, control);
+    vector_push(c->e->region, &keeper->controls, control);
 }
 
 static void meets_actor(struct coherence *c, struct wire_end to, void *data)
@@ -142,7 +142,7 @@ static uint32_t agent_of(struct coherence *c, struct node *node, uint32_t port, 
 /* Classes of one shape and agent are looked at together. */
 static void find_kins(struct coherence *c)
 {
-    c->kin_of = arena_take(c->e->arena, (c->agents + 1) * sizeof *c->kin_of);
+    c->kin_of = region_take(c->e->region, (c->agents + 1) * sizeof *c->kin_of);
     for (uint32_t i = 0; i < c->classes.count; i++) {
         struct actor_class *class = &c->classes.items[i];
         uint32_t at = c->kin_of[class->agent];
@@ -150,7 +150,7 @@ static void find_kins(struct coherence *c)
             at = c->kins.items[at - 1].next;
         if (at == 0) {
             struct kin kin = {i, c->kin_of[class->agent]};
-            vector_push(c->e->arena, &c->kins, kin);
+            vector_push(c->e->region, &c->kins, kin);
             at = c->kin_of[class->agent] = c->kins.count;
         }
         class->kin = at - 1;
@@ -202,7 +202,7 @@ static uint32_t class_number(struct coherence *c, struct actor_class *class)
             && known->controller == class->controller && known->agent == class->agent)
             return i;
     }
-    vector_push(c->e->arena, &c->classes, *class);
+    vector_push(c->e->region, &c->classes, *class);
     return c->classes.count - 1;
 }
 
@@ -232,7 +232,7 @@ static void find_actors(struct coherence *c, struct node *node)
                 continue;
             class.agent = agent_of(c, node, port, k);
             struct actor actor = {node, port, k, class_number(c, &class)};
-            vector_push(c->e->arena, &c->actors, actor);
+            vector_push(c->e->region, &c->actors, actor);
         }
     }
 }
@@ -240,11 +240,11 @@ static void find_actors(struct coherence *c, struct node *node)
 void units_find(struct coherence *c)
 {
     struct elaboration *e = c->e;
-    c->keeper = arena_take(e->arena, (e->nodes.count + 1) * sizeof(struct keeper *));
-    c->controller = arena_take(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
-    c->agent = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->agent);
-    c->first_agent = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->first_agent);
-    c->agents_by = arena_take(e->arena, (e->nodes.count + 1) * sizeof *c->agents_by);
+    c->keeper = region_take(e->region, (e->nodes.count + 1) * sizeof(struct keeper *));
+    c->controller = region_take(e->region, (e->nodes.count + 1) * sizeof(struct node *));
+    c->agent = region_take(e->region, (e->nodes.count + 1) * sizeof *c->agent);
+    c->first_agent = region_take(e->region, (e->nodes.count + 1) * sizeof *c->first_agent);
+    c->agents_by = region_take(e->region, (e->nodes.count + 1) * sizeof *c->agents_by);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_keeper(c, e->nodes.items[i]);
     for (uint32_t i = 0; i < e->nodes.count; i++) {
@@ -261,9 +261,9 @@ void units_find(struct coherence *c)
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_actors(c, e->nodes.items[i]);
     find_kins(c);
-    c->arrivals = arena_take(e->arena, (c->classes.count + 1) * sizeof(struct arrival *));
+    c->arrivals = region_take(e->region, (c->classes.count + 1) * sizeof(struct arrival *));
     for (uint32_t i = 0; i < c->keepers.count; i++) {
         struct keeper *keeper = c->keepers.items[i];
-        keeper->inside = arena_take(e->arena, (c->classes.count + 1) * sizeof(struct presence));
+        keeper->inside = region_take(e->region, (c->classes.count + 1) * sizeof(struct presence));
     }
 }

@@ -8,6 +8,7 @@
 
 #include "dsl/suggest.h"
 #include "dsl/syntax/token.h"
+#include "dsl/compiler_bug.h"
 
 /* Reports that the item has a name that was declared before, at `first`. */
 static void report_duplicate(struct program *program, const struct ast_item *item,
@@ -152,7 +153,7 @@ static void add_name(struct program *program, struct item_list *list, const stru
     if (before >= 0)
         report_duplicate(program, item, list->v.items[before]->name.span, "the name");
     else
-        vector_push(program->arena, &list->v, item);
+        vector_push(program->region, &list->v, item);
 }
 
 static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
@@ -235,27 +236,27 @@ static void collect_member(struct program *program, struct type_info *type,
         add_name(program, &names->things, item);
     struct item_list *list = list_for(type, item->kind);
     if (list != NULL && program->diagnostics->error_count == errors)
-        vector_push(program->arena, &list->v, item);
+        vector_push(program->region, &list->v, item);
 }
 
 /* The C files of a component or part without instances: as it names them, or NAME.c. */
 static void set_behaviour(struct program *program, struct type_info *type)
 {
-    struct arena *arena = program->arena;
+    struct region *region = program->region;
     if (type->model.is_composite)
         return;
     uint32_t named = type->behaviour.v.count;
-    const char **files = arena_take(arena, (named + 1) * sizeof *files);
+    const char **files = region_take(region, (named + 1) * sizeof *files);
     for (uint32_t i = 0; i < named; i++) {
         const struct ast_name *name = &type->behaviour.v.items[i]->name;
-        files[i] = source_join(arena, type->model.folder, name->text);
+        files[i] = source_join(region, type->model.folder, name->text);
         if (name->text != token_unclosed && source_is_no_file(files[i]))
             diagnostic_add(program->diagnostics, E0102, name->span,
                            "cannot read '%s': it is not a regular file", files[i]);
     }
     if (named == 0)
-        files[0] =
-            source_join(arena, type->model.folder, arena_printf(arena, "%s.c", type->model.name));
+        files[0] = source_join(region, type->model.folder,
+                               region_printf(region, "%s.c", type->model.name));
     type->model.behaviour = files;
     type->model.behaviour_count = named > 0 ? named : 1;
 }
@@ -311,7 +312,7 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
                          item->kind == AST_PART ? "part" : "component");
         return;
     }
-    struct type_info *type = arena_take(program->arena, sizeof *type);
+    struct type_info *type = region_take(program->region, sizeof *type);
     type->decl = item;
     type->file = file;
     type->is_main = file == program->files.items[0];
@@ -326,7 +327,7 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
         .is_library = file->source->is_library,
         .folder = file->source->folder,
     };
-    vector_push(program->arena, &program->types, type);
+    vector_push(program->region, &program->types, type);
     collect_body(program, type);
     set_behaviour(program, type);
 }
@@ -338,7 +339,7 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
         report_duplicate(program, item, before->decl->name.span, "protocol");
         return;
     }
-    struct protocol_info *protocol = arena_take(program->arena, sizeof *protocol);
+    struct protocol_info *protocol = region_take(program->region, sizeof *protocol);
     protocol->decl = item;
     struct item_list messages = {0};
     for (uint32_t i = 0; i < item->body->v.count; i++) {
@@ -350,13 +351,13 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
         add_name(program, &messages, part);
         if (messages.v.count == 0 || messages.v.items[messages.v.count - 1] != part)
             continue;
-        vector_push(program->arena, part->is_reply ? &protocol->replies.v : &protocol->requests.v,
+        vector_push(program->region, part->is_reply ? &protocol->replies.v : &protocol->requests.v,
                     part);
         struct item_list fields = {0};
         for (uint32_t f = 0; f < part->body->v.count; f++)
             add_name(program, &fields, part->body->v.items[f]);
     }
-    vector_push(program->arena, &program->protocols, protocol);
+    vector_push(program->region, &program->protocols, protocol);
 }
 
 static void declare_simple(struct program *program, const struct ast_file *file,
@@ -368,9 +369,9 @@ static void declare_simple(struct program *program, const struct ast_file *file,
             report_duplicate(program, item, before->decl->name.span, "link");
             return;
         }
-        struct link_info *link = arena_take(program->arena, sizeof *link);
+        struct link_info *link = region_take(program->region, sizeof *link);
         link->decl = item;
-        vector_push(program->arena, &program->links, link);
+        vector_push(program->region, &program->links, link);
     } else if (item->kind == AST_ENUM) {
         if (program_enum(program, item->name.text) != NULL) {
             diagnostic_add(program->diagnostics, E0201, item->name.span,
@@ -379,19 +380,19 @@ static void declare_simple(struct program *program, const struct ast_file *file,
         }
         struct model_enum *made =
             program_make_enum(program, item->name.text, item->doc, item->names, item->name.span);
-        vector_push(program->arena, &program->enums, made);
+        vector_push(program->region, &program->enums, made);
     } else {
         if (program_interface(program, item->name.text) != NULL) {
             diagnostic_add(program->diagnostics, E0201, item->name.span,
                            "interface '%s' is declared twice", item->name.text);
             return;
         }
-        struct model_interface *made = arena_take(program->arena, sizeof *made);
+        struct model_interface *made = region_take(program->region, sizeof *made);
         *made = (struct model_interface){.name = item->name.text,
                                          .doc = item->doc,
                                          .place = program_place(program, item->name.span),
                                          .folder = file->source->folder};
-        vector_push(program->arena, &program->interfaces, made);
+        vector_push(program->region, &program->interfaces, made);
     }
 }
 

@@ -40,18 +40,18 @@ static const char *range_text(struct program *program, const struct ast_item *it
 {
     const char *range = "";
     if (item->low != NULL)
-        range = arena_printf(
-            program->arena, "%s %s %s", source_slice(program->sources, item->low->span),
+        range = region_printf(
+            program->region, "%s %s %s", source_slice(program->sources, item->low->span),
             item->half_open ? "..<" : "..", source_slice(program->sources, item->high->span));
     if (!item->pow2)
         return range;
-    return range[0] != '\0' ? arena_printf(program->arena, "%s pow2", range) : "pow2";
+    return range[0] != '\0' ? region_printf(program->region, "%s pow2", range) : "pow2";
 }
 
 static void finish_params(struct program *program, struct type_info *type)
 {
     uint32_t count = type->params.v.count;
-    type->param_decls = arena_take(program->arena, count * sizeof *type->param_decls);
+    type->param_decls = region_take(program->region, count * sizeof *type->param_decls);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->params.v.items[i];
         struct model_param_decl *decl = &type->param_decls[i];
@@ -80,7 +80,7 @@ static void finish_params(struct program *program, struct type_info *type)
 static void finish_ports(struct program *program, struct type_info *type)
 {
     uint32_t count = type->ports.v.count;
-    type->port_decls = arena_take(program->arena, count * sizeof *type->port_decls);
+    type->port_decls = region_take(program->region, count * sizeof *type->port_decls);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->ports.v.items[i];
         struct span text = item->target.span;
@@ -122,7 +122,7 @@ static void finish_stats(struct program *program, struct type_info *type)
 {
     static const char *const kinds[] = {"counter", "histogram"};
     uint32_t count = type->stats.v.count;
-    struct model_stat *stats = arena_take(program->arena, count * sizeof *stats);
+    struct model_stat *stats = region_take(program->region, count * sizeof *stats);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->stats.v.items[i];
         stats[i].name = item->name.text;
@@ -163,7 +163,7 @@ static void unknown_measure(struct program *program, struct ast_name name)
 static void finish_measures(struct program *program, struct type_info *type)
 {
     uint32_t count = type->measures.v.count;
-    struct model_measure_decl *measures = arena_take(program->arena, count * sizeof *measures);
+    struct model_measure_decl *measures = region_take(program->region, count * sizeof *measures);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->measures.v.items[i];
         int kind = 0;
@@ -207,7 +207,7 @@ static void finish_checks(struct program *program, struct type_info *type)
 {
     collect_checks(program, type, type->decl->body, NULL);
     struct model_check_decl *checks =
-        arena_take(program->arena, type->model.check_count * sizeof *checks);
+        region_take(program->region, type->model.check_count * sizeof *checks);
     type->model.check_count = 0;
     collect_checks(program, type, type->decl->body, checks);
     type->model.checks = checks;
@@ -237,7 +237,7 @@ static void unknown_part_type(struct program *program, struct ast_name name, boo
 static void finish_parts(struct program *program, struct type_info *type)
 {
     uint32_t count = type->parts.v.count;
-    type->part_decls = arena_take(program->arena, count * sizeof *type->part_decls);
+    type->part_decls = region_take(program->region, count * sizeof *type->part_decls);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->parts.v.items[i];
         struct model_part_decl *decl = &type->part_decls[i];
@@ -270,7 +270,7 @@ static void finish_type(struct program *program, struct type_info *type)
     finish_parts(program, type);
     finish_checks(program, type);
     uint32_t count = type->stores.v.count;
-    struct model_store_decl *stores = arena_take(program->arena, count * sizeof *stores);
+    struct model_store_decl *stores = region_take(program->region, count * sizeof *stores);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->stores.v.items[i];
         stores[i] = (struct model_store_decl){.name = item->name.text,
@@ -280,7 +280,7 @@ static void finish_type(struct program *program, struct type_info *type)
     }
     type->model.stores = stores;
     type->model.store_count = count;
-    const char **clocks = arena_take(program->arena, type->clocks.v.count * sizeof *clocks);
+    const char **clocks = region_take(program->region, type->clocks.v.count * sizeof *clocks);
     for (uint32_t i = 0; i < type->clocks.v.count; i++)
         clocks[i] = type->clocks.v.items[i]->name.text;
     type->model.clock_names = clocks;
@@ -308,7 +308,7 @@ void declare_finish(struct program *program)
     for (uint32_t i = 0; i < program->protocols.count; i++) {
         struct protocol_info *protocol = program->protocols.items[i];
         protocol->dimensions =
-            arena_take(program->arena, protocol->params.v.count * sizeof *protocol->dimensions);
+            region_take(program->region, protocol->params.v.count * sizeof *protocol->dimensions);
         for (uint32_t k = 0; k < protocol->params.v.count; k++) {
             const struct ast_item *param = protocol->params.v.items[k];
             if (!quantity_type_named(param->target.text, &protocol->dimensions[k])) {

@@ -65,7 +65,7 @@ static const char *kind_name(const struct ast_item *item)
 
 static void begin_member(struct names *n, const char *kind, struct ast_name name)
 {
-    struct origin *origin = arena_take(n->program->arena, sizeof *origin);
+    struct origin *origin = region_take(n->program->region, sizeof *origin);
     *origin = (struct origin){kind, name, n->is_library};
     n->origin = origin;
 }
@@ -79,10 +79,10 @@ static void begin_item(struct names *n, const struct ast_item *item)
 static void add_name(struct names *n, const char *text)
 {
     struct made made = {text, n->origin, n->list.count};
-    vector_push(n->program->arena, &n->list, made);
+    vector_push(n->program->region, &n->list, made);
 }
 
-#define ADD(n, ...) add_name(n, arena_printf((n)->program->arena, __VA_ARGS__))
+#define ADD(n, ...) add_name(n, region_printf((n)->program->region, __VA_ARGS__))
 
 /* One name for each ending, which may be "". */
 static void add_endings(struct names *n, const char *stem, const char *const *endings)
@@ -93,7 +93,7 @@ static void add_endings(struct names *n, const char *stem, const char *const *en
 
 static const char *upper(const struct names *n, const char *name)
 {
-    char *text = arena_strdup(n->program->arena, name);
+    char *text = region_strdup(n->program->region, name);
     for (char *c = text; *c != '\0'; c++)
         if (*c >= 'a' && *c <= 'z')
             *c = (char)(*c - 'a' + 'A');
@@ -102,7 +102,7 @@ static const char *upper(const struct names *n, const char *name)
 
 static const char *in_c(const struct names *n, const char *name)
 {
-    return reserved_besides(n->program->arena, name, NULL);
+    return reserved_besides(n->program->region, name, NULL);
 }
 
 static void add_header(struct names *n)
@@ -122,7 +122,7 @@ static void add_enum(struct names *n, const char *name, const struct ast_names *
 
 static void add_message(struct names *n, const char *protocol, const struct ast_item *message)
 {
-    const char *stem = arena_printf(n->program->arena, "%s_%s", protocol, message->name.text);
+    const char *stem = region_printf(n->program->region, "%s_%s", protocol, message->name.text);
     begin_item(n, message);
     ADD(n, "%s", upper(n, stem));
     ADD(n, "%s_payload_bytes", stem);
@@ -139,7 +139,7 @@ static void add_protocol(struct names *n, const struct protocol_info *protocol)
     const char *name = protocol->decl->name.text;
     begin_item(n, protocol->decl);
     add_header(n);
-    add_endings(n, arena_printf(n->program->arena, "struct %s", name), directions);
+    add_endings(n, region_printf(n->program->region, "struct %s", name), directions);
     for (uint32_t i = 0; i < protocol->requests.v.count; i++)
         add_message(n, name, protocol->requests.v.items[i]);
     for (uint32_t i = 0; i < protocol->replies.v.count; i++)
@@ -156,12 +156,12 @@ static void add_port(struct names *n, const char *type, const struct protocol_in
     static const char *const words[] = {"_request", "_reply", NULL};
     static const char *const array_words[] = {"_count", "_first", NULL};
     const struct ast_item *port = n->item;
-    struct arena *arena = n->program->arena;
-    const char *stem = arena_printf(arena, "%s_%s", type, port->name.text);
+    struct region *region = n->program->region;
+    const char *stem = region_printf(region, "%s_%s", type, port->name.text);
     bool is_array = port->unsized || port->size != NULL;
     add_endings(n, stem, is_array ? both : both + 1);
     add_endings(n, stem, port->is_in ? incoming : outgoing);
-    add_endings(n, arena_printf(arena, "struct %s_io.%s", type, port->name.text),
+    add_endings(n, region_printf(region, "struct %s_io.%s", type, port->name.text),
                 is_array ? array_words : words);
     if (protocol == NULL) {
         ADD(n, "%s_%s", stem, port->is_in ? "forward_reply" : "forward");
@@ -177,13 +177,13 @@ static void add_place(struct names *n, const char *type)
 {
     static const char *const array_words[] = {"_count", "_first", NULL};
     const struct ast_item *place = n->item;
-    struct arena *arena = n->program->arena;
-    const char *stem = arena_printf(arena, "%s_%s", type, place->name.text);
-    const char *member = arena_printf(arena, "struct %s_io.", type);
+    struct region *region = n->program->region;
+    const char *stem = region_printf(region, "%s_%s", type, place->name.text);
+    const char *member = region_printf(region, "struct %s_io.", type);
     ADD(n, "%s", stem);
     if (place->size != NULL) {
         ADD(n, "%s_count", stem);
-        add_endings(n, arena_printf(arena, "%s%s", member, place->name.text), array_words);
+        add_endings(n, region_printf(region, "%s%s", member, place->name.text), array_words);
     } else {
         ADD(n, "%s%s", member, in_c(n, place->name.text));
     }
@@ -208,7 +208,7 @@ static void add_param(struct names *n, const char *type, const char *raw_type)
 {
     const struct ast_item *param = n->item;
     if (param->kind == AST_PARAM && param->type->literals != NULL)
-        add_enum(n, arena_printf(n->program->arena, "%s_%s", raw_type, param->name.text),
+        add_enum(n, region_printf(n->program->region, "%s_%s", raw_type, param->name.text),
                  param->type->literals);
     else if (param->kind == AST_PARAM && strcmp(param->type->name.text, "string") == 0)
         ADD(n, "%s_%s_text", type, param->name.text);
@@ -256,7 +256,7 @@ static void check_behaviour(struct names *n, const struct type_info *type)
         size_t length = strlen(base);
         if (length < 3 || strcmp(base + length - 2, ".c") != 0)
             continue;
-        const char *stem = arena_strndup(n->program->arena, base, length - 2);
+        const char *stem = region_strndup(n->program->region, base, length - 2);
         if (strcmp(stem, "platform") != 0 && !is_unit(stem))
             continue;
         bool is_named = type->behaviour.v.count > 0;
@@ -280,11 +280,11 @@ static void add_type(struct names *n, const struct type_info *type)
         "__generic", "__1",      "_tick", "_outstanding", "_outstanding_one", NULL};
     if (type->model.is_composite)
         return;
-    struct arena *arena = n->program->arena;
+    struct region *region = n->program->region;
     begin_item(n, type->decl);
     add_header(n);
     const char *name = in_c(n, type->model.name);
-    add_endings(n, arena_printf(arena, "struct %s", name), tags);
+    add_endings(n, region_printf(region, "struct %s", name), tags);
     add_endings(n, name, common);
     add_endings(n, name, type->model.is_part ? of_part : of_component);
     ADD(n, "%s_CONSTANTS", upper(n, type->model.name));
@@ -337,7 +337,7 @@ static void find_clashes(struct names *n)
 {
     for (uint32_t i = 0; i < n->list.count; i++)
         if (is_unit(n->list.items[i].text)) {
-            char *text = arena_strdup(n->program->arena, n->list.items[i].text);
+            char *text = region_strdup(n->program->region, n->list.items[i].text);
             strcpy(strrchr(text, '_') + 1, "1");
             n->list.items[i].text = text;
         }

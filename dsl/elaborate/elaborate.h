@@ -277,7 +277,7 @@ struct override {
 
 struct elaboration {
     struct program *program;
-    struct arena *arena;
+    struct region *region;
     struct diagnostics *diagnostics;
     struct node *root;
     struct model *model;

@@ -14,7 +14,7 @@ static uint32_t clocks_find(const struct node *node, const char *name)
 static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz, struct span span)
 {
     struct model_domain domain = {.name = name, .hz = hz, .place = program_place(e->program, span)};
-    vector_push(e->arena, &e->domains, domain);
+    vector_push(e->region, &e->domains, domain);
     return e->domains.count - 1;
 }
 
@@ -59,7 +59,7 @@ static uint32_t own_domain(struct elaboration *e, struct node *node, const struc
         value.ok = false;
     }
     const char *name = node->object.path[0] != '\0'
-                           ? arena_printf(e->arena, "%s.%s", node->object.path, item->name.text)
+                           ? region_printf(e->region, "%s.%s", node->object.path, item->name.text)
                            : item->name.text;
     uint32_t domain =
         add_domain(e, name, value.ok ? (uint64_t)value.integer : 1000000000, item->name.span);
@@ -119,7 +119,7 @@ void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
     }
     if (node->parent == NULL && e->standalone)
         node->domain = add_domain(e, "clock", 1000000000, node->span);
-    node->clocks = arena_take(e->arena, clocks->v.count * sizeof *node->clocks);
+    node->clocks = region_take(e->region, clocks->v.count * sizeof *node->clocks);
     for (uint32_t i = 0; i < clocks->v.count; i++)
         node->clocks[i] = NO_DOMAIN;
     for (uint32_t i = 0; i < clocks->v.count; i++) {

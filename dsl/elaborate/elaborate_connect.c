@@ -12,7 +12,7 @@ struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at)
     if (port_count(e, at->node, at->port) < 0 || at->element >= group->count)
         return NULL;
     if (group->ends == NULL)
-        group->ends = arena_take(e->arena, group->count * sizeof *group->ends);
+        group->ends = region_take(e->region, group->count * sizeof *group->ends);
     return &group->ends[at->element];
 }
 
@@ -22,9 +22,9 @@ const char *wire_end_text(struct elaboration *e, const struct wire_end *at)
     bool is_array = port->unsized || port->size != NULL;
     const char *dot = at->node->object.path[0] != '\0' ? "." : "";
     if (is_array)
-        return arena_printf(e->arena, "%s%s%s[%u]", at->node->object.path, dot, port->name.text,
-                            at->element);
-    return arena_printf(e->arena, "%s%s%s", at->node->object.path, dot, port->name.text);
+        return region_printf(e->region, "%s%s%s[%u]", at->node->object.path, dot, port->name.text,
+                             at->element);
+    return region_printf(e->region, "%s%s%s", at->node->object.path, dot, port->name.text);
 }
 
 /* Puts a wire at one of its ends, unless another is there. */
@@ -53,7 +53,7 @@ static void add_wire(struct elaboration *e, struct node *node, const struct stat
 {
     if (!elaborate_count_work(e, 4, s->item->span))
         return;
-    struct wire *wire = arena_take(e->arena, sizeof *wire);
+    struct wire *wire = region_take(e->region, sizeof *wire);
     *wire = (struct wire){.written_in = node,
                           .statement = s,
                           .left = left,
@@ -62,12 +62,12 @@ static void add_wire(struct elaboration *e, struct node *node, const struct stat
                           .latency = latency,
                           .shared = shared};
     if (shared != NULL)
-        vector_push(e->arena, &shared->uses, wire);
+        vector_push(e->region, &shared->uses, wire);
     bool fine = attach(e, wire, &wire->left, s->item->left->span);
     fine &= attach(e, wire, &wire->right, s->item->right->span);
     if (!fine)
         node->damaged = true;
-    vector_push(e->arena, &e->wires, wire);
+    vector_push(e->region, &e->wires, wire);
 }
 
 /* The flat list of a side. False when a count is not known. */
@@ -105,7 +105,7 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
         for (uint32_t k = 0; k < count; k++) {
             struct wire_end end = {range->node, range->port, range->first + k};
             if (end.element < total)
-                vector_push(e->arena, &out->v, end);
+                vector_push(e->region, &out->v, end);
         }
     }
     return true;
@@ -153,7 +153,7 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
         node->damaged = true;
         return;
     }
-    struct link_use *use = arena_take(e->arena, sizeof *use);
+    struct link_use *use = region_take(e->region, sizeof *use);
     *use = (struct link_use){s->item->via.text, s->wires->link};
     for (uint32_t i = 0; i < left->v.count; i++, wire += step)
         add_wire(e, node, s, left->v.items[i], right->v.items[i], use, s->item->latency, wire);

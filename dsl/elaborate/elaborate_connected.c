@@ -34,7 +34,7 @@ static void add_side(struct search *s, struct node *body, const struct port_rang
         else if (range->node->object.type->model.is_composite)
             search_body(s, range->node, range->node, range->port);
         else
-            vector_push(s->e->arena, &s->leaves.v, range->node);
+            vector_push(s->e->region, &s->leaves.v, range->node);
     }
 }
 

@@ -52,7 +52,7 @@ static void trace(struct elaboration *e, struct wire_end from, struct wire *wire
             break;
         wire = next;
     }
-    vector_push(e->arena, &e->paths, path);
+    vector_push(e->region, &e->paths, path);
 }
 
 static bool is_any(const struct wire_end *at)

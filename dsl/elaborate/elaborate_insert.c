@@ -32,8 +32,9 @@ static struct diagnostic *refuse(struct elaboration *e, struct span span, const 
 void insert_refuse(struct elaboration *e, const struct object *object, const struct ast_item *item)
 {
     refuse(e, item->via.span,
-           arena_printf(e->arena, "'%s' is a part: it has no ports at which something could stand",
-                        object->name));
+           region_printf(e->region,
+                         "'%s' is a part: it has no ports at which something could stand",
+                         object->name));
 }
 
 /* The only port of the type, of this direction and protocol, that is no array. */
@@ -74,8 +75,8 @@ static bool find_port(struct elaboration *e, struct insertion *i)
         return true;
     struct diagnostic *d =
         refuse(e, i->item->target.span,
-               arena_printf(e->arena, "'%s' cannot stand at '%s', which has the protocol '%s'",
-                            i->type->model.name, name, protocol));
+               region_printf(e->region, "'%s' cannot stand at '%s', which has the protocol '%s'",
+                             i->type->model.name, name, protocol));
     diagnostic_note(e->diagnostics, d, i->type->decl->name.span,
                     "it needs exactly one 'in' and one 'out' port of this protocol, no arrays");
     return false;
@@ -83,13 +84,13 @@ static bool find_port(struct elaboration *e, struct insertion *i)
 
 static bool count_elements(struct elaboration *e, struct insertion *i)
 {
-    i->first = arena_take(e->arena, (i->at.v.count + 1) * sizeof *i->first);
+    i->first = region_take(e->region, (i->at.v.count + 1) * sizeof *i->first);
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         int64_t count = port_count(e, i->at.v.items[k], i->port);
         if (count < 0) {
             refuse(e, i->item->via.span,
-                   arena_printf(e->arena, "the number of elements of '%s' cannot be told here",
-                                i->item->via.text));
+                   region_printf(e->region, "the number of elements of '%s' cannot be told here",
+                                 i->item->via.text));
             return false;
         }
         i->first[k + 1] = i->first[k] + (uint32_t)count;
@@ -124,12 +125,12 @@ static void take_place(struct elaboration *e, const struct insertion *i, struct 
         const struct port_range *range = &old.v.items[r];
         uint32_t k = index_at(i, range);
         if (k == UINT32_MAX) {
-            vector_push(e->arena, &side->v, *range);
+            vector_push(e->region, &side->v, *range);
             continue;
         }
         uint32_t begin = i->first[k] + (range->all ? 0 : range->first), end = i->first[k + 1];
         for (uint32_t n = begin; n < end && (range->all || n < begin + range->count); n++)
-            vector_push(e->arena, &side->v, new_end(i, n, i->before));
+            vector_push(e->region, &side->v, new_end(i, n, i->before));
     }
 }
 
@@ -139,16 +140,16 @@ static void connect_port(struct elaboration *e, struct node *node, const struct 
 {
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         for (uint32_t n = i->first[k]; n < i->first[k + 1]; n++) {
-            struct statement *s = arena_take(e->arena, sizeof *s);
+            struct statement *s = region_take(e->region, sizeof *s);
             struct port_range port = {.node = i->at.v.items[k],
                                       .port = i->port,
                                       .first = n - i->first[k],
                                       .count = 1,
                                       .span = i->item->via.span};
             *s = (struct statement){.item = connection, .scope = i->scope, .resolved = true};
-            vector_push(e->arena, i->before ? &s->right.v : &s->left.v, port);
-            vector_push(e->arena, i->before ? &s->left.v : &s->right.v, new_end(i, n, !i->before));
-            vector_push(e->arena, &node->statements, s);
+            vector_push(e->region, i->before ? &s->right.v : &s->left.v, port);
+            vector_push(e->region, i->before ? &s->left.v : &s->right.v, new_end(i, n, !i->before));
+            vector_push(e->region, &node->statements, s);
         }
     }
 }
@@ -156,8 +157,8 @@ static void connect_port(struct elaboration *e, struct node *node, const struct 
 /* `at -> name;` as it would be written, for messages. */
 static const struct ast_item *connection_for(struct elaboration *e, const struct ast_item *insert)
 {
-    struct ast_item *item = arena_take(e->arena, sizeof *item);
-    struct ast_exprs *side = arena_take(e->arena, sizeof *side);
+    struct ast_item *item = region_take(e->region, sizeof *item);
+    struct ast_exprs *side = region_take(e->region, sizeof *side);
     side->span = insert->span;
     *item = (struct ast_item){
         .kind = AST_CONNECT, .span = insert->span, .doc = "", .left = side, .right = side};
@@ -170,7 +171,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
     uint32_t count = i->first[i->at.v.count];
     bool several = count != 1 || i->at.v.items[0]->object.in_array;
     i->made = (struct child_group){.name = item->name, .is_array = several};
-    i->made.nodes = arena_take(e->arena, count * sizeof(struct node *));
+    i->made.nodes = region_take(e->region, count * sizeof(struct node *));
     for (uint32_t n = 0; n < count; n++) {
         struct node_plan plan = {.type = i->type,
                                  .item = item,
@@ -219,7 +220,7 @@ void inserts_make(struct elaboration *e, struct node *node)
                 continue;
             for (uint32_t c = 0; c < node->children.count; c++)
                 if (setting_leads_to(e, above, item->path, &node->children.items[c]->object))
-                    vector_push(e->arena, &i.at.v, node->children.items[c]);
+                    vector_push(e->region, &i.at.v, node->children.items[c]);
             if (i.at.v.count == 0)
                 continue;
             above->reached[k] = true;

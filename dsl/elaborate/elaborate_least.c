@@ -1,6 +1,6 @@
 /* The least that a type expands to, before anything of it is made: its own entries and those of all
- * instances and parts inside. What depends on values is counted as the least that it can be, and
- * what is not known as nothing, so a type that exceeds the limit here exceeds it for certain. A
+ * instances and parts inside. A number that depends on values counts as its least possible value,
+ * and an unknown one as nothing, so a type that exceeds the limit here exceeds it for certain. A
  * type is looked at once, so types that double each other cost a step each.
  *
  * Called by compile.c for all types, and by elaborate_tree.c where a count is known. */

@@ -76,7 +76,7 @@ static void add_sum(struct elaboration *e, struct sum *sum, const struct sum *mo
     for (uint32_t i = 0; i < more->terms.count; i++) {
         struct model_measure_term term = more->terms.items[i];
         term.factor *= factor;
-        vector_push(e->arena, &sum->terms, term);
+        vector_push(e->region, &sum->terms, term);
     }
 }
 
@@ -116,7 +116,7 @@ static struct sum sum_of(struct elaboration *e, const struct object *object,
         return bad_sum(e, x->span, "this is not a sum of statistics");
     if (stat >= 0 && object->type->model.stats[stat].kind != MODEL_STAT_COUNTER)
         return bad_sum(e, x->span, "only counters can be measured");
-    vector_push(e->arena, &sum.terms, ((struct model_measure_term){1, stat >= 0 ? stat : CYCLES}));
+    vector_push(e->region, &sum.terms, ((struct model_measure_term){1, stat >= 0 ? stat : CYCLES}));
     return sum;
 }
 
@@ -132,7 +132,7 @@ static void make_side(struct elaboration *e, const struct object *object, const 
 void measures_make(struct elaboration *e, struct object *object)
 {
     const struct type_info *type = object->type;
-    object->measures = arena_take(e->arena, type->measures.v.count * sizeof *object->measures);
+    object->measures = region_take(e->region, type->measures.v.count * sizeof *object->measures);
     for (uint32_t i = 0; i < type->measures.v.count; i++) {
         const struct ast_item *item = type->measures.v.items[i];
         struct model_measure *measure = &object->measures[i];

@@ -16,13 +16,13 @@ static void make_ports(struct elaboration *e, struct node *node)
 {
     const struct type_info *type = node->object.type;
     uint32_t count = type->ports.v.count;
-    struct model_port_group *groups = arena_take(e->arena, count * sizeof *groups);
+    struct model_port_group *groups = region_take(e->region, count * sizeof *groups);
     for (uint32_t port = 0; port < count; port++) {
         struct port_group *group = &node->ports[port];
         int64_t elements = port_count(e, node, port);
         if (elements < 0)
             elements = 0;
-        group->models = arena_take(e->arena, (size_t)elements * sizeof *group->models);
+        group->models = region_take(e->region, (size_t)elements * sizeof *group->models);
         for (uint32_t k = 0; k < elements; k++) {
             struct wire_end at = {node, port, k};
             struct route_path path = {.from = at, .to = at};
@@ -66,10 +66,10 @@ static void make_aliases(struct elaboration *e, struct node *node)
 static struct model_part_place *make_places(struct elaboration *e, struct object *object)
 {
     uint32_t count = object->type->parts.v.count;
-    struct model_part_place *places = arena_take(e->arena, count * sizeof *places);
+    struct model_part_place *places = region_take(e->region, count * sizeof *places);
     for (uint32_t i = 0; i < count; i++) {
         const struct part_slot *slot = &object->slots[i];
-        places[i].parts = arena_take(e->arena, slot->count * sizeof(struct model_part *));
+        places[i].parts = region_take(e->region, slot->count * sizeof(struct model_part *));
         places[i].count = slot->count;
         places[i].shared = slot->shared;
         for (uint32_t k = 0; k < slot->count; k++)
@@ -80,7 +80,7 @@ static struct model_part_place *make_places(struct elaboration *e, struct object
 
 static void make_parts(struct elaboration *e, struct model *model)
 {
-    const struct model_part **parts = arena_take(e->arena, e->parts.count * sizeof *parts);
+    const struct model_part **parts = region_take(e->region, e->parts.count * sizeof *parts);
     for (uint32_t i = 0; i < e->parts.count; i++) {
         struct part_object *part = e->parts.items[i];
         part->model = (struct model_part){.type = &part->object.type->model,
@@ -104,7 +104,7 @@ static const int32_t *make_outputs(struct elaboration *e, const struct node *nod
     uint32_t spaces = e->spaces.count, found = 0;
     if (node->routes_to == NULL)
         return NULL;
-    int32_t *outputs = arena_take(e->arena, spaces * sizeof *outputs);
+    int32_t *outputs = region_take(e->region, spaces * sizeof *outputs);
     for (uint32_t i = 0; i < spaces; i++) {
         outputs[i] = -1;
         if (node->routes_to[i] == NO_ROUTE)
@@ -136,12 +136,13 @@ static void make_instance(struct elaboration *e, struct node *node)
     model->param_count = object->type->params.v.count;
     model->measures = object->measures;
     model->places = make_places(e, object);
-    model->children = arena_take(e->arena, node->children.count * sizeof(struct model_instance *));
+    model->children =
+        region_take(e->region, node->children.count * sizeof(struct model_instance *));
     model->child_count = node->children.count;
     for (uint32_t i = 0; i < node->children.count; i++)
         model->children[i] = &node->children.items[i]->model;
     uint32_t stores = object->type->stores.v.count;
-    model->readers_of = arena_take(e->arena, stores * sizeof(struct model_instance *));
+    model->readers_of = region_take(e->region, stores * sizeof(struct model_instance *));
     for (uint32_t i = 0; i < stores; i++)
         model->readers_of[i] =
             node->writers != NULL && node->writers[i] != NULL ? &node->writers[i]->model : NULL;
@@ -191,7 +192,7 @@ static struct model_connection *make_connection(struct elaboration *e,
     uint64_t hz = e->domains.items[path->to.node->model.domain].hz;
     uint64_t latency = link != NULL ? ps_to_cycles(link->latency_ps, hz) : path->latency_cy;
     to->depth = path_depth(e, path, latency);
-    struct model_connection *made = arena_take(e->arena, sizeof *made);
+    struct model_connection *made = region_take(e->region, sizeof *made);
     *made =
         (struct model_connection){.id = e->connections.count,
                                   .from = from,
@@ -220,10 +221,10 @@ static void make_connections(struct elaboration *e, struct model *model)
     for (uint32_t i = 0; i < e->paths.count; i++)
         if (e->paths.items[i].whole) {
             struct model_connection *made = make_connection(e, &e->paths.items[i]);
-            vector_push(e->arena, &e->connections, made);
+            vector_push(e->region, &e->connections, made);
             narrow_window(e, made);
         }
-    model->connections = arena_take(e->arena, e->connections.count * sizeof *model->connections);
+    model->connections = region_take(e->region, e->connections.count * sizeof *model->connections);
     for (uint32_t i = 0; i < e->connections.count; i++)
         model->connections[i] = e->connections.items[i];
     model->connection_count = e->connections.count;
@@ -232,33 +233,34 @@ static void make_connections(struct elaboration *e, struct model *model)
 void model_declarations(struct elaboration *e, struct model *model)
 {
     const struct program *program = e->program;
-    model->types = arena_take(e->arena, program->types.count * sizeof *model->types);
+    model->types = region_take(e->region, program->types.count * sizeof *model->types);
     for (uint32_t i = 0; i < program->types.count; i++)
         model->types[model->type_count++] = &program->types.items[i]->model;
-    model->protocols = arena_take(e->arena, e->protocols.count * sizeof *model->protocols);
+    model->protocols = region_take(e->region, e->protocols.count * sizeof *model->protocols);
     for (uint32_t i = 0; i < e->protocols.count; i++)
         model->protocols[model->protocol_count++] = e->protocols.items[i];
-    model->links = arena_take(e->arena, program->links.count * sizeof *model->links);
+    model->links = region_take(e->region, program->links.count * sizeof *model->links);
     for (uint32_t i = 0; i < program->links.count; i++)
         if (program->links.items[i]->model != NULL)
             model->links[model->link_count++] = program->links.items[i]->model;
-    model->interfaces = arena_take(e->arena, program->interfaces.count * sizeof *model->interfaces);
+    model->interfaces =
+        region_take(e->region, program->interfaces.count * sizeof *model->interfaces);
     for (uint32_t i = 0; i < program->interfaces.count; i++)
         model->interfaces[model->interface_count++] = program->interfaces.items[i];
-    model->enums = arena_take(e->arena, program->enums.count * sizeof *model->enums);
+    model->enums = region_take(e->region, program->enums.count * sizeof *model->enums);
     for (uint32_t i = 0; i < program->enums.count; i++)
         model->enums[model->enum_count++] = program->enums.items[i];
 }
 
 struct model *model_make(struct elaboration *e)
 {
-    struct model *model = arena_take(e->arena, sizeof *model);
+    struct model *model = region_take(e->region, sizeof *model);
     struct type_info *type = e->root->object.type;
     e->model = model;
     model->name = type->model.name;
     model->doc = type->model.doc;
     model->place = type->model.place;
-    struct node **order = arena_take(e->arena, e->nodes.count * sizeof(struct node *));
+    struct node **order = region_take(e->region, e->nodes.count * sizeof(struct node *));
     uint32_t count = 0;
     number_nodes(e->root, order, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -266,8 +268,8 @@ struct model *model_make(struct elaboration *e)
     for (uint32_t i = count; i-- > 0;)
         make_aliases(e, order[i]);
     make_parts(e, model);
-    model->instances = arena_take(e->arena, count * sizeof *model->instances);
-    model->leaves = arena_take(e->arena, count * sizeof *model->leaves);
+    model->instances = region_take(e->region, count * sizeof *model->instances);
+    model->leaves = region_take(e->region, count * sizeof *model->leaves);
     for (uint32_t i = 0; i < count; i++) {
         make_instance(e, order[i]);
         bool is_leaf = !order[i]->object.type->model.is_composite;
@@ -283,7 +285,7 @@ struct model *model_make(struct elaboration *e)
     model->domain_count = e->domains.count;
     model->partitions = e->partitions.items;
     model->partition_count = e->partitions.count;
-    model->spaces = arena_take(e->arena, e->spaces.count * sizeof *model->spaces);
+    model->spaces = region_take(e->region, e->spaces.count * sizeof *model->spaces);
     for (uint32_t i = 0; i < e->spaces.count; i++)
         model->spaces[model->space_count++] = e->spaces.items[i];
     model_declarations(e, model);

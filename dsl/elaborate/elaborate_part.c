@@ -2,7 +2,7 @@
  * matching --set, else by a setting, else by its default. The filling names a part type, of which
  * a new part is made; or, inside one component, a part of the surrounding body, which is then
  * shared; or a slot of the composite around, which is handed down. A composite has no parts of its
- * own: its slots only say what fills those of its instances. */
+ * own: its slots only hand parts down to its instances. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
@@ -26,7 +26,7 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
                             "inside of a part, at whatever depth, stand parts of other types");
             return NULL;
         }
-    struct part_object *part = arena_take(e->arena, sizeof *part);
+    struct part_object *part = region_take(e->region, sizeof *part);
     struct object *object = &part->object;
     part->decl = decl;
     object->type = type;
@@ -40,13 +40,14 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
     object->setting_scope = filler->scope;
     object->handed = filler->handed;
     const char *dot = owner->path[0] != '\0' ? "." : "";
-    object->path = decl->is_array ? arena_printf(e->arena, "%s%s%s[%lld]", owner->path, dot,
-                                                 decl->name, (long long)element)
-                                  : arena_printf(e->arena, "%s%s%s", owner->path, dot, decl->name);
+    object->path = decl->is_array
+                       ? region_printf(e->region, "%s%s%s[%lld]", owner->path, dot, decl->name,
+                                       (long long)element)
+                       : region_printf(e->region, "%s%s%s", owner->path, dot, decl->name);
     object_init(e, object);
     type->instances++;
     part->model.id = e->parts.count;
-    vector_push(e->arena, &e->parts, part);
+    vector_push(e->region, &e->parts, part);
     parts_build(e, object);
     return part;
 }
@@ -55,7 +56,7 @@ static void fill_one(struct elaboration *e, struct part_slot *slot, struct part_
 {
     if (part == NULL)
         return;
-    slot->parts = arena_take(e->arena, sizeof(struct part_object *));
+    slot->parts = region_take(e->region, sizeof(struct part_object *));
     slot->parts[0] = part;
     slot->count = 1;
 }
@@ -72,7 +73,7 @@ static void build_subpart(struct elaboration *e, struct object *object, uint32_t
         return;
     struct filler filler = {
         .type = type, .settings = item->body, .scope = scope, .span = item->name.span};
-    slot->parts = arena_take(e->arena, (size_t)count * sizeof(struct part_object *));
+    slot->parts = region_take(e->region, (size_t)count * sizeof(struct part_object *));
     for (int64_t i = 0; i < count; i++) {
         struct part_object *part = make_part(e, object, decl, &filler, i);
         if (part == NULL)
@@ -151,8 +152,8 @@ static void share(struct elaboration *e, struct object *object, const struct mod
     slot->shared = true;
 }
 
-/* A composite keeps what fills its slot for the instances to which it hands it down; anything else
- * gets a part. */
+/* A composite keeps its slot's filling for the instances to which it hands the slot down; any other
+ * component gets a part. */
 static void fill_with_part(struct elaboration *e, struct object *object, uint32_t index,
                            const struct filler *filler)
 {
@@ -199,7 +200,7 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->name.span,
                         "'%s' is empty", given->name);
     } else {
-        struct handed *handed = arena_take(e->arena, sizeof *handed);
+        struct handed *handed = region_take(e->region, sizeof *handed);
         *handed = (struct handed){from, given->name, filler.handed};
         filler.handed = handed;
         fill_with_part(e, object, index, &filler);

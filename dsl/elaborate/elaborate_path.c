@@ -45,14 +45,14 @@ static bool collect(struct elaboration *e, const struct ast_expr *path, struct s
 
 static const char *where_text(struct elaboration *e, const struct node *node)
 {
-    return arena_printf(e->arena, "'%s'", node->object.type->model.name);
+    return region_printf(e->region, "'%s'", node->object.type->model.name);
 }
 
 static const char *port_names(struct elaboration *e, const struct type_info *type)
 {
     const char *names = type->ports.v.items[0]->name.text;
     for (uint32_t i = 1; i < type->ports.v.count; i++)
-        names = arena_printf(e->arena, "%s, %s", names, type->ports.v.items[i]->name.text);
+        names = region_printf(e->region, "%s, %s", names, type->ports.v.items[i]->name.text);
     return names;
 }
 
@@ -119,7 +119,7 @@ static void needs_subscript(struct elaboration *e, const struct segment *segment
                     segment->name.text, segment->name.text);
 }
 
-/* `[*]`: of what is no array, that one. */
+/* `[*]`: all elements of an array, or the instance itself if it is no array. */
 static bool is_all(const struct ast_expr *subscript)
 {
     return subscript->kind == AST_ALL;
@@ -157,7 +157,7 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
             needs_subscript(e, segment);
             return false;
         }
-        vector_push(e->arena, &out->v, group->nodes[0]);
+        vector_push(e->region, &out->v, group->nodes[0]);
         return true;
     }
     if (!group->is_array) {
@@ -165,7 +165,7 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
             no_subscript(e, segment);
             return false;
         }
-        vector_push(e->arena, &out->v, group->nodes[0]);
+        vector_push(e->region, &out->v, group->nodes[0]);
         return true;
     }
     int64_t first, count;
@@ -175,7 +175,7 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
     if (!elaborate_count_work(e, (uint64_t)count, segment->span))
         return false;
     for (int64_t i = 0; i < count; i++)
-        vector_push(e->arena, &out->v, group->nodes[first + i]);
+        vector_push(e->region, &out->v, group->nodes[first + i]);
     return true;
 }
 
@@ -183,7 +183,7 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
 static bool follow(struct elaboration *e, struct node *from, const struct segments *segments,
                    uint32_t count, const struct scope *scope, struct node_list *out)
 {
-    vector_push(e->arena, &out->v, from);
+    vector_push(e->region, &out->v, from);
     for (uint32_t s = 0; s < count; s++) {
         struct node_list next = {0};
         for (uint32_t i = 0; i < out->v.count; i++) {
@@ -285,7 +285,7 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
         range.first = (uint32_t)first;
         range.count = (uint32_t)count;
     }
-    vector_push(e->arena, &out->v, range);
+    vector_push(e->region, &out->v, range);
     return true;
 }
 

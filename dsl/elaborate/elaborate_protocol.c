@@ -119,10 +119,10 @@ static void find_length(struct elaboration *e, const struct ast_item *message,
 static struct model_message *make_messages(struct elaboration *e, const struct protocol_info *info,
                                            const struct item_list *items, const struct scope *scope)
 {
-    struct model_message *messages = arena_take(e->arena, items->v.count * sizeof *messages);
+    struct model_message *messages = region_take(e->region, items->v.count * sizeof *messages);
     for (uint32_t i = 0; i < items->v.count; i++) {
         const struct ast_item *item = items->v.items[i];
-        struct model_field *fields = arena_take(e->arena, item->body->v.count * sizeof *fields);
+        struct model_field *fields = region_take(e->region, item->body->v.count * sizeof *fields);
         for (uint32_t f = 0; f < item->body->v.count; f++)
             make_field(e, info, item->body->v.items[f], scope, &fields[f]);
         for (uint32_t f = 0; f < item->body->v.count; f++)
@@ -166,8 +166,8 @@ static struct model_protocol *make_protocol(struct elaboration *e, const struct 
                                             const int64_t *arguments)
 {
     uint32_t count = info->params.v.count;
-    const char **names = arena_take(e->arena, count * sizeof *names);
-    struct binding *bindings = arena_take(e->arena, count * sizeof *bindings);
+    const char **names = region_take(e->region, count * sizeof *names);
+    struct binding *bindings = region_take(e->region, count * sizeof *bindings);
     for (uint32_t i = 0; i < count; i++) {
         names[i] = info->params.v.items[i]->name.text;
         bindings[i] = (struct binding){
@@ -179,7 +179,7 @@ static struct model_protocol *make_protocol(struct elaboration *e, const struct 
     struct model_message *requests = make_messages(e, info, &info->requests, &scope);
     struct model_message *replies = make_messages(e, info, &info->replies, &scope);
     pair_replies(e, info, requests, replies);
-    struct model_protocol *made = arena_take(e->arena, sizeof *made);
+    struct model_protocol *made = region_take(e->region, sizeof *made);
     *made = (struct model_protocol){.name = info->decl->name.text,
                                     .doc = info->decl->doc,
                                     .place = program_place(e->program, info->decl->name.span),
@@ -190,7 +190,7 @@ static struct model_protocol *make_protocol(struct elaboration *e, const struct 
                                     .request_count = info->requests.v.count,
                                     .replies = replies,
                                     .reply_count = info->replies.v.count};
-    vector_push(e->arena, &e->protocols, made);
+    vector_push(e->region, &e->protocols, made);
     return made;
 }
 
@@ -226,7 +226,7 @@ const struct model_protocol *protocol_of_port(struct elaboration *e, struct node
         diagnostic_note(e->diagnostics, d, info->decl->name.span, "declared here");
         return NULL;
     }
-    int64_t *arguments = arena_take(e->arena, given * sizeof *arguments);
+    int64_t *arguments = region_take(e->region, given * sizeof *arguments);
     struct scope scope = {&node->object, NULL};
     for (uint32_t i = 0; i < given; i++) {
         struct value value = eval_as(e, item->args->v.items[i], &scope,
@@ -244,9 +244,10 @@ const char *protocol_text(struct elaboration *e, const struct model_protocol *pr
     const char *text = protocol->name;
     struct protocol_info *info = program_protocol(e->program, protocol->name);
     for (uint32_t i = 0; i < protocol->argument_count; i++)
-        text = arena_printf(e->arena, "%s%s%s", text, i == 0 ? "(" : ", ",
-                            quantity_format(e->arena, protocol->arguments[i], info->dimensions[i]));
-    return protocol->argument_count > 0 ? arena_printf(e->arena, "%s)", text) : text;
+        text =
+            region_printf(e->region, "%s%s%s", text, i == 0 ? "(" : ", ",
+                          quantity_format(e->region, protocol->arguments[i], info->dimensions[i]));
+    return protocol->argument_count > 0 ? region_printf(e->region, "%s)", text) : text;
 }
 
 /* Protocols that no port uses are looked at with arguments of one, so that mistakes in them show.
@@ -261,7 +262,7 @@ void protocols_check(struct elaboration *e)
             is_used |= strcmp(e->protocols.items[k]->name, info->decl->name.text) == 0;
         if (is_used)
             continue;
-        int64_t *arguments = arena_take(e->arena, info->params.v.count * sizeof *arguments);
+        int64_t *arguments = region_take(e->region, info->params.v.count * sizeof *arguments);
         for (uint32_t k = 0; k < info->params.v.count; k++)
             arguments[k] = 64;
         make_protocol(e, info, arguments);
@@ -392,7 +393,7 @@ void links_make(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->program->links.count; i++) {
         struct link_info *link = e->program->links.items[i];
-        struct model_link_type *model = arena_take(e->arena, sizeof *model);
+        struct model_link_type *model = region_take(e->region, sizeof *model);
         model->name = link->decl->name.text;
         model->doc = link->decl->doc;
         model->place = program_place(e->program, link->decl->name.span);

@@ -158,7 +158,7 @@ static void route_to(struct routing *r, const struct node *owner, const struct m
 
 static uint32_t *none_each(struct routing *r, uint32_t count)
 {
-    uint32_t *numbers = arena_take(r->e->arena, (count + 1) * sizeof *numbers);
+    uint32_t *numbers = region_take(r->e->region, (count + 1) * sizeof *numbers);
     for (uint32_t i = 0; i < count; i++)
         numbers[i] = NO_ROUTE;
     return numbers;
@@ -173,8 +173,8 @@ static void index_paths(struct routing *r)
     r->first_into = none_each(r, e->nodes.count);
     r->next_into = none_each(r, e->paths.count);
     r->distance = none_each(r, e->nodes.count);
-    r->queue = arena_take(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
-    r->end = arena_take(e->arena, (e->paths.count + 1) * sizeof(struct node *));
+    r->queue = region_take(e->region, (e->nodes.count + 1) * sizeof(struct node *));
+    r->end = region_take(e->region, (e->paths.count + 1) * sizeof(struct node *));
     for (uint32_t i = e->paths.count; i-- > 0;) {
         const struct route_path *path = &e->paths.items[i];
         struct node *from = path->from.node;
@@ -200,7 +200,7 @@ void routes_make(struct elaboration *e)
         if (!routes_by_map(e, node))
             continue;
         any = true;
-        node->routes_to = arena_take(e->arena, e->spaces.count * sizeof *node->routes_to);
+        node->routes_to = region_take(e->region, e->spaces.count * sizeof *node->routes_to);
         for (uint32_t k = 0; k < e->spaces.count; k++)
             node->routes_to[k] = NO_ROUTE;
     }

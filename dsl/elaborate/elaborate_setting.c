@@ -17,7 +17,7 @@ void settings_init(struct elaboration *e, struct object *object)
     const struct ast_items *settings = object->settings;
     for (uint32_t i = 0; settings != NULL && i < settings->v.count; i++)
         if (settings->v.items[i]->path != NULL)
-            object->reached = arena_take(e->arena, settings->v.count * sizeof *object->reached);
+            object->reached = region_take(e->region, settings->v.count * sizeof *object->reached);
 }
 
 /* A setting without a path. */

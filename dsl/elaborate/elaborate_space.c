@@ -37,7 +37,7 @@ static bool space_targets(struct elaboration *e, struct node *node, const struct
                        "a space needs at least one target");
         return false;
     }
-    space->targets = arena_take(e->arena, nodes.v.count * sizeof(struct model_instance *));
+    space->targets = region_take(e->region, nodes.v.count * sizeof(struct model_instance *));
     space->target_count = nodes.v.count;
     for (uint32_t i = 0; i < nodes.v.count; i++)
         space->targets[i] = &nodes.v.items[i]->model;
@@ -72,7 +72,7 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
                                       const struct space_entry *entry)
 {
     const struct ast_item *item = entry->item;
-    struct model_space *space = arena_take(e->arena, sizeof *space);
+    struct model_space *space = region_take(e->region, sizeof *space);
     int64_t each, interleave;
     if (!space_targets(e, node, entry, space)
         || !eval_bytes(e, item->each, &entry->scope, false, &each))
@@ -90,26 +90,26 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0502, item->interleave->span,
                            "%s is not a whole number of pieces of %s",
-                           quantity_format(e->arena, each, MODEL_DIM_BYTES),
-                           quantity_format(e->arena, interleave, MODEL_DIM_BYTES));
+                           quantity_format(e->region, each, MODEL_DIM_BYTES),
+                           quantity_format(e->region, interleave, MODEL_DIM_BYTES));
         diagnostic_help(e->diagnostics, d, "some addresses would belong to no target");
         return NULL;
     }
     if (item->interleave != NULL && !is_power(interleave)) {
         diagnostic_add(e->diagnostics, E0303, item->interleave->span,
                        "the interleave is %s, which is not a power of two",
-                       quantity_format(e->arena, interleave, MODEL_DIM_BYTES));
+                       quantity_format(e->region, interleave, MODEL_DIM_BYTES));
         return NULL;
     }
     if (!set_hashed(e, entry, space))
         return NULL;
     space->id = e->spaces.count;
     const char *dot = node->object.path[0] != '\0' ? "." : "";
-    space->path = arena_printf(e->arena, "%s%s%s", node->object.path, dot, item->name.text);
+    space->path = region_printf(e->region, "%s%s%s", node->object.path, dot, item->name.text);
     space->place = program_place(e->program, item->name.span);
     space->each_bytes = (uint64_t)each;
     space->interleave_bytes = (uint64_t)interleave;
-    vector_push(e->arena, &e->spaces, space);
+    vector_push(e->region, &e->spaces, space);
     return space;
 }
 
@@ -225,12 +225,12 @@ static void place_space(struct elaboration *e, struct mapping *mapping, struct m
         diagnostic_note(e->diagnostics, d, other->span, "'%s' is mapped here", other->space->path);
         diagnostic_help(e->diagnostics, d, "'%s' ends at %s; without 'at' the next one follows it",
                         other->space->path,
-                        quantity_format(e->arena,
+                        quantity_format(e->region,
                                         (int64_t)(other->space->base + space_bytes(other->space)),
                                         MODEL_DIM_BYTES));
         break;
     }
-    vector_push(e->arena, &mapping->v, one);
+    vector_push(e->region, &mapping->v, one);
 }
 
 static void apply_map(struct elaboration *e, struct mapping *mapping, struct node *node,
@@ -298,7 +298,7 @@ void maps_apply(struct elaboration *e)
 static void apply_partition(struct elaboration *e, struct node *node, const struct later *later)
 {
     const struct ast_exprs *paths = later->item->left;
-    struct node_list *lists = arena_take(e->arena, paths->v.count * sizeof *lists);
+    struct node_list *lists = region_take(e->region, paths->v.count * sizeof *lists);
     for (uint32_t i = 0; i < paths->v.count; i++) {
         if (!path_nodes(e, node, paths->v.items[i], &later->scope, &lists[i]))
             return;
@@ -323,13 +323,13 @@ static void apply_partition(struct elaboration *e, struct node *node, const stru
             member->has_partition = true;
             member->partition = e->partitions.count;
         }
-        vector_push(e->arena, &e->partitions, partition);
+        vector_push(e->region, &e->partitions, partition);
     }
 }
 
 void partitions_apply(struct elaboration *e)
 {
-    vector_push(e->arena, &e->partitions, ((struct model_partition){.name = "main"}));
+    vector_push(e->region, &e->partitions, ((struct model_partition){.name = "main"}));
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         for (uint32_t k = 0; k < node->later.count; k++)

@@ -14,7 +14,7 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
     e->work += amount;
     if (e->stop)
         return false;
-    if (e->work <= ELABORATE_MAX_WORK && e->arena->total <= ELABORATE_MAX_BYTES)
+    if (e->work <= ELABORATE_MAX_WORK && e->region->total <= ELABORATE_MAX_BYTES)
         return true;
     e->stop = true;
     if (e->work <= ELABORATE_MAX_WORK)
@@ -49,7 +49,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     uint64_t amount = 1 + plan->type->params.v.count + plan->type->ports.v.count;
     if (!elaborate_count_work(e, amount, plan->name.span))
         return NULL;
-    struct node *node = arena_take(e->arena, sizeof *node);
+    struct node *node = region_take(e->region, sizeof *node);
     node->parent = parent;
     node->item = plan->item;
     node->span = plan->name.span;
@@ -70,11 +70,11 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
         object->path = "";
     else if (plan->in_array)
         object->path =
-            arena_printf(e->arena, "%s%s%s[%u]", before, dot, plan->name.text, plan->element);
+            region_printf(e->region, "%s%s%s[%u]", before, dot, plan->name.text, plan->element);
     else
-        object->path = arena_printf(e->arena, "%s%s%s", before, dot, plan->name.text);
+        object->path = region_printf(e->region, "%s%s%s", before, dot, plan->name.text);
     object_init(e, object);
-    node->ports = arena_take(e->arena, plan->type->ports.v.count * sizeof *node->ports);
+    node->ports = region_take(e->region, plan->type->ports.v.count * sizeof *node->ports);
     node->model.in_array = plan->in_array;
     node->model.element = plan->element;
     node->model.array_count = plan->count;
@@ -82,7 +82,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     plan->type->instances++;
     clocks_bind(e, node, plan->on);
     if (parent != NULL)
-        vector_push(e->arena, &parent->children, node);
+        vector_push(e->region, &parent->children, node);
     return node;
 }
 
@@ -147,7 +147,7 @@ bool tree_add_group(struct elaboration *e, struct node *node, struct child_group
     struct child_group *before = tree_group(node, group.name.text);
     int32_t port = item_list_find(&node->object.type->ports, group.name.text);
     if (before == NULL && port < 0) {
-        vector_push(e->arena, &node->groups, group);
+        vector_push(e->region, &node->groups, group);
         return true;
     }
     node->damaged = true;
@@ -196,7 +196,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
         tree_add_group(e, node, group);
         return;
     }
-    group.nodes = arena_take(e->arena, (size_t)count * sizeof(struct node *));
+    group.nodes = region_take(e->region, (size_t)count * sizeof(struct node *));
     for (int64_t i = 0; i < count; i++) {
         struct node_plan plan = {.type = type,
                                  .item = item,
@@ -220,7 +220,7 @@ static void add_statement(struct elaboration *e, struct node *node, const struct
 {
     if (!elaborate_count_work(e, 4, item->span))
         return;
-    struct statement *statement = arena_take(e->arena, sizeof *statement);
+    struct statement *statement = region_take(e->region, sizeof *statement);
     statement->item = item;
     statement->scope = *scope;
     if (item->via.text != NULL)
@@ -230,10 +230,10 @@ static void add_statement(struct elaboration *e, struct node *node, const struct
         statement->bad |= statement->over == NULL || statement->over->model == NULL;
     }
     if (statement->interconnect != NULL)
-        vector_push(e->arena, &statement->interconnect->routes, statement);
+        vector_push(e->region, &statement->interconnect->routes, statement);
     if (statement->bad)
         node->damaged = true;
-    vector_push(e->arena, &node->statements, statement);
+    vector_push(e->region, &node->statements, statement);
 }
 
 static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
@@ -253,7 +253,7 @@ static void walk_for(struct elaboration *e, struct node *node, const struct ast_
     for (int64_t i = low; i <= high; i++) {
         if (!elaborate_count_work(e, 1, item->span))
             return;
-        struct binding *binding = arena_take(e->arena, sizeof *binding);
+        struct binding *binding = region_take(e->region, sizeof *binding);
         binding->name = item->name.text;
         binding->value = (struct value){.ok = true, .dimension = MODEL_DIM_NONE, .integer = i};
         binding->outer = scope->bindings;
@@ -288,12 +288,12 @@ static void walk(struct elaboration *e, struct node *node, const struct ast_item
             add_statement(e, node, item, scope);
             break;
         case AST_SPACE:
-            vector_push(e->arena, &node->spaces, space);
+            vector_push(e->region, &node->spaces, space);
             break;
         case AST_CHECK:
         case AST_MAP:
         case AST_PARTITION:
-            vector_push(e->arena, &node->later, later);
+            vector_push(e->region, &node->later, later);
             break;
         case AST_IF:
             walk_if(e, node, item, scope);
@@ -324,7 +324,7 @@ void tree_expand(struct elaboration *e, struct node *node)
         return;
     node->expanded = true;
     node->model.id = e->nodes.count;
-    vector_push(e->arena, &e->nodes, node);
+    vector_push(e->region, &e->nodes, node);
     struct scope scope = {&node->object, NULL};
     walk(e, node, node->object.type->decl->body, &scope);
     if (node->object.type->model.is_composite) {

@@ -15,15 +15,15 @@ static const struct value bad = {.ok = false};
 
 void object_init(struct elaboration *e, struct object *object)
 {
-    object->cells = arena_take(e->arena, object->type->params.v.count * sizeof *object->cells);
-    object->slots = arena_take(e->arena, object->type->parts.v.count * sizeof *object->slots);
+    object->cells = region_take(e->region, object->type->params.v.count * sizeof *object->cells);
+    object->slots = region_take(e->region, object->type->parts.v.count * sizeof *object->slots);
     settings_init(e, object);
 }
 
 static const char *object_text(struct elaboration *e, const struct object *object)
 {
     return object->path[0] != '\0' ? object->path
-                                   : arena_printf(e->arena, "%s", object->type->model.name);
+                                   : region_printf(e->region, "%s", object->type->model.name);
 }
 
 /* Whether a value lies in the range of its declaration; says so at the place that gave the value.
@@ -110,8 +110,8 @@ static const char *first_with_origin(const char *const *docs, size_t count)
     return NULL;
 }
 
-/* The comment that says where a setting's value comes from: its own, that of the instance with the
- * braces, or that of the type in whose body they stand. */
+/* The comment that says where a setting's value comes from: the comment of the setting, of the
+ * instance with the braces, or of the type in whose body the braces stand. */
 static const char *setting_doc(const struct setting *setting, bool is_computed)
 {
     const struct node *node = setting->anchor->node;
@@ -130,7 +130,7 @@ static const char *default_doc(const struct object *object, const struct ast_ite
 
 struct model_param plain_setting(struct elaboration *e, const struct plain_setting *from)
 {
-    struct model_param_decl *decl = arena_take(e->arena, sizeof *decl);
+    struct model_param_decl *decl = region_take(e->region, sizeof *decl);
     *decl = (struct model_param_decl){.name = from->name,
                                       .doc = from->doc,
                                       .place = program_place(e->program, from->declared),
@@ -235,7 +235,7 @@ void object_finish(struct elaboration *e, struct object *object)
 struct model_param *object_params(struct elaboration *e, struct object *object)
 {
     uint32_t count = object->type->params.v.count;
-    struct model_param *params = arena_take(e->arena, count * sizeof *params);
+    struct model_param *params = region_take(e->region, count * sizeof *params);
     for (uint32_t i = 0; i < count; i++) {
         struct value value = object_value(e, object, i);
         params[i] = (struct model_param){

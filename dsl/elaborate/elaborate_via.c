@@ -1,5 +1,5 @@
-/* What a connection goes `via`: a link, shared wires, or an interconnect, which is an instance that
- * the statement makes or one that an earlier statement made. */
+/* The `via` of a connection: a link, shared wires, or an interconnect. An interconnect is an
+ * instance that this statement makes, or that an earlier statement made. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
@@ -8,10 +8,10 @@
 static struct link_use *make_link_use(struct elaboration *e, struct node *node, const char *name,
                                       struct model_link_type *model)
 {
-    struct link_use *use = arena_take(e->arena, sizeof *use);
+    struct link_use *use = region_take(e->region, sizeof *use);
     use->name = name;
     use->model = model;
-    vector_push(e->arena, &node->links, use);
+    vector_push(e->region, &node->links, use);
     return use;
 }
 
@@ -22,7 +22,7 @@ static struct link_use *named_link(struct elaboration *e, struct node *node,
 {
     if (link->model == NULL)
         return make_link_use(e, node, item->via.text, NULL);
-    struct model_link_type *copy = arena_take(e->arena, sizeof *copy);
+    struct model_link_type *copy = region_take(e->region, sizeof *copy);
     *copy = *link->model;
     copy->name = item->via.text;
     copy->place = program_place(e->program, item->via.span);
@@ -147,7 +147,7 @@ void via_make(struct elaboration *e, struct node *node, const struct ast_item *i
         struct node *child = tree_make_node(e, node, &plan);
         if (child != NULL && find_interconnect_ports(e, child, item->target)) {
             child->model.is_interconnect = true;
-            group.nodes = arena_take(e->arena, sizeof(struct node *));
+            group.nodes = region_take(e->region, sizeof(struct node *));
             group.nodes[0] = child;
             group.count = 1;
             group.bad = false;

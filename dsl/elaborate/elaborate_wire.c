@@ -10,12 +10,12 @@
 static struct ast_items *link_settings(struct elaboration *e, const struct ast_items *body,
                                        const struct ast_item **shared)
 {
-    struct ast_items *kept = arena_take(e->arena, sizeof *kept);
+    struct ast_items *kept = region_take(e->region, sizeof *kept);
     *shared = NULL;
     for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
         struct ast_item *item = body->v.items[i];
         if (strcmp(item->name.text, "shared") != 0) {
-            vector_push(e->arena, &kept->v, item);
+            vector_push(e->region, &kept->v, item);
             continue;
         }
         if (*shared != NULL)
@@ -49,7 +49,7 @@ static struct model_link_type *make_link(struct elaboration *e, const struct ast
 {
     if (link->model == NULL)
         return NULL;
-    struct model_link_type *copy = arena_take(e->arena, sizeof *copy);
+    struct model_link_type *copy = region_take(e->region, sizeof *copy);
     *copy = *link->model;
     copy->name = item->name.text;
     copy->place = program_place(e->program, item->name.span);
@@ -61,12 +61,12 @@ static void make_elements(struct elaboration *e, const struct node *node, struct
 {
     const char *dot = node->object.path[0] != '\0' ? "." : "";
     const char *name = wires->item->name.text;
-    wires->wires = arena_take(e->arena, wires->count * sizeof *wires->wires);
+    wires->wires = region_take(e->region, wires->count * sizeof *wires->wires);
     for (uint32_t i = 0; i < wires->count; i++) {
         wires->wires[i].group = wires;
         wires->wires[i].path =
-            is_array ? arena_printf(e->arena, "%s%s%s[%u]", node->object.path, dot, name, i)
-                     : arena_printf(e->arena, "%s%s%s", node->object.path, dot, name);
+            is_array ? region_printf(e->region, "%s%s%s[%u]", node->object.path, dot, name, i)
+                     : region_printf(e->region, "%s%s%s", node->object.path, dot, name);
     }
 }
 
@@ -87,7 +87,7 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
         diagnostic_add(e->diagnostics, E0414, item->on.span, "a wire runs on no clock");
     const struct ast_item *shared;
     const struct ast_items *settings = link_settings(e, item->body, &shared);
-    struct wire_group *wires = arena_take(e->arena, sizeof *wires);
+    struct wire_group *wires = region_take(e->region, sizeof *wires);
     wires->item = item;
     wires->node = node;
     wires->count = (uint32_t)count;
@@ -97,7 +97,7 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
     if (!wires->shared && wires->link != NULL)
         wires->link->name = link->model->name; /* as if connected `via LINK` */
     make_elements(e, node, wires, wires->is_array);
-    vector_push(e->arena, &e->wire_groups, wires);
+    vector_push(e->region, &e->wire_groups, wires);
     group->wires = wires;
     return true;
 }
@@ -161,7 +161,7 @@ void wires_make(struct elaboration *e, struct model *model)
     uint32_t most = 0;
     for (uint32_t i = 0; i < e->wire_groups.count; i++)
         most += e->wire_groups.items[i]->count;
-    struct model_wire *wires = arena_take(e->arena, most * sizeof *wires);
+    struct model_wire *wires = region_take(e->region, most * sizeof *wires);
     for (uint32_t i = 0; i < e->wire_groups.count; i++) {
         const struct wire_group *group = e->wire_groups.items[i];
         for (uint32_t k = 0; group->shared && k < group->count; k++) {

@@ -33,9 +33,9 @@ const char *value_text(struct elaboration *e, const struct value *value)
     case MODEL_DIM_ENUM:
         return value->choice->names[value->integer];
     case MODEL_DIM_STRING:
-        return arena_printf(e->arena, "\"%s\"", value->string);
+        return region_printf(e->region, "\"%s\"", value->string);
     default:
-        return quantity_format(e->arena, value->integer, value->dimension);
+        return quantity_format(e->region, value->integer, value->dimension);
     }
 }
 
@@ -50,7 +50,7 @@ static bool enum_includes(const struct model_enum *all, const struct model_enum 
     return true;
 }
 
-/* The number that a choice of another enumeration has in one that includes it. */
+/* The number of a choice in an enumeration that includes the choice's own enumeration. */
 static int64_t enum_number(const struct model_enum *all, const struct value *value)
 {
     return all == value->choice ? value->integer
@@ -87,8 +87,8 @@ static const char *choices_text(struct elaboration *e, const struct model_enum *
 {
     const char *text = "";
     for (uint32_t i = 0; i < choice->count && i < 12; i++)
-        text = arena_printf(e->arena, "%s%s%s", text, i > 0 ? ", " : "", choice->names[i]);
-    return choice->count > 12 ? arena_printf(e->arena, "%s, ...", text) : text;
+        text = region_printf(e->region, "%s%s%s", text, i > 0 ? ", " : "", choice->names[i]);
+    return choice->count > 12 ? region_printf(e->region, "%s, ...", text) : text;
 }
 
 static struct value unknown_name(struct elaboration *e, const struct ast_expr *x,
@@ -511,7 +511,7 @@ struct value eval(struct elaboration *e, const struct ast_expr *x, const struct 
 static const char *type_text(struct elaboration *e, struct type_spec expected)
 {
     if (expected.dimension == MODEL_DIM_ENUM)
-        return arena_printf(e->arena, "one of: %s", choices_text(e, expected.choice));
+        return region_printf(e->region, "one of: %s", choices_text(e, expected.choice));
     return quantity_dimension_name(expected.dimension);
 }
 
@@ -543,9 +543,9 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         if (x->kind == AST_NUMBER)
             diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'%s",
                             (long long)value.integer, quantity_example_unit(expected.dimension),
-                            expected.dimension == MODEL_DIM_BYTES
-                                ? arena_printf(e->arena, " or '%lldKiB'", (long long)value.integer)
-                                : "");
+                            expected.dimension == MODEL_DIM_BYTES ? region_printf(
+                                e->region, " or '%lldKiB'", (long long)value.integer)
+                                                                  : "");
     } else if (quantities && expected.dimension == MODEL_DIM_NONE) {
         diagnostic_help(e->diagnostics, d, "divide by a unit to get a plain number, e.g. '/ 1%s'",
                         quantity_example_unit(value.dimension));

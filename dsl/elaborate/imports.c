@@ -71,11 +71,11 @@ int32_t model_enum_find(const struct model_enum *choice, const char *name)
 struct model_enum *program_make_enum(struct program *program, const char *name, const char *doc,
                                      const struct ast_names *literals, struct span span)
 {
-    struct model_enum *made = arena_take(program->arena, sizeof *made);
+    struct model_enum *made = region_take(program->region, sizeof *made);
     made->name = name;
     made->doc = doc;
     made->place = program_place(program, span);
-    made->names = arena_take(program->arena, literals->v.count * sizeof *made->names);
+    made->names = region_take(program->region, literals->v.count * sizeof *made->names);
     for (uint32_t i = 0; i < literals->v.count; i++) {
         const struct ast_name *literal = &literals->v.items[i];
         if (model_enum_find(made, literal->text) >= 0)
@@ -95,9 +95,9 @@ static bool is_under(const char *path, const char *root)
 }
 
 /* "a/./b" and "a/x/../b" are "a/b", so that a file reached in two ways is one file. */
-static const char *normalise(struct arena *arena, const char *path)
+static const char *normalise(struct region *region, const char *path)
 {
-    char *out = arena_strdup(arena, path);
+    char *out = region_strdup(region, path);
     size_t n = 0, length = strlen(path);
     size_t starts[256];
     size_t depth = 0, i = 0;
@@ -136,15 +136,15 @@ static int by_name(const void *a, const void *b)
 
 static void list_room(const struct program *program, const char *root, const char *name)
 {
-    DIR *folder = opendir(arena_printf(program->arena, "%s/%s", root, name));
+    DIR *folder = opendir(region_printf(program->region, "%s/%s", root, name));
     if (folder == NULL)
         return;
-    const char *room = arena_strdup(program->arena, name);
+    const char *room = region_strdup(program->region, name);
     for (const struct dirent *one = readdir(folder); one != NULL; one = readdir(folder)) {
         if (one->d_name[0] == '.')
             continue;
-        struct library_entry entry = {room, arena_strdup(program->arena, one->d_name)};
-        vector_push(program->arena, &program->library->entries, entry);
+        struct library_entry entry = {room, region_strdup(program->region, one->d_name)};
+        vector_push(program->region, &program->library->entries, entry);
     }
     closedir(folder);
 }
@@ -170,8 +170,8 @@ const struct library_entry *program_library(const struct program *program, uint3
 
 const char *library_path(const struct program *program, const struct library_entry *entry)
 {
-    return arena_printf(program->arena, "%s/%s/%s/%s.heddle", program->options->library_root,
-                        entry->room, entry->name, entry->name);
+    return region_printf(program->region, "%s/%s/%s/%s.heddle", program->options->library_root,
+                         entry->room, entry->name, entry->name);
 }
 
 /* The file of std/NAME, in whichever room it is, or NULL. */
@@ -184,7 +184,7 @@ static const char *library_file(struct program *program, const char *name)
             continue;
         const char *path = library_path(program, &entries[i]);
         if (source_is_readable(path))
-            return normalise(program->arena, path);
+            return normalise(program->region, path);
     }
     return NULL;
 }
@@ -193,21 +193,21 @@ static const char *library_file(struct program *program, const char *name)
 static const char *find_import(struct program *program, const struct source_file *from,
                                const char *wanted)
 {
-    struct arena *arena = program->arena;
+    struct region *region = program->region;
     const struct compile_options *options = program->options;
     size_t length = strlen(wanted);
     bool has_suffix = length > 7 && strcmp(wanted + length - 7, ".heddle") == 0;
-    const char *file = has_suffix ? wanted : arena_printf(arena, "%s.heddle", wanted);
-    const char *path = normalise(arena, source_join(arena, from->folder, file));
+    const char *file = has_suffix ? wanted : region_printf(region, "%s.heddle", wanted);
+    const char *path = normalise(region, source_join(region, from->folder, file));
     if (source_exists(program->sources, path))
         return path;
     uint32_t missed = program->missed.count;
-    vector_push(arena, &program->missed, path);
+    vector_push(region, &program->missed, path);
     for (size_t i = 0; i < options->include_count; i++) {
-        path = normalise(arena, source_join(arena, options->include_paths[i], file));
+        path = normalise(region, source_join(region, options->include_paths[i], file));
         if (source_exists(program->sources, path))
             return path;
-        vector_push(arena, &program->missed, path);
+        vector_push(region, &program->missed, path);
     }
     program->missed.count = missed; /* the library's are asked for by name */
     if (options->library_root == NULL || strncmp(wanted, "std/", 4) != 0)
@@ -250,7 +250,7 @@ static void load_import(struct program *program, const struct source_file *from,
         program->damaged = true;
         return;
     }
-    vector_push(program->arena, &program->imports, ((struct import_info){item, path}));
+    vector_push(program->region, &program->imports, ((struct import_info){item, path}));
     if (source_find(program->sources, path) != NULL)
         return;
     const char *reason = "";
@@ -271,8 +271,8 @@ static void load_import(struct program *program, const struct source_file *from,
 
 static void load_file(struct program *program, struct source_file *source)
 {
-    struct ast_file *file = ast_parse(program->arena, program->diagnostics, source);
-    vector_push(program->arena, &program->files, file);
+    struct ast_file *file = ast_parse(program->region, program->diagnostics, source);
+    vector_push(program->region, &program->files, file);
     program->damaged |= file->damaged;
     for (uint32_t i = 0; i < file->items->v.count; i++) {
         const struct ast_item *item = file->items->v.items[i];
@@ -292,7 +292,7 @@ static void load_file(struct program *program, struct source_file *source)
 void program_load(struct program *program, struct source_file *main)
 {
     main->is_library = is_under(main->name, program->options->library_root);
-    program->library = arena_take(program->arena, sizeof *program->library);
+    program->library = region_take(program->region, sizeof *program->library);
     program->diagnostics->library_is_quiet = !main->is_library;
     load_file(program, main);
     declare_finish(program);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/syntax/ast.h"
 #include "dsl/compile.h"
 #include "dsl/diagnostic.h"
@@ -80,7 +80,7 @@ struct import_info {
 };
 
 struct program {
-    struct arena *arena;
+    struct region *region;
     struct diagnostics *diagnostics;
     struct source_set *sources;
     const struct compile_options *options;

@@ -11,18 +11,18 @@ static void enter(struct program *program, const char *path, const char *import)
     struct source_set set;
     struct diagnostics ignored;
     const char *reason;
-    source_set_init(&set, program->arena);
-    diagnostics_init(&ignored, program->arena, &set);
+    source_set_init(&set, program->region);
+    diagnostics_init(&ignored, program->region, &set);
     ignored.muted = 1;
     const struct source_file *source = source_read(&set, path, &reason);
     if (source == NULL)
         return;
-    const struct ast_file *file = ast_parse(program->arena, &ignored, source);
+    const struct ast_file *file = ast_parse(program->region, &ignored, source);
     for (uint32_t i = 0; i < file->items->v.count; i++) {
         const struct ast_item *item = file->items->v.items[i];
         struct elsewhere one = {item->kind, item->name.text, import};
         if (item->kind != AST_IMPORT && item->name.text != NULL)
-            vector_push(program->arena, &program->elsewhere, one);
+            vector_push(program->region, &program->elsewhere, one);
     }
 }
 
@@ -33,7 +33,7 @@ static void enter_library(struct program *program)
     for (uint32_t i = 0; i < count; i++) {
         const char *path = library_path(program, &entries[i]);
         if (source_is_readable(path))
-            enter(program, path, arena_printf(program->arena, "std/%s", entries[i].name));
+            enter(program, path, region_printf(program->region, "std/%s", entries[i].name));
     }
 }
 
@@ -47,9 +47,9 @@ static void enter_folder(struct program *program, const char *folder)
         size_t length = strlen(one->d_name);
         if (length <= 7 || strcmp(one->d_name + length - 7, ".heddle") != 0)
             continue;
-        const char *path = source_join(program->arena, folder, one->d_name);
+        const char *path = source_join(program->region, folder, one->d_name);
         if (source_find(program->sources, path) == NULL && source_is_readable(path))
-            enter(program, path, arena_strndup(program->arena, one->d_name, length - 7));
+            enter(program, path, region_strndup(program->region, one->d_name, length - 7));
     }
     closedir(open_folder);
 }

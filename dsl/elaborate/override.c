@@ -67,8 +67,8 @@ static bool parse_path(struct elaboration *e, struct override *override, const c
             at++;
         if (at == from)
             return false;
-        struct override_segment segment = {.glob =
-                                               arena_strndup(e->arena, from, (size_t)(at - from))};
+        struct override_segment segment = {
+            .glob = region_strndup(e->region, from, (size_t)(at - from))};
         if (*at == '[') {
             at++;
             if (!parse_index(&at, &segment))
@@ -76,7 +76,7 @@ static bool parse_path(struct elaboration *e, struct override *override, const c
         }
         segment.span.begin = override->source->base + (uint32_t)(from - override->text);
         segment.span.end = override->source->base + (uint32_t)(at - override->text);
-        vector_push(e->arena, &segments, segment);
+        vector_push(e->region, &segments, segment);
         if (at == end)
             break;
         if (*at != '.')
@@ -90,7 +90,7 @@ static bool parse_path(struct elaboration *e, struct override *override, const c
 
 static void parse_one(struct elaboration *e, const char *text)
 {
-    struct override *override = arena_take(e->arena, sizeof *override);
+    struct override *override = region_take(e->region, sizeof *override);
     override->source = source_add(e->program->sources, "--set", text, strlen(text));
     if (override->source == NULL)
         return;
@@ -111,16 +111,16 @@ static void parse_one(struct elaboration *e, const char *text)
     }
     /* The value is parsed from a copy with the path blanked out, so that its columns are those of
      * the argument. */
-    char *blanked = arena_strdup(e->arena, override->text);
+    char *blanked = region_strdup(e->region, override->text);
     memset(blanked, ' ', (size_t)(equals - override->text) + 1);
     struct source_file *source = source_add(e->program->sources, "--set", blanked, strlen(blanked));
     if (source == NULL)
         return;
     source->is_virtual = true;
-    override->value = ast_parse_expression(e->arena, e->diagnostics, source);
+    override->value = ast_parse_expression(e->region, e->diagnostics, source);
     if (override->value != NULL) /* show the whole argument in diagnostics */
         memcpy(blanked, override->text, strlen(blanked));
-    vector_push(e->arena, &e->overrides, override);
+    vector_push(e->region, &e->overrides, override);
 }
 
 void overrides_parse(struct elaboration *e)

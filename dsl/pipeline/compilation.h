@@ -9,7 +9,7 @@
 #include "dsl/elaborate/elaborate.h"
 
 struct compilation {
-    struct arena arena;
+    struct region region;
     struct compile_options options;
     struct source_set sources;
     struct diagnostics diagnostics;

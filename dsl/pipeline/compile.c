@@ -1,4 +1,5 @@
-/* The public functions: a compilation owns the arena, the sources, the diagnostics and the program.
+/* The public functions: a compilation owns the region, the sources, the diagnostics and the
+ * program.
  */
 #include "dsl/compile.h"
 
@@ -8,20 +9,21 @@
 #include "dsl/pipeline/compilation.h"
 #include "dsl/pipeline/pipeline.h"
 #include "dsl/syntax/format.h"
+#include "dsl/compiler_bug.h"
 
 struct compilation *compile_open(const struct compile_options *options)
 {
-    struct arena arena;
-    arena_init(&arena);
-    struct compilation *c = arena_take(&arena, sizeof *c);
-    c->arena = arena;
+    struct region region;
+    region_init(&region, "a description");
+    struct compilation *c = region_take(&region, sizeof *c);
+    c->region = region;
     if (options != NULL)
         c->options = *options;
-    source_set_init(&c->sources, &c->arena);
+    source_set_init(&c->sources, &c->region);
     c->sources.open_text = c->options.open_text;
     c->sources.open_context = c->options.open_context;
-    diagnostics_init(&c->diagnostics, &c->arena, &c->sources);
-    c->program.arena = &c->arena;
+    diagnostics_init(&c->diagnostics, &c->region, &c->sources);
+    c->program.region = &c->region;
     c->program.diagnostics = &c->diagnostics;
     c->program.sources = &c->sources;
     c->program.options = &c->options;
@@ -32,8 +34,8 @@ void compile_close(struct compilation *c)
 {
     if (c == NULL)
         return;
-    struct arena arena = c->arena; /* the compilation itself lies in it */
-    arena_release(&arena);
+    struct region region = c->region; /* the compilation itself lies in it */
+    region_release(&region);
 }
 
 static struct source_file *read_main(struct compilation *c, const char *file)
@@ -55,7 +57,7 @@ static void load_source(struct compilation *c, struct source_file *source)
     for (uint32_t i = 0; i < c->program.types.count; i++) {
         const struct type_info *type = c->program.types.items[i];
         if (type->model.is_platform && type->is_main)
-            vector_push(&c->arena, &c->platforms, type->model.name);
+            vector_push(&c->region, &c->platforms, type->model.name);
     }
 }
 
@@ -84,7 +86,7 @@ static void look_at_the_rest(struct compilation *c)
         c->diagnostics.muted -= is_quiet;
         c->elaboration.stop |= alone.stop && !is_quiet;
         for (uint32_t k = c->elaboration.protocols.count; k < alone.protocols.count; k++)
-            vector_push(&c->arena, &c->elaboration.protocols, alone.protocols.items[k]);
+            vector_push(&c->region, &c->elaboration.protocols, alone.protocols.items[k]);
     }
 }
 
@@ -136,9 +138,9 @@ static const struct model *declarations(struct compilation *c)
 {
     struct elaboration *e = &c->elaboration;
     e->program = &c->program;
-    e->arena = &c->arena;
+    e->region = &c->region;
     e->diagnostics = &c->diagnostics;
-    struct model *model = arena_take(&c->arena, sizeof *model);
+    struct model *model = region_take(&c->region, sizeof *model);
     model->name = model->doc = "";
     look_at_the_rest(c);
     links_make(e);
@@ -222,9 +224,9 @@ const struct model *compile_components(struct compilation *c, const char *file)
 static bool declares_platform(struct compilation *c, const struct source_file *source)
 {
     struct diagnostics ignored;
-    diagnostics_init(&ignored, &c->arena, &c->sources);
+    diagnostics_init(&ignored, &c->region, &c->sources);
     ignored.muted = 1;
-    return has_platform(ast_parse(&c->arena, &ignored, source));
+    return has_platform(ast_parse(&c->region, &ignored, source));
 }
 
 const struct model *compile_check(struct compilation *c, const char *file, const char *platform)
@@ -319,7 +321,7 @@ const char *compile_format_text(struct compilation *c, const char *name, const c
         diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
                        "cannot read '%s': " SOURCE_TOO_LARGE, name);
     else
-        formatted = format_source(&c->arena, &c->diagnostics, source, formatted_size);
+        formatted = format_source(&c->region, &c->diagnostics, source, formatted_size);
     diagnostics_finish(&c->diagnostics);
     return formatted;
 }
@@ -330,7 +332,7 @@ const char *compile_format(struct compilation *c, const char *file, size_t *size
     const char *formatted = NULL;
     *size = 0;
     if (source != NULL)
-        formatted = format_source(&c->arena, &c->diagnostics, source, size);
+        formatted = format_source(&c->region, &c->diagnostics, source, size);
     diagnostics_finish(&c->diagnostics);
     return formatted;
 }

@@ -10,7 +10,7 @@
 static void start_elaboration(struct elaboration *e, struct program *program)
 {
     *e = (struct elaboration){.program = program,
-                              .arena = program->arena,
+                              .region = program->region,
                               .diagnostics = program->diagnostics,
                               .instance_limit = program->options->max_instances > 0
                                                     ? program->options->max_instances
@@ -77,7 +77,7 @@ void pipeline_component(struct elaboration *e, struct program *program, struct t
     start_elaboration(e, program);
     e->standalone = true;
     for (uint32_t i = 0; before != NULL && i < before->protocols.count; i++)
-        vector_push(e->arena, &e->protocols, before->protocols.items[i]);
+        vector_push(e->region, &e->protocols, before->protocols.items[i]);
     uint32_t instances = type->instances;
     elaborate(e, type);
     type->instances = instances;

@@ -11,7 +11,7 @@
 
 struct completer {
     struct service *service;
-    struct arena *arena;
+    struct region *region;
     const struct program *program;
     struct cursor cursor;
     const struct type_info *type; /* around the cursor; NULL: unknown */
@@ -27,7 +27,7 @@ static void add_completion(struct completer *c, enum service_kind kind, const ch
             return;
     struct service_completion one = {
         kind, label, detail, doc, c->cursor.word.begin - base, c->cursor.word.end - base};
-    vector_push(c->arena, &c->list, one);
+    vector_push(c->region, &c->list, one);
 }
 
 static void add_words(struct completer *c, enum service_kind kind, const char *const *words)
@@ -40,7 +40,8 @@ static void add_item(struct completer *c, const struct ast_item *item)
 {
     struct ast_name name = item->kind == AST_CONNECT ? item->via : item->name;
     if (name.text != NULL && strcmp(name.text, "?") != 0)
-        add_completion(c, member_kind(item), name.text, describe_detail(c->arena, c->program, item),
+        add_completion(c, member_kind(item), name.text,
+                       describe_detail(c->region, c->program, item),
                        describe_doc(c->program, item));
 }
 
@@ -237,8 +238,8 @@ static void add_library(struct completer *c)
     const struct library_entry *entries = program_library(c->program, &count);
     for (uint32_t i = 0; i < count; i++)
         if (source_is_readable(library_path(c->program, &entries[i])))
-            add_completion(c, SERVICE_FILE, arena_printf(c->arena, "std/%s", entries[i].name),
-                           arena_strdup(c->arena, entries[i].room), "");
+            add_completion(c, SERVICE_FILE, region_printf(c->region, "std/%s", entries[i].name),
+                           region_strdup(c->region, entries[i].room), "");
 }
 
 static void add_folder(struct completer *c, const char *folder)
@@ -249,8 +250,8 @@ static void add_folder(struct completer *c, const char *folder)
     for (const struct dirent *one; (one = readdir(open_folder)) != NULL;) {
         size_t length = strlen(one->d_name);
         if (length > 7 && strcmp(one->d_name + length - 7, ".heddle") == 0
-            && strcmp(source_join(c->arena, folder, one->d_name), c->service->file->name) != 0)
-            add_completion(c, SERVICE_FILE, arena_strndup(c->arena, one->d_name, length - 7),
+            && strcmp(source_join(c->region, folder, one->d_name), c->service->file->name) != 0)
+            add_completion(c, SERVICE_FILE, region_strndup(c->region, one->d_name, length - 7),
                            folder, "");
     }
     closedir(open_folder);
@@ -594,9 +595,9 @@ const struct service_completion *service_complete(struct service *s, uint32_t at
         [CURSOR_SETTINGS] = complete_settings, [CURSOR_PROTOCOL] = complete_protocol,
         [CURSOR_FIELDS] = complete_fields,     [CURSOR_FACTS] = complete_facts,
     };
-    struct completer c = {.service = s, .arena = s->arena, .program = s->program};
+    struct completer c = {.service = s, .region = s->region, .program = s->program};
     at = at < s->file->size ? at : s->file->size;
-    cursor_find(&c.cursor, s->arena, s->file, s->file->base + at);
+    cursor_find(&c.cursor, s->region, s->file, s->file->base + at);
     if (c.cursor.around != NULL)
         c.type = program_type(s->program, c.cursor.around);
     if (c.cursor.in_string)

@@ -141,18 +141,19 @@ static bool find_word(struct cursor *c, const struct token_list *list, uint32_t 
     return true;
 }
 
-void cursor_find(struct cursor *c, struct arena *arena, const struct source_file *file, uint32_t at)
+void cursor_find(struct cursor *c, struct region *region, const struct source_file *file,
+                 uint32_t at)
 {
     struct source_set unused;
     struct diagnostics ignored;
     struct token_list list;
     struct frame frames[TOKEN_MAX_DEPTH + 1];
     uint32_t depth = 0, begin = 0, last;
-    source_set_init(&unused, arena);
-    diagnostics_init(&ignored, arena, &unused);
+    source_set_init(&unused, region);
+    diagnostics_init(&ignored, region, &unused);
     ignored.muted = 1;
     *c = (struct cursor){.place = CURSOR_NOWHERE};
-    token_scan(arena, &ignored, file, false, &list);
+    token_scan(region, &ignored, file, false, &list);
     if (is_in_comment(&list, at) || !find_word(c, &list, at, &last))
         return;
     for (uint32_t i = 0; i < last; i++) {

@@ -32,7 +32,7 @@ struct cursor {
 };
 
 /* `at` is an offset in the space of all files. */
-void cursor_find(struct cursor *cursor, struct arena *arena, const struct source_file *file,
+void cursor_find(struct cursor *cursor, struct region *region, const struct source_file *file,
                  uint32_t at);
 
 /* The text of a word, NULL for anything else. */

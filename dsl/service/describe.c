@@ -8,7 +8,7 @@ static const char *slice(const struct program *program, const struct ast_expr *x
     return source_slice(program->sources, x->span);
 }
 
-static const char *type_text(struct arena *arena, const struct program *program,
+static const char *type_text(struct region *region, const struct program *program,
                              const struct ast_type *type)
 {
     if (type == NULL)
@@ -23,68 +23,69 @@ static const char *type_text(struct arena *arena, const struct program *program,
     }
     const char *text = "enum { ";
     for (uint32_t i = 0; i < literals->v.count; i++)
-        text = arena_printf(arena, "%s%s%s", text, i > 0 ? ", " : "", literals->v.items[i].text);
-    return arena_printf(arena, "%s }", text);
+        text = region_printf(region, "%s%s%s", text, i > 0 ? ", " : "", literals->v.items[i].text);
+    return region_printf(region, "%s }", text);
 }
 
-static const char *param_detail(struct arena *arena, const struct program *program,
+static const char *param_detail(struct region *region, const struct program *program,
                                 const struct ast_item *item)
 {
-    const char *text = type_text(arena, program, item->type);
+    const char *text = type_text(region, program, item->type);
     if (item->value != NULL)
-        text = arena_printf(arena, "%s = %s", text, slice(program, item->value));
+        text = region_printf(region, "%s = %s", text, slice(program, item->value));
     if (item->low != NULL && item->high != NULL)
-        text = arena_printf(arena, "%s in %s %s %s", text, slice(program, item->low),
-                            item->half_open ? "..<" : "..", slice(program, item->high));
-    return item->pow2 ? arena_printf(arena, "%s pow2", text) : text;
+        text = region_printf(region, "%s in %s %s %s", text, slice(program, item->low),
+                             item->half_open ? "..<" : "..", slice(program, item->high));
+    return item->pow2 ? region_printf(region, "%s pow2", text) : text;
 }
 
-static const char *port_detail(struct arena *arena, const struct program *program,
+static const char *port_detail(struct region *region, const struct program *program,
                                const struct ast_item *item)
 {
     const char *text = item->target.text;
     if (item->args != NULL && item->args->v.count > 0)
         text =
-            arena_printf(arena, "%s(%s)", text, source_slice(program->sources, item->args->span));
-    return item->optional ? arena_printf(arena, "%s optional", text) : text;
+            region_printf(region, "%s(%s)", text, source_slice(program->sources, item->args->span));
+    return item->optional ? region_printf(region, "%s optional", text) : text;
 }
 
-const char *describe_detail(struct arena *arena, const struct program *program,
+const char *describe_detail(struct region *region, const struct program *program,
                             const struct ast_item *item)
 {
     switch (item->kind) {
     case AST_PARAM:
-        return param_detail(arena, program, item);
+        return param_detail(region, program, item);
     case AST_LET:
     case AST_CLOCK:
-        return item->value != NULL ? arena_printf(arena, "= %s", slice(program, item->value)) : "";
+        return item->value != NULL ? region_printf(region, "= %s", slice(program, item->value))
+                                   : "";
     case AST_PORT:
-        return port_detail(arena, program, item);
+        return port_detail(region, program, item);
     case AST_SLOT:
-        return item->value != NULL
-                   ? arena_printf(arena, "%s = %s", item->target.text, slice(program, item->value))
-                   : arena_printf(arena, "%s%s", item->target.text,
-                                  item->optional ? " optional" : "");
+        return item->value != NULL ? region_printf(region, "%s = %s", item->target.text,
+                                                   slice(program, item->value))
+                                   : region_printf(region, "%s%s", item->target.text,
+                                                   item->optional ? " optional" : "");
     case AST_FIELD:
         return item->size != NULL
-                   ? arena_printf(arena, "%s[%s]", item->target.text, slice(program, item->size))
+                   ? region_printf(region, "%s[%s]", item->target.text, slice(program, item->size))
                    : item->target.text;
     default:
         return item->target.text != NULL ? item->target.text : "";
     }
 }
 
-static const char *name_of(struct arena *arena, const struct program *program,
+static const char *name_of(struct region *region, const struct program *program,
                            const struct ast_item *item)
 {
     const char *name = item->kind == AST_CONNECT ? item->via.text : item->name.text;
     if (item->unsized)
-        return arena_printf(arena, "%s[]", name);
-    return item->size != NULL ? arena_printf(arena, "%s[%s]", name, slice(program, item->size))
+        return region_printf(region, "%s[]", name);
+    return item->size != NULL ? region_printf(region, "%s[%s]", name, slice(program, item->size))
                               : name;
 }
 
-const char *describe_code(struct arena *arena, const struct program *program,
+const char *describe_code(struct region *region, const struct program *program,
                           const struct ast_item *item)
 {
     static const char *const words[] = {
@@ -100,17 +101,17 @@ const char *describe_code(struct arena *arena, const struct program *program,
         word = item->is_in ? "in " : "out ";
     if (item->kind == AST_MESSAGE)
         word = item->is_reply ? "reply " : "request ";
-    const char *name = name_of(arena, program, item);
-    const char *detail = describe_detail(arena, program, item);
+    const char *name = name_of(region, program, item);
+    const char *detail = describe_detail(region, program, item);
     if (item->kind == AST_LINK || item->kind == AST_SPACE)
         return source_slice(program->sources, item->span);
     if (item->kind == AST_ENUM)
-        return arena_printf(arena, "enum %s { %u }", name, item->names->v.count);
+        return region_printf(region, "enum %s { %u }", name, item->names->v.count);
     if (detail[0] == '\0')
-        return arena_printf(arena, "%s%s", word != NULL ? word : "", name);
+        return region_printf(region, "%s%s", word != NULL ? word : "", name);
     bool is_equal = detail[0] == '=';
-    return arena_printf(arena, "%s%s%s%s", word != NULL ? word : "", name, is_equal ? " " : " : ",
-                        detail);
+    return region_printf(region, "%s%s%s%s", word != NULL ? word : "", name, is_equal ? " " : " : ",
+                         detail);
 }
 
 const char *describe_doc(const struct program *program, const struct ast_item *item)

@@ -5,12 +5,12 @@
 #include "dsl/service/names.h"
 
 /* "cycles = 4cy in 1cy .. 100cy": what stands behind the name. */
-const char *describe_detail(struct arena *arena, const struct program *program,
+const char *describe_detail(struct region *region, const struct program *program,
                             const struct ast_item *item);
 /* "param latency : cycles = 4cy in 1cy .. 100cy". */
-const char *describe_code(struct arena *arena, const struct program *program,
+const char *describe_code(struct region *region, const struct program *program,
                           const struct ast_item *item);
-/* The comment of an item; of an instance without one, that of its type. */
+/* The comment of an item; for an instance without a comment, the comment of its type. */
 const char *describe_doc(const struct program *program, const struct ast_item *item);
 
 #endif

@@ -11,14 +11,14 @@
 /* Different values of one parameter that are shown. */
 #define VALUES_MOST 4
 
-static const char *owner_text(struct arena *arena, const struct name_symbol *symbol)
+static const char *owner_text(struct region *region, const struct name_symbol *symbol)
 {
     if (symbol->owner == NULL)
         return "";
     const char *what = symbol->owner->model.is_platform ? "platform"
                        : symbol->owner->model.is_part   ? "part"
                                                         : "component";
-    return arena_printf(arena, "Of %s `%s`.", what, symbol->owner->model.name);
+    return region_printf(region, "Of %s `%s`.", what, symbol->owner->model.name);
 }
 
 static const char *dimension_text(struct service *s, const struct ast_item *item)
@@ -28,15 +28,15 @@ static const char *dimension_text(struct service *s, const struct ast_item *item
         || !quantity_type_named(item->type->name.text, &dimension))
         return "";
     const char *unit = quantity_example_unit(dimension);
-    return unit[0] != '\0' ? arena_printf(s->arena, " Its unit is `%s`.", unit) : "";
+    return unit[0] != '\0' ? region_printf(s->region, " Its unit is `%s`.", unit) : "";
 }
 
 static const char *choice_code(struct service *s, const struct name_symbol *symbol)
 {
     const struct ast_item *item = symbol->item;
     return item->kind == AST_ENUM
-               ? arena_printf(s->arena, "enum %s: %s", item->name.text, symbol->shown.name)
-               : describe_code(s->arena, s->program, item);
+               ? region_printf(s->region, "enum %s: %s", item->name.text, symbol->shown.name)
+               : describe_code(s->region, s->program, item);
 }
 
 static bool hover_name(struct service *s, const struct name_occurrence *one,
@@ -49,12 +49,12 @@ static bool hover_name(struct service *s, const struct name_occurrence *one,
     }
     hover->code = symbol->shown.kind == SERVICE_CHOICE
                       ? choice_code(s, symbol)
-                      : describe_code(s->arena, s->program, symbol->item);
+                      : describe_code(s->region, s->program, symbol->item);
     const char *doc = describe_doc(s->program, symbol->item);
-    const char *owner = owner_text(s->arena, symbol);
+    const char *owner = owner_text(s->region, symbol);
     const char *unit = dimension_text(s, symbol->item);
-    hover->text = arena_printf(s->arena, "%s%s%s%s", doc,
-                               doc[0] != '\0' && owner[0] != '\0' ? "\n\n" : "", owner, unit);
+    hover->text = region_printf(s->region, "%s%s%s%s", doc,
+                                doc[0] != '\0' && owner[0] != '\0' ? "\n\n" : "", owner, unit);
     return true;
 }
 
@@ -63,10 +63,10 @@ static bool hover_number(struct service *s, uint32_t offset, struct service_hove
     struct source_set unused;
     struct diagnostics ignored;
     struct token_list list = {0};
-    source_set_init(&unused, s->arena);
-    diagnostics_init(&ignored, s->arena, &unused);
+    source_set_init(&unused, s->region);
+    diagnostics_init(&ignored, s->region, &unused);
     ignored.muted = 1;
-    lexer_scan(s->arena, &ignored, s->file, &list);
+    lexer_scan(s->region, &ignored, s->file, &list);
     for (uint32_t i = 0; i < list.tokens.count; i++) {
         const struct token *token = &list.tokens.items[i];
         if (token->kind != NUMBER || offset < token->span.begin || offset > token->span.end)
@@ -76,9 +76,9 @@ static bool hover_number(struct service *s, uint32_t offset, struct service_hove
         const char *unit = quantity_example_unit(token->dimension);
         if (token->dimension == MODEL_DIM_SECONDS)
             unit = "ps";
-        hover->code = arena_printf(s->arena, "%s = %lld%s",
-                                   quantity_format(s->arena, token->value, token->dimension),
-                                   (long long)token->value, unit);
+        hover->code = region_printf(s->region, "%s = %lld%s",
+                                    quantity_format(s->region, token->value, token->dimension),
+                                    (long long)token->value, unit);
         hover->text = quantity_dimension_name(token->dimension);
         return true;
     }
@@ -100,13 +100,13 @@ bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hove
 /* ---- values */
 
 struct values {
-    struct arena *arena;
+    struct region *region;
     const char *texts[VALUES_MOST], *paths[VALUES_MOST];
     uint32_t counts[VALUES_MOST], count;
     bool more;
 };
 
-static const char *value_of(struct arena *arena, const struct model_value *value)
+static const char *value_of(struct region *region, const struct model_value *value)
 {
     switch (value->dimension) {
     case MODEL_DIM_BOOL:
@@ -114,15 +114,15 @@ static const char *value_of(struct arena *arena, const struct model_value *value
     case MODEL_DIM_ENUM:
         return value->choice->names[value->integer];
     case MODEL_DIM_STRING:
-        return arena_printf(arena, "\"%s\"", value->string);
+        return region_printf(region, "\"%s\"", value->string);
     default:
-        return quantity_format(arena, value->integer, value->dimension);
+        return quantity_format(region, value->integer, value->dimension);
     }
 }
 
 static void enter_value(struct values *values, const struct model_param *param, const char *path)
 {
-    const char *text = value_of(values->arena, &param->value);
+    const char *text = value_of(values->region, &param->value);
     for (uint32_t i = 0; i < values->count; i++)
         if (strcmp(values->texts[i], text) == 0) {
             values->counts[i]++;
@@ -148,7 +148,7 @@ static bool is_of(const struct model_param *param, bool is_set, const struct sou
 
 const char *service_values(struct service *s, const struct model *model, uint32_t at)
 {
-    struct values values = {.arena = s->arena};
+    struct values values = {.region = s->region};
     const struct name_occurrence *one = names_at(service_names(s), s->file->base + at);
     if (model == NULL || one == NULL
         || (one->symbol->shown.kind != SERVICE_PARAM && one->symbol->shown.kind != SERVICE_LET))
@@ -170,10 +170,10 @@ const char *service_values(struct service *s, const struct model *model, uint32_
     for (uint32_t i = 0; i < values.count; i++) {
         const char *path = values.paths[i][0] != '\0' ? values.paths[i] : model->name;
         const char *others = values.counts[i] > 1
-                                 ? arena_printf(s->arena, " and %u more", values.counts[i] - 1)
+                                 ? region_printf(s->region, " and %u more", values.counts[i] - 1)
                                  : "";
-        text = arena_printf(s->arena, "%s%s`%s` in `%s`%s", text, i > 0 ? ", " : "",
-                            values.texts[i], path, others);
+        text = region_printf(s->region, "%s%s`%s` in `%s`%s", text, i > 0 ? ", " : "",
+                             values.texts[i], path, others);
     }
-    return values.more ? arena_printf(s->arena, "%s, and other values", text) : text;
+    return values.more ? region_printf(s->region, "%s, and other values", text) : text;
 }

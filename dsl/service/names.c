@@ -18,7 +18,7 @@ static void make_room(struct names *names)
     if (names->table_size > 2 * (names->symbols.count + 1))
         return;
     names->table_size = names->table_size == 0 ? 1024 : 2 * names->table_size;
-    names->table = arena_take(names->arena, names->table_size * sizeof *names->table);
+    names->table = region_take(names->region, names->table_size * sizeof *names->table);
     for (uint32_t i = 0; i < names->symbols.count; i++)
         names->table[slot_of(names, names->symbols.items[i]->span.begin)] = i + 1;
 }
@@ -46,7 +46,7 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
         return symbol;
     make_room(names);
     const struct source_file *file = source_of(names->program->sources, name.span.begin);
-    symbol = arena_take(names->arena, sizeof *symbol);
+    symbol = region_take(names->region, sizeof *symbol);
     *symbol = (struct name_symbol){
         .shown = {kind, name.text, names_place(names, name.span),
                   owner != NULL ? owner->model.name : "", file != NULL && file->is_library},
@@ -55,7 +55,7 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
         .owner = owner,
     };
     uint32_t slot = slot_of(names, name.span.begin);
-    vector_push(names->arena, &names->symbols, symbol);
+    vector_push(names->region, &names->symbols, symbol);
     names->table[slot] = names->symbols.count;
     return symbol;
 }
@@ -65,7 +65,7 @@ void names_add(struct names *names, struct span span, struct name_symbol *symbol
     if (span.begin == 0 || span.end <= span.begin)
         return;
     struct name_occurrence one = {span, symbol, span.begin == symbol->span.begin, 0};
-    vector_push(names->arena, &names->occurrences, one);
+    vector_push(names->region, &names->occurrences, one);
 }
 
 const struct name_occurrence *names_at(const struct names *names, uint32_t offset)

@@ -1,6 +1,6 @@
-/* Every name of a program where it stands, and what it means. Follows declarations only: a path
- * goes from the type of an instance to the type of what is in it, whatever `if` decides. Built once
- * for a service by names_build().
+/* Every name of a program, with its places and its meaning. Names are resolved by declarations
+ * only: a path goes from the type of an instance to the types of its members, whatever `if`
+ * decides. Built once for a service by names_build().
  *
  * A symbol is told from others by the offset of its first declaration. What stands in both branches
  * of an `if` is one symbol. */
@@ -25,7 +25,7 @@ struct name_occurrence {
 };
 
 struct names {
-    struct arena *arena;
+    struct region *region;
     const struct program *program;
     VECTOR(struct name_symbol *) symbols;
     VECTOR(struct name_occurrence) occurrences; /* by place */
@@ -33,7 +33,7 @@ struct names {
     uint32_t table_size;
 };
 
-void names_build(struct names *names, struct arena *arena, const struct program *program);
+void names_build(struct names *names, struct region *region, const struct program *program);
 /* The name at an offset, or just before it; NULL: none. */
 const struct name_occurrence *names_at(const struct names *names, uint32_t offset);
 struct name_symbol *names_declared(const struct names *names, uint32_t offset);

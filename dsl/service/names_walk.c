@@ -432,7 +432,7 @@ static void walk_behaviour(const struct scope_of_names *s, const struct ast_item
         return;
     const struct source_file *file = source_of(s->names->program->sources, item->name.span.begin);
     struct name_symbol *symbol = names_symbol(s->names, SERVICE_FILE, item->name, item, s->type);
-    const char *path = source_join(s->names->arena, file->folder, item->name.text);
+    const char *path = source_join(s->names->region, file->folder, item->name.text);
     symbol->shown.place = (struct service_place){path, "", 0, 0, 0};
     names_add(s->names, item->name.span, symbol);
 }
@@ -555,9 +555,9 @@ static int by_place(const void *a, const void *b)
     return one->span.end < other->span.end ? -1 : one->span.end > other->span.end;
 }
 
-void names_build(struct names *names, struct arena *arena, const struct program *program)
+void names_build(struct names *names, struct region *region, const struct program *program)
 {
-    *names = (struct names){.arena = arena, .program = program};
+    *names = (struct names){.region = region, .program = program};
     for (uint32_t f = 0; f < program->files.count; f++) {
         const struct ast_items *items = program->files.items[f]->items;
         for (uint32_t i = 0; i < items->v.count; i++)

@@ -16,14 +16,14 @@ static void enter(struct outline *o, const struct ast_item *item, struct ast_nam
     struct service_outline one = {
         .kind = member_kind(item),
         .name = name.text,
-        .detail = item->kind == AST_ENUM ? "" : describe_detail(s->arena, s->program, item),
+        .detail = item->kind == AST_ENUM ? "" : describe_detail(s->region, s->program, item),
         .depth = depth,
         .begin = whole.begin - base,
         .end = whole.end - base,
         .name_begin = name.span.begin - base,
         .name_end = name.span.end - base,
     };
-    vector_push(s->arena, &o->list, one);
+    vector_push(s->region, &o->list, one);
 }
 
 static void enter_body(struct outline *o, const struct ast_items *body, uint32_t depth)

@@ -12,9 +12,9 @@ struct service *service_open(const struct compile_options *options, const char *
         compile_close(compilation);
         return NULL;
     }
-    struct service *s = arena_take(&compilation->arena, sizeof *s);
+    struct service *s = region_take(&compilation->region, sizeof *s);
     s->compilation = compilation;
-    s->arena = &compilation->arena;
+    s->region = &compilation->region;
     s->program = program;
     s->file = program->files.items[0]->source;
     return s;
@@ -29,7 +29,7 @@ void service_close(struct service *s)
 struct names *service_names(struct service *s)
 {
     if (!s->has_names)
-        names_build(&s->names, s->arena, s->program);
+        names_build(&s->names, s->region, s->program);
     s->has_names = true;
     return &s->names;
 }
@@ -72,7 +72,7 @@ service_occurrences(struct service *s, const struct service_symbol *symbol, size
         const struct name_occurrence *one = &names->occurrences.items[i];
         struct service_occurrence found = {names_place(names, one->span), one->is_declaration};
         if (&one->symbol->shown == symbol)
-            vector_push(s->arena, &list, found);
+            vector_push(s->region, &list, found);
     }
     *count = list.count;
     return list.items;

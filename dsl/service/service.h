@@ -7,7 +7,7 @@
 
 struct service {
     struct compilation *compilation;
-    struct arena *arena;
+    struct region *region;
     const struct program *program;
     const struct source_file *file;
     struct names names;

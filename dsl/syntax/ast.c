@@ -8,7 +8,7 @@
 
 struct ast_expr *ast_expr_new(struct parser *p, enum ast_expr_kind kind, struct span span)
 {
-    struct ast_expr *e = arena_take(p->arena, sizeof *e);
+    struct ast_expr *e = region_take(p->region, sizeof *e);
     e->kind = kind;
     e->span = span;
     e->depth = 1;
@@ -54,10 +54,10 @@ static bool is_full(struct parser *p, uint32_t count, struct span span)
 struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct ast_expr *e)
 {
     if (list == NULL)
-        list = arena_take(p->arena, sizeof *list);
+        list = region_take(p->region, sizeof *list);
     if (is_full(p, list->v.count, e->span))
         return list;
-    vector_push(p->arena, &list->v, e);
+    vector_push(p->region, &list->v, e);
     list->span = span_join(list->span, e->span);
     return list;
 }
@@ -65,10 +65,10 @@ struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct
 struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct ast_name name)
 {
     if (list == NULL)
-        list = arena_take(p->arena, sizeof *list);
+        list = region_take(p->region, sizeof *list);
     if (is_full(p, list->v.count, name.span))
         return list;
-    vector_push(p->arena, &list->v, name);
+    vector_push(p->region, &list->v, name);
     return list;
 }
 
@@ -88,7 +88,7 @@ static const char *find_doc(const struct parser *p, uint32_t begin)
 struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span,
                               struct ast_name name)
 {
-    struct ast_item *item = arena_take(p->arena, sizeof *item);
+    struct ast_item *item = region_take(p->region, sizeof *item);
     item->kind = kind;
     item->span = span;
     item->name = name;
@@ -99,21 +99,21 @@ struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span 
 struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item)
 {
     if (list == NULL)
-        list = arena_take(p->arena, sizeof *list);
+        list = region_take(p->region, sizeof *list);
     if (is_full(p, list->v.count, item->span))
         return list;
-    vector_push(p->arena, &list->v, item);
+    vector_push(p->region, &list->v, item);
     return list;
 }
 
 struct ast_items *ast_items_append(struct parser *p, struct ast_items *list, struct ast_items *more)
 {
     if (list == NULL)
-        list = arena_take(p->arena, sizeof *list);
+        list = region_take(p->region, sizeof *list);
     for (uint32_t i = 0;
          more != NULL && i < more->v.count && !is_full(p, list->v.count, more->v.items[i]->span);
          i++)
-        vector_push(p->arena, &list->v, more->v.items[i]);
+        vector_push(p->region, &list->v, more->v.items[i]);
     return list;
 }
 
@@ -309,7 +309,7 @@ static const char *describe(const struct parser *p, const struct token *token, c
         return "the end of the file";
     if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING
         || token->text != NULL)
-        return arena_printf(p->arena, "'%s'", source_slice(p->diagnostics->sources, token->span));
+        return region_printf(p->region, "'%s'", source_slice(p->diagnostics->sources, token->span));
     return found;
 }
 
@@ -375,38 +375,38 @@ static void collect_docs(struct parser *p)
         uint32_t begin = p->tokens.tokens.items[token].span.begin;
         struct ast_doc *last = p->docs.count > 0 ? &p->docs.items[p->docs.count - 1] : NULL;
         if (last != NULL && last->begin == begin)
-            last->text = arena_printf(p->arena, "%s\n%.*s", last->text, (int)size, text);
+            last->text = region_printf(p->region, "%s\n%.*s", last->text, (int)size, text);
         else if (last == NULL || last->begin < begin)
-            vector_push(p->arena, &p->docs,
-                        ((struct ast_doc){begin, arena_strndup(p->arena, text, size)}));
+            vector_push(p->region, &p->docs,
+                        ((struct ast_doc){begin, region_strndup(p->region, text, size)}));
     }
 }
 
 static bool parse(struct parser *p)
 {
     uint32_t errors = p->diagnostics->error_count;
-    token_scan(p->arena, p->diagnostics, p->source, true, &p->tokens);
+    token_scan(p->region, p->diagnostics, p->source, true, &p->tokens);
     collect_docs(p);
     bool scanned = p->diagnostics->error_count == errors;
     bool parsed = heddle_yyparse(p) == 0;
     return scanned && parsed && !p->failed && p->diagnostics->error_count == errors;
 }
 
-struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d,
+struct ast_file *ast_parse(struct region *region, struct diagnostics *d,
                            const struct source_file *source)
 {
-    struct parser p = {.arena = arena, .diagnostics = d, .source = source, .start = PARSE_FILE};
-    struct ast_file *file = arena_take(arena, sizeof *file);
+    struct parser p = {.region = region, .diagnostics = d, .source = source, .start = PARSE_FILE};
+    struct ast_file *file = region_take(region, sizeof *file);
     file->source = source;
     file->damaged = !parse(&p);
-    file->items = p.items != NULL ? p.items : arena_take(arena, sizeof *p.items);
+    file->items = p.items != NULL ? p.items : region_take(region, sizeof *p.items);
     return file;
 }
 
-struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d,
+struct ast_expr *ast_parse_expression(struct region *region, struct diagnostics *d,
                                       const struct source_file *source)
 {
     struct parser p = {
-        .arena = arena, .diagnostics = d, .source = source, .start = PARSE_EXPRESSION};
+        .region = region, .diagnostics = d, .source = source, .start = PARSE_EXPRESSION};
     return parse(&p) ? p.expression : NULL;
 }

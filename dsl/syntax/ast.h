@@ -1,6 +1,6 @@
 /* The tree of a description, as written. Built by the grammar's actions through the functions
- * below, in the compilation's arena; never changed afterwards. Names are not interned: compare them
- * with strcmp().
+ * below, in the compilation's region; never changed afterwards. Names are not interned: compare
+ * them with strcmp().
  *
  * Expressions and items (declarations and statements) are one structure each with a kind; which
  * members a kind uses stands beside it. */
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
 #include "dsl/source.h"
@@ -188,7 +188,7 @@ struct ast_doc {
 
 /* What the parser and the builders share. */
 struct parser {
-    struct arena *arena;
+    struct region *region;
     struct diagnostics *diagnostics;
     const struct source_file *source;
     struct token_list tokens;
@@ -203,10 +203,10 @@ struct parser {
 };
 
 /* Parses a whole file; never NULL. */
-struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d,
+struct ast_file *ast_parse(struct region *region, struct diagnostics *d,
                            const struct source_file *source);
 /* Parses one expression, the value of an override. NULL after a diagnostic. */
-struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d,
+struct ast_expr *ast_parse_expression(struct region *region, struct diagnostics *d,
                                       const struct source_file *source);
 
 struct ast_expr *ast_expr_new(struct parser *p, enum ast_expr_kind kind, struct span span);

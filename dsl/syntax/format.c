@@ -33,7 +33,7 @@ struct line {
 };
 
 struct formatter {
-    struct arena *arena;
+    struct region *region;
     const struct source_file *source;
     const struct token_list *list;
     VECTOR(struct line) lines;
@@ -41,25 +41,25 @@ struct formatter {
 
 /* Text under construction. */
 struct text {
-    struct arena *arena;
+    struct region *region;
     VECTOR(char) v;
 };
 
 static void text_add(struct text *text, const char *add, size_t size)
 {
     for (size_t i = 0; i < size; i++)
-        vector_push(text->arena, &text->v, add[i]);
+        vector_push(text->region, &text->v, add[i]);
 }
 
 static void text_pad(struct text *text, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        vector_push(text->arena, &text->v, ' ');
+        vector_push(text->region, &text->v, ' ');
 }
 
 static const char *text_end(struct text *text)
 {
-    vector_push(text->arena, &text->v, '\0');
+    vector_push(text->region, &text->v, '\0');
     return text->v.items;
 }
 
@@ -105,8 +105,8 @@ static bool wants_space(const struct token *tokens, uint32_t i, bool in_protocol
 
 static const char *token_text(const struct formatter *f, const struct token *token)
 {
-    return arena_strndup(f->arena, f->source->text + (token->span.begin - f->source->base),
-                         token->span.end - token->span.begin);
+    return region_strndup(f->region, f->source->text + (token->span.begin - f->source->base),
+                          token->span.end - token->span.begin);
 }
 
 /* Lines of source between two offsets. */
@@ -123,7 +123,7 @@ static void add_blank(struct formatter *f)
     if (f->lines.count == 0 || f->lines.items[f->lines.count - 1].is_blank)
         return;
     struct line line = {.is_blank = true};
-    vector_push(f->arena, &f->lines, line);
+    vector_push(f->region, &f->lines, line);
 }
 
 static const char *comment_text(const struct formatter *f, const struct comment *comment)
@@ -132,14 +132,14 @@ static const char *comment_text(const struct formatter *f, const struct comment 
     size_t size = comment->span.end - comment->span.begin;
     while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t'))
         size--;
-    return arena_strndup(f->arena, text, size);
+    return region_strndup(f->region, text, size);
 }
 
 static void add_comment_line(struct formatter *f, const struct comment *comment, uint32_t indent)
 {
     struct line line = {.indent = indent, .cell_count = 1};
     line.cells[0].text = comment_text(f, comment);
-    vector_push(f->arena, &f->lines, line);
+    vector_push(f->region, &f->lines, line);
 }
 
 /* How many braces, parentheses and brackets are open after a token. */
@@ -259,7 +259,7 @@ static const char *joined_comments(const struct formatter *f, uint32_t *next, ui
            && !comments[*next].own_line;
          ++*next) {
         const char *text = comment_text(f, &comments[*next]);
-        joined = joined != NULL ? arena_printf(f->arena, "%s %s", joined, text) : text;
+        joined = joined != NULL ? region_printf(f->region, "%s %s", joined, text) : text;
     }
     return joined;
 }
@@ -271,7 +271,7 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
     struct line line = {
         .indent = context->indent, .comment = comment, .goes_on = !context->starts_statement};
     line.kind = line_kind(tokens, from, to, context->starts_statement);
-    struct text text = {.arena = f->arena};
+    struct text text = {.region = f->region};
     int column = 0, last = 0;
     uint32_t parens = context->parens_before, depth = 0, inner = context->comment;
     bool is_message = context->in_fields;
@@ -307,7 +307,7 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
         parens -= tokens[i].kind == ')' && parens > 0;
     }
     finish_cell(&line, &text, column);
-    vector_push(f->arena, &f->lines, line);
+    vector_push(f->region, &f->lines, line);
 }
 
 static bool same_run(const struct line *a, const struct line *b)
@@ -386,7 +386,7 @@ static void find_columns(const struct formatter *f, uint32_t from, uint32_t to, 
 
 static const char *write_lines(struct formatter *f, size_t *size)
 {
-    struct text out = {.arena = f->arena};
+    struct text out = {.region = f->region};
     while (f->lines.count > 0 && f->lines.items[f->lines.count - 1].is_blank)
         f->lines.count--;
     for (uint32_t i = 0; i < f->lines.count;) {
@@ -489,17 +489,17 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
         update(w, &tokens[i]);
 }
 
-const char *format_source(struct arena *arena, struct diagnostics *d,
+const char *format_source(struct region *region, struct diagnostics *d,
                           const struct source_file *source, size_t *size)
 {
     *size = 0;
-    if (ast_parse(arena, d, source)->damaged)
+    if (ast_parse(region, d, source)->damaged)
         return NULL;
     struct token_list list;
     d->muted++;
-    token_scan(arena, d, source, false, &list);
+    token_scan(region, d, source, false, &list);
     d->muted--;
-    struct formatter f = {.arena = arena, .source = source, .list = &list};
+    struct formatter f = {.region = region, .source = source, .list = &list};
     struct walk w = {.last_end = source->base};
     uint32_t i = 0;
     while (list.tokens.items[i].kind != 0) {

@@ -5,8 +5,8 @@
 #include "dsl/diagnostic.h"
 #include "dsl/source.h"
 
-/* The formatted text, in the arena; NULL when the file has errors, which are then in `d`. */
-const char *format_source(struct arena *arena, struct diagnostics *d,
+/* The formatted text, in the region; NULL when the file has errors, which are then in `d`. */
+const char *format_source(struct region *region, struct diagnostics *d,
                           const struct source_file *source, size_t *size);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Fills `out` with words (all of kind WORD), numbers, strings, symbols, and comments; ends with
  * END. */
-void lexer_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
+void lexer_scan(struct region *region, struct diagnostics *d, const struct source_file *file,
                 struct token_list *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* The grammar. Actions only build the tree (ast.h). Tokens come from an array in which keywords are
  * already told from names (token.h), so nothing is reserved here. Values live in the compilation's
- * arena: there is nothing to destroy when recovery drops them, which is why the %destructor below
+ * region: there is nothing to destroy when recovery drops them, which is why the %destructor below
  * is empty.
  *
  * Recovery. A missing ';' at the end of a line is reported there and the statement counts as
@@ -397,14 +397,14 @@ port_names: postfix         { struct ast_item *item = ast_item_new(p, AST_PORT, 
                               $$ = ast_items_add(p, $1, item); }
           ;
 
-type: type_name             { $$ = arena_take(p->arena, sizeof *$$);
+type: type_name             { $$ = region_take(p->region, sizeof *$$);
                               *$$ = (struct ast_type){ .name = $1, .span = @$ }; }
     | type_name '/' type_name
-                            { $$ = arena_take(p->arena, sizeof *$$);
-                              *$$ = (struct ast_type){ .name = { arena_printf(p->arena, "%s/%s",
+                            { $$ = region_take(p->region, sizeof *$$);
+                              *$$ = (struct ast_type){ .name = { region_printf(p->region, "%s/%s",
                                                                             $1.text, $3.text), @$ },
                                                        .span = @$ }; }
-    | ENUM literals         { $$ = arena_take(p->arena, sizeof *$$);
+    | ENUM literals         { $$ = region_take(p->region, sizeof *$$);
                               *$$ = (struct ast_type){ .literals = $2, .span = @$ }; }
     ;
 

@@ -90,7 +90,7 @@ static const struct keyword *find_keyword(const char *word)
 
 /* The scan's state: the tokens as they came, and those that go on. */
 struct filter {
-    struct arena *arena;
+    struct region *region;
     struct diagnostics *diagnostics;
     const struct source_file *file;
     const struct token *raw;
@@ -212,7 +212,7 @@ static int classify(const struct filter *f, uint32_t i)
 
 static void put_token(struct filter *f, struct token token)
 {
-    vector_push(f->arena, &f->out->tokens, token);
+    vector_push(f->region, &f->out->tokens, token);
 }
 
 static uint32_t indentation(const struct filter *f, const struct token *token)
@@ -245,7 +245,7 @@ static void report_unclosed(struct filter *f, const struct token *before, bool a
                         "this can only stand outside of all braces");
     diagnostic_help(f->diagnostics, d, "add the missing '}'");
     struct span unsure = {brace->span.begin, at_end ? UINT32_MAX : before->span.begin};
-    vector_push(f->arena, &f->out->unclosed, unsure);
+    vector_push(f->region, &f->out->unclosed, unsure);
 }
 
 static bool open_brace(struct filter *f, const struct token *token)
@@ -306,19 +306,19 @@ static void filter_token(struct filter *f, uint32_t i, bool recover)
     put_token(f, token);
 }
 
-void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
+void token_scan(struct region *region, struct diagnostics *d, const struct source_file *file,
                 bool recover, struct token_list *out)
 {
     struct token_list raw = {0};
-    lexer_scan(arena, d, file, &raw);
+    lexer_scan(region, d, file, &raw);
     *out = (struct token_list){0};
     out->cut = raw.cut;
     if (raw.cut != 0)
-        vector_push(arena, &out->unclosed, ((struct span){raw.cut, UINT32_MAX}));
+        vector_push(region, &out->unclosed, ((struct span){raw.cut, UINT32_MAX}));
     out->comments.items = raw.comments.items;
     out->comments.count = raw.comments.count;
     out->comments.capacity = raw.comments.capacity;
-    struct filter f = {.arena = arena,
+    struct filter f = {.region = region,
                        .diagnostics = d,
                        .file = file,
                        .raw = raw.tokens.items,

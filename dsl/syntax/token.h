@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
 #include "dsl/source.h"
@@ -52,6 +52,6 @@ const char *token_suggest(const char *word);
 
 /* Scans a file. With `recover`, a missing '}' in front of a top-level declaration is reported and
  * put in. */
-void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
+void token_scan(struct region *region, struct diagnostics *d, const struct source_file *file,
                 bool recover, struct token_list *out);
 #endif

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from heddle.api import (Diagnostic, Figure, Platform, Run, Sweep, command, load, open_run,
                             open_sweep, sweep, use)
-    from heddle.mistakes import Mistake
+    from heddle.base.mistakes import Mistake
 
 __version__ = "0.2.0"
 __all__ = ["Diagnostic", "Figure", "Mistake", "Platform", "Run", "Sweep", "command", "load",

@@ -7,9 +7,9 @@ import sys
 # The module of each command, and Debian's packages of what it needs beside Python's own modules.
 MODULES = {"calibrate": "heddle.calibration.calibrate", "debug": "heddle.debug.debug",
            "doc": "heddle.pages.reference",
-           "dot": "heddle.pages.walk", "experiment": "heddle.experiment",
-           "params": "heddle.params", "report": "heddle.report.report", "run": "heddle.run",
-           "stats": "heddle.stats", "sweep": "heddle.sweeps.sweep",
+           "dot": "heddle.pages.walk", "experiment": "heddle.sampling.experiment",
+           "params": "heddle.pages.params", "report": "heddle.report.report", "run": "heddle.run",
+           "stats": "heddle.statistics.stats", "sweep": "heddle.sweeps.sweep",
            "whatif": "heddle.whatif.whatif"}
 NEEDED = {"calibrate": {"numpy": "python3-numpy", "scipy": "python3-scipy"}}
 
@@ -32,8 +32,8 @@ def main() -> int:
         print(f"heddle {name}: '{sys.executable}' lacks modules; install the Debian package"
               f"{'s' if len(packages) > 1 else ''} {' and '.join(packages)}", file=sys.stderr)
         return 1
-    from heddle import command_line
-    from heddle.mistakes import Mistake
+    from heddle.base import command_line
+    from heddle.base.mistakes import Mistake
     chosen = command_line.read(sys.argv[2:])
     sys.argv = ["heddle", name, *chosen.words]  # as it was typed
     try:

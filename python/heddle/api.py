@@ -32,8 +32,8 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from heddle.files import write
-from heddle.mistakes import Mistake
+from heddle.base.files import write
+from heddle.base.mistakes import Mistake
 
 if TYPE_CHECKING:
     import pandas
@@ -52,8 +52,8 @@ def use(path: Path) -> None:
 
 
 def command() -> str:
-    """The one of `use()`, the one that this package was installed or built with, or that of PATH.
-    """
+    """The command of `use()`, else the one that this package was installed or built with, else
+    `heddle` of PATH."""
     if not _command:
         python = pathlib.Path(__file__).resolve().parents[1]
         for place in (python.parents[2] / "bin/heddle", python.parent / "build/codegen/heddle"):
@@ -382,15 +382,15 @@ class Sweep:
 
     def plot(self, result: str, over: str, by: str = "") -> Figure:
         """As `heddle report --plot RESULT:OVER:BY`."""
-        from heddle.sweeps import figures
+        from heddle.sweeps import sweep_figures
         for name in filter(None, (over, by)):
             self._results.check_setting(name)
-        return self._shown(figures.over(self._results, result, over, by))
+        return self._shown(sweep_figures.over(self._results, result, over, by))
 
     def pareto(self, result: str, cost: str, more: bool | None = None) -> Figure:
         """As `heddle report --plot pareto:RESULT:COST`; `more` of the result is better."""
-        from heddle.sweeps import figures
-        return self._shown(figures.pareto(self._results, result, cost, more))
+        from heddle.sweeps import sweep_figures
+        return self._shown(sweep_figures.pareto(self._results, result, cost, more))
 
     def _shown(self, figure: Any) -> Figure:
         if figure is None:

@@ -5,21 +5,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heddle.statistics_file import Statistics, read
-from heddle.command_line import Options
+from heddle.base.command_line import Options
+from heddle.statistics.statistics_file import Statistics, read
 
 if TYPE_CHECKING:
-    from heddle.model import Model
+    from heddle.statistics.model import Model
 
 
 def _described(chosen: Options, statistics: Statistics) -> Model:
-    from heddle import model
+    from heddle.statistics import model
     return model.described(chosen, statistics, chosen.file, chosen.files[0], built=chosen.built)
 
 
 def _limits(chosen: Options, statistics: Statistics) -> None:
     """What was full when stays in the file, for whatever reads it."""
-    from heddle import kernels
+    from heddle.statistics import kernels
     from heddle.verdict import fullness, limits
     found = fullness.read(_described(chosen, statistics), statistics, chosen.about)
     fullness.write(found, chosen.file)
@@ -34,12 +34,12 @@ def main(chosen: Options) -> int:
         return server.main(chosen)
     description = chosen.files[0]
     if chosen.what == "profile":
-        from heddle import profile
+        from heddle.statistics import profile
         print(profile.table(chosen.file, chosen.about), end="")
         return 0
     statistics = read(chosen.file, from_run=True)
     if chosen.what == "cpi":
-        from heddle import kernels
+        from heddle.statistics import kernels
         from heddle.verdict import limits
         found = limits.told(kernels.read(statistics, chosen.file), statistics, chosen.file)
         print(kernels.table([found]), end="")
@@ -52,9 +52,9 @@ def main(chosen: Options) -> int:
     elif chosen.what == "limits":
         _limits(chosen, statistics)
     elif chosen.what == "dram":
-        from heddle import dram
+        from heddle.statistics import dram
         print("\n".join(dram.lines(_described(chosen, statistics), statistics)))
     elif "sample" in statistics:
-        from heddle import sample
+        from heddle.sampling import sample
         print("\n".join(sample.lines(statistics)))
     return 0

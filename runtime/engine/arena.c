@@ -3,8 +3,8 @@
  * their arrays. Large ones stand behind it on small pages, as most are never filled (page tables,
  * tables for the worst case). Both are handed out front to back.
  *
- * With several ranks each has a slice of its own, with a front and a rear, so that what others keep
- * shares no page with what is kept here. A slice is address space only: sizes need not be known.
+ * With several ranks each has a slice of its own, with a front and a rear, so that no page holds
+ * the state of two ranks. A slice is address space only: sizes need not be known.
  *
  * It lies far above 4 GiB, where no pointer that was cut to 32 bits leads, and far from what the
  * system places by itself, where no pointer to memory that was given back leads.
@@ -29,23 +29,23 @@
  */
 #define WISH ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
 
-/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices had all of it on huge
- * pages, of which they used a fifth. */
+/* Large enough for a device of 300 compute units. With 256 MiB, 64 devices held all of that on huge
+ * pages, and used a fifth. */
 #define FRONT_BYTES ((size_t)64 << 20)
-/* Arrays up to here go to the front: the registers of a compute unit do, tables of a whole device
- * do not. */
-#define SMALL_BYTES ((size_t)512 << 10)
+/* Arrays up to here go to the front. Larger ones are mostly tables for the worst case, of which
+ * programs use a few pages. */
+#define SMALL_BYTES ((size_t)32 << 10)
 
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define GUARD_BYTES HUGE_BYTES /* the guarded bytes may lie on huge pages */
 
-struct region { /* offsets */
+struct extent { /* offsets */
     size_t used;
     size_t end;
 };
 
 struct slice {
-    struct region front, rear;
+    struct extent front, rear;
     size_t start[2]; /* of both */
 };
 
@@ -173,8 +173,8 @@ void arena_open(void)
     own_slice = NULL;
     chosen = slices;
     chosen->start[1] = FRONT_BYTES;
-    chosen->front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
-    chosen->rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
+    chosen->front = (struct extent){ARENA_ALIGNMENT, FRONT_BYTES};
+    chosen->rear = (struct extent){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
         madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* huge pages are only faster */
     arena_release(derived, DERIVED_MOST);
@@ -197,7 +197,8 @@ void arena_divide(uint32_t owners, uint32_t own)
                                        {start + ahead, start + share - ARENA_ALIGNMENT},
                                        {start, start + ahead}};
     }
-    madvise(engine_base.arena + own_slice->start[0], ahead, MADV_HUGEPAGE);
+    if (!small_pages)
+        madvise(engine_base.arena + own_slice->start[0], ahead, MADV_HUGEPAGE);
 }
 
 void arena_select(uint32_t owner)
@@ -213,7 +214,7 @@ void arena_slice(uint32_t owner, struct arena_run runs[2])
     runs[1] = (struct arena_run){s->start[1], s->rear.used - s->start[1]};
 }
 
-static size_t hand_out(struct region *r, size_t bytes)
+static size_t hand_out(struct extent *r, size_t bytes)
 {
     size_t offset = r->used;
     if (bytes > r->end - r->used)
@@ -284,12 +285,12 @@ size_t arena_skip(size_t offset)
     return offset >= slices[0].front.used && offset < FRONT_BYTES ? FRONT_BYTES : offset;
 }
 
-static bool is_end(const struct region *r, uint64_t end)
+static bool is_end(const struct extent *r, uint64_t end)
 {
     return end <= r->end && end % ARENA_ALIGNMENT == 0;
 }
 
-static void extend(struct region *r, uint64_t end)
+static void extend(struct extent *r, uint64_t end)
 {
     r->used = end > r->used ? end : r->used;
 }

@@ -61,8 +61,8 @@ void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
 #define ARENA_PAGE ((size_t)4096)
-/* For the runtime, which knows what it touches: in front, however large, and behind, however small.
- * Components call arena_allocate() (engine.h), which decides by the size. */
+/* For those that know what they touch: in front, however large, and behind, however small. All
+ * others call arena_allocate() (engine.h), which decides by the size. */
 uint32_t arena_allocate_front(size_t bytes);
 uint32_t arena_allocate_rear(size_t bytes);
 

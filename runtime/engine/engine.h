@@ -223,8 +223,9 @@ static inline void engine_before_tick(struct component *c, uint64_t limit)
     c->reasons &= ~COMPONENT_WISHES;
 }
 
-/* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since
- * others that are ticked in this edge must see that it sleeps. */
+/* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. The bit is
+ * cleared at once, since components that are ticked later in this edge must see that this one
+ * sleeps. */
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;
@@ -296,8 +297,8 @@ bool engine_may_defer(struct component *c, void (*settle)(struct component *c, u
 void engine_flush(uint64_t time_ps);
 void engine_flush_window(void);
 
-/* The platform or its settings are such that a component cannot work, which its init finds: prints
- * "heddle: PATH: ..." and exits with status 1, as die() (bug.h). */
+/* Called by a component's init if the component cannot work in this platform or with these
+ * settings: prints "heddle: PATH: ..." and exits with status 1, as die() (bug.h). */
 _Noreturn void engine_die(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -22,8 +22,8 @@ enum extension_end {
     EXTENSION_FAILED  /* something could not be written */
 };
 
-/* Launches that the program has asked for so far, those of them that have begun, the parts that all
- * of them have, and those that have ended. What users call a launch, and parts. */
+/* Counts so far: launches that the program has requested, launches that have begun, the parts of
+ * all launches, and parts that have ended. The words are what users call a launch and its parts. */
 struct run_counts {
     uint64_t launches, begun, parts, done;
     const char *launch_word, *parts_word;

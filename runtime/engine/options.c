@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 enum { PAIRS_MOST = 96 }; /* more than there are options */
 
 struct pair {
@@ -76,7 +78,7 @@ bool options_open(const char *text)
     forget_options();
     if (!text || !*text)
         return true;
-    options.text = strdup(text);
+    options.text = grow_checked(strdup(text), "the options of a run");
     for (char *item = options.text, *next; item; item = next) {
         next = strchr(item, ';');
         if (next)
@@ -141,8 +143,10 @@ static const char *own_path(const char *key, bool folder)
     if (!pair || number <= 1)
         return pair ? pair->value : NULL;
     size_t size = options_number_path(pair->value, number, folder, NULL, 0) + 1;
-    if (!pair->path && (pair->path = malloc(size)))
-        options_number_path(pair->value, number, folder, pair->path, size);
+    if (pair->path)
+        return pair->path;
+    pair->path = grow_memory(NULL, size, "a path");
+    options_number_path(pair->value, number, folder, pair->path, size);
     return pair->path;
 }
 
@@ -223,10 +227,12 @@ static size_t put_shared(char *text, size_t size)
 
 const char *options_shared(void)
 {
-    size_t size = put_shared(NULL, 0) + 1;
-    if (!options.shared && (options.shared = calloc(size, 1)))
+    if (!options.shared) {
+        size_t size = put_shared(NULL, 0) + 1;
+        options.shared = grow_zeroed(size, "the options of a run");
         put_shared(options.shared, size);
-    return options.shared ? options.shared : "";
+    }
+    return options.shared;
 }
 
 /* Is the item of `length` bytes one of those in `text`? */
@@ -253,8 +259,8 @@ static void put_typed(char *text, size_t size, const char *item, size_t length)
 char *options_difference(const char *shared, const char *other)
 {
     size_t size = 3 * strlen(shared) + 1; /* "a>" becomes " --a " */
-    char *text = calloc(size, 1);
-    for (size_t length; text && *shared; shared += length + (shared[length] == ';')) {
+    char *text = grow_zeroed(size, "the options of a run");
+    for (size_t length; *shared; shared += length + (shared[length] == ';')) {
         length = strcspn(shared, ";");
         if (!has_item(other, shared, length))
             put_typed(text, size, shared, length);

@@ -61,8 +61,8 @@ bool options_end(void);
 bool options_write(void);
 /* The pairs in which all ranks must agree, as text; a file that is written only by its key. */
 const char *options_shared(void);
-/* As a user types them, the pairs of one such text that the other lacks: "--max-cycles 5"; "" when
- * there are none. The caller frees it. */
+/* The options of one such text that the other text lacks, as a user types them: "--max-cycles 5";
+ * "" when there are none. The caller frees the result. */
 char *options_difference(const char *shared, const char *other);
 
 /* ---- writing ---- */

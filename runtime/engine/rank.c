@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,12 @@ void rank_put(uint32_t to, const void *from, size_t bytes)
     memcpy(rank_room(to, bytes), from, bytes);
 }
 
+void rank_put_others(const void *from, size_t bytes)
+{
+    for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1))
+        rank_put(i, from, bytes);
+}
+
 size_t rank_begin(uint32_t to)
 {
     rank_room(to, sizeof(uint64_t));
@@ -111,7 +118,7 @@ static uint64_t now_ns(clockid_t clock)
 static void escape_interrupted(void)
 {
     uint64_t now = now_ns(CLOCK_MONOTONIC);
-    if (ranks.number != 0 || !escape || !engine_is_interrupted())
+    if (!rank_is_first() || !escape || !engine_is_interrupted())
         return;
     alarmed_ns = alarmed_ns ? alarmed_ns : now;
     lost = now - alarmed_ns > ANSWER_NS;
@@ -183,9 +190,7 @@ void rank_exchange(void)
 {
     uint64_t awaited = 0;
     rank_trial(++exchanges);
-    for (uint32_t i = 0; i < ranks.count; i++) {
-        if (i == ranks.number)
-            continue;
+    for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
         in[i].used = 0;
         awaited |= (uint64_t)1 << i;
         send_to(i);
@@ -228,8 +233,9 @@ const void *rank_last(uint32_t from, size_t bytes)
 
 void rank_call(enum rank_command command)
 {
-    for (uint32_t i = 1; i < ranks.count; i++)
-        rank_put(i, &command, sizeof command);
+    if (rank_is_alone() || !rank_is_first())
+        return;
+    rank_put_others(&command, sizeof command);
     rank_exchange();
 }
 
@@ -246,46 +252,55 @@ uint64_t rank_sum(uint64_t own)
     uint64_t sum = own;
     if (rank_is_alone())
         return own;
-    for (uint32_t i = 0; i < ranks.count; i++)
-        if (i != ranks.number)
-            rank_put(i, &own, sizeof own);
+    rank_put_others(&own, sizeof own);
     rank_exchange();
-    for (uint32_t i = 0; i < ranks.count; i++) {
-        uint64_t theirs = 0;
-        if (i != ranks.number)
-            memcpy(&theirs, rank_take(i, sizeof theirs), sizeof theirs);
+    for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
+        uint64_t theirs;
+        memcpy(&theirs, rank_take(i, sizeof theirs), sizeof theirs);
         sum += theirs;
     }
     return sum;
 }
 
-static void say_difference(const char *what, uint32_t rank, const char *ours, const char *theirs)
+void rank_share(void *value, size_t bytes)
 {
-    fprintf(stderr,
-            "heddle: ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle with "
-            "the same files and options at all ranks\n",
-            rank, what, ours, theirs);
+    if (rank_is_alone())
+        return;
+    if (rank_is_first())
+        rank_put_others(value, bytes);
+    rank_exchange();
+    if (!rank_is_first())
+        memcpy(value, rank_take(0, bytes), bytes);
+}
+
+void rank_say(const char *format, ...)
+{
+    va_list arguments;
+    if (!rank_is_first())
+        return;
+    va_start(arguments, format);
+    fputs("heddle: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
 }
 
 bool rank_agree(const char *what, const char *text,
                 char *(*differs)(const char *one, const char *other))
 {
     bool same = true;
-    for (uint32_t i = 0; i < ranks.count; i++)
-        if (i != ranks.number)
-            rank_put(i, text, strlen(text) + 1);
+    rank_put_others(text, strlen(text) + 1);
     rank_exchange();
-    for (uint32_t i = 0; i < ranks.count; i++) {
-        if (i == ranks.number)
-            continue;
+    for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
         const char *theirs = rank_take(i, rank_left(i));
         if (strcmp(text, theirs) == 0)
             continue;
         char *ours_only = differs ? differs(text, theirs) : NULL;
         char *theirs_only = differs ? differs(theirs, text) : NULL;
-        if (same && ranks.number == 0)
-            say_difference(what, i, ours_only ? ours_only : text,
-                           theirs_only ? theirs_only : theirs);
+        if (same)
+            rank_say("ranks 0 and %u differ in the %s: '%s' and '%s'; start the same heddle with "
+                     "the same files and options at all ranks",
+                     i, what, ours_only ? ours_only : text, theirs_only ? theirs_only : theirs);
         free(ours_only);
         free(theirs_only);
         same = false;

@@ -36,6 +36,18 @@ static inline bool rank_is_alone(void)
     return engine_likely(ranks.count == 1);
 }
 
+/* Alone, or the one that knows the program and the user. */
+static inline bool rank_is_first(void)
+{
+    return ranks.number == 0;
+}
+
+/* `for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1))`: all but this one. */
+static inline uint32_t rank_other(uint32_t from)
+{
+    return from + (from == ranks.number);
+}
+
 static inline bool rank_has(uint32_t shard)
 {
     return ranks.of_shard[shard] == ranks.number;
@@ -58,10 +70,11 @@ bool rank_is_lost(void);
  * valid until the next call. */
 void *rank_room(uint32_t to, size_t bytes);
 void rank_put(uint32_t to, const void *from, size_t bytes);
+void rank_put_others(const void *from, size_t bytes);
 /* Around a part whose size is told before it; rank_end() gets what rank_begin() has returned. */
 size_t rank_begin(uint32_t to);
 void rank_end(uint32_t to, size_t begun);
-/* Sends what was put, receives what all others have put, and begins to read it. */
+/* Sends the messages put so far, receives those of all other ranks, and begins to read them. */
 void rank_exchange(void);
 /* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
 const void *rank_take(uint32_t from, size_t bytes);
@@ -69,7 +82,8 @@ const void *rank_take(uint32_t from, size_t bytes);
 const void *rank_last(uint32_t from, size_t bytes);
 /* Bytes of a message that have not been taken. */
 size_t rank_left(uint32_t from);
-/* What exchanges have cost this rank: how many, what it has sent, how long it waited for others. */
+/* The cost of exchanges to this rank: their number, the bytes sent, and the time of waiting for
+ * others. */
 struct rank_use {
     uint64_t exchanges, bytes, waited_ns;
     uint64_t waited_cpu_ns; /* processor time of that */
@@ -77,11 +91,16 @@ struct rank_use {
 struct rank_use rank_use(void);
 /* What rank 0 asks the others to do: run when it does, or come to the end. */
 enum rank_command { RANK_RUN, RANK_END };
+/* By any rank. Rank 0 asks, if there are others. */
 void rank_call(enum rank_command command);
 /* By the others: waits for it. */
 enum rank_command rank_await(void);
 /* A number that all ranks tell, summed. */
 uint64_t rank_sum(uint64_t own);
+/* Every rank gets the bytes of rank 0. */
+void rank_share(void *value, size_t bytes);
+/* Rank 0 prints the message, after "heddle: ". */
+void rank_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. `differs`: makes what
  * of one text is to be said, where the other is too; the caller frees it. NULL: all of it. */
 bool rank_agree(const char *what, const char *text,

@@ -50,7 +50,7 @@ void rank_channels_merge(enum rank_channel_time time, uint32_t from)
 {
     for (uint32_t i = 0; i < channel_count; i++) {
         uint64_t size;
-        if (!(channels[i]->times & time) || (ranks.number && !channels[i]->to_all))
+        if (!(channels[i]->times & time) || (!rank_is_first() && !channels[i]->to_all))
             continue;
         memcpy(&size, rank_take(from, sizeof size), sizeof size);
         struct rank_reader reader = {from, size, rank_take(from, size)};

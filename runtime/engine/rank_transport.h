@@ -24,8 +24,9 @@ struct rank_transport {
     /* Tells rank `to` that all of this rank's message of that exchange has been given to send().
      * Exchanges are numbered from 1, and all ranks make the same ones. */
     void (*tell)(uint32_t to, uint64_t exchange);
-    /* Have the other ranks of this machine told this one, for that exchange? If not, looks again
-     * `looks` times, then sleeps until they have, or for so long. A signal may end it earlier. */
+    /* Have the other ranks of this machine sent this one their messages of the exchange? If not,
+     * checks again `looks` times, then sleeps until they have, or for so long. A signal may end the
+     * sleep earlier. */
     bool (*wait)(uint64_t exchange, uint32_t looks, uint32_t sleep_ns);
     /* Begins to send; `bytes` stay as they are until sent(). */
     void (*send)(uint32_t to, const void *bytes, size_t size);

@@ -15,8 +15,8 @@ enum shard_watch {
     SHARD_LOGGED = 2  /* components that tick are noted: observe/stats_log.h */
 };
 
-/* Belongs to the thread that runs the shard; read by the leader between windows, which is why what
- * it always reads stands in one cache line. */
+/* Belongs to the thread that runs the shard. The leader reads it between windows, so the fields
+ * that the leader always reads stand in one cache line. */
 struct shard {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
     uint64_t now_ps;                /* of the last edge that was run */

@@ -1,6 +1,6 @@
-/* See store_log.h. Runs of bytes are noted as they come; one that continues one of the last two, or
- * lies in it, makes that longer, since a table that is filled gets an entry and a new head in turn.
- * Their bytes are read when ranks meet, by a channel to all of them. */
+/* See store_log.h. Runs of bytes are noted as they come. A run that continues one of the last two,
+ * or lies in it, extends that one: a table being filled gets an entry and a new head in turn. The
+ * bytes are read when ranks meet, by a channel to all ranks. */
 #include "store_log.h"
 
 #include <string.h>

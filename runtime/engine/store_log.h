@@ -1,6 +1,6 @@
-/* What was written to stores since ranks met last. Each rank has a copy of every store that it
- * reads; a component that writes one says what has changed, and the next exchange takes it to the
- * others (rank.h). With one rank nothing is noted.
+/* The log of writes to stores since ranks met last. Each rank has a copy of every store that it
+ * reads. A component that writes a store says which bytes have changed, and the next exchange takes
+ * them to the other ranks (rank.h). With one rank nothing is noted.
  *
  * Writers call store_offer() once, at start-up, and store_wrote() behind every change later on. A
  * store that was not offered cannot be read at another rank. */

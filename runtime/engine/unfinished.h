@@ -1,5 +1,5 @@
-/* Files that are not to stay when a signal ends the process: unfinished ones, and those that are
- * for one process alone. */
+/* Files to delete when a signal ends the process: unfinished files, and files that serve this
+ * process alone. */
 #ifndef HEDDLE_RUNTIME_UNFINISHED_H
 #define HEDDLE_RUNTIME_UNFINISHED_H
 

@@ -1,14 +1,13 @@
 /* What shards tell each other: an outbox for each pair of shards and direction, in two copies. In a
- * window a shard writes into one copy of its outboxes while the others read the other copy, which
- * it wrote in the window before; between windows the copies change their roles. So nothing is read
- * while it is written, and that a window is over before the next one begins is all the
- * synchronisation there is.
+ * window a shard writes into one copy of its outboxes, while other shards read the other copy,
+ * written in the window before; between windows the copies change their roles. So nothing is read
+ * while it is written. The only synchronisation is that a window ends before the next one begins.
  *
  * An arrival says that a ring has a message for its receiver, which is to be woken; the message
  * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
  * need no arrival: a sender that was refused is kept in a list of its own shard, and when a window
- * begins its slot is looked at again. What was freed in the window before, or is being freed in
- * this one by another thread, may be used in a later one only. Called by ring.c and run.c.
+ * begins its slot is looked at again. A slot freed in the window before, or being freed in this
+ * window by another thread, may be used in a later window only. Called by ring.c and run.c.
  */
 #include "runtime/engine/bug.h"
 #include "exchange.h"

@@ -1,5 +1,5 @@
 /* The least latency between two partitions; see lookahead.h. A message or a credit needs at least
- * that long, so what one partition does in a window is noticed by others in a later one. */
+ * that long, so other partitions notice an effect of this window in a later one. */
 #include "lookahead.h"
 
 #include "runtime/engine/bug.h"
@@ -25,8 +25,9 @@ static uint64_t least_latency(const struct platform_table *table, const struct p
     return (uint64_t)((wide)r->latency * 1000000000000u / hz);
 }
 
-/* Over the same link as a ring of another partition? The order in which the link is granted is
- * decided between windows, so what it carries may arrive no earlier, wherever its receiver is. */
+/* Over the same link as a ring of another partition? Grants of the link are ordered between
+ * windows, so its messages may arrive no earlier than in the next window, wherever their receiver
+ * is. */
 static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
 {
     for (uint32_t i = 0; r->link && table->links[r->link - 1].shared && i < table->ring_count; i++)

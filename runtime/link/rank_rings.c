@@ -139,18 +139,14 @@ void rank_rings_send(struct rank_rings_arrivals *sent)
     static const struct credits no_credit = {RING_NONE, 0};
     uint32_t kept = 0;
     rank_rings_collect();
-    for (uint32_t i = 0; i < ranks.count; i++)
-        if (i != ranks.number)
-            rank_put(i, &no_message, sizeof no_message);
+    rank_put_others(&no_message, sizeof no_message);
     for (uint32_t i = 0; i < holding_count; i++) {
         send_credits(&cuts[holding[i]]);
         if (cuts[holding[i]].held)
             holding[kept++] = holding[i];
     }
     holding_count = kept;
-    for (uint32_t i = 0; i < ranks.count; i++)
-        if (i != ranks.number)
-            rank_put(i, &no_credit, sizeof no_credit);
+    rank_put_others(&no_credit, sizeof no_credit);
     *sent = arrivals;
     forget_arrivals();
 }
@@ -217,12 +213,10 @@ static bool check_links(const struct platform_table *table)
                 || rank_at(ring_sender_domain(ring_at(k)))
                        == rank_at(ring_sender_domain(ring_at(i))))
                 continue;
-            if (ranks.number == 0)
-                fprintf(stderr,
-                        "heddle: several ranks cannot be used with the shared wire %s, over "
-                        "which %s and %s send from different ranks\n",
-                        table->strings + table->links[r->link - 1].name,
-                        table->strings + table->rings[k].name, table->strings + r->name);
+            rank_say("several ranks cannot be used with the shared wire %s, over which %s and %s "
+                     "send from different ranks",
+                     table->strings + table->links[r->link - 1].name,
+                     table->strings + table->rings[k].name, table->strings + r->name);
             return false;
         }
     }

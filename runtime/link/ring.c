@@ -87,8 +87,8 @@ static inline bool is_near(const struct ring *r)
     return r->latency && r->latency + ring_route(r)->delay < ENGINE_NEAR;
 }
 
-/* Makes the receiver look when a message arrives in cycle `ready`; of those with marks, for one
- * that stands behind others ring_drop() does so. */
+/* Makes the receiver look when a message arrives in cycle `ready`. In a ring with marks,
+ * ring_drop() does so for a message that is not the first. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
     uint64_t *pending = arena_at(uint64_t, r->pending), bit = (uint64_t)1 << r->pending_bit;

@@ -52,9 +52,9 @@ static inline uint64_t message_cycle(const struct message *m)
     return message_cycle_of(m->stamp);
 }
 
-/* A ring between two shards is looked at by two threads at once. What is sent or freed in a window
- * counts in a later one, so the old stamp and the new one mean the same to a thread that reads it
- * now. */
+/* Two threads at once look at a ring between two shards. A message that is sent or freed in a
+ * window counts in a later one, so the old stamp and the new one mean the same to a thread that
+ * reads it now. */
 static inline uint64_t message_stamp(const struct message *m)
 {
     return __atomic_load_n(&m->stamp, __ATOMIC_RELAXED);

@@ -50,9 +50,9 @@ void ring_ends_agree(void (*add)(uint32_t near, uint32_t cycles, uint32_t slots)
             rank_put(to, &sent, sizeof sent);
     }
     rank_exchange();
-    for (uint32_t from = 0; from < ranks.count; from++) {
+    for (uint32_t from = rank_other(0); from < ranks.count; from = rank_other(from + 1)) {
         struct added sent;
-        while (from != ranks.number && rank_left(from)) {
+        while (rank_left(from)) {
             memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
             if (sent.ring >= table->ring_count || rank_across(sent.ring) != from)
                 bug("rank %u adds to ring %u, which does not lie between us", from, sent.ring);

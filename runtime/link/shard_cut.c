@@ -81,21 +81,16 @@ static uint32_t count_for_ranks(const struct platform_table *table, uint32_t par
     uint8_t *rank_of = arena_derive(partitions);
     threads = threads ? threads : 1;
     if (!lookahead_ps(table)) {
-        if (ranks.number == 0)
-            fprintf(stderr,
-                    "heddle: several ranks cannot be used with this platform: its partitions "
-                    "cannot go on by themselves for more than a cycle (`heddle check` "
-                    "prints the window)\n");
+        rank_say("several ranks cannot be used with this platform: its partitions cannot go on by "
+                 "themselves for more than a cycle (`heddle check` prints the window)");
         return 0;
     }
     if (!placement_of_partitions(table, ranks.count, rank_of))
         return 0;
     if (ranks.count * threads + 1 > most) {
-        if (ranks.number == 0)
-            fprintf(stderr,
-                    "heddle: %u ranks of %u threads are too many for this platform: with %u "
-                    "clocks, ranks times threads is at most %u\n",
-                    ranks.count, threads, table->domain_count, most - 1);
+        rank_say("%u ranks of %u threads are too many for this platform: with %u clocks, ranks "
+                 "times threads is at most %u",
+                 ranks.count, threads, table->domain_count, most - 1);
         return 0;
     }
     shard_of = arena_derive(partitions);

@@ -1,10 +1,10 @@
 /* Ranks by MPI: the one source of heddle_mpi_openmpi.so and heddle_mpi_mpich.so, compiled with the
  * headers of each library. See engine/rank_transport.h; nothing else of heddle is included.
  *
- * What waits in an MPI library spins. So ranks of one machine have memory in common, with a counter
- * for each of them that the others count up when they have sent it something; it sleeps on that.
- * A rank sends its message of an exchange when it has the messages of the one before from all
- * others, so two counters, used in turn, can tell which exchange was meant. */
+ * A rank that waits in an MPI library spins. So ranks of one machine share memory with a counter
+ * for each rank. The others increment the counter when they have sent the rank a message, and the
+ * rank sleeps on its counter. A rank sends its message of an exchange when it has all messages of
+ * the exchange before, so two counters, used in turn, tell the exchanges apart. */
 #define _GNU_SOURCE /* syscall */
 #include <linux/futex.h>
 #include <mpi.h>
@@ -60,8 +60,9 @@ static void share_told(MPI_Comm here)
     MPI_Barrier(here);
 }
 
-/* The library looks at the machine by hwloc, one of whose plugins asks OpenCL for devices: in a
- * program's process those of the platform that is being opened, on which it would wait for ever. */
+/* The library inspects the machine by hwloc. A plugin of hwloc asks OpenCL for devices. In a
+ * program's process these are devices of the platform that is being opened, and hwloc would wait
+ * for them for ever. */
 static bool init_library(void)
 {
     static const char name[] = "HWLOC_COMPONENTS";

@@ -1,10 +1,10 @@
-/* Why nothing goes on: which component waits on which port for which other.
+/* Explains a hang: which component waits, on which port, for which other component.
  *
- * The graph has an edge from a component to another when it was refused by a full ring that the
- * other should empty, or when the other owes it replies. Following first edges from a waiting
- * component ends in a cycle, which is the deadlock, or at a component that waits for no other,
- * which is the culprit. All is found by counting in the rings; components add notes. run.c asks
- * between steps; the report is composed in a static buffer and kept. */
+ * The graph has an edge from component A to component B when a full ring that B should empty has
+ * refused A, or when B owes A replies. Following first edges from a waiting component ends in a
+ * cycle, which is the deadlock, or at a component that waits for no other, which is the culprit.
+ * All is found by counting in the rings; components add notes. run.c asks between steps; the report
+ * is composed in a static buffer and kept. */
 #include "hang.h"
 
 #include <inttypes.h>

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 bool path_pattern_matches(const char *pattern, const char *path)
 {
     if (!*pattern)
@@ -21,10 +23,9 @@ bool path_pattern_matches(const char *pattern, const char *path)
 
 bool path_pattern_each(const char *text, bool (*take)(const char *line))
 {
-    char *copy = strdup(text), *rest = NULL;
-    bool good = copy != NULL;
-    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; good && line;
-         line = strtok_r(NULL, "\n", &rest))
+    char *copy = grow_checked(strdup(text), "a list of paths"), *rest = NULL;
+    bool good = true;
+    for (char *line = strtok_r(copy, "\n", &rest); good && line; line = strtok_r(NULL, "\n", &rest))
         good = take(line);
     free(copy);
     return good;

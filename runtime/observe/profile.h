@@ -6,9 +6,9 @@
  * A component may name programs, and the instructions of them, for others that count by the same
  * numbers and know no names.
  *
- * Only platforms that are built for it call this (codegen/build: -DHEDDLE_PROFILE), so others pay
- * nothing. The file is CSV: program, device, symbol, offset from its first instruction, the
- * instruction, the counts.
+ * Only platforms built for profiles call these functions (codegen/build: -DHEDDLE_PROFILE), so
+ * other platforms pay nothing. The file is CSV: program, device, symbol, offset from its first
+ * instruction, the instruction, the counts.
  */
 #ifndef HEDDLE_RUNTIME_PROFILE_H
 #define HEDDLE_RUNTIME_PROFILE_H

@@ -323,7 +323,7 @@ bool series_open(const struct platform_table *table)
         return true;
     if (!stats_wanted())
         stats_blocks_find(table);
-    series.path = ranks.number ? NULL : path;
+    series.path = rank_is_first() ? path : NULL;
     series.columns = series_columns_find(table, counters, option_number("series-use") != 0,
                                          &series.column_count);
     if (!series.columns)

@@ -27,8 +27,8 @@ uint64_t series_next(void);
 void series_take(void);
 /* Takes all up to `time_ps`. */
 void series_take_until(uint64_t time_ps);
-/* Are samples tracks of the timeline, too? Then ranks take all that lie before the end of what they
- * have run whenever they meet, as a sample stands before the events of its time. */
+/* Are samples tracks of the timeline, too? Then ranks, whenever they meet, take all samples before
+ * the end of the stretch they have run, as a sample stands before the events of its time. */
 bool series_has_tracks(void);
 void series_join(void);
 /* At the end of a run, before the timeline is closed: the last row, and the file. false: it could

@@ -8,7 +8,6 @@
 #include "path_pattern.h"
 #include "base/grow.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/engine/rank.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
@@ -79,7 +78,7 @@ static void add_links(const struct platform_table *table)
         for (unsigned half = 0; half < 2; half++) {
             const struct ring_link_use *use = ring_link_use(i, half, 0);
             const char *direction = half ? "backward" : "forward";
-            uint32_t rank = rank_is_alone() ? 0 : stats_rank_of_half(i, half);
+            uint32_t rank = stats_rank_of_half(i, half);
             if (!only_use) {
                 add_column(name, direction, ".messages", &use->messages, rank);
                 add_column(name, direction, ".bytes", &use->bytes, rank);

@@ -244,8 +244,7 @@ static void write_host(void)
     if (host_time_is_unordered())
         json_bool(&out, "unordered", true);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
-    if (!rank_is_alone())
-        stats_ranks_write(&out);
+    stats_ranks_write(&out);
     json_close(&out, '}');
 }
 
@@ -309,7 +308,7 @@ static bool open_spool(void)
     if (!stats_path)
         return true;
     /* What other ranks write of spans goes to rank 0, by memory. */
-    if (ranks.number) {
+    if (!rank_is_first()) {
         int hidden = memfd_create("heddle spool", MFD_CLOEXEC);
         if (hidden < 0)
             return complain();

@@ -1,7 +1,7 @@
-/* See stats_log.h. Only a component that has ticked can have changed its statistics and those of
- * its parts. So the end of a window copies the blocks of those that have ticked in it, and what a
- * block was before the first copy is kept in a copy of all (`before`). The main partition's blocks
- * change between windows, too, but only behind the last one of a stretch. */
+/* See stats_log.h. Only a component that has ticked can have changed its own and its parts'
+ * statistics. So the end of a window copies the blocks of the components that have ticked in it. A
+ * copy of all blocks (`before`) keeps their contents before the first copy. The main partition's
+ * blocks change between windows, too, but only after the last window of a stretch. */
 #include "stats_log.h"
 
 #include <string.h>
@@ -152,7 +152,7 @@ void stats_log_forget(void)
     if (!stats_log_ticked)
         return;
     for (uint32_t w = 0; w < id_words; w++) {
-        uint64_t main = ranks.number == 0 && w < main_words ? UINT64_MAX : 0;
+        uint64_t main = rank_is_first() && w < main_words ? UINT64_MAX : 0;
         for (uint64_t bits = unsettled[w] | stats_log_ticked[w] | main; bits; bits &= bits - 1) {
             uint32_t id = w * 64 + (uint32_t)__builtin_ctzll(bits);
             keep_before(first_of[id], first_of[id + 1]);

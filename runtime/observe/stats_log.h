@@ -1,9 +1,10 @@
-/* Statistics of this rank at the ends of windows at which it does not meet the others. A span
- * (stats_span.h) that begins or ends at another rank wants them, and that is known when ranks meet.
+/* Statistics of this rank at the ends of windows where ranks do not meet. A span (stats_span.h)
+ * that begins or ends at another rank needs them, and this rank learns of it when ranks meet.
  *
  * A stretch is logged when stats_log_note() is called at the end of each of its windows but the
- * last. When ranks meet, stats_log_show() makes the blocks (stats_span.h) show what they were at
- * such an end, stats_log_hide() what they are, and stats_log_forget() begins the next stretch. */
+ * last. When ranks meet, stats_log_show() gives the blocks (stats_span.h) their contents at the end
+ * of such a window, stats_log_hide() gives them their present contents back, and stats_log_forget()
+ * begins the next stretch. */
 #ifndef HEDDLE_RUNTIME_STATS_LOG_H
 #define HEDDLE_RUNTIME_STATS_LOG_H
 

@@ -95,7 +95,7 @@ static void find_halves(const struct platform_table *t)
 
 uint32_t stats_rank_of_half(uint32_t link, unsigned half)
 {
-    return half_ranks[2 * link + half];
+    return half_ranks ? half_ranks[2 * link + half] : 0;
 }
 
 /* What each connection has sent over a half of a shared wire follows the half's own words. */
@@ -167,6 +167,8 @@ static struct spent spent_here(void)
 
 void stats_ranks_write(struct json *out)
 {
+    if (rank_is_alone())
+        return;
     spent[0] = spent_here();
     json_open(out, "ranks", '[');
     for (uint32_t i = 0; i < ranks.count; i++) {

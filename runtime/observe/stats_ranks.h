@@ -1,5 +1,5 @@
-/* Statistics of several ranks. Each counts what its own shards do; rank 0, which writes them, asks
- * for the others' numbers and puts them where its own copies of these components have theirs. */
+/* Statistics of several ranks. Each rank counts for its own shards. Rank 0 writes the statistics:
+ * it gets the other ranks' numbers and puts them into its own copies of their components. */
 #ifndef HEDDLE_RUNTIME_STATS_RANKS_H
 #define HEDDLE_RUNTIME_STATS_RANKS_H
 

@@ -428,8 +428,7 @@ static void open_collections(void)
     for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
         collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
     merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
-    if (!rank_is_alone())
-        others = (struct collected){arena_reserve(SHARD_BYTES), 0};
+    others = (struct collected){arena_reserve(SHARD_BYTES), 0};
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
@@ -457,7 +456,7 @@ bool timeline_open(const struct platform_table *described)
         return true;
     if (!timeline_select_open(table))
         return false;
-    if (ranks.number) {
+    if (!rank_is_first()) {
         open_collections();
         engine.tracing |= ENGINE_TIMELINE;
         ring_trace_all(true);

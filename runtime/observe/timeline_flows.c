@@ -270,8 +270,8 @@ static struct timeline_flow add_asked(const struct timeline_hop *h, const struct
     return flow;
 }
 
-/* Notes the requests that wait at the asker for the line that this answer brings, and for which it
- * has sent none. */
+/* Notes the requests that wait at the receiver for the line of this answer without a request of
+ * their own below. */
 static void note_merged(const struct request *answered, uint64_t arrival_ps)
 {
     struct list *l = &lists[answered->asker];

@@ -58,15 +58,15 @@ uint32_t timeline_spans_count(uint32_t instance, const char *name);
 bool timeline_spans_drain(uint32_t *instance, struct timeline_span *span);
 void timeline_spans_close(void);
 
-/* Flows of the trace: which messages belong to one request, from the component that asks first to
- * the one that answers, and back.
+/* Flows of the trace: the messages that belong to one request, on the way from the component that
+ * asks first to the component that answers, and back.
  *
  * No message has an identity that lasts for longer than a hop, and none gets one for the sake of
- * traces. The writer of the trace concludes it from what it sees of all messages: while a component
- * owes an answer to a request, what it asks others for the same line, or for the page's
- * translation, belongs to that request. Of several the oldest counts for which nothing has been
- * asked yet. Addresses before and behind a translation are known to be the same from the answers of
- * TLBs; of pages whose translation was not asked for, by their last twelve bits.
+ * traces. The writer of the trace infers flows from all messages: while a component owes an answer
+ * to a request, its own requests for the same line, or for the page's translation, belong to that
+ * request. If it owes several answers, the oldest request without such a message counts. Addresses
+ * before and behind a translation are known to be the same from the answers of TLBs; of pages whose
+ * translation was not asked for, by their last twelve bits.
  *
  * A request of more than a page's part that caches handle (a copy) begins no flow: the lines that
  * it consists of do. */

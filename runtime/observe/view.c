@@ -78,7 +78,7 @@ static void write_board(uint64_t time_ps)
     set_sequence(1);
     b->time_ps = time_ps;
     b->cycles = engine_cycle_at(0, time_ps);
-    b->instructions = rank_is_alone() ? engine_instructions() : view.instructions;
+    b->instructions = view.shared ? view.instructions : engine_instructions();
     b->messages = engine_messages();
     struct run_counts counts;
     extensions_progress(&counts);
@@ -99,7 +99,7 @@ static void tell_waits(void)
         return;
     set_sequence(1);
     snprintf(view.board->waits, sizeof view.board->waits, "%s",
-             rank_is_alone() ? hang_describe() : view.waits);
+             view.shared ? view.waits : hang_describe());
     view.board->waits_told = view.waits_told = asked;
     set_sequence(1);
 }
@@ -161,8 +161,8 @@ bool view_is_shared(void)
     return view.shared;
 }
 
-/* What the state of all ranks tells, by a copy of this process: rings of this rank that end at
- * others are not what they were once the state is together. */
+/* Describes the state of all ranks in a copy of this process, since bringing the state together
+ * changes this rank's rings that end at other ranks. */
 static void describe_apart(void)
 {
     int ends[2];
@@ -198,13 +198,10 @@ void view_gather(uint64_t instructions)
         view_open_now
         && (wish(&view.board->wishes.pause) || wish(&view.board->wishes.waits) != view.waits_told);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
-    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
-        rank_put(i, &wanted, sizeof wanted);
     rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++)
+    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++)
         rank_channels_merge(RANK_CHANNEL_VIEW, i);
-    if (ranks.number)
-        memcpy(&wanted, rank_take(0, sizeof wanted), sizeof wanted);
+    rank_share(&wanted, sizeof wanted);
     if (wanted)
         rank_state_share();
     if (wanted && view_open_now)
@@ -278,7 +275,7 @@ bool view_open(const struct platform_table *table)
     uint64_t process = option_number("process"), number = process ? process - 1 : 0;
     view_open_now = view_stops_now = false;
     view.shared = !rank_is_alone() && path;
-    if (!path || ranks.number)
+    if (!path || !rank_is_first())
         return true;
     if (number >= BOARD_PLACES) {
         fprintf(stderr, "heddle: warning: the page shows %d processes; this is one more\n",

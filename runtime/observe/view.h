@@ -1,6 +1,7 @@
-/* A run that is watched while it goes on: what it shows on its board (runtime/engine/board.h), and
- * where it obeys. Everything happens between windows, in the thread that called engine_run(), so
- * what is simulated is the same bytes; real time only decides when the board is written.
+/* A run that is watched while it goes on: it shows its state on its board (runtime/engine/board.h),
+ * and obeys commands there. Everything happens between windows, in the thread that called
+ * engine_run(), so what is simulated is the same bytes; real time only decides when the board is
+ * written.
  *
  * Without --view every call is a branch. */
 #ifndef HEDDLE_RUNTIME_VIEW_H
@@ -22,8 +23,8 @@ void view_tell_end(uint64_t time_ps);
 /* Between windows, from time to time: writes the board when some time has gone by, and waits
  * for as long as the page asks for a pause. */
 void view_look(uint64_t time_ps);
-/* Called by all of several ranks when they have met: rank 0 gets what its board shows of others,
- * and if it is asked for what waits for what. Only then it looks. `instructions`: of all. */
+/* Called by all of several ranks when they have met: rank 0 gets the other ranks' part of its board
+ * and, only if the board asks for it, the graph of waiting components. `instructions`: of all. */
 bool view_is_shared(void);
 void view_gather(uint64_t instructions);
 /* Launch `number`, from 0, began or ended: between windows. */

@@ -170,10 +170,10 @@ void failure_agree(void)
         char text[sizeof failure];
     } own = {failed_ps, failed_address, failed_leaf, failed_by_access, ""}, other;
     memcpy(own.text, failure, sizeof failure);
-    if (ranks.number)
+    if (!rank_is_first())
         rank_put(0, &own, sizeof own);
     rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && !ranks.number; i++) {
+    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++) {
         memcpy(&other, rank_take(i, sizeof other), sizeof other);
         if (!other.text[0]
             || (failure[0]

@@ -1,9 +1,9 @@
-/* See rank_barrier.h. One exchange: a word of what was decided, the messages and credits of cut
- * rings, what was written to stores. Since each rank says when the first of what it sends arrives
- * at which rank, each rank knows when the others have something to do next without asking again.
+/* See rank_barrier.h. One exchange carries a word of decisions, the messages and credits of cut
+ * rings, and the writes to stores. Each rank says when its first message arrives at which rank, so
+ * each rank knows without a second exchange when the others have something to do next.
  *
- * The order makes it exact: what a rank has sent leaves its outboxes first, then what its own
- * shards have sent each other is delivered, and only then it knows its own next edge. */
+ * The order makes this exact: first a rank empties its outboxes to other ranks, then it delivers
+ * the messages between its own shards, and only then it knows its own next edge. */
 #include "rank_barrier.h"
 
 #include <stddef.h>
@@ -54,18 +54,15 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
     plan_all(m);
     m->live |= w->arrivals.messages != 0;
     m->decides_ps = min_u64(m->decides_ps, w->arrivals.main_ps);
-    if (ranks.number == 0)
+    if (rank_is_first())
         m->decides_ps = min_u64(m->decides_ps, shards[0].next_ps);
     w->own = *m;
     w->waits = exchange_waits();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
-    for (uint32_t i = 0; i < ranks.count; i++)
-        if (i != ranks.number)
-            rank_put(i, w, word_bytes());
+    rank_put_others(w, word_bytes());
     rank_exchange();
-    for (uint32_t i = 0; i < ranks.count; i++)
-        if (i != ranks.number)
-            memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
+    for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1))
+        memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
 }
 
 /* Combines the words of all ranks into what holds for each of them. */
@@ -96,13 +93,11 @@ static void take_messages(const struct rank_barrier *m, uint64_t start_ps)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
-    for (uint32_t i = 0; i < ranks.count; i++) {
-        if (i == ranks.number)
-            continue;
+    for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
         rank_rings_take(i);
         rank_channels_merge(RANK_CHANNEL_BARRIER, i);
     }
-    if (ranks.number == 0 && series_has_tracks())
+    if (rank_is_first() && series_has_tracks())
         series_take_until(m->now_ps);
     series_join();
     exchange_look_again();
@@ -137,13 +132,13 @@ static void merge_and_settle(enum rank_channel_time time, uint64_t end_ps)
 
 void rank_barrier_settle(uint64_t windows, uint64_t (*end_of)(uint32_t window))
 {
-    for (uint64_t bits = ranks.number ? windows : 0; bits; bits &= bits - 1) {
+    for (uint64_t bits = rank_is_first() ? 0 : windows; bits; bits &= bits - 1) {
         uint32_t window = (uint32_t)__builtin_ctzll(bits);
         show(window);
         rank_channels_encode(RANK_CHANNEL_SETTLE, end_of(window));
     }
     rank_exchange();
-    for (uint64_t bits = ranks.number ? 0 : windows; bits; bits &= bits - 1) {
+    for (uint64_t bits = rank_is_first() ? windows : 0; bits; bits &= bits - 1) {
         uint32_t window = (uint32_t)__builtin_ctzll(bits);
         show(window);
         merge_and_settle(RANK_CHANNEL_SETTLE, end_of(window));
@@ -155,6 +150,6 @@ void rank_barrier_settle_last(void)
 {
     rank_channels_encode(RANK_CHANNEL_END, ENGINE_NEVER);
     rank_exchange();
-    if (!ranks.number)
+    if (rank_is_first())
         merge_and_settle(RANK_CHANNEL_END, ENGINE_NEVER);
 }

@@ -1,5 +1,5 @@
-/* Between two windows with several ranks: they tell each other what has crossed and what they have
- * decided, so that all of them go on, or end, in the same way. See rank_barrier.c. */
+/* The barrier of ranks between two windows: ranks exchange messages and decisions, so that all of
+ * them go on, or end, in the same way. See rank_barrier.c. */
 #ifndef HEDDLE_RUNTIME_RANK_BARRIER_H
 #define HEDDLE_RUNTIME_RANK_BARRIER_H
 

@@ -1,9 +1,10 @@
 /* The run of one of several ranks: stretches of windows, at whose ends the ranks meet.
  *
- * A rank goes through the windows of a stretch by itself: what crosses between ranks, or between
- * the main partition and the others, takes at least that long. All that concerns all ranks is
- * decided by components of the main partition, so a stretch ends with the first window in which one
- * of these may tick, which is known when ranks meet (rank_barrier.c). See rank_run.h. */
+ * A rank goes through the windows of a stretch by itself: a message between ranks, or between the
+ * main partition and the others, takes at least as long as the stretch. Components of the main
+ * partition decide all that concerns all ranks. So a stretch ends with the first window in which
+ * one of these components may tick; ranks learn which when they meet (rank_barrier.c). See
+ * rank_run.h. */
 #include "rank_run.h"
 
 #include "deferred.h"
@@ -53,12 +54,12 @@ void rank_run_meet(void)
                                          .interrupted = engine_is_interrupted(),
                                          .failed = engine_failure() != NULL,
                                          .settles = find_settled()};
-    if (ranks.number && series_has_tracks())
+    if (!rank_is_first() && series_has_tracks())
         series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
     rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
     window_plan.end_ps = this_run.met.end_ps;
     __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
-    if (!ranks.number)
+    if (rank_is_first())
         timeline_settle();
     if (this_run.met.failed)
         failure_note(window_plan.end_ps - 1);
@@ -86,8 +87,8 @@ static bool goes_on_alone(uint64_t time_ps, bool live)
 }
 
 /* How far a single shard may run through the ends of windows. In the stretch no other rank can
- * reach it; behind that, others do nothing unless they are told something. While statistics are
- * logged, windows in which others may have a mark are run one by one. */
+ * reach the shard; after it, other ranks do nothing unless they get a message. While statistics are
+ * logged, windows in which other ranks may have a mark are run one by one. */
 static uint64_t free_until(uint64_t last_ps)
 {
     if (this_run.met.alone_ps > last_ps && must_meet())
@@ -124,8 +125,9 @@ static uint64_t stretch_end(uint64_t time_ps)
     return max_u64(last, end);
 }
 
-/* A window is over, and the next one of this rank, if there is one, is that of `next_ps`. Between
- * the two a span of others may begin or end; or one of this rank has, in the stretch. */
+/* A window is over, and this rank's next one, if there is one, begins at `next_ps`. Between the
+ * two, a span of another rank may begin or end, or a span of this rank has done so in the
+ * stretch. */
 static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
 {
     if (stats_log_ticked && window_plan.end_ps < last_ps

@@ -16,12 +16,9 @@
  * gets the same one, so all numbers are the same. A platform without partitions has no window; its
  * windows are as short as a step.
  *
- * With several ranks, each goes through the windows of a stretch by itself: what crosses between
- * ranks, or between the main partition and the others, takes at least that long. All that concerns
- * all ranks is decided by components of the main partition, so a stretch ends with the first window
- * in which one of these may tick, which is known when ranks meet. A component can fail anywhere: it
- * stops ticking, and the run goes on to the end of the stretch, with one process, too; where a
- * stretch is one window, to the end of the next one.
+ * With several ranks, each goes through the windows of a stretch by itself (rank_run.c). A
+ * component can fail anywhere: it stops ticking, and the run goes on to the end of the stretch,
+ * with one process, too; where a stretch is one window, to the end of the next one.
  *
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
@@ -127,7 +124,7 @@ static bool look_together(void)
     view_gather(rank_sum(engine_instructions()));
     if (view_stops_now)
         view_look(reached_ps());
-    return rank_sum(ranks.number == 0 && engine_is_interrupted()) != 0;
+    return rank_sum(rank_is_first() && engine_is_interrupted()) != 0;
 }
 
 /* Looks at the run before the step at `time_ps`, where that is due or the run is watched. true: the
@@ -231,8 +228,7 @@ void engine_abandon(void)
 /* Ranks meet from the beginning on. */
 static enum engine_result begin_and_loop(void)
 {
-    if (ranks.number == 0 && ranks.count > 1)
-        rank_call(RANK_RUN);
+    rank_call(RANK_RUN);
     run_progress_begin();
     series_begin();
     if (view_is_shared())
@@ -276,7 +272,7 @@ enum engine_result engine_run(void)
     run_progress_erase();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
         rank_state_gather();
-        if (ranks.number == 0)
+        if (rank_is_first())
             hang_explain(reasons[result]);
     }
     rank_set_escape(NULL);

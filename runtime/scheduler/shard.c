@@ -5,9 +5,9 @@
  * settled. In an edge, first the wheel's bucket, `next` and the marks of arriving messages are
  * merged into `active`, then every group with an active bit is walked.
  *
- * Invariant between steps: a component is in `next` or `active`, or it sleeps; one that sleeps has
- * a node in its wheel for its earliest known reason, or a mark for each message under way to it, or
- * waits for a message or credit whose sender or receiver will make that.
+ * Invariant between steps: a component is in `next` or `active`, or it sleeps. A sleeping component
+ * has a node in its wheel for its earliest known reason, or a mark for each message under way to
+ * it, or waits for a message or credit whose sender or receiver will make such a mark.
  *
  * Nothing here is shared by shards: plans, wheels and bitmap words belong to a domain, and so to a
  * shard. What runs the shards, and when all of it ends, is run.c. */
@@ -187,8 +187,8 @@ static void arrange_ids(struct shard *s, uint32_t *ids, uint32_t count)
 }
 
 /* A component that does something although nothing woke it has missed a wake-up, or breaks the rule
- * that a tick without a reason changes nothing. "Progress" one cycle before its wake-up only says
- * that it wants to stay awake for that. */
+ * that a tick without a reason changes nothing. "Progress" one cycle before its wake-up only means
+ * that the component wants to stay awake until then. */
 static void tick_asleep(uint32_t id, const struct engine_group *g)
 {
     static uint32_t reported;

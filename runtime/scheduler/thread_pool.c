@@ -3,13 +3,13 @@
  * the platform, whose code may be unloaded then.
  *
  * `window_published.number` goes up by one each time there is something to do. In such a round
- * every shard is claimed once: each thread begins with the shard that it was given, always the same
- * one, and goes on with those that the others have not begun. So no thread waits for one that the
- * machine has no processor for: its shards are run by others, and the leader waits only for shards
- * that have been begun. `finished` counts the shards that workers have run. A thread that waits
- * spins, then gives its processor away to whatever wants it, and at last sleeps in the system (a
- * futex), so that a machine with other things to do loses nothing to waiting threads. A thread that
- * changes a counter wakes those that say that they sleep on it.
+ * every shard is claimed once: each thread begins with a shard of its own, the same in all rounds,
+ * and goes on with shards that no other thread has begun. So no thread waits for a thread that has
+ * no processor: other threads run its shards, and the leader waits only for shards that have been
+ * begun. `finished` counts the shards that workers have run. A thread that waits spins, then gives
+ * its processor away to whatever wants it, and at last sleeps in the system (a futex), so that a
+ * machine with other things to do loses nothing to waiting threads. A thread that changes a counter
+ * wakes the threads that have announced that they sleep on it.
  *
  * Invariants: a shard that is due is in `unclaimed` until a thread begins to run it, but for the
  * leader's first one, which never is. The next round begins when all have been run, so a worker

@@ -88,7 +88,7 @@ static void set_limits(void)
         .seed = option_number("tick-seed"),
         .windowless = platform_mode() == PLATFORM_FUNCTIONAL,
         .tick_all = option_flag("tick-all"),
-        .progress = ranks.number ? PLATFORM_QUIET : told,
+        .progress = rank_is_first() ? told : PLATFORM_QUIET,
     });
 }
 
@@ -111,7 +111,7 @@ static bool start_session(const char *options)
 
 static int run_session(void)
 {
-    if (ranks.number)
+    if (!rank_is_first())
         return ranks_serve();
     enum engine_result result = checkpoint_run();
     if (result == ENGINE_FAILED)
@@ -143,7 +143,7 @@ static void finish_ranks(void)
 
 static int finish_session(void)
 {
-    if (ranks.number) {
+    if (!rank_is_first()) {
         thread_pool_close();
         return EXIT_CLEAN;
     }

@@ -1,4 +1,5 @@
-/* A session of several ranks: what they must have in common, and what those but the first do. */
+/* A session of several ranks: checks what they must have in common, and runs the ranks other than
+ * the first. */
 #ifndef HEDDLE_RUNTIME_RANKS_SESSION_H
 #define HEDDLE_RUNTIME_RANKS_SESSION_H
 

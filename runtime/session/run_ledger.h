@@ -1,9 +1,11 @@
-/* What the processes of one `heddle run` tell it, line by line, in a file that has no name: which
- * process has opened the platform, how its simulation ended, and whether its files are written.
+/* The ledger of one `heddle run`, a file without a name to which its processes write line by line:
+ * which process has opened the platform, how its simulation ended, and whether its files are
+ * written.
  *
  * A program may be a script that starts several programs, and each process that uses HIP simulates
- * a platform of its own. They are numbered from 1 in the order in which they open it, and number N
- * writes files of its own (option_file()). docs/reference/outputs.md is the contract.
+ * a platform of its own. Such processes are numbered from 1 in the order in which they open the
+ * platform, and process N writes files of its own (option_file()). docs/reference/outputs.md is the
+ * contract.
  *
  * The file is a memfd of `heddle run`, which processes reach through its path in /proc
  * (HEDDLE_STATUS): it is gone with `heddle run`, whatever ends that. A line is one write() at the

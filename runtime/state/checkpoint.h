@@ -9,8 +9,8 @@
  * build is generic; with statistics it has their spans. That a component's C file has changed
  * without changing its size is not noticed.
  *
- * Parameters may differ from those of the run that wrote it, as long as they change no sizes and
- * nothing that has been in use: checkpoint_merge.c. The statistics' stamp says so.
+ * Parameters may differ from those of the run that wrote the state, as long as they change no sizes
+ * and nothing that has been in use: checkpoint_merge.c. The statistics' stamp says so.
  *
  * On a platform with a driver half of the state is the host program's. Such a state is loaded in
  * two steps: checkpoint_open() checks the file, the driver lets the program do once more what it
@@ -45,8 +45,8 @@ struct checkpoint_part {
     void (*put_back)(void);
 };
 void checkpoint_register(const struct checkpoint_part *part);
-/* No state is written while one of these says that there is something which no state has; it is
- * written when that is over. Once a process. */
+/* Registers a function that says whether nothing is under way that no state can hold. A state is
+ * written only when all such functions agree. Once a process. */
 void checkpoint_wait_for(bool (*is_over)(void));
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size);
 

@@ -61,8 +61,8 @@ struct merge_file {
     uint64_t page_count;
 };
 
-/* Takes what is no state out of the arena, pointers and what this build and this run have of their
- * own, and puts it back. */
+/* Takes out of the arena, or puts back, what is no state: pointers, and data of this build or this
+ * run alone. */
 void merge_bare(bool bare);
 
 /* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the

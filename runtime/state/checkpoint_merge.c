@@ -195,8 +195,8 @@ static bool is_time(uint32_t param)
     return false;
 }
 
-/* The parameters that differ from `then`, all or those that are no times, the first of them with
- * their values. */
+/* Names the parameters that differ from `then`, all of them or only those that are no times; the
+ * first ones with their values. */
 static void name_changes(const int64_t *then, bool times, char *text, size_t size)
 {
     char names[NAMED][256];

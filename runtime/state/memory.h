@@ -26,7 +26,7 @@ static inline bool memory_contains(uint64_t physical, uint64_t bytes)
 
 _Noreturn void memory_outside(uint64_t physical, uint64_t bytes);
 
-/* The byte at `physical`; what follows it stands behind it in the host's memory too. */
+/* The byte at `physical`. Bytes that follow it in memory follow it in the host's memory, too. */
 static inline void *memory_at(uint64_t physical)
 {
     if (__builtin_expect(!memory_contains(physical, 1), 0))

@@ -6,9 +6,10 @@
  * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
  * offsets. Called once by heddle_platform.start(), and by tests.
  *
- * With several ranks every instance has its place at all of them, in the slice of its owner
- * (arena.h), but only those that are here are touched and initialised. A component that writes a
- * store is at every rank, for the copies of the store, in the common slice. */
+ * With several ranks every instance has its place at all ranks, in the slice of its owner
+ * (arena.h), but a rank touches and initialises only instances that are here (platform_is_here()).
+ * A component that writes a store is at every rank, for the copies of the store, in the common
+ * slice. */
 #include "platform.h"
 
 #include <stdio.h>
@@ -85,8 +86,7 @@ static uint32_t slice_of(uint32_t leaf)
 
 bool platform_is_here(uint32_t leaf)
 {
-    return rank_is_alone() || platform_rank_of(leaf) == ranks.number
-           || slice_of(leaf) == ARENA_COMMON;
+    return platform_rank_of(leaf) == ranks.number || slice_of(leaf) == ARENA_COMMON;
 }
 
 void *platform_part_at(uint32_t number)
@@ -487,11 +487,10 @@ static bool check_stores(void)
             if (platform_rank_of(i) == platform_rank_of(writer)
                 || store_is_offered(arena_at(char, store_offsets[store])))
                 continue;
-            if (ranks.number == 0)
-                fprintf(stderr,
-                        "heddle: several ranks cannot be used with this platform: %s reads what "
-                        "%s writes, from another rank\n",
-                        platform_string(p->path), platform_string(table->instances[writer].path));
+            rank_say(
+                "several ranks cannot be used with this platform: %s reads what %s writes, from "
+                "another rank",
+                platform_string(p->path), platform_string(table->instances[writer].path));
             return false;
         }
     }

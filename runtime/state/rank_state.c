@@ -42,7 +42,7 @@ static void take_piece(char *bytes, uint64_t size, uint32_t from)
 
 static void move(void *bytes, uint64_t size, uint32_t owner)
 {
-    if (ranks.number == 0 && owner != 0)
+    if (rank_is_first() && owner != 0)
         take_piece(bytes, size, owner);
     else if (ranks.number == owner && owner != 0)
         tell(bytes, size);
@@ -54,10 +54,10 @@ static void move(void *bytes, uint64_t size, uint32_t owner)
 static void move_slice(uint32_t owner)
 {
     struct arena_run runs[2];
-    if (owner == 0 || (ranks.number != 0 && ranks.number != owner))
+    if (owner == 0 || (!rank_is_first() && ranks.number != owner))
         return;
     arena_slice(owner, runs);
-    if (ranks.number == 0)
+    if (rank_is_first())
         memcpy(runs, rank_take(owner, sizeof runs), sizeof runs);
     else
         rank_put(0, runs, sizeof runs);
@@ -80,7 +80,7 @@ static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
     uint64_t bytes = (uint64_t)(far->end - far->first) * ARENA_UNIT;
     if (ranks.number == receiver && receiver != 0)
         tell((const char *)ring_slot(far->first), bytes);
-    if (ranks.number != 0)
+    if (!rank_is_first())
         return;
     uint32_t first = arena_allocate(bytes);
     if (receiver == 0)
@@ -115,14 +115,14 @@ static void move_all(void)
 
 void rank_state_share(void)
 {
-    if (ranks.number != 0)
+    if (!rank_is_first())
         move_all();
     rank_exchange();
 }
 
 void rank_state_take(void)
 {
-    if (ranks.number == 0)
+    if (rank_is_first())
         move_all();
 }
 

@@ -1,5 +1,5 @@
-/* Images of platform tables; see tables.h. Reading maps the file and points into it; its checksum
- * says that heddle has written it, so what it says needs no further checks. */
+/* Images of platform tables; see tables.h. Reading maps the file and points into it. The checksum
+ * proves that heddle has written the file, so its contents need no further checks. */
 #include "tables.h"
 
 #include <errno.h>

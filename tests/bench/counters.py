@@ -15,7 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 from heddle.counters import card, report  # noqa: E402
-from heddle.statistics_file import read  # noqa: E402
+from heddle.statistics.statistics_file import read  # noqa: E402
 
 MACHINES = ("mi210", "mi300x")
 PROGRAM = "build/tests/programs/vcopy.cdna"

@@ -9,7 +9,7 @@
 #include "fixtures.h"
 
 struct scanned {
-    struct arena arena;
+    struct region region;
     struct source_set sources;
     struct diagnostics diagnostics;
     struct token_list list;
@@ -19,11 +19,11 @@ struct scanned {
 static void scan(struct scanned *s, const char *text, size_t size)
 {
     memset(s, 0, sizeof *s);
-    arena_init(&s->arena);
-    source_set_init(&s->sources, &s->arena);
-    diagnostics_init(&s->diagnostics, &s->arena, &s->sources);
+    region_init(&s->region, "a test");
+    source_set_init(&s->sources, &s->region);
+    diagnostics_init(&s->diagnostics, &s->region, &s->sources);
     s->file = source_add(&s->sources, "text", text, size);
-    token_scan(&s->arena, &s->diagnostics, s->file, false, &s->list);
+    token_scan(&s->region, &s->diagnostics, s->file, false, &s->list);
 }
 
 static const char *spelling(struct scanned *s, struct span span)
@@ -45,8 +45,8 @@ static void expect_same_tokens(const char *name, const char *a, size_t a_size, c
     for (uint32_t i = 0; i < x.list.comments.count; i++)
         cr_assert_eq(x.list.comments.items[i].token, y.list.comments.items[i].token,
                      "%s: comment %u", name, i);
-    arena_release(&x.arena);
-    arena_release(&y.arena);
+    region_release(&x.region);
+    region_release(&y.region);
 }
 
 static size_t expect_stable(const char *name, const char *text, size_t size)

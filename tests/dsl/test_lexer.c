@@ -6,22 +6,23 @@
 #include "dsl/syntax/token.h"
 #include "dsl/parser.h"
 
-static struct arena arena;
+static struct region region;
 static struct source_set sources;
 static struct diagnostics diagnostics;
 static struct token_list list;
 
 static void scan(const char *text)
 {
-    arena_init(&arena);
-    source_set_init(&sources, &arena);
-    diagnostics_init(&diagnostics, &arena, &sources);
-    token_scan(&arena, &diagnostics, source_add(&sources, "test", text, strlen(text)), true, &list);
+    region_init(&region, "a test");
+    source_set_init(&sources, &region);
+    diagnostics_init(&diagnostics, &region, &sources);
+    token_scan(&region, &diagnostics, source_add(&sources, "test", text, strlen(text)), true,
+               &list);
 }
 
 static void done(void)
 {
-    arena_release(&arena);
+    region_release(&region);
 }
 
 static int kind(size_t i)

@@ -69,46 +69,46 @@ static void expect_names(const char *what, const struct model_field *const *fiel
 
 Test(message_layout, places_fields_by_the_rule)
 {
-    struct arena arena;
-    arena_init(&arena);
+    struct region region;
+    region_init(&region, "a test");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct model_message message = {
             .name = "m", .fields = cases[i].fields, .field_count = cases[i].count};
-        struct message_layout layout = message_layout(&arena, &message);
+        struct message_layout layout = message_layout(&region, &message);
         expect_names(cases[i].what, layout.header, layout.header_count, cases[i].header);
         expect_names(cases[i].what, layout.payload, layout.payload_count, cases[i].payload);
-        cr_expect_eq(message_payload_bytes(&arena, &message), cases[i].payload_bytes, "%s",
+        cr_expect_eq(message_payload_bytes(&region, &message), cases[i].payload_bytes, "%s",
                      cases[i].what);
-        cr_expect_eq(message_wire_bytes(&arena, &message), cases[i].wire_bytes, "%s",
+        cr_expect_eq(message_wire_bytes(&region, &message), cases[i].wire_bytes, "%s",
                      cases[i].what);
     }
-    arena_release(&arena);
+    region_release(&region);
 }
 
 Test(message_layout, a_slot_holds_the_largest_payload_in_units_of_16)
 {
-    struct arena arena;
-    arena_init(&arena);
+    struct region region;
+    region_init(&region, "a test");
     struct model_field small = FIELD("s", BYTES, 8), large = FIELD("l", BYTES, 33);
     struct model_message messages[] = {{.name = "a", .fields = &small, .field_count = 1},
                                        {.name = "b", .fields = &large, .field_count = 1}};
-    cr_expect_eq(message_slot_bytes(&arena, messages, 2), 48);
-    cr_expect_eq(message_slot_bytes(&arena, messages, 1), 16);
-    cr_expect_eq(message_slot_bytes(&arena, messages, 0), 0);
-    arena_release(&arena);
+    cr_expect_eq(message_slot_bytes(&region, messages, 2), 48);
+    cr_expect_eq(message_slot_bytes(&region, messages, 1), 16);
+    cr_expect_eq(message_slot_bytes(&region, messages, 0), 0);
+    region_release(&region);
 }
 
 Test(message_layout, a_length_stands_in_the_header)
 {
-    struct arena arena = {0};
+    struct region region = {.what = "a test"};
     struct model_field fields[] = {FIELD("address", ADDR, 8), FIELD("other", ADDR, 8),
                                    FIELD("size", U32, 4), FIELD("data", BYTES, 4096)};
     struct model_message m = {.fields = fields, .field_count = 4};
-    cr_expect_eq(message_length_offset(&arena, &m), 0);
+    cr_expect_eq(message_length_offset(&region, &m), 0);
     cr_expect_eq(message_variable_bytes(&m), 0);
     fields[3].length_field = 3;
-    cr_expect_eq(message_length_offset(&arena, &m), MESSAGE_HEADER_OFFSET + 16);
+    cr_expect_eq(message_length_offset(&region, &m), MESSAGE_HEADER_OFFSET + 16);
     cr_expect_eq(message_variable_bytes(&m), 4096);
-    cr_expect_eq(message_wire_bytes(&arena, &m), 8 + 20 + 4096);
-    arena_release(&arena);
+    cr_expect_eq(message_wire_bytes(&region, &m), 8 + 20 + 4096);
+    region_release(&region);
 }

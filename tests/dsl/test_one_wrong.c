@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/compile.h"
 #include "dsl/diagnostic.h"
 #include "dsl/language_service.h"
@@ -466,20 +466,20 @@ static void try_token(struct mutation *m, uint32_t i)
 /* Returns how many changes were tried. `first` makes that the chosen ones differ between files. */
 static unsigned mutate(const char *path, unsigned every, unsigned first)
 {
-    struct arena arena;
+    struct region region;
     struct source_set sources;
     struct diagnostics diagnostics;
     const char *reason = "";
-    arena_init(&arena);
-    source_set_init(&sources, &arena);
-    diagnostics_init(&diagnostics, &arena, &sources);
+    region_init(&region, "a test");
+    source_set_init(&sources, &region);
+    diagnostics_init(&diagnostics, &region, &sources);
     struct mutation m = {.every = every, .counted = first};
     m.source = source_read(&sources, path, &reason);
     cr_assert_not_null(m.source, "%s: %s", path, reason);
-    token_scan(&arena, &diagnostics, m.source, false, &m.list);
+    token_scan(&region, &diagnostics, m.source, false, &m.list);
     for (uint32_t i = 0; i + 1 < m.list.tokens.count; i++)
         try_token(&m, i);
-    arena_release(&arena);
+    region_release(&region);
     return m.tried;
 }
 

@@ -49,22 +49,22 @@ Test(units, numbers_are_exact_or_refused)
 
 Test(units, every_unit_of_the_list_reads_and_writes)
 {
-    struct arena arena;
-    arena_init(&arena);
+    struct region region;
+    region_init(&region, "a test");
     for (size_t i = 0; quantity_unit_name(i) != NULL; i++) {
-        const char *text = arena_printf(&arena, "3%s", quantity_unit_name(i));
+        const char *text = region_printf(&region, "3%s", quantity_unit_name(i));
         int64_t value, again;
         enum model_dimension dimension, dimension_again;
         cr_assert_eq(quantity_parse(text, strlen(text), &value, &dimension), QUANTITY_FINE, "%s",
                      text);
-        const char *written = quantity_format(&arena, value, dimension);
+        const char *written = quantity_format(&region, value, dimension);
         cr_expect_eq(quantity_parse(written, strlen(written), &again, &dimension_again),
                      QUANTITY_FINE, "%s", written);
         cr_expect(again == value && dimension_again == dimension, "%s became %s", text, written);
     }
-    cr_expect_str_eq(quantity_format(&arena, 65536, MODEL_DIM_BYTES), "64KiB");
-    cr_expect_str_eq(quantity_format(&arena, 140000, MODEL_DIM_SECONDS), "140ns");
-    arena_release(&arena);
+    cr_expect_str_eq(quantity_format(&region, 65536, MODEL_DIM_BYTES), "64KiB");
+    cr_expect_str_eq(quantity_format(&region, 140000, MODEL_DIM_SECONDS), "140ns");
+    region_release(&region);
 }
 
 struct pair {

@@ -126,7 +126,7 @@ static void expect_too_large(const char *text, bool with_platform)
     cr_assert_geq(compile_error_count(c), 1);
     cr_expect_str_eq(compile_diagnostic_at(c, 0)->code, "E0311", "%s: %s\n%.200s",
                      compile_diagnostic_at(c, 0)->code, compile_diagnostic_at(c, 0)->message, text);
-    cr_expect_lt(c->arena.total, (size_t)64 << 20, "%zu MiB: %.200s", c->arena.total >> 20, text);
+    cr_expect_lt(c->region.total, (size_t)64 << 20, "%zu MiB: %.200s", c->region.total >> 20, text);
     compile_close(c);
 }
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzzer: run.sh BUILD SECONDS, or run.sh BUILD --runs N with N inputs that are the same
-# every time, since they do not begin with the corpus of earlier runs. The language server and the
-# disassembler, whose inputs take longest, read a fifth of them, the language and PTX half. A crash,
-# a hang, a leak or an input that takes all memory fails. As many run at a time as there are
-# processors (HEDDLE_JOBS).
+# every time, since they do not begin with the corpus of earlier runs. The language server, whose
+# inputs take longest, reads a fifth of them, the language and PTX half. A crash, a hang, a leak or
+# an input that takes all memory fails. As many run at a time as there are processors (HEDDLE_JOBS).
 set -euo pipefail
 build=$1
 same='' limit=-max_total_time=$2
@@ -11,21 +10,35 @@ same='' limit=-max_total_time=$2
 here=$(cd "$(dirname "$0")" && pwd)
 
 # Real inputs to start from: without them a fuzzer hardly gets past the magic numbers.
+made=$build/tests/components/amd/isa/object/objects # for unit tests, built with the fuzzers
 objects=$build/seeds/fuzz_code_object bundles=$build/seeds/fuzz_bundle
-code=$build/seeds/fuzz_isa_text
-mkdir -p "$objects" "$bundles" "$code"
+mkdir -p "$objects" "$bundles"
 if command -v hipcc >/dev/null; then
     kernels=$here/../programs/module_kernels.hip.cpp
-    # Those of the unit tests, which are built with the fuzzers.
-    cp "$build"/tests/components/amd/isa/object/objects/v[234].hsaco "$objects" 2>/dev/null || true
+    cp "$made"/v[234].hsaco "$objects" 2>/dev/null || true
     hipcc --cuda-device-only --offload-arch=gfx803 --offload-arch=gfx906 -c "$kernels" \
         -o "$bundles/two.hipfb" 2>/dev/null || true
-    for folder in "$bundles" "$code"; do
-        cp "$objects"/*.hsaco "$folder" 2>/dev/null || true
-    done
+    cp "$objects"/*.hsaco "$bundles" 2>/dev/null || true
 fi
 [ -n "$(ls "$objects" "$bundles")" ] ||
     echo "hipcc is missing: code objects and bundles are fuzzed without real seeds"
+
+# The code of an object as that of target number N of targets.tab; what executes it reads a byte for
+# registers besides.
+code() { # OBJECT N
+    local text=$build/seeds/code name
+    llvm-objcopy-15 -O binary --only-section=.text "$made/$1.hsaco" "$text" 2>/dev/null || return 0
+    for name in fuzz_isa_text fuzz_isa_stream; do
+        mkdir -p "$build/seeds/$name"
+        { printf "\\$2"; [ $name = fuzz_isa_text ] || printf '\0'; cat "$text"; } \
+            >"$build/seeds/$name/$1-$2"
+    done
+}
+code v4 0
+code gfx906 2
+code gfx90a 4
+code gfx90a 5
+code preload-gfx942-v6 5
 
 traces=$build/seeds/fuzz_itrace
 mkdir -p "$traces"
@@ -48,7 +61,7 @@ fuzz() {
     local verdict=0
     local limit=$limit
     [ -z "$same" ] || case $name in
-    fuzz_lsp | fuzz_isa_text) limit="-runs=$((same / 5)) -seed=1" ;;
+    fuzz_lsp) limit="-runs=$((same / 5)) -seed=1" ;;
     fuzz_dsl | fuzz_ptx) limit="-runs=$((same / 2)) -seed=1" ;;
     esac
     # shellcheck disable=SC2086

@@ -174,49 +174,61 @@ constexpr int length(const char *text)
     return !text || !*text ? 0 : 1 + length(text + 1);
 }
 
-// Operation I of thread R: at the levels of fences a relaxed one, behind a fence.
-template <int T, int R, int L, int S, int I>
+// An operation as a number, since a template takes no text; 0: there is none.
+constexpr int operation(const char *text, int step)
+{
+    return 4 * step >= length(text)
+               ? 0
+               : text[4 * step] << 16 | (text[4 * step + 1] - 'x') << 8 | text[4 * step + 2];
+}
+
+template <int T, int R, int I> constexpr int operation_of()
+{
+    return operation(tests[T].thread[R], I);
+}
+
+// The operation of step I: at the levels of fences a relaxed one, behind a fence.
+template <int OPERATION, int L, int S, int I>
 __device__ inline void step(uint32_t *const location[3], uint32_t value[steps])
 {
-    constexpr const char *text = tests[T].thread[R];
-    constexpr bool is_there = 4 * I < length(text);
-    constexpr char kind = is_there ? text[4 * I] : 0, to = is_there ? text[4 * I + 2] : '0';
-    constexpr int at = is_there ? text[4 * I + 1] - 'x' : 0;
+    constexpr int kind = OPERATION >> 16, at = OPERATION >> 8 & 0xff;
+    constexpr uint32_t to = (OPERATION & 0xff) - '0';
     constexpr int order = L >= FENCES ? RELAXED : L;
     if (kind && I && L >= FENCES) {
         fence<L == SC_FENCES ? SEQ_CST : ACQ_REL, S>();
     }
     if (kind == 'w') {
-        *location[at] = to - '0';
+        *location[at] = to;
     } else if (kind == 'r') {
         value[I] = *location[at];
     } else if (kind == 'W') {
-        store<order, S>(location[at], to - '0');
+        store<order, S>(location[at], to);
     } else if (kind == 'R') {
         value[I] = load<order, S>(location[at]);
     } else if (kind == 'U') {
-        value[I] = exchange<order, S>(location[at], to - '0');
+        value[I] = exchange<order, S>(location[at], to);
     }
 }
 
-template <int T, int R, int L, int S>
+// Many tests have the same threads, so these are instantiated by what they do.
+template <int FIRST, int SECOND, int L, int S>
 __device__ inline void thread(uint32_t *const location[3], uint32_t value[steps])
 {
-    step<T, R, L, S, 0>(location, value);
-    step<T, R, L, S, 1>(location, value);
+    step<FIRST, L, S, 0>(location, value);
+    step<SECOND, L, S, 1>(location, value);
 }
 
 template <int T, int L, int S>
 __device__ inline void one_of(int role, uint32_t *const location[3], uint32_t value[steps])
 {
     if (role == 0) {
-        thread<T, 0, L, S>(location, value);
+        thread<operation_of<T, 0, 0>(), operation_of<T, 0, 1>(), L, S>(location, value);
     } else if (role == 1) {
-        thread<T, 1, L, S>(location, value);
+        thread<operation_of<T, 1, 0>(), operation_of<T, 1, 1>(), L, S>(location, value);
     } else if (role == 2) {
-        thread<T, 2, L, S>(location, value);
+        thread<operation_of<T, 2, 0>(), operation_of<T, 2, 1>(), L, S>(location, value);
     } else {
-        thread<T, 3, L, S>(location, value);
+        thread<operation_of<T, 3, 0>(), operation_of<T, 3, 1>(), L, S>(location, value);
     }
 }
 
@@ -300,7 +312,9 @@ template <int T> __global__ void litmus(order o)
             while (load<RELAXED, SYSTEM>(&o.gate[round]) < static_cast<uint32_t>(o.threads)) {
             }
             rest(mix(o.seed + role * 977u + round * 131u) % 64);
+#if defined(__HIP_DEVICE_COMPILE__) || defined(__CUDA_ARCH__) // thousands of templates
             at_level<T>(o.level, o.scope, role, location, value);
+#endif
             for (int i = 0; i < steps; i++) {
                 o.values[(role * steps + i) * instances + instance] = value[i];
             }

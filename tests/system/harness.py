@@ -91,7 +91,7 @@ def of_gpu(stats):
             "connections": kept(stats["connections"])}
 
 
-COMPILING = ("build", "debug", "experiment", "run")  # the commands that take --generic
+COMPILING = ("build", "calibrate", "debug", "experiment", "run")  # the commands that take --generic
 
 
 def with_usual_code(command):

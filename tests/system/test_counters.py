@@ -10,9 +10,8 @@ import pytest
 from harness import HEDDLE, ROOT, call, heddle, measure
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import profiler  # noqa: E402
-from heddle.counters import card, table, report  # noqa: E402
-from heddle.mistakes import Mistake  # noqa: E402
+from heddle.base.mistakes import Mistake  # noqa: E402
+from heddle.counters import card, profiler, report, table  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 

@@ -7,8 +7,8 @@ import pytest
 from harness import ROOT
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle import kernels  # noqa: E402
-from heddle.mistakes import Mistake  # noqa: E402
+from heddle.base.mistakes import Mistake  # noqa: E402
+from heddle.statistics import kernels  # noqa: E402
 from heddle.verdict import account, limits  # noqa: E402
 
 UNITS, CYCLES = 64, 1000

@@ -12,7 +12,7 @@ from harness import ROOT, heddle, run
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle.statistics_file import read  # noqa: E402
+from heddle.statistics.statistics_file import read  # noqa: E402
 from heddle.verdict import fullness, limits, memory_limits  # noqa: E402
 
 PLATFORMS = {"r9nano": "platforms/r9nano.heddle --generic",

@@ -10,7 +10,7 @@ from harness import PROGRAMS, ROOT, same_bytes
 
 sys.path.insert(0, str(ROOT / "python"))
 from heddle import api  # noqa: E402
-from heddle.mistakes import Mistake  # noqa: E402
+from heddle.base.mistakes import Mistake  # noqa: E402
 
 TINY = "platforms/tiny.heddle"
 PARTS = "aes128 80000" # a launch of 20 generations on tiny

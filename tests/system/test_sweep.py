@@ -21,8 +21,8 @@ from harness import HEDDLE, PROGRAMS, ROOT, call, until
 from programs import only_full
 
 sys.path.insert(0, str(ROOT / "python"))
-from heddle.mistakes import Mistake  # noqa: E402
-from heddle.sweeps import figures, worker  # noqa: E402
+from heddle.base.mistakes import Mistake  # noqa: E402
+from heddle.sweeps import sweep_figures, worker  # noqa: E402
 from heddle.sweeps.constraint import Constraint  # noqa: E402
 from heddle.sweeps.database import Database  # noqa: E402
 from heddle.sweeps.plan import of_command_line  # noqa: E402
@@ -451,9 +451,9 @@ def test_sample_is_the_same_for_the_same_seed():
 
 
 def test_front_is_of_those_that_no_other_beats():
-    assert figures.front([1, 2, 3, 4, 2], [9, 5, 6, 1, 5], more=False) == [0, 1, 3]
-    assert figures.front([1, 2, 3, 4], [1, 5, 4, 6], more=True) == [0, 1, 3]
-    assert figures.front([1, 1], [3, 2], more=False) == [1]
+    assert sweep_figures.front([1, 2, 3, 4, 2], [9, 5, 6, 1, 5], more=False) == [0, 1, 3]
+    assert sweep_figures.front([1, 2, 3, 4], [1, 5, 4, 6], more=True) == [0, 1, 3]
+    assert sweep_figures.front([1, 1], [3, 2], more=False) == [1]
 
 
 def test_page_says_what_ran_when_and_where(swept, tmp_path):

@@ -26,7 +26,7 @@ extern char **environ;
 
 void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word)
 {
-    vector_push(cc->c->arena, list, word);
+    vector_push(cc->c->region, list, word);
 }
 
 static void add_all(struct cuda_cc *cc, words *list, const words *more)
@@ -55,8 +55,8 @@ bool cuda_cc_run(struct cuda_cc *cc, words *line)
 {
     VECTOR(char *) copies = {0};
     for (size_t i = 0; i < line->count; i++)
-        vector_push(cc->c->arena, &copies, arena_strdup(cc->c->arena, line->items[i]));
-    vector_push(cc->c->arena, &copies, NULL);
+        vector_push(cc->c->region, &copies, region_strdup(cc->c->region, line->items[i]));
+    vector_push(cc->c->region, &copies, NULL);
     char **words_of = copies.items;
     if (cc->verbose) {
         for (size_t i = 0; words_of[i]; i++)
@@ -90,7 +90,7 @@ static const char *unit_of(struct cuda_cc *cc, const char *source)
     const char *name = path ? path : source;
     uint64_t hash = hash_bytes(0, name, strlen(name));
     free(path);
-    return arena_printf(cc->c->arena, "-cuid=%016" PRIx64, hash);
+    return region_printf(cc->c->region, "-cuid=%016" PRIx64, hash);
 }
 
 /* The beginning of both compilations. */
@@ -112,8 +112,8 @@ static words begin_compilation(struct cuda_cc *cc, const char *source)
     words line = {0};
     add_words(cc, &line, all, sizeof all / sizeof all[0]);
     cuda_cc_add(cc, &line, "-isystem");
-    cuda_cc_add(cc, &line, arena_printf(cc->c->arena, "%s/cuda/include", cc->c->toolkit.library));
-    cuda_cc_add(cc, &line, arena_printf(cc->c->arena, "--cuda-gpu-arch=%s", cc->architecture));
+    cuda_cc_add(cc, &line, region_printf(cc->c->region, "%s/cuda/include", cc->c->toolkit.library));
+    cuda_cc_add(cc, &line, region_printf(cc->c->region, "--cuda-gpu-arch=%s", cc->architecture));
     if (cc->has_managed)
         cuda_cc_add(cc, &line, "-DHEDDLE_MANAGED");
     if (cc->has_clusters)
@@ -232,7 +232,7 @@ char *cuda_cc_read(struct cuda_cc *cc, const char *path, size_t *size)
     if (!file)
         return NULL;
     size_t most = fstat(fileno(file), &status) == 0 ? (size_t)status.st_size : 0;
-    char *bytes = arena_take(cc->c->arena, most + 1);
+    char *bytes = region_take(cc->c->region, most + 1);
     *size = fread(bytes, 1, most, file);
     bytes[*size] = 0;
     fclose(file);
@@ -247,7 +247,7 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
     if (!text)
         return false;
     size_t padded = (size + 1 + 7) / 8 * 8; /* a byte 0 ends the text */
-    uint8_t *bytes = arena_take(cc->c->arena, HEADER + ENTRY + padded);
+    uint8_t *bytes = region_take(cc->c->region, HEADER + ENTRY + padded);
     memset(bytes, 0, HEADER + ENTRY + padded);
     memcpy(bytes + HEADER + ENTRY, text, size);
     put_number(bytes, FATBIN_MAGIC, 4);
@@ -269,8 +269,8 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
 static const char *named_after(struct cuda_cc *cc, const char *source, const char *ending)
 {
     const char *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
-    return arena_printf(cc->c->arena, "%s%s%.*s%s", cc->folder ? cc->folder : "",
-                        cc->folder ? "/" : "", (int)(strrchr(name, '.') - name), name, ending);
+    return region_printf(cc->c->region, "%s%s%.*s%s", cc->folder ? cc->folder : "",
+                         cc->folder ? "/" : "", (int)(strrchr(name, '.') - name), name, ending);
 }
 
 const char *cuda_cc_temporary(struct cuda_cc *cc)
@@ -297,7 +297,7 @@ static bool compile_plain(struct cuda_cc *cc, const char *source, const char *ob
         cuda_cc_add(cc, &line, is_c ? "-xc" : "-xc++");
         cuda_cc_add(cc, &line, "-isystem");
         cuda_cc_add(cc, &line,
-                    arena_printf(cc->c->arena, "%s/cuda/include", cc->c->toolkit.library));
+                    region_printf(cc->c->region, "%s/cuda/include", cc->c->toolkit.library));
         cuda_cc_add(cc, &line, "-Qunused-arguments");
     } else {
         line = begin_compilation(cc, source);

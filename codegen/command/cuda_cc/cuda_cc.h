@@ -31,8 +31,9 @@ void cuda_cc_add(struct cuda_cc *cc, words *list, const char *word);
 /* One word of the command line; false: what is wrong was said. */
 bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *at);
 
-/* Says what stands in the way of libraries of NVIDIA's: those that the source includes; those that
- * the command line links, of which there is none if this is true. */
+/* Says why NVIDIA's libraries cannot be used: the libraries that the source includes, and the
+ * libraries that the command line links. cuda_cc_check_libraries() returns true if the command line
+ * links none. */
 void cuda_cc_explain_headers(struct cuda_cc *cc, const char *source);
 bool cuda_cc_check_libraries(const struct cuda_cc *cc);
 

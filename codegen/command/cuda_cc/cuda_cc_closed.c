@@ -44,7 +44,7 @@ void cuda_cc_explain_headers(struct cuda_cc *cc, const char *source)
         const char *name = at + strlen("#include");
         name += strspn(name, " \t<\"");
         const int length = (int)strcspn(name, ">\"\n");
-        if (access(arena_printf(cc->c->arena, "/usr/include/%.*s", length, name), R_OK) == 0)
+        if (access(region_printf(cc->c->region, "/usr/include/%.*s", length, name), R_OK) == 0)
             continue;
         for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
             if (strncmp(name, missing[i].header, strlen(missing[i].header)) == 0)

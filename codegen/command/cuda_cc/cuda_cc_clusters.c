@@ -17,13 +17,13 @@ bool cuda_cc_has_clusters(struct cuda_cc *cc, const char *source)
 /* The name that begins at '@', without it. */
 static const char *name_at(struct cuda_cc *cc, const char *at)
 {
-    return arena_strndup(cc->c->arena, at + 1, strcspn(at + 1, " ,)\n"));
+    return region_strndup(cc->c->region, at + 1, strcspn(at + 1, " ,)\n"));
 }
 
 /* The values of the constant `name`, which is all of a line: up to three, 1 in place of others. */
 static bool read_size(struct cuda_cc *cc, const char *text, const char *name, unsigned long size[3])
 {
-    const char *line = strstr(text, arena_printf(cc->c->arena, "\n@%s = ", name));
+    const char *line = strstr(text, region_printf(cc->c->region, "\n@%s = ", name));
     const char *at = line ? strstr(line, "} { i32 ") : NULL;
     size[0] = size[1] = size[2] = 1;
     for (unsigned i = 0; at && i < 3; i++) {
@@ -38,14 +38,14 @@ static bool read_size(struct cuda_cc *cc, const char *text, const char *name, un
 static const char *with_size(struct cuda_cc *cc, const char *ptx, const char *kernel,
                              const unsigned long size[3])
 {
-    const char *entry = arena_printf(cc->c->arena, ".entry %s(", kernel);
+    const char *entry = region_printf(cc->c->region, ".entry %s(", kernel);
     const char *at = strstr(ptx, entry), *end = at ? strchr(at, ')') : NULL;
     if (!end)
         return ptx;
     end++;
-    return arena_printf(cc->c->arena,
-                        "%.*s\n.explicitcluster\n.reqnctapercluster %lu, %lu, %lu\n%s",
-                        (int)(end - ptx), ptx, size[0], size[1], size[2], end);
+    return region_printf(cc->c->region,
+                         "%.*s\n.explicitcluster\n.reqnctapercluster %lu, %lu, %lu\n%s",
+                         (int)(end - ptx), ptx, size[0], size[1], size[2], end);
 }
 
 bool cuda_cc_write_clusters(struct cuda_cc *cc, const char *ir, const char *ptx)

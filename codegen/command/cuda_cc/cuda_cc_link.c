@@ -53,11 +53,11 @@ static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *
                 path);
         return false;
     }
-    struct unit unit = {arena_printf(cc->c->arena, "%.*s", (int)id_size, id),
+    struct unit unit = {region_printf(cc->c->region, "%.*s", (int)id_size, id),
                         cuda_cc_temporary(cc)};
     if (!unit.bitcode || emit_write_bytes(unit.bitcode, code, code_size) == EMIT_FAILED)
         return false;
-    vector_push(cc->c->arena, found, unit);
+    vector_push(cc->c->region, found, unit);
     return true;
 }
 
@@ -99,8 +99,8 @@ static bool take_libraries(struct cuda_cc *cc, units *found)
             if (strncmp(folder, "-L", 2) != 0 || (folder[2] == '\0' && k + 1 == all->count))
                 continue;
             folder = folder[2] ? folder + 2 : all->items[k + 1];
-            const char *shared = arena_printf(cc->c->arena, "%s/lib%s.so", folder, name),
-                       *archive = arena_printf(cc->c->arena, "%s/lib%s.a", folder, name);
+            const char *shared = region_printf(cc->c->region, "%s/lib%s.so", folder, name),
+                       *archive = region_printf(cc->c->region, "%s/lib%s.a", folder, name);
             if (access(shared, R_OK) == 0)
                 break;
             if (access(archive, R_OK) != 0)
@@ -167,17 +167,17 @@ static const char registering[] =
 static bool write_registration(struct cuda_cc *cc, const units *all, const char *fatbin,
                                const char *path)
 {
-    const char *text = arena_printf(cc->c->arena,
-                                    "#define UNITS %u\n%s"
-                                    "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n"
-                                    "heddle_linked: .incbin \\\"%s\\\"\\n.text\\n\");\n",
-                                    all->count, registering, fatbin);
+    const char *text = region_printf(cc->c->region,
+                                     "#define UNITS %u\n%s"
+                                     "__asm__(\".section .nv_fatbin,\\\"a\\\"\\n.balign 8\\n"
+                                     "heddle_linked: .incbin \\\"%s\\\"\\n.text\\n\");\n",
+                                     all->count, registering, fatbin);
     for (size_t i = 0; i < all->count; i++)
-        text = arena_printf(cc->c->arena,
-                            "%svoid __cudaRegisterLinkedBinary%s(void (*globals)(void **), "
-                            "const void *wrapper_of_object, const void *id, void (*done)(void *))"
-                            "\n{\n    register_globals(globals);\n}\n",
-                            text, all->items[i].id);
+        text = region_printf(cc->c->region,
+                             "%svoid __cudaRegisterLinkedBinary%s(void (*globals)(void **), "
+                             "const void *wrapper_of_object, const void *id, void (*done)(void *))"
+                             "\n{\n    register_globals(globals);\n}\n",
+                             text, all->items[i].id);
     return emit_write_bytes(path, text, strlen(text)) != EMIT_FAILED;
 }
 
@@ -223,7 +223,7 @@ static bool name_statics(struct cuda_cc *cc, const char *path)
         if (*line != '@' || !end || end >= name + length)
             continue;
         size_t bare = (size_t)(end - name);
-        const char *other = arena_printf(cc->c->arena, "\n@%.*s = external ", (int)bare, name);
+        const char *other = region_printf(cc->c->region, "\n@%.*s = external ", (int)bare, name);
         char *declared = strstr(text, other), *rest = declared ? strchr(declared + 1, '\n') : NULL;
         if (!rest)
             continue;
@@ -231,7 +231,7 @@ static bool name_statics(struct cuda_cc *cc, const char *path)
         size_t names = 0;
         for (const char *at = text; (at = strchr(at, '@')); at++)
             names++;
-        char *made = arena_take(cc->c->arena, size + names * (length - bare) + 1);
+        char *made = region_take(cc->c->region, size + names * (length - bare) + 1);
         size = (size_t)(rename_all(made, text, name, bare, name, length) - made);
         line = text = made; /* again from the beginning */
     }

@@ -36,7 +36,7 @@ static bool is_managed(const char *line, const char *end)
 /* The name that begins at '@', up to a space or bracket. */
 static const char *name_at(struct cuda_cc *cc, const char *at)
 {
-    return arena_strndup(cc->c->arena, at, strcspn(at, " ,)\n"));
+    return region_strndup(cc->c->region, at, strcspn(at, " ,)\n"));
 }
 
 static const char *next_line(const char *line)
@@ -71,10 +71,10 @@ bool cuda_cc_managed_ptx(struct cuda_cc *cc, const char *ir, const char *ptx)
         const char *at = strstr(line, section);
         write_bytes(to, line, at);
         write_bytes(to, at + strlen(section), end);
-        marks = arena_printf(cc->c->arena,
-                             "%s!%u = !{ptr addrspace(1) %s, !\"managed\", i32 1}\n"
-                             "!nvvm.annotations = !{!%u}\n",
-                             marks, node, name_at(cc, line), node);
+        marks = region_printf(cc->c->region,
+                              "%s!%u = !{ptr addrspace(1) %s, !\"managed\", i32 1}\n"
+                              "!nvvm.annotations = !{!%u}\n",
+                              marks, node, name_at(cc, line), node);
         node++;
     }
     fputs(marks, to);

@@ -33,7 +33,7 @@ static const char *next_line(const char *line)
 static const char *readable(struct cuda_cc *cc, const char *name)
 {
     char *text = cplus_demangle_v3(name, DMGL_PARAMS | DMGL_ANSI);
-    const char *copy = arena_strdup(cc->c->arena, text ? text : name);
+    const char *copy = region_strdup(cc->c->region, text ? text : name);
     free(text);
     return copy;
 }
@@ -42,7 +42,7 @@ static const char *readable(struct cuda_cc *cc, const char *name)
 static const char *bare(struct cuda_cc *cc, const char *name)
 {
     const char *text = readable(cc, name);
-    return arena_strndup(cc->c->arena, text, strcspn(text, "("));
+    return region_strndup(cc->c->region, text, strcspn(text, "("));
 }
 
 /* The last name of a declaration, before what is in brackets. */
@@ -56,7 +56,7 @@ static const char *declared(struct cuda_cc *cc, const char *line)
     size_t first = end;
     while (first > 0 && !strchr(" \t)", line[first - 1]))
         first--;
-    return arena_strndup(cc->c->arena, line + first, end - first);
+    return region_strndup(cc->c->region, line + first, end - first);
 }
 
 /* What the executor has itself. */
@@ -78,12 +78,12 @@ static void collect(struct undefined *u)
         if (begins(line, ".extern .func") || begins(line, ".extern .global")
             || begins(line, ".extern .const")) {
             if (!is_system(name))
-                vector_push(u->cc->c->arena, &u->missing, ((struct named){name, line}));
+                vector_push(u->cc->c->region, &u->missing, ((struct named){name, line}));
             continue;
         }
         for (size_t i = 0; name && i < sizeof definitions / sizeof definitions[0]; i++)
             if (begins(line, definitions[i]))
-                vector_push(u->cc->c->arena, &u->defined, ((struct named){name, line}));
+                vector_push(u->cc->c->region, &u->defined, ((struct named){name, line}));
     }
 }
 
@@ -94,7 +94,7 @@ static const char *noted(struct cuda_cc *cc, const char *line)
     const char *note = begins(text, ".loc") ? strstr(text, "// ") : NULL;
     if (!note || note > end)
         return NULL;
-    return arena_strndup(cc->c->arena, note + 3, strcspn(note + 3, " \n"));
+    return region_strndup(cc->c->region, note + 3, strcspn(note + 3, " \n"));
 }
 
 /* The place of the first line that uses the name, with ": "; or "". */
@@ -104,7 +104,7 @@ static const char *place_of(struct undefined *u, const char *name)
     for (const char *line = u->ptx; line; line = next_line(line)) {
         const char *note = noted(u->cc, line);
         if (note)
-            place = arena_printf(u->cc->c->arena, "%s: ", note);
+            place = region_printf(u->cc->c->region, "%s: ", note);
         const char *text = line + strspn(line, " \t"), *end = text + strcspn(text, "\n");
         const char *found = *line == '\t' && *text != '.' ? strstr(text, name) : NULL;
         if (found && found < end && strchr(" \t[", found[-1])
@@ -129,9 +129,9 @@ static const char *hint(struct undefined *u, const char *name)
     const char *place = NULL;
     for (const char *line = like->line; line && *line != '}' && !place; line = next_line(line))
         place = noted(u->cc, line);
-    return arena_printf(u->cc->c->arena, "; did you mean '%s'%s%.*s?", readable(u->cc, like->name),
-                        place ? " of " : "", place ? (int)strcspn(place, ":") : 0,
-                        place ? place : "");
+    return region_printf(u->cc->c->region, "; did you mean '%s'%s%.*s?",
+                         readable(u->cc, like->name), place ? " of " : "",
+                         place ? (int)strcspn(place, ":") : 0, place ? place : "");
 }
 
 bool cuda_cc_is_complete(struct cuda_cc *cc, const char *ptx)

@@ -38,7 +38,8 @@ static void take_file(struct cuda_cc *cc, const char *word)
 
 /* ---- what options do ---- */
 
-/* The newest that clang 19 knows; its PTX is that of newer ones, but for what only they have. */
+/* The newest architecture that clang 19 knows. Newer ones get its PTX, without the features that
+ * only they have. */
 enum { NEWEST = 90, ALL_MACHINES = 80 };
 
 /* The number of "sm_NN" or "compute_NN" in the text, and whether it is a name such as "sm_90a"; 0
@@ -84,7 +85,7 @@ static bool take_architecture(struct cuda_cc *cc, const char *option, const char
         fprintf(stderr, "heddle cuda-cc: '%s' is newer than clang 19: takes sm_%d\n", text, NEWEST);
         found = NEWEST;
     }
-    cc->architecture = arena_printf(cc->c->arena, "sm_%u%s", found, variant ? "a" : "");
+    cc->architecture = region_printf(cc->c->region, "sm_%u%s", found, variant ? "a" : "");
     return true;
 }
 
@@ -93,7 +94,7 @@ static void take_host_words(struct cuda_cc *cc, const char *text)
 {
     while (*text) {
         size_t length = strcspn(text, ", ");
-        char *word = arena_printf(cc->c->arena, "%.*s", (int)length, text), *to = word;
+        char *word = region_printf(cc->c->region, "%.*s", (int)length, text), *to = word;
         for (const char *at = word; *at; at++)
             if (*at != '"' && *at != '\'')
                 *to++ = *at;
@@ -265,12 +266,12 @@ static bool act_on_value(struct cuda_cc *cc, const struct option *option, const 
         take_host_words(cc, value);
         break;
     case LINKER_WORDS:
-        cuda_cc_add(cc, &cc->link, arena_printf(cc->c->arena, "-Wl,%s", value));
+        cuda_cc_add(cc, &cc->link, region_printf(cc->c->region, "-Wl,%s", value));
         break;
     case DEFAULT_STREAM:
         return take_default_stream(cc, value);
     case STANDARD:
-        cuda_cc_add(cc, &cc->both, arena_printf(cc->c->arena, "-std=%s", value));
+        cuda_cc_add(cc, &cc->both, region_printf(cc->c->region, "-std=%s", value));
         break;
     case OUTPUT:
         cc->output = value;
@@ -372,7 +373,7 @@ static bool is_link_value(const char *word)
 /* Has the folder headers of NVIDIA's toolkit? Heddle's stand in their place. */
 static bool is_toolkit(struct cuda_cc *cc, const char *folder)
 {
-    return access(arena_printf(cc->c->arena, "%s/cuda_runtime.h", folder), F_OK) == 0;
+    return access(region_printf(cc->c->region, "%s/cuda_runtime.h", folder), F_OK) == 0;
 }
 
 static words *list_of(struct cuda_cc *cc, const char *word)

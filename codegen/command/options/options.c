@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "runtime/engine/version.h"
 
 enum { TITLE_BYTES = 64 };
@@ -312,7 +313,7 @@ static bool is_given(const struct options *options, const char *name)
     return given.count > 0;
 }
 
-/* Two that say different things, of which one would be ignored. */
+/* Pairs of options that contradict each other, so that one would be ignored. */
 static int check_pairs(const struct options *options)
 {
     static const char *const pairs[][2] = {
@@ -393,10 +394,8 @@ static struct options_list *list_of(struct options *options, const struct option
 
 static void make_list(struct options_list *list, int room)
 {
-    if (!list->items && !(list->items = calloc((size_t)room, sizeof *list->items))) {
-        fprintf(stderr, "heddle: out of memory for %d arguments\n", room);
-        exit(EXIT_USAGE);
-    }
+    if (!list->items)
+        list->items = grow_zeroed((size_t)room * sizeof *list->items, "the arguments");
 }
 
 static void make_lists(struct options *options, int room)

@@ -23,12 +23,12 @@ static enum jobs_progress build_progress(const struct options *o)
  * is compiled for its own already. */
 static bool build_any(struct command *c, struct build_request *request, struct build_result *result)
 {
-    bool current = build_is_current(c->arena, request, result);
+    bool current = build_is_current(c->region, request, result);
     if (!current && !request->generic && run_is_functional(c->options)) {
         request->generic = true;
-        current = build_is_current(c->arena, request, result);
+        current = build_is_current(c->region, request, result);
     }
-    return current || build_platform(c->arena, request, result);
+    return current || build_platform(c->region, request, result);
 }
 
 static bool build(struct command *c, struct build_result *result)

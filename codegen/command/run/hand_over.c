@@ -24,13 +24,13 @@ void hand_over(struct handed *handed, const char *key, char sign, const char *va
     if (pair)
         *pair = (struct handed_pair){key, value, sign};
     else
-        vector_push(handed->arena, &handed->pairs, ((struct handed_pair){key, value, sign}));
+        vector_push(handed->region, &handed->pairs, ((struct handed_pair){key, value, sign}));
 }
 
 void hand_over_number(struct handed *handed, const char *key, uint64_t value)
 {
     if (value)
-        hand_over(handed, key, '=', arena_printf(handed->arena, "%" PRIu64, value));
+        hand_over(handed, key, '=', region_printf(handed->region, "%" PRIu64, value));
 }
 
 const char *handed_value(const struct handed *handed, const char *key)
@@ -48,14 +48,14 @@ static const char *join_values(struct command *c, const struct option_spec *spec
         const char *value = given->values[i];
         if (option_is_file(spec))
             value = run_absolute(c, value);
-        text = text ? arena_printf(c->arena, "%s\n%s", text, value) : value;
+        text = text ? region_printf(c->region, "%s\n%s", text, value) : value;
     }
-    return text ? arena_strdup(c->arena, text) : NULL;
+    return text ? region_strdup(c->region, text) : NULL;
 }
 
 void hand_over_options(struct command *c, struct handed *handed)
 {
-    *handed = (struct handed){.arena = c->arena};
+    *handed = (struct handed){.region = c->region};
     for (size_t i = 0; i < option_spec_count; i++) {
         const struct option_spec *spec = &option_specs[i];
         struct option_given given;
@@ -64,7 +64,7 @@ void hand_over_options(struct command *c, struct handed *handed)
             continue;
         option_given(c->options, spec, &given);
         option_title(spec, title, sizeof title);
-        hand_over(handed, arena_strdup(c->arena, title + strlen("--")),
+        hand_over(handed, region_strdup(c->region, title + strlen("--")),
                   option_is_written(spec) ? '>' : spec->handed, join_values(c, spec, &given));
     }
 }
@@ -82,7 +82,7 @@ static size_t put_all(const struct handed *handed, char *text, size_t size)
 const char *handed_text(const struct handed *handed)
 {
     size_t size = put_all(handed, NULL, 0) + 1;
-    char *text = arena_take(handed->arena, size);
+    char *text = region_take(handed->region, size);
     text[0] = '\0';
     put_all(handed, text, size);
     return text;

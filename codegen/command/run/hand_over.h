@@ -12,7 +12,7 @@ struct handed_pair {
 };
 
 struct handed {
-    struct arena *arena;
+    struct region *region;
     VECTOR(struct handed_pair) pairs;
 };
 

@@ -10,10 +10,10 @@
 #include "codegen/command/run/hand_over.h"
 #include "runtime/state/platform.h"
 
-/* Seen from the root folder, in the command's arena; NULL for NULL. */
+/* Seen from the root folder, in the command's region; NULL for NULL. */
 const char *run_absolute(struct command *c, const char *path);
 /* The path of what process `number` of a run writes (options_number_path()), in the command's
- * arena. */
+ * region. */
 const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder);
 /* What the options come to for the platform. -1 to go on, or an exit status: what is wrong was
  * said. */

@@ -1,5 +1,5 @@
-/* The options of `heddle run` whose values are more than a word or a number: what each may be, and
- * what of it is handed over. run_rules.c knows which belong together. */
+/* The options of `heddle run` whose values are more than a word or a number: the values that each
+ * may have, and the part that is handed over. run_rules.c knows which options belong together. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -18,13 +18,13 @@ const char *run_absolute(struct command *c, const char *path)
     char folder[PATH_MAX];
     if (!path || path[0] == '/' || !getcwd(folder, sizeof folder))
         return path;
-    return arena_printf(c->arena, "%s/%s", folder, path);
+    return region_printf(c->region, "%s/%s", folder, path);
 }
 
 const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder)
 {
     size_t size = options_number_path(path, number, folder, NULL, 0) + 1;
-    char *text = arena_take(c->arena, size);
+    char *text = region_take(c->region, size);
     options_number_path(path, number, folder, text, size);
     return text;
 }
@@ -73,7 +73,7 @@ static bool parse_window(const struct options *o, struct handed *handed)
         return false;
     }
     hand_over(handed, "record-window", '=',
-              arena_printf(handed->arena, "%" PRIu64 "..%" PRIu64, from_ps, to_ps));
+              region_printf(handed->region, "%" PRIu64 "..%" PRIu64, from_ps, to_ps));
     return true;
 }
 
@@ -279,8 +279,8 @@ static const char *quoted(struct command *c, const char *word)
     if (*word && strspn(word, plain) == strlen(word))
         return word;
     for (const char *quote; (quote = strchr(word, '\'')); word = quote + 1)
-        text = arena_printf(c->arena, "%s%.*s'\\''", text, (int)(quote - word), word);
-    return arena_printf(c->arena, "%s%s'", text, word);
+        text = region_printf(c->region, "%s%.*s'\\''", text, (int)(quote - word), word);
+    return region_printf(c->region, "%s%s'", text, word);
 }
 
 /* What ran, for the statistics: the description as it was given, the whole command, and the folder
@@ -290,11 +290,11 @@ static void hand_over_command(struct command *c, struct handed *handed)
     char folder[PATH_MAX];
     const char *command = "heddle run";
     for (char **word = c->words; *word; word++)
-        command = arena_printf(c->arena, "%s %s", command, quoted(c, *word));
+        command = region_printf(c->region, "%s %s", command, quoted(c, *word));
     hand_over(handed, "description", ':', c->options->arguments.items[0]);
     hand_over(handed, "command", ':', command);
     hand_over(handed, "folder", ':',
-              getcwd(folder, sizeof folder) ? arena_strdup(c->arena, folder) : NULL);
+              getcwd(folder, sizeof folder) ? region_strdup(c->region, folder) : NULL);
 }
 
 int run_options(struct command *c, struct handed *handed)

@@ -26,7 +26,7 @@ static bool is_about_output(const char *key)
 static int repeat(struct command *c, const struct build_result *built, const struct handed *handed,
                   const struct platform_lines *suspects)
 {
-    struct handed again = {.arena = c->arena};
+    struct handed again = {.region = c->region};
     const char *lines = NULL;
     if (getenv(RANK_ENVIRONMENT)) {
         fprintf(stderr, "heddle: to see the messages about the line, run it again without mpirun, "
@@ -42,8 +42,8 @@ static int repeat(struct command *c, const struct build_result *built, const str
             hand_over(&again, pair->key, pair->sign, pair->value);
     }
     for (uint32_t i = 0; i < suspects->count; i++)
-        lines = arena_printf(c->arena, "%s%s0x%llx", lines ? lines : "", lines ? "\n" : "",
-                             (unsigned long long)suspects->address[i]);
+        lines = region_printf(c->region, "%s%s0x%llx", lines ? lines : "", lines ? "\n" : "",
+                              (unsigned long long)suspects->address[i]);
     hand_over(&again, "watch", '=', lines);
     hand_over_number(&again, "watch-from", suspects->since_ps);
     fprintf(stderr, "heddle: the messages about the line at");

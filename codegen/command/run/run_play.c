@@ -17,17 +17,17 @@ int run_play_api(struct command *c, const char **program, char ***arguments)
     }
     if (!command_api_trace_check(c, o->play_api))
         return EXIT_ERRORS;
-    *program = arena_printf(c->arena, "%s/" API_PLAYER, c->toolkit.hip_folder);
+    *program = region_printf(c->region, "%s/" API_PLAYER, c->toolkit.hip_folder);
     if (access(*program, X_OK) != 0) {
         fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
         return EXIT_ERRORS;
     }
-    char **list = arena_take(c->arena, (o->module.count + 3) * sizeof *list);
+    char **list = region_take(c->region, (o->module.count + 3) * sizeof *list);
     size_t count = 0;
-    list[count++] = arena_strdup(c->arena, *program);
-    list[count++] = arena_strdup(c->arena, o->play_api);
+    list[count++] = region_strdup(c->region, *program);
+    list[count++] = region_strdup(c->region, o->play_api);
     for (size_t i = 0; i < o->module.count; i++)
-        list[count++] = arena_strdup(c->arena, o->module.items[i]);
+        list[count++] = region_strdup(c->region, o->module.items[i]);
     list[count] = NULL;
     *arguments = list;
     return EXIT_CLEAN;

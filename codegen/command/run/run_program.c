@@ -40,7 +40,7 @@ const char *run_find_program(struct command *c, const char *name)
         return NULL;
     }
     if (path_search(name, path, sizeof path))
-        return arena_strdup(c->arena, path);
+        return region_strdup(c->region, path);
     fprintf(stderr, "heddle run: cannot find the program '%s' on the PATH\n", name);
     if (access(name, X_OK) == 0)
         fprintf(stderr, "help: for the file in this folder write './%s'\n", name);
@@ -77,7 +77,7 @@ static void offer_opencl(struct command *c)
 {
     if (!c->toolkit.opencl_library)
         return;
-    setenv("HEDDLE_CACHE", run_absolute(c, cache_folder(c->arena)), 1);
+    setenv("HEDDLE_CACHE", run_absolute(c, cache_folder(c->region)), 1);
     setenv("OCL_ICD_VENDORS", c->toolkit.opencl_library, 1);
     setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* of Khronos' loader */
 }
@@ -90,8 +90,8 @@ static void preload_hip(struct command *c, const char *program)
         return;
     const char *before = getenv("LD_PRELOAD");
     setenv("LD_PRELOAD",
-           arena_printf(c->arena, "%s/libamdhip64.so.5%s%s", c->toolkit.hip_folder,
-                        before && *before ? ":" : "", before ? before : ""),
+           region_printf(c->region, "%s/libamdhip64.so.5%s%s", c->toolkit.hip_folder,
+                         before && *before ? ":" : "", before ? before : ""),
            1);
 }
 
@@ -102,8 +102,8 @@ static void order_copies(struct command *c)
 {
     const char *before = getenv("GLIBC_TUNABLES");
     setenv("GLIBC_TUNABLES",
-           arena_printf(c->arena, "%s%sglibc.cpu.x86_non_temporal_threshold=0xfffffffffffffff",
-                        before ? before : "", before && *before ? ":" : ""),
+           region_printf(c->region, "%s%sglibc.cpu.x86_non_temporal_threshold=0xfffffffffffffff",
+                         before ? before : "", before && *before ? ":" : ""),
            1);
 }
 
@@ -111,8 +111,8 @@ void run_put_libraries(struct command *c, const char *program)
 {
     const char *old = getenv("LD_LIBRARY_PATH"), *cuda = c->toolkit.cuda_folder;
     setenv("LD_LIBRARY_PATH",
-           arena_printf(c->arena, "%s%s%s%s%s", c->toolkit.hip_folder, cuda ? ":" : "",
-                        cuda ? cuda : "", old && *old ? ":" : "", old ? old : ""),
+           region_printf(c->region, "%s%s%s%s%s", c->toolkit.hip_folder, cuda ? ":" : "",
+                         cuda ? cuda : "", old && *old ? ":" : "", old ? old : ""),
            1);
     offer_opencl(c);
     preload_hip(c, program);
@@ -159,8 +159,8 @@ static void read_outcome(struct command *c, int ledger, struct run_outcome *outc
                                     ? &outcome->processes.items[line.process - 1]
                                     : NULL;
         if (line.kind == RUN_LEDGER_OPENED)
-            vector_push(c->arena, &outcome->processes,
-                        ((struct run_process){.name = arena_strdup(c->arena, line.name)}));
+            vector_push(c->region, &outcome->processes,
+                        ((struct run_process){.name = region_strdup(c->region, line.name)}));
         else if (line.kind == RUN_LEDGER_STATUS)
             outcome->status = outcome->status ? outcome->status : line.status;
         else if (p)

@@ -16,8 +16,8 @@
 
 #define PATIENCE_S 10
 
-/* What each launcher tells those that it starts: Open MPI's manual, "Environment Variables"; the
- * wire protocol of process managers (PMI) that Hydra speaks. */
+/* The environment by which each launcher tells a process its rank: Open MPI's manual, "Environment
+ * Variables"; the wire protocol of process managers (PMI) that Hydra speaks. */
 static const struct launcher {
     const char *library, *number, *count;
 } launchers[] = {
@@ -106,15 +106,15 @@ bool run_ranks_announce(struct command *c, const struct run_ranks *launched)
     if (!can_share(c->options, launched->number))
         return false;
     if (c->toolkit.mpi_folder)
-        module =
-            arena_printf(c->arena, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder, launched->library);
+        module = region_printf(c->region, "%s/heddle_mpi_%s.so", c->toolkit.mpi_folder,
+                               launched->library);
     if (module && access(module, R_OK) == 0 && make_token()) {
         const char *place = launched->number ? "" : command_place_run(c, launched->count);
         if (!place)
             return false;
         setenv(PLACEMENT_ENVIRONMENT, place, 1);
-        setenv(RANK_ENVIRONMENT, arena_printf(c->arena, "%s;%u;%d", module, launched->count, token),
-               1);
+        setenv(RANK_ENVIRONMENT,
+               region_printf(c->region, "%s;%u;%d", module, launched->count, token), 1);
         return true;
     }
     /* Each rank may run a heddle of its own. */

@@ -46,7 +46,7 @@ static void remove_folder(struct command *c, const char *folder)
 {
     DIR *entries = opendir(folder);
     for (struct dirent *entry; entries && (entry = readdir(entries));)
-        unlink(arena_printf(c->arena, "%s/%s", folder, entry->d_name));
+        unlink(region_printf(c->region, "%s/%s", folder, entry->d_name));
     if (entries)
         closedir(entries);
     rmdir(folder);
@@ -60,8 +60,8 @@ static bool begin_one(struct command *c, size_t kind, struct run_recording *reco
     size_t size = strlen(folder);
     while (size > 1 && folder[size - 1] == '/')
         size--;
-    folder = arena_printf(c->arena, "%.*s", (int)size, folder);
-    char *part = arena_take(c->arena, size + sizeof ".part-XXXXXX");
+    folder = region_printf(c->region, "%.*s", (int)size, folder);
+    char *part = region_take(c->region, size + sizeof ".part-XXXXXX");
     memcpy(part, folder, size);
     memcpy(part + size, ".part-XXXXXX", sizeof ".part-XXXXXX");
     char full[PATH_MAX];
@@ -71,7 +71,7 @@ static bool begin_one(struct command *c, size_t kind, struct run_recording *reco
         return false;
     }
     recording->folder[kind] = folder;
-    recording->part[kind] = arena_strdup(c->arena, full);
+    recording->part[kind] = region_strdup(c->region, full);
     return true;
 }
 
@@ -100,7 +100,7 @@ static int end_one(struct command *c, const struct run_recording *recording, siz
     const char *list = kind == RUN_RECORD_STEPS && c->options->record_raw
                            ? "kernelslist" /* not grouped */
                            : recording_kinds[kind].complete;
-    const char *trace = arena_printf(c->arena, "%s/%s", part, list);
+    const char *trace = region_printf(c->region, "%s/%s", part, list);
     bool complete = access(trace, F_OK) == 0;
     if (complete && rename(part, folder) == 0) {
         fprintf(stderr, "heddle: recorded in '%s'\n", folder);

@@ -53,15 +53,15 @@ bool run_has_server(const struct options *o)
 
 static bool put_file(void *context, const char *path, const char *text)
 {
-    struct arena *arena = context;
-    return emit_write_below(arena, arena_printf(arena, "%s%s", folder, path), text);
+    struct region *region = context;
+    return emit_write_below(region, region_printf(region, "%s%s", folder, path), text);
 }
 
 static bool make_folder(struct command *c)
 {
     const char *within = run_rocm_folders();
-    char *path = arena_printf(c->arena, "%s/%sXXXXXX", within,
-                              is_server(c) ? RUN_ROCM_SERVERS : "heddle-rocm-");
+    char *path = region_printf(c->region, "%s/%sXXXXXX", within,
+                               is_server(c) ? RUN_ROCM_SERVERS : "heddle-rocm-");
     folder = mkdtemp(path);
     if (!folder)
         fprintf(stderr, "heddle run: cannot create a folder in '%s': %s\n", within,
@@ -92,9 +92,9 @@ void run_rocm_give_memory(struct command *c)
     compile_close(compilation);
     if (!can)
         return;
-    struct options *options = arena_take(c->arena, sizeof *options);
+    struct options *options = region_take(c->region, sizeof *options);
     *options = *c->options;
-    options->set.items = arena_take(c->arena, (options->set.count + 1) * sizeof(char *));
+    options->set.items = region_take(c->region, (options->set.count + 1) * sizeof(char *));
     memcpy(options->set.items, c->options->set.items, options->set.count * sizeof(char *));
     options->set.items[options->set.count++] = MEMORY "=" MEMORY_MOST;
     c->options = options;
@@ -113,7 +113,7 @@ bool run_rocm_begin(struct command *c)
         return make_folder(c);
     struct compilation *compilation = command_open(c);
     const struct model *model = command_platform(c, compilation, c->options->arguments.items[0]);
-    const struct view_files files = {put_file, c->arena};
+    const struct view_files files = {put_file, c->region};
     bool ok = model && make_folder(c) && view_topology(model, &files, true, &error);
     compile_close(compilation);
     if (error.text[0])
@@ -145,24 +145,24 @@ static int open_socket(void)
 static char *server_path(const struct command *c)
 {
     const char *library = c->toolkit.kfd_library;
-    return arena_printf(c->arena, "%.*s/heddle-kfd", (int)(strrchr(library, '/') - library),
-                        library);
+    return region_printf(c->region, "%.*s/heddle-kfd", (int)(strrchr(library, '/') - library),
+                         library);
 }
 
 char **run_rocm_server(struct command *c)
 {
-    server = arena_take(c->arena, 5 * sizeof *server);
+    server = region_take(c->region, 5 * sizeof *server);
     server[0] = server_path(c);
     server[1] = server[4] = NULL; /* the former is known when it starts */
-    server[2] = arena_strdup(c->arena, "serve");
-    server[3] = arena_printf(c->arena, "%" PRIu64, c->options->shared);
+    server[2] = region_strdup(c->region, "serve");
+    server[3] = region_printf(c->region, "%" PRIu64, c->options->shared);
     return server;
 }
 
 /* The server is supervised in the program's place. */
 static bool start_server(struct command *c, int listener)
 {
-    server[1] = arena_printf(c->arena, "%d", listener);
+    server[1] = region_printf(c->region, "%d", listener);
     fcntl(listener, F_SETFD, 0);
     unsetenv("LD_PRELOAD");
     printf("%s\n", folder);
@@ -174,9 +174,9 @@ static bool start_server(struct command *c, int listener)
 __attribute__((noreturn)) static void be_simulator(struct command *c, const char *path,
                                                    int listener, int control)
 {
-    char *const words[] = {arena_strdup(c->arena, path), arena_printf(c->arena, "%d", listener),
-                           arena_printf(c->arena, "%d", control),
-                           arena_printf(c->arena, "%" PRIu64, c->options->shared), NULL};
+    char *const words[] = {region_strdup(c->region, path), region_printf(c->region, "%d", listener),
+                           region_printf(c->region, "%d", control),
+                           region_printf(c->region, "%" PRIu64, c->options->shared), NULL};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     fcntl(listener, F_SETFD, 0);
     fcntl(control, F_SETFD, 0);
@@ -217,7 +217,7 @@ bool run_rocm_start(struct command *c, struct supervise *supervise)
 
 bool run_rocm_has_files(struct command *c, const char *within)
 {
-    return access(arena_printf(c->arena, "%s/sys", within), F_OK) == 0;
+    return access(region_printf(c->region, "%s/sys", within), F_OK) == 0;
 }
 
 /* The program finds the HIP library of the system, not heddle's, so the path of libraries stays.
@@ -226,13 +226,13 @@ void run_rocm_set_environment(struct command *c, const char *within)
 {
     const char *before = getenv("LD_PRELOAD"), *library = c->toolkit.kfd_library;
     if (!run_rocm_has_files(c, within)) {
-        setenv(OPTIONS_ENV_PLATFORM, arena_printf(c->arena, "%s/socket", within), 1);
+        setenv(OPTIONS_ENV_PLATFORM, region_printf(c->region, "%s/socket", within), 1);
         return;
     }
     setenv("HEDDLE_TOPOLOGY", within, 1);
     setenv("HSA_ENABLE_SDMA", "1", 0);
     setenv("LD_PRELOAD",
-           before && *before ? arena_printf(c->arena, "%s:%s", library, before) : library, 1);
+           before && *before ? region_printf(c->region, "%s:%s", library, before) : library, 1);
 }
 
 static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)

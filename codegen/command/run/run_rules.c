@@ -1,6 +1,5 @@
-/* Options of `heddle run` that belong together, or contradict each other: a row each, of which the
- * first one that is broken is said. What a single option may be is in options.def and
- * run_options.c.
+/* Options of `heddle run` that belong together, or contradict each other: a row for each rule. The
+ * first broken rule is reported. options.def and run_options.c have the rules for single options.
  */
 #include <stdio.h>
 #include <string.h>

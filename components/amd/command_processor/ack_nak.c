@@ -3,14 +3,14 @@
  * work-group ends on it (Sun, "Refactoring MGPUSim's Work-Group Dispatching Mechanism", 2020, the
  * previous scheme).
  *
- * The answer is worked out when the question leaves, from the pool, which knows what each compute
- * unit has; what takes time is the round trip. A compute unit that frees something while the
- * question is under way says NAK here where it could say ACK.
+ * The answer is computed from the resource pool when the question leaves; the round trip takes the
+ * time. A compute unit that frees something while the question is under way says NAK here where it
+ * could say ACK.
  *
- * Whether several kernels can run depends on which dispatchers hear that a work-group has ended. In
- * "Refactoring MGPUSim's Work-Group Dispatching Mechanism" that is only the dispatcher that placed
- * it (`hears = own`). Another one that has nothing running keeps its marks for ever, and the run is
- * over with a deadlock. */
+ * Whether several kernels can run depends on which dispatchers hear of the end of a work-group. In
+ * "Refactoring MGPUSim's Work-Group Dispatching Mechanism" only the dispatcher that placed the
+ * work-group hears of it (`hears = own`). A dispatcher without running work-groups then keeps its
+ * marks for ever, and the run ends in a deadlock. */
 #include "ack_nak.gen.h"
 
 #include <string.h>

@@ -165,7 +165,8 @@ static void control_begin(struct command_processor *c, enum control_kind kind)
         control_next_level(c);
 }
 
-/* A level has answered: goes on with the next, or answers those that waited for the operation. */
+/* A level has answered: goes on with the next level, or answers the dispatchers or the command that
+ * waited for the operation. */
 static void control_level_end(struct command_processor *c)
 {
     enum control_kind kind = c->control;
@@ -197,8 +198,9 @@ static void control_level_end(struct command_processor *c)
     }
 }
 
-/* Begins with what dispatchers wait for: an acquire of system scope, which serves those of agent
- * scope, too; one of agent scope; a release. Those of kernels that wait are one operation. */
+/* Begins an operation that dispatchers wait for: an acquire of system scope, which serves acquires
+ * of agent scope, too; an acquire of agent scope; or a release. All waiting kernels are served by
+ * one operation. */
 static bool control_serve_dispatchers(struct command_processor *c)
 {
     bool acquires = false, system = false, releases = false;

@@ -1,14 +1,14 @@
-/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the
- * caches.
+/* Command processor: turns the driver's commands into work for compute units, the DMA engine and
+ * the caches.
  *
- * A launch takes a free dispatcher, waits for the kernel overhead and for what its packet's acquire
- * scope is to drop (agent: all L1 caches), then work-groups go out as the shared resource pool
- * allows; behind the last one it waits for what the release scope is to write back. Every message
- * that arrives wakes the whole command processor, so all dispatchers see what any compute unit
- * frees. Cache control works on one operation at a time, level by level (see CONTROL_PORTS):
- * invalidate what a kernel must not find, or flush. Copies pass through to the DMA engine with
- * their tags. Commands are taken in order; one that finds nothing free stays at the head of the
- * port. */
+ * A launch takes a free dispatcher, and waits for the kernel overhead and until the caches of its
+ * packet's acquire scope (agent: all L1 caches) have dropped their lines. Then work-groups go out
+ * as the shared resource pool allows. After the last work-group the launch waits until the caches
+ * of the release scope have written back. Every message that arrives wakes the whole command
+ * processor, so all dispatchers see what any compute unit frees. Cache control works on one
+ * operation at a time, level by level (see CONTROL_PORTS): invalidate what a kernel must not find,
+ * or flush. Copies pass through to the DMA engine with their tags. Commands are taken in order; a
+ * command that finds nothing free stays at the head of the port. */
 #include "command_processor.gen.h"
 
 #define UNIT_COLD
@@ -414,7 +414,7 @@ static bool work_receive(struct command_processor *c)
 /* ---- commands ---- */
 
 /* Hands a copy to the DMA engine. False: its port is full. */
-static bool forward(struct command_processor *c, const struct command_request *m)
+static bool forward_copy(struct command_processor *c, const struct command_request *m)
 {
     if (!command_processor_dma_can_send(c))
         return false;
@@ -494,7 +494,7 @@ static bool host_receive(struct command_processor *c)
                      : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
                      : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
                      : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
-                                             : forward(c, m);
+                                             : forward_copy(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -503,7 +503,7 @@ static bool host_receive(struct command_processor *c)
     return received;
 }
 
-static bool answer(struct command_processor *c)
+static bool answer_driver(struct command_processor *c)
 {
     const struct command_reply *m;
     bool sent = false;
@@ -538,6 +538,21 @@ static bool answer(struct command_processor *c)
     return sent;
 }
 
+/* The cycle in which the dispatcher goes on by itself. */
+static uint64_t dispatcher_wakes_at(const struct dispatcher *d)
+{
+    switch (d->state) {
+    case DISPATCHER_STARTING:
+        return !d->invalidated || d->acquire == AQL_SCOPE_NONE ? d->start_at : ENGINE_NEVER;
+    case DISPATCHER_RUNNING:
+        return dispatcher_due(d);
+    case DISPATCHER_DONE:
+        return d->answer_at;
+    default:
+        return ENGINE_NEVER;
+    }
+}
+
 static bool command_processor_tick(struct command_processor *c)
 {
     bool progress = work_receive(c);
@@ -547,18 +562,11 @@ static bool command_processor_tick(struct command_processor *c)
     progress |= control_step(c);
     progress |= dispatchers_step(c);
     progress |= sync_step(c);
-    progress |= answer(c);
+    progress |= answer_driver(c);
     if (progress)
         return true;
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
-        const struct dispatcher *d = command_processor_dispatcher(c, i);
-        uint64_t at = ENGINE_NEVER;
-        if (d->state == DISPATCHER_STARTING && (!d->invalidated || d->acquire == AQL_SCOPE_NONE))
-            at = d->start_at;
-        else if (d->state == DISPATCHER_RUNNING)
-            at = dispatcher_due(d);
-        else if (d->state == DISPATCHER_DONE)
-            at = d->answer_at;
+        uint64_t at = dispatcher_wakes_at(command_processor_dispatcher(c, i));
         if (at != ENGINE_NEVER && at > command_processor_now(c))
             command_processor_wake_at(c, at);
     }

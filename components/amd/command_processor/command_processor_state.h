@@ -6,6 +6,7 @@
 #include "resource_pool.h"
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
+#include "components/protocols/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/statistics/slot_account.h"
 #include "runtime/engine/engine.h"
@@ -48,16 +49,16 @@ enum control_kind {
     CONTROL_RESUME
 };
 
-/* The caches under control: (name, port, level, request). A level is asked when all of the one
- * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
- * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
- * A flush then writes back from the top down, since the L2's lines go to the L3, and has the L2
- * drop its lines once more when the L3 has dropped its own. A shoot-down is for the shared TLBs,
- * then for the first level, whose TLBs forget everything: in this order, or a first level could
- * take an old page from the shared TLB after its own turn. An acquire of system scope flushes and
- * drops from the L2 on, then invalidates what is above it. A pause is for the first level of what
- * kernels read and write, which drops everything and then takes nothing until resumed; then for
- * those in the middle, which may hold lines of a page that goes. */
+/* The caches under control: (name, port, level, request). A level is asked when all caches of the
+ * level before have answered. Caches without data of their own go first, lower ones before upper
+ * ones, so that no upper cache takes stale lines from below after its own turn; an invalidation
+ * ends there. A flush then writes back from the top down, since the L2's lines go to the L3, and
+ * has the L2 drop its lines once more when the L3 has dropped its own. A shoot-down is for the
+ * shared TLBs, then for the first-level TLBs, which forget everything: in the other order, a
+ * first-level TLB could take an old page from the shared TLB after its own turn. An acquire of
+ * system scope flushes and drops from the L2 on, then invalidates the caches above it. A pause is
+ * for the first-level data caches, which drop everything and then take nothing until resumed; then
+ * for the caches in the middle, which may hold lines of a page that goes. */
 #define CONTROL_PORTS(X)                                                                           \
     X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
     X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \

@@ -1,8 +1,8 @@
-/* What passes between a dispatcher and the compute units before a work-group runs.
+/* The protocol by which a dispatcher and a compute unit agree before a work-group runs.
  *
- * A protocol says which compute units the dispatcher may try, what an attempt costs beside the work
- * of dispatching, and when one that found no room is to try again. Calls come from the command
- * processor's tick, for one dispatcher; setup() first, once. */
+ * A protocol says which compute units the dispatcher may try, how much time an attempt costs beside
+ * the work of dispatching, and when a dispatcher that found no room tries again. Calls come from
+ * the command processor's tick, for one dispatcher; setup() first, once. */
 #ifndef HEDDLE_COMPONENTS_DISPATCH_PROTOCOL_H
 #define HEDDLE_COMPONENTS_DISPATCH_PROTOCOL_H
 

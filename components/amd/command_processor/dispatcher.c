@@ -87,8 +87,8 @@ static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placemen
     w->scratch_wavefront = block * d->request.wavefronts;
 }
 
-/* The dispatcher has work to do from `now` on, or from when it is done with what it does:
- * `hundredths` for a work-group, but not before `cycles` have passed. */
+/* The dispatcher is busy with a work-group for `hundredths` of a cycle, from `now` or from the end
+ * of its present work on, and at least until `cycles` have passed. */
 static void be_busy(struct dispatcher *d, uint64_t now, uint64_t hundredths, uint32_t cycles)
 {
     uint64_t start = d->busy_until + 100 > now * 100 ? d->busy_until : now * 100;
@@ -116,7 +116,7 @@ static bool dispatcher_lacks_scratch(const struct dispatcher *d)
     return d->common.private_bytes && d->common.scratch && !d->scratch_free_count;
 }
 
-static void refuse(struct dispatcher *d, uint64_t now)
+static void refuse_group(struct dispatcher *d, uint64_t now)
 {
     if (!d->refused)
         d->refused_at = now;
@@ -194,7 +194,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
         }
     }
     if (!congested)
-        refuse(d, now);
+        refuse_group(d, now);
     return false;
 }
 

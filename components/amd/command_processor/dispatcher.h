@@ -1,6 +1,6 @@
-/* A dispatcher: one kernel at a time, cut into work-groups, which are placed as three parts say:
- * the order proposes a compute unit for each (dispatch_order.h), the resource pool knows whether
- * there is room (resource_pool.h), and the protocol what is said to the compute unit before
+/* A dispatcher cuts one kernel at a time into work-groups and places them by three parts. The order
+ * proposes a compute unit for each work-group (dispatch_order.h), the resource pool knows whether
+ * there is room (resource_pool.h), and the protocol agrees with the compute unit
  * (dispatch_protocol.h).
  *
  * The command processor drives it: dispatcher_start() with a launch, then dispatcher_next()

@@ -46,7 +46,7 @@ static bool preload_step(struct command_processor *c, uint32_t number)
     return true;
 }
 
-/* Takes the answer of the DMA engine at the head of its port, if it is one of these. */
+/* Takes the answer at the head of the DMA engine's port, if it is the answer to a preload. */
 static bool preload_receive(struct command_processor *c, const struct command_reply *m)
 {
     if (m->tag < PRELOAD_TAG)

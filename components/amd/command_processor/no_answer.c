@@ -1,5 +1,5 @@
-/* The dispatcher knows from the pool that the work-group fits, so it sends it and goes on with the
- * next one. */
+/* No protocol: the pool says that the work-group fits, so the dispatcher sends it and goes on with
+ * the next one. */
 #include "no_answer.gen.h"
 
 #include "dispatch_protocol.h"

@@ -1,5 +1,6 @@
-/* Each compute unit gets a run of neighbouring work-groups, whose sizes differ by at most one, and
- * no other: neighbours share its L1. Compute units take turns; one that is done early stays idle.
+/* Each compute unit gets one run of neighbouring work-groups, so that neighbours share its L1; the
+ * sizes of runs differ by at most one. Compute units take turns; a unit that is done early stays
+ * idle.
  */
 #include "partitioned.gen.h"
 

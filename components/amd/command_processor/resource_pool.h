@@ -1,8 +1,8 @@
-/* What dispatchers ask of a resource pool: where can a work-group run?
+/* The resource pool of a GPU: it knows on which compute units a work-group can run.
  *
- * One pool holds what is free on all compute units of a GPU and is shared by all dispatchers, so
- * what one takes no other can take (Sun, "Refactoring MGPUSim's Work-Group Dispatching Mechanism",
- * 2020). Calls come from the command processor's tick. setup() comes first, once. */
+ * One pool holds the free resources of all compute units of a GPU. All dispatchers share the pool,
+ * so no two of them take the same resource (Sun, "Refactoring MGPUSim's Work-Group Dispatching
+ * Mechanism", 2020). Calls come from the command processor's tick. setup() comes first, once. */
 #ifndef HEDDLE_COMPONENTS_RESOURCE_POOL_H
 #define HEDDLE_COMPONENTS_RESOURCE_POOL_H
 

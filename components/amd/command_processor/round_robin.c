@@ -1,5 +1,5 @@
-/* Work-groups in order, each to the compute unit behind the one that got the last; a kernel goes on
- * where the one before ended. */
+/* Work-groups in order, each to the next compute unit after the one that got the last work-group; a
+ * kernel begins at the unit where the kernel before it ended. */
 #include "round_robin.gen.h"
 
 #include "dispatch_order.h"

@@ -60,7 +60,7 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->rest_free = arena_allocate(queue * sizeof(uint16_t));
     c->smem = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
     c->smem_data = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
-    c->vgprs = arena_allocate((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
+    c->vgprs = arena_allocate_front((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
     c->lds = arena_allocate((size_t)p->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
@@ -108,8 +108,8 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
     return vmem > now && vmem < next ? vmem : next;
 }
 
-/* Ports that have a message to take, of those on which messages are under way. Half of the time
- * there is none. */
+/* Among the ports with messages under way, those whose message has arrived. Half of the time there
+ * is none. */
 static inline uint64_t arrived(const struct compute_unit *c, uint64_t pending)
 {
     const uint64_t vmem = (uint64_t)1 << compute_unit_vmem_first_pending(c),
@@ -151,8 +151,8 @@ static bool send(struct compute_unit *c, uint64_t now)
     return more;
 }
 
-/* The turn of a SIMD that the wheel has something for: wavefronts, or that one which is ready is to
- * be looked at. */
+/* The turn of a SIMD that the wheel has an entry for: wavefronts that wake, or a ready wavefront to
+ * look at. */
 static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];

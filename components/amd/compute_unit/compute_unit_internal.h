@@ -1,5 +1,5 @@
-/* What the files of a compute unit call in one another, by file. Fetching, scalar and vector
- * memory have headers of their own, with their state. */
+/* Functions that the files of a compute unit call in one another, by file. Fetching, scalar and
+ * vector memory have headers of their own, with their state. */
 #ifndef HEDDLE_COMPUTE_UNIT_INTERNAL_H
 #define HEDDLE_COMPUTE_UNIT_INTERNAL_H
 

@@ -1,10 +1,10 @@
 /* State of a compute unit. Everything is index or arena offset; tables whose size depends on
  * parameters are in the arena.
  *
- * A wavefront is in one state at a time. Those that execute until a known cycle stand in the wheel;
- * those whose next instruction is decoded and may issue have one bit in `ready` of their SIMD, by
- * kind of instruction. compute_unit.c lists the files that work on it; the header of each has what
- * it adds: its structures, access to them, and its functions. */
+ * A wavefront is in one state at a time. A wavefront that executes until a known cycle stands in
+ * the wheel. A wavefront whose next instruction is decoded and may issue has one bit in `ready` of
+ * its SIMD, by kind of instruction. compute_unit.c lists the files that work on this state; the
+ * header of each adds its structures, access to them, and its functions. */
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
@@ -128,8 +128,8 @@ struct cu_group {
     uint16_t wave[WORK_MAX_WAVEFRONTS];
 };
 
-/* What one kernel's wavefronts did with their time; sent and cleared with each work-group that
- * ends. In use while the unit has work-groups of that kernel that are not answered. */
+/* The account of the time of one kernel's wavefronts, sent and cleared with each work-group that
+ * ends. In use while the unit has unanswered work-groups of the kernel. */
 struct cu_ledger {
     uint32_t dispatch;
     uint32_t groups;  /* not answered */
@@ -305,7 +305,7 @@ static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned sim
     return slot * (unsigned)compute_unit_params(c)->simds + simd;
 }
 
-/* The number by which others see a wavefront, SIMD by SIMD. */
+/* The number of a wavefront outside of the unit, SIMD by SIMD. */
 static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
     return simd * (unsigned)compute_unit_params(c)->wavefronts + slot;

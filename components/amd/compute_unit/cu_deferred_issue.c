@@ -1,14 +1,14 @@
 /* Deferred turns. A wavefront's next instructions that only change registers are executed before
  * their turns (cu_execute.c), so that a turn only accounts for its instruction. While the wavefront
  * is the only one of its SIMD that wants a turn, no result depends on when its turns are accounted
- * for. So the unit leaves these turns out, and the wheel has the wavefront for the turn behind
- * them. The first of four events makes up for the turns that were left out: the turn behind them, a
+ * for. So the unit leaves these turns out and puts the wavefront into the wheel for the next turn
+ * after them. The first of four events makes up for the turns that were left out: that next turn, a
  * turn of another wavefront of the SIMD, the answer of a work-group, which carries the account, or
  * a look at the statistics (engine_may_defer()).
  *
- * The distance between two turns is what the first instruction takes, which follows from the code
- * alone. A turn is taken in its own cycle where something else decides too (the buffer of code, or
- * registers that a write to the LDS holds) and where the next line of code may have to be fetched.
+ * The distance between two turns is the time of the first instruction, which follows from the code
+ * alone. A turn is not left out if it also depends on the buffer of code or on registers that a
+ * write to the LDS holds, or if the next line of code may have to be fetched.
  */
 #include "compute_unit.gen.h"
 

@@ -23,7 +23,7 @@ struct execute_entry {
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
     bool alone;       /* nothing behind it, in its line, can be executed with it */
-    uint8_t run;      /* the instructions behind it that can be executed with it */
+    uint8_t run;      /* how many of the next instructions can be executed together with this one */
     uint32_t checked; /* `fills` of the code when it was seen to hold */
     /* What the wavefront must have for these; `fills` and version of the code when all were seen to
      * hold. */
@@ -176,8 +176,8 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     return status;
 }
 
-/* Executes the instruction that is decoded, and those of its run, before its turn. false: that was
- * not possible, and nothing has happened. */
+/* Executes the decoded instruction and its run before the turn. False if the instructions cannot be
+ * executed early; nothing has happened then. */
 static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     struct isa_wave *s = cu_scalars(c, wave);
@@ -217,7 +217,7 @@ static inline struct execute_deferred *execute_deferred_at(const struct compute_
     return &execute_domains[c->tables].deferred[number];
 }
 
-/* What is known of the turns of the instruction that is decoded and of those executed with it. */
+/* The turns of the decoded instruction and of its run, as far as they are known. */
 static struct cu_deferred *execute_deferred(const struct compute_unit *c, const struct cu_wave *w)
 {
     struct execute_deferred *deferred = execute_deferred_at(c, w->decoded);

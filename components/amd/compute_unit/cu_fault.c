@@ -5,8 +5,8 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 
-/* Says where. The wavefront stops, and the run. Where other programs go on, it only ends, when what
- * it has begun is over. */
+/* Reports the place of the fault. The wavefront stops, and so does the run. On a machine where
+ * other programs go on, only the wavefront ends, as soon as its outstanding accesses are over. */
 static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                        uint64_t pc, unsigned lane, const char *what, const uint64_t *address)
 {

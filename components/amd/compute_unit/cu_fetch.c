@@ -1,10 +1,10 @@
 /* Instruction fetch: one line request a cycle, round robin over the wavefronts that want one.
  *
- * A wavefront's instruction buffer holds lines of 64 bytes: the one with its pc, and lines_ahead
- * behind it. A line that was asked for keeps its slot until the answer is there, also when it is
- * not needed any more (two slots more than lines, so that a branch need not wait for such a
- * line). Lines are asked for only inside allocations: fetching ahead over the end of the code is
- * no fault, getting there is. */
+ * A wavefront's instruction buffer holds lines of 64 bytes: the line of its pc and the next
+ * lines_ahead lines. A requested line keeps its slot until the answer is there, even if the
+ * wavefront no longer needs it; there are two slots more than lines, so that a branch need not wait
+ * for such a line. Lines are asked for only inside allocations: fetching ahead over the end of the
+ * code is no fault, getting there is. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -27,8 +27,8 @@ static bool fetch_is_allocated(struct compute_unit *c, const struct cu_wave *w, 
     return true;
 }
 
-/* A slot for a new line: an empty one, or the one furthest from the pc of those that are not
- * wanted. */
+/* A slot for a new line: an empty slot, or else the slot whose unwanted line is furthest from the
+ * pc. */
 static int fetch_victim(const struct compute_unit *c, const struct cu_wave *w)
 {
     uint64_t window = (uint64_t)c->lines_ahead * CU_LINE, furthest = 0;
@@ -96,9 +96,9 @@ static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
     return false;
 }
 
-/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the
- * way, also the one that has asked for the last of its lines. True: one was sent, and there may be
- * more in the next cycle. */
+/* Sends one request, if any is wanted and possible. Wavefronts that need no line leave the set on
+ * the way, and so does a wavefront that has asked for its last line. True: a request was sent, and
+ * there may be more in the next cycle. */
 static bool fetch_send(struct compute_unit *c)
 {
     unsigned simd, slot;

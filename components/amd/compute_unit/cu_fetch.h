@@ -8,9 +8,9 @@ enum { CU_CODE_LINES = DECODE_ENTRIES / (CU_LINE / 4) };
 
 enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
 
-/* The code that came last, by lines. While its version stays the same, each line that came has
- * brought the same bytes at the same address, so wavefronts whose lines are of this version need
- * not compare these with what is decoded. */
+/* The code that came last, by lines. A line keeps its version while each fetch brings the same
+ * bytes from the same address, so a wavefront whose lines have the current version need not compare
+ * them with the decoded code. */
 struct cu_code_line {
     uint64_t address; /* 0: none */
     uint8_t bytes[CU_LINE];

@@ -3,11 +3,11 @@
  * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch;
  * s_waitcnt, s_nop and the like are consumed beside them).
  *
- * A matrix instruction issues as a vector ALU one does, and goes before those, since it then leaves
- * the vector ALU to them while the SIMD's matrix unit works on it. The wavefront itself goes on,
- * too: compilers put in what must be waited for a result (LLVM, GCNHazardRecognizer).
+ * A matrix instruction issues like a vector ALU instruction and goes before these: while the SIMD's
+ * matrix unit works on it, the vector ALU is free. The wavefront itself goes on, too: compilers
+ * insert the wait states that a result needs (LLVM, GCNHazardRecognizer).
  *
- * An instruction has its effect when it issues; what takes time is when its wavefront goes on, and
+ * An instruction has its effect when it issues; its latency decides when its wavefront goes on and
  * when its unit is free again. */
 #include "compute_unit.gen.h"
 
@@ -325,7 +325,7 @@ __attribute__((noinline)) static enum cu_issue issue_other(struct compute_unit *
     }
 }
 
-/* Issues one instruction of the wavefront, which is not among those that are ready. */
+/* Issues one instruction of the wavefront, which is not in the mask of ready wavefronts. */
 __attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w,
                                                           unsigned wave, uint64_t now)
 {

@@ -43,9 +43,9 @@ static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
     c->lds_next = lds_end_at(c, c->lds_end_head)->cycle;
 }
 
-/* An instruction that keeps the banks for so many cycles is over in the cycle returned: at once the
- * only one, or the only one of its port. Through a port of 16 lanes go addresses and what is
- * written, or what is read. */
+/* Returns the cycle in which an instruction that keeps the banks for so many cycles is over. The
+ * LDS works on one instruction at a time, or each of its ports does. A port passes 16 lanes a
+ * cycle: addresses and the data to be written, or the data read. */
 static uint64_t lds_occupy(struct compute_unit *c, unsigned simd, const struct isa_inst *inst,
                            uint64_t banks, uint64_t now)
 {

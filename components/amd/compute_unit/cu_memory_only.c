@@ -1,11 +1,10 @@
-/* Work-groups of which only memory instructions take time: what a launch leaves behind in caches
- * and TLBs, at less cost than the launch itself (`--warmup memory:N`).
+/* Work-groups whose memory instructions alone take time. They leave in caches and TLBs what the
+ * launch would leave, at less cost (`--warmup memory:N`).
  *
  * Between two memory instructions, waits and barriers a wavefront executes everything at once. So
- * registers, and with them addresses and data, are those of the launch, and an access that depends
- * on another still waits for it. What is missing is the time of arithmetic, LDS and branches, so
- * accesses of different wavefronts meet in another order. Lines of code are fetched as always.
- * */
+ * registers, addresses and data are those of the launch, and an access that depends on another
+ * still waits for it. Arithmetic, LDS and branches take no time, so accesses of different
+ * wavefronts meet in another order. Lines of code are fetched as always. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"

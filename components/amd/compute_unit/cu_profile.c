@@ -23,8 +23,8 @@ enum {
     PROFILE_LINES,         /* line requests of vector memory */
     PROFILE_BYTES,         /* that lanes asked for */
     PROFILE_MEMORY_CYCLES, /* from issue to return */
-    /* Requests of vector and scalar memory, by what the caches of two levels counted them as: the
-     * second one those that it was asked for. */
+    /* Requests of vector and scalar memory by the counters of two levels of caches. The second
+     * level counts the requests that it receives. */
     PROFILE_L1,
     PROFILE_L2 = PROFILE_L1 + MEM_SERVED_MISSED,
     PROFILE_SLOT_CYCLES = PROFILE_L2 + MEM_SERVED_MISSED,

@@ -13,8 +13,8 @@
 #include "cu_vector_memory.h"
 #include "base/hash.h"
 
-/* A stack of unused numbers, of which the lowest lies on top at first: each is kept as the
- * difference from the one that lay at its place then, so that a stack never used is zero. */
+/* A stack of unused numbers. At first the lowest number lies on top. Each entry is kept as its
+ * difference from the number that lay at its place at first, so a stack never used is all zeros. */
 static inline unsigned vmem_free_at(const struct compute_unit *c, uint32_t stack, uint32_t at)
 {
     unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - at;
@@ -179,9 +179,9 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     profile_asked(c, e, count);
 }
 
-/* A wavefront that reads what it has just read, by the same instruction and with no other access
- * between, asks whether others have written there: it spins. So does a compare-and-swap that
- * compares with the same value again; an atomic that adds does not ask. */
+/* A wavefront spins when one instruction reads the same address twice with no other access in
+ * between: it polls for another wavefront's write. A compare-and-swap that compares with the same
+ * value again spins, too; an atomic addition does not. */
 static void vmem_note_poll(struct compute_unit *c, struct cu_wave *w, const struct cu_vmem *e,
                            const struct cu_vmem_rest *rest)
 {
@@ -358,9 +358,10 @@ static void vmem_send_line(struct compute_unit *c, const struct cu_vmem *e, unsi
         vmem_send_atomic(c, e, cu_stage(c, e), tag, pid);
 }
 
-/* BUFFER_WBINVL1 and _VOL do not say how far they reach; they stand behind __threadfence() and
- * __threadfence_system() alike, so they reach all and do both. Targets with operations on the L2
- * use those for what is beyond the agent, and those of gfx942 name the scope. */
+/* BUFFER_WBINVL1 and _VOL name no scope. Compilers make them of __threadfence() and of
+ * __threadfence_system() alike, so both instructions write back and invalidate at system scope.
+ * Targets with operations on the L2 use these beyond the agent, and gfx942's operations name their
+ * scope. */
 static void vmem_send_fence(struct compute_unit *c, const struct isa_memory *m, uint16_t tag)
 {
     bool whole = m->cache_op == ISA_CACHE_INVALIDATE_VECTOR;

@@ -1,5 +1,5 @@
-/* A wavefront between two instructions: decoding, the wheel in which it sleeps, the counters it
- * waits for, and what its time is charged to. */
+/* A wavefront between two instructions: how it decodes, sleeps in the wheel and waits for counters,
+ * and which account its time goes to. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -189,7 +189,8 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
     return true;
 }
 
-/* Looks up the next instruction behind one: what was executed with that was looked up then. */
+/* Looks up the instruction after the current one. If it was executed together with the current one,
+ * it was looked up then. */
 static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     if (!w->ahead || w->checked != cu_code(c)->fills)
@@ -232,8 +233,8 @@ static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave 
     }
 }
 
-/* A vector instruction that writes the scalar registers of the last one that wrote any issues
- * later. */
+/* A vector instruction issues later if it writes the scalar registers that the wavefront's last
+ * such instruction wrote. */
 static inline void wave_meet_sgpr(const struct compute_unit *c, struct cu_wave *w)
 {
     if (w->sgpr_until > w->ready_at && w->kind == CU_VALU
@@ -295,7 +296,8 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
     wave_go_on(c, w, wave, now);
 }
 
-/* A line arrived that the wavefront was waiting for: it has its code up to the end of that. */
+/* A line arrived that the wavefront was waiting for: its code is there up to the end of the
+ * line. */
 static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint64_t pc,
                           uint64_t now)
 {

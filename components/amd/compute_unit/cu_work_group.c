@@ -70,7 +70,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     wave_continue(c, w, wave, now, now + 1);
 }
 
-/* The ledger of a kernel: the one it has, or a new one. There are as many as work-groups. */
+/* The ledger of a kernel, a new one if it has none. There are as many ledgers as work-groups. */
 static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t now)
 {
     uint64_t used = c->ledgers_used;

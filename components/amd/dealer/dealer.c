@@ -2,8 +2,8 @@
  *
  * Invariant: a deal in use has `awaited` answers to come, or none and its own answer to be given.
  * A command goes to all dies in one cycle, so all have them in the same order. The dies know
- * nothing of each other: each works on its share of a launch as if it were a GPU, acquires before
- * it and releases behind it. */
+ * nothing of each other: each works on its share of a launch as if it were a GPU, with an acquire
+ * before the share and a release after it. */
 #include "dealer.gen.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/command/launch_record.h"
+#include "components/protocols/page_table/program_table.h"
 #include "components/statistics/kernel_shares.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/observe/hang.h"
@@ -141,7 +142,7 @@ static bool deal_out(struct dealer *c, const struct command_request *m)
 }
 
 /* Hands a copy to the DMA engine. False: its port is full. */
-static bool forward(struct dealer *c, const struct command_request *m)
+static bool forward_copy(struct dealer *c, const struct command_request *m)
 {
     uint32_t to = dealer_io(c)->dma_request;
     if (!dealer_dma_can_send(c))
@@ -164,7 +165,7 @@ static bool host_receive(struct dealer *c)
     const struct command_request *m;
     bool received = false;
     while ((m = dealer_host_peek(c))) {
-        if (!(is_for_dies(message_kind(m)) ? deal_out(c, m) : forward(c, m)))
+        if (!(is_for_dies(message_kind(m)) ? deal_out(c, m) : forward_copy(c, m)))
             break;
         dealer_host_pop(c);
         received = true;
@@ -227,7 +228,7 @@ static void deal_end(struct dealer *c, uint32_t number)
     c->finished--;
 }
 
-static bool answer(struct dealer *c)
+static bool answer_driver(struct dealer *c)
 {
     const struct command_reply *m;
     uint32_t to = dealer_io(c)->host_reply;
@@ -252,7 +253,7 @@ static bool dealer_tick(struct dealer *c)
     bool progress = dies_receive(c);
     progress |= host_receive(c);
     progress |= sync_step(c);
-    progress |= answer(c);
+    progress |= answer_driver(c);
     return progress;
 }
 

@@ -3,9 +3,9 @@
  * A command is cut into pieces that stay inside one line of the target and, for copies, one line of
  * the source. Each piece in flight has a slot, whose number is the tag of its requests. Bytes to be
  * written go from the command into the request, and bytes read from the answer into the command; a
- * piece of a copy is read, kept with its slot, and written. Commands start in order; one that
- * touches what an earlier one writes, or writes what an earlier one touches, waits until that one
- * is done. Pieces are issued oldest command first, over the lanes to memory in turn.
+ * piece of a copy is read, kept with its slot, and written. Commands start in order. A command
+ * waits for an earlier one to end if one of the two writes bytes that the other touches. Pieces are
+ * issued oldest command first, over the lanes to memory in turn.
  *
  * Lanes are `mem` and the array `lane` behind it, which the engine knows by the places of their
  * rings: a line costs too little to find them anew each time. */
@@ -43,7 +43,7 @@ static void dma_engine_init(struct dma_engine *c)
     find_lanes(c);
 }
 
-static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+static bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 {
     return a < b + b_size && b < a + a_size;
 }
@@ -59,9 +59,9 @@ static bool conflicts(const struct dma_command *a, const struct dma_command *b)
 {
     bool a_reads = reads(a), a_writes = a->kind != COMMAND_READ;
     bool b_reads = reads(b), b_writes = b->kind != COMMAND_READ;
-    return (a_writes && b_writes && overlaps(a->target, a->size, b->target, b->size))
-           || (a_writes && b_reads && overlaps(a->target, a->size, b->source, b->size))
-           || (a_reads && b_writes && overlaps(a->source, a->size, b->target, b->size));
+    return (a_writes && b_writes && ranges_overlap(a->target, a->size, b->target, b->size))
+           || (a_writes && b_reads && ranges_overlap(a->target, a->size, b->source, b->size))
+           || (a_reads && b_writes && ranges_overlap(a->source, a->size, b->target, b->size));
 }
 
 /* The command in message `m`; false after engine_fail() when it is none for a DMA engine. */
@@ -188,6 +188,17 @@ static void send_request(struct dma_engine *c, struct ring *lane, enum mem_reque
     ring_post(lane, c->io.base.limit, kind, 1);
 }
 
+static void put_read(struct dma_engine *c, const struct ring *lane, uint64_t address,
+                     uint32_t bytes)
+{
+    struct mem_request *m = next_request(lane);
+    m->read.address = address;
+    m->read.size = bytes;
+    m->read.pid = 0;
+    m->read.coherent = false;
+    c->io.stats.bytes_read += bytes;
+}
+
 /* The request that writes piece `number`; returns where its bytes go. */
 static uint8_t *put_write(struct dma_engine *c, const struct ring *lane, uint32_t number)
 {
@@ -273,26 +284,25 @@ static void fill_bytes(uint8_t *to, uint32_t pattern, uint32_t offset, uint32_t 
 }
 
 /* Sends the first request of the next piece of command `i`. */
-static void issue(struct dma_engine *c, struct ring *lane, uint32_t i)
+static void issue_piece(struct dma_engine *c, struct ring *lane, uint32_t i)
 {
     const struct dma_command *command = command_at(c, i);
     uint32_t number = cut_piece(c, i);
     const struct dma_piece *p = piece_at(c, number);
-    if (command->kind == COMMAND_WRITE) {
+    switch (command->kind) {
+    case COMMAND_WRITE:
         copy_bytes(c, put_write(c, lane, number), command_bytes(c, i) + p->offset, p->bytes);
         send_request(c, lane, MEM_WRITE, number);
-    } else if (command->kind == COMMAND_FILL) {
+        break;
+    case COMMAND_FILL:
         fill_bytes(put_write(c, lane, number), command->pattern, p->offset, p->bytes);
         send_request(c, lane, MEM_WRITE, number);
-    } else if (command->kind == COMMAND_ATOMIC) {
+        break;
+    case COMMAND_ATOMIC:
         send_atomic(c, lane, number, command->value);
-    } else {
-        struct mem_request *m = next_request(lane);
-        m->read.address = command->source + p->offset;
-        m->read.size = p->bytes;
-        m->read.pid = 0;
-        m->read.coherent = false;
-        c->io.stats.bytes_read += p->bytes;
+        break;
+    default:
+        put_read(c, lane, command->source + p->offset, p->bytes);
         send_request(c, lane, MEM_READ, number);
     }
 }
@@ -314,7 +324,7 @@ static bool issue_command(struct dma_engine *c, uint32_t i)
     bool progress = false;
     while (command->issued < command->size && index_pool_has(&c->free_pieces)
            && (lane = lane_find(c))) {
-        issue(c, lane, i);
+        issue_piece(c, lane, i);
         progress = true;
     }
     return progress;

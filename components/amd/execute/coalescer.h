@@ -1,13 +1,12 @@
-/* From the accesses of 64 lanes to lines of 64 bytes, and the bytes between lanes and lines.
+/* Turns the accesses of 64 lanes into lines of 64 bytes, and moves bytes between lanes and lines.
  *
- * Pure functions on struct isa_memory. A *stage* holds what the lanes move: lane l's bytes at stage
- * + l * bytes. A lane's access is one run of `bytes` bytes, or, for lanes of swizzle_mask, runs of
- * 4 bytes that stand dword_stride apart, of which those of short_mask have less, and for lanes of
- * straddle_mask runs of single bytes. Invariant: every
- * byte of every active lane lies in exactly one of the lines returned whose `lanes` has the lane
- * (atomics: exactly one message), and lines come in the order of the lowest lane that touches them.
- * Lanes in ascending order write a line, so that the highest lane wins where several store to one
- * address. */
+ * Pure functions on struct isa_memory. A *stage* holds the bytes that the lanes move: lane l's
+ * bytes at stage + l * bytes. A lane's access is one run of `bytes` bytes. Lanes of swizzle_mask
+ * have runs of 4 bytes, dword_stride apart, and fewer of them if they are in short_mask; lanes of
+ * straddle_mask have runs of single bytes. Invariant: every byte of every active lane lies in
+ * exactly one of the lines returned whose `lanes` has the lane (atomics: exactly one message), and
+ * lines come in the order of the lowest lane that touches them. Lanes in ascending order write a
+ * line, so that the highest lane wins where several store to one address. */
 #ifndef HEDDLE_EXECUTE_COALESCER_H
 #define HEDDLE_EXECUTE_COALESCER_H
 

@@ -1,4 +1,4 @@
-/* Computes once for each instruction what it competes for and what its turn counts for. */
+/* Computes once for each instruction which unit it needs and which counters its turn adds to. */
 #include "decode_cache.h"
 
 #include <string.h>

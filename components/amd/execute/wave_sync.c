@@ -31,7 +31,7 @@ static bool meet(struct wave_sync_resource *r, uint32_t value, struct wave_sync_
     return false;
 }
 
-static bool pass(struct wave_sync_resource *r, struct wave_sync_wait *wait)
+static bool pass_semaphore(struct wave_sync_resource *r, struct wave_sync_wait *wait)
 {
     *wait = (struct wave_sync_wait){.number = r->queued++};
     serve(r);
@@ -57,7 +57,7 @@ bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave
         signal_to(r, asked->value);
         break;
     case ISA_SYNC_WAIT:
-        waits = pass(r, wait);
+        waits = pass_semaphore(r, wait);
         break;
     case ISA_SYNC_RELEASE_ALL: /* nothing is left for later wavefronts */
         if (r->served < r->queued)

@@ -1,9 +1,10 @@
 /* The global wave sync of a GPU: 64 resources, each a counter at which wavefronts of all compute
  * units meet, as a barrier or a semaphore (AMD, GCN3 and Vega ISA manuals, DS_GWS_*).
  *
- * A barrier expects `counter` wavefronts beside the one that comes last; that one lets all go on
+ * A barrier expects `counter` wavefronts and one more. The last wavefront to come lets all go on
  * and leaves its own value as the next count, so count + 1 wavefronts meet each time. A semaphore
- * lets `counter` wavefronts pass; those that wait for more pass in the order in which they came.
+ * lets `counter` wavefronts pass; further wavefronts wait, and pass in the order in which they
+ * came.
  *
  * HIP's grid sync is a barrier on resource 0 that one wavefront of each work-group comes to; the
  * runtime sets its counter to the work-groups of the launch less one before it begins
@@ -22,8 +23,8 @@ struct wave_sync {
     struct wave_sync_resource {
         uint32_t counter;
         uint64_t releases;       /* of barriers */
-        uint64_t queued, served; /* wavefronts that had to wait at a semaphore, and of these, those
-                                    that have passed */
+        uint64_t queued, served; /* wavefronts that had to wait at a semaphore; waiting wavefronts
+                                  * that have passed */
     } resource[ISA_SYNC_RESOURCES];
 };
 

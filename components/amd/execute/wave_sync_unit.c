@@ -25,7 +25,7 @@ void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t room)
     u->answers = arena_allocate((size_t)room * sizeof(uint32_t));
 }
 
-static void answer(struct wave_sync_unit *u, uint32_t wavefront)
+static void answer_wavefront(struct wave_sync_unit *u, uint32_t wavefront)
 {
     uint32_t place = (u->answer_head + u->answer_count++) % u->room;
     arena_at(uint32_t, u->answers)[place] = wavefront;
@@ -37,7 +37,7 @@ static void answer_released(struct wave_sync_unit *u)
     for (uint32_t i = 0; i < u->waiting_count; i++) {
         const struct wave_sync_entry *e = waiting_at(u, i);
         if (wave_sync_is_over(&u->sync, &e->wait))
-            answer(u, e->wavefront);
+            answer_wavefront(u, e->wavefront);
         else
             *waiting_at(u, kept++) = *e;
     }
@@ -57,7 +57,7 @@ void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *asked,
     if (waits)
         *waiting_at(u, u->waiting_count++) = (struct wave_sync_entry){wait, wavefront};
     else
-        answer(u, wavefront);
+        answer_wavefront(u, wavefront);
 }
 
 bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront)

@@ -6,8 +6,9 @@
 
 struct hang_report;
 
-/* The unit of a simulated GPU: wavefronts come with what they ask for and with a number by which
- * the owner knows them, and are answered when they may go on, in the order in which that became so.
+/* The unit of a simulated GPU. A wavefront comes with a request and with the number by which the
+ * owner knows it, and gets an answer when it may go on. Answers have the order in which wavefronts
+ * became free to go on.
  */
 struct wave_sync_unit {
     struct wave_sync sync;

@@ -57,8 +57,9 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
     return n < k->user_sgprs ? k->user_sgprs : n;
 }
 
-/* Puts the address of the wavefront's part of scratch into a register, from which its code computes
- * the rest, or, where FLAT_SCRATCH is architected, into that. */
+/* Puts the address of the wavefront's part of scratch into FLAT_SCRATCH, where that is architected.
+ * Elsewhere the address goes into a register, from which the wavefront's code computes
+ * FLAT_SCRATCH. */
 static void wavefront_start_scratch(enum isa_target target, struct isa_wave *s,
                                     const struct work_placement *p, unsigned n, unsigned number)
 {

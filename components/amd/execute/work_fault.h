@@ -1,4 +1,5 @@
-/* Reports of what a simulated program must not do, in the same words wherever it is executed. */
+/* Reports of faults of the simulated program, in the same words in timing and in functional
+ * mode. */
 #ifndef HEDDLE_EXECUTE_WORK_FAULT_H
 #define HEDDLE_EXECUTE_WORK_FAULT_H
 

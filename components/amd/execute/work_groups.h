@@ -1,4 +1,5 @@
-/* From a dispatch packet to work-groups: what all of them share, and the size of each.
+/* Turns a dispatch packet into work-groups: the values that all of them share, and the size of
+ * each.
  *
  * Pure functions, used by the dispatcher and by the functional executor. Places on a compute unit
  * (LDS offset, slots, scratch area) are filled in by the unit that places the work-group. */

@@ -206,7 +206,7 @@ static void store_lanes(struct host_view *t, const struct isa_memory *m, const u
     }
 }
 
-static bool exchange(char *host, unsigned bytes, uint64_t *before, uint64_t after)
+static bool exchange_word(char *host, unsigned bytes, uint64_t *before, uint64_t after)
 {
     if (bytes == 8)
         return __atomic_compare_exchange_n((uint64_t *)(void *)host, before, after, false,
@@ -218,15 +218,15 @@ static bool exchange(char *host, unsigned bytes, uint64_t *before, uint64_t afte
     return done;
 }
 
-/* An update beside those of other threads. */
-static void update(enum isa_atomic op, unsigned bytes, char *host, const uint8_t *operand)
+/* Updates memory atomically: other threads may update it at the same time. */
+static void update_word(enum isa_atomic op, unsigned bytes, char *host, const uint8_t *operand)
 {
     uint64_t before = 0, after;
     memcpy(&before, host, bytes);
     do {
         after = before;
         isa_atomic_apply(op, bytes, &after, operand, NULL, NULL);
-    } while (!exchange(host, bytes, &before, after));
+    } while (!exchange_word(host, bytes, &before, after));
 }
 
 /* Aligned, so in one page and one span. Old values replace the operands in the stage. */
@@ -240,7 +240,7 @@ static void atomic_lanes(struct host_view *t, const struct isa_memory *m, uint8_
         char *host = w->host + (m->address[lane] - w->start);
         uint64_t old = 0;
         if (t->footprint) {
-            update((enum isa_atomic)m->atomic, m->bytes, host, operand);
+            update_word((enum isa_atomic)m->atomic, m->bytes, host, operand);
             continue;
         }
         isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes, host, operand,

@@ -1,9 +1,9 @@
 /* Memory instructions, executed at once on the simulated DRAM. Private to
  * components/amd/functional.
  *
- * Both functions check the whole instruction before they change anything, and move the pc when they
- * have done it. NULL: done. Otherwise what is wrong, and *lane is the lane that did it, or
- * WORK_NO_LANE; the text holds until the next call. */
+ * Both functions check the whole instruction before they change anything, and move the pc when the
+ * access is done. They return NULL then. Otherwise they return a text that names the fault and
+ * holds until the next call, and *lane is the faulty lane, or WORK_NO_LANE. */
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_H
 #define HEDDLE_FUNCTIONAL_ACCESS_H
 

@@ -1,9 +1,9 @@
 /* The lines that the lanes of one access touch, in the order of the lowest lane of each, with the
  * bytes that are accessed there. Included by access.c only; the general case is the coalescer's.
  *
- * Neighbouring lanes mostly stand in the same line, so lines are looked up where one lane's differs
- * from that of the lane before; those of an access that lie within LINES_REACH of each other are
- * found again by a stamp. */
+ * Neighbouring lanes mostly access the same line, so a line is looked up only where it differs from
+ * the previous lane's. Lines of an access that lie within LINES_REACH of each other are found again
+ * by a stamp. */
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_LINES_H
 #define HEDDLE_FUNCTIONAL_ACCESS_LINES_H
 

@@ -1,4 +1,4 @@
-/* What memory instructions mark in a thread's footprint. Included by access.c only. */
+/* Marks the accesses of memory instructions in a thread's footprint. Included by access.c only. */
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_MARKS_H
 #define HEDDLE_FUNCTIONAL_ACCESS_MARKS_H
 
@@ -6,8 +6,9 @@
 
 #include "components/amd/isa/execute/isa_lanes.h"
 
-/* Bytes of lanes at host + shift + offset[lane], each `step`-th of those that exec names and up to
- * where the last lane of its step ends; what follows each other is marked together. */
+/* Marks the bytes of lanes at host + shift + offset[lane]. `exec` names the first lane of each
+ * step; a step's bytes end with those of its last lane. Bytes that follow each other are marked
+ * together. */
 LANES_INLINE void mark_steps(struct footprint *f, const char *host, uint64_t shift,
                              const uint32_t *offset, unsigned step, unsigned bytes, uint64_t exec,
                              enum footprint_kind kind)
@@ -28,7 +29,8 @@ LANES_INLINE void mark_steps(struct footprint *f, const char *host, uint64_t shi
     footprint_mark(f, host + begin, end - begin, kind);
 }
 
-/* Dwords of all lanes, of which each vector has one or some that follow each other. */
+/* Marks the dwords of all lanes, when each vector has either a single dword or neighbouring
+ * ones. */
 static __attribute__((noinline)) void mark_rows(struct footprint *f, const char *host,
                                                 uint64_t shift, const uint32_t *offset)
 {

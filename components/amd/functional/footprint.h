@@ -1,13 +1,13 @@
-/* What the threads that share a launch read and write: whether its work-groups depend on each
- * other. Private to components/amd/functional.
+/* The memory that the threads of a shared launch read and write, which shows whether work-groups
+ * depend on each other. Private to components/amd/functional.
  *
- * Each thread marks the dwords of the simulated memory that its work-groups read, those that they
- * write, and those that they update: by atomics whose order does not matter, and whose old values
- * go nowhere. A page is copied before the first thread changes it, and has updates of one
- * operation only. When all have ended, footprint_end() compares. If no thread has written what
- * another one has accessed, or read what another one has updated, the threads could have taken
- * turns in any way, so memory is as one thread leaves it. Otherwise, and when a thread met what it
- * cannot mark, memory is put back as it was.
+ * Each thread marks the dwords of the simulated memory that its work-groups read, write and update.
+ * An update is an atomic whose order does not matter and whose old value goes nowhere. A page is
+ * copied before the first thread changes it, and has updates of one operation only. When all
+ * threads have ended, footprint_end() compares the marks. If no thread has written a dword that
+ * another accessed, and none has read a dword that another updated, the threads could have run in
+ * any order, so memory is as one thread leaves it. Otherwise, and when a thread met an access that
+ * it cannot mark, memory is put back as it was.
  *
  * Marks are bits of one reservation of address space for each thread, a thirty-second of the
  * memory for each kind; copies lie in another one, where their pages lie in memory. Neither is

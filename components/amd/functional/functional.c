@@ -155,11 +155,10 @@ static bool run_round(struct run *r)
     return true;
 }
 
-/* Begins what there is room for: without touches one work-group. */
+/* Begins what there is room for: one work-group, or those that go on side by side. */
 static void begin_groups(struct run *r)
 {
-    for (bool more = r->left && r->free; more;
-         more = r->launch->touches && r->left && r->free && r->live < touch_unit_count()) {
+    for (bool more = r->left && r->free; more; more = r->left && r->free && r->live < r->abreast) {
         uint32_t slot = functional.free_slots[r->first + --r->free];
         functional_group_start(r, slot);
         functional.live_groups[r->first + r->live++] = slot;
@@ -248,7 +247,8 @@ void functional_worker_begin(struct worker *k, const struct functional_launch *l
     k->counted_count = 0;
 }
 
-/* What other launches may have changed since this one ran. */
+/* Begins a turn of the launch: other launches may have changed memory and page tables since its
+ * last turn. */
 void functional_take_turn(struct run *r)
 {
     const struct functional_launch *launch = r->launch;
@@ -257,11 +257,11 @@ void functional_take_turn(struct run *r)
     functional_worker_begin(r->worker, launch);
 }
 
-/* After a round. With touches it ends at each wait for memory, so a turn takes as many instructions
- * as one without. True: it is over. */
+/* After a round. Side by side it ends at each wait for memory, so a turn takes as many instructions
+ * as otherwise. True: it is over. */
 static bool end_turn(struct run *r)
 {
-    if (r->launch->touches && r->instructions < r->turn_end)
+    if (r->abreast && r->instructions < r->turn_end)
         return false;
     r->still++;
     r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live;
@@ -335,6 +335,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     for (uint32_t i = 0; i < slots; i++)
         functional.free_slots[first + i] = first + slots - 1 - i;
     touch_begin(&r->touch, r->launch, &r->result.profile);
+    r->abreast = touch_abreast(&r->touch);
     if (aql_meets(&r->packet))
         wave_sync_begin_launch(&functional.syncs[launch->gpu], aql_all_groups(&r->packet));
     if (!functional_run_shared(r))

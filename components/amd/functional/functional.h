@@ -3,19 +3,20 @@
  * The driver calls functional_run() instead of sending a launch to a GPU. Instructions are those of
  * components/amd/isa, memory is the simulated DRAM itself, found through the page table; no
  * component of the platform takes part, so caches, queues and links hold nothing and count nothing.
- * What a program can see is what it sees in timing mode, faults included; what depends on timing
- * differs: s_memtime counts the wavefront instructions of the run, and wavefronts interleave
- * differently.
+ * A program sees the same results and faults as in timing mode. Only times differ: s_memtime counts
+ * the wavefront instructions of the run, and wavefronts interleave differently.
  *
  * Touches (functional_launch.touches) change the order, see touch.h. Order otherwise: work-groups
  * run one after another in dispatch order, the wavefronts of one in turn from barrier to barrier. A
- * wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions gives way; a work-group in
- * which only such wavefronts are left gives way to further work-groups, as many as fit on the
- * device, so programs that wait for what other resident work-groups do make progress as on
- * hardware. Where the launch may yield, and all of them have waited for FUNCTIONAL_PATIENCE turns,
- * it comes back unfinished, so that other kernels go on for which it may wait. Nothing depends on
- * the host: the same program gives the same bytes. A launch in which every wavefront that could go
- * on only repeats itself ends as a deadlock, unless others may still change what it waits for.
+ * wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions gives way. When all
+ * wavefronts of a work-group have done so, the work-group gives way to further work-groups, as many
+ * as fit on the device, so programs that wait for other resident work-groups make progress as on
+ * hardware. If executed instructions are counted (functional_launch.executed), as many work-groups
+ * go on side by side from the first atomic on that returns a value. If the launch may yield, and
+ * all work-groups have waited for FUNCTIONAL_PATIENCE turns, the launch comes back unfinished, so
+ * that other kernels go on for which it may wait. Nothing depends on the host: the same program
+ * gives the same bytes. A launch whose wavefronts all repeat themselves ends as a deadlock, unless
+ * another launch may still change the memory that they wait for.
  *
  * Wavefronts that call the host (printf, assert) wait for its answer like others that wait: the
  * caller may name a function that answers (functional_launch.attend).
@@ -71,7 +72,7 @@ struct functional_launch {
                                      the host; or NULL */
     uint32_t threads; /* that may share it, see footprint.h; 0, 1: one. No thread of the program
                          changes memory meanwhile. The results are the same */
-    struct sampler_work *executed; /* what it has executed is added to this; or NULL */
+    struct sampler_work *executed; /* the work executed is added here; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };

@@ -1,5 +1,5 @@
-/* Launches that threads share. Each thread executes work-groups from their beginning to their end;
- * what they read and wrote (footprint.h) tells whether that is what one thread would have done.
+/* Launches that threads share. Each thread executes work-groups from beginning to end. Their
+ * footprints (footprint.h) show whether the result is the one that a single thread would have had.
  * Called by functional.c. */
 #include "functional_state.h"
 

@@ -1,6 +1,6 @@
-/* What a launch consists of while it is executed, for the files of the executor. A launch keeps the
- * work-groups that have begun in a list of slots, each with registers and LDS of its own in the
- * arena, made when it is first needed and used again. */
+/* State of the functional executor: a launch under way, its work-groups and wavefronts. A launch
+ * keeps the work-groups that have begun in a list of slots. Each slot has registers and LDS of its
+ * own in the arena, made at its first use and used again. */
 #ifndef HEDDLE_FUNCTIONAL_STATE_H
 #define HEDDLE_FUNCTIONAL_STATE_H
 
@@ -83,6 +83,7 @@ struct run {
     uint64_t left;          /* work-groups that have not begun */
     uint32_t first, slots;  /* its part of the lists of slots */
     uint32_t live, free;    /* entries of live_groups and free_slots, from `first` on */
+    uint32_t abreast;       /* work-groups that take turns at each wait for memory; 0: none */
     uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
     uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
     uint64_t instructions;  /* of this launch */
@@ -143,7 +144,8 @@ void functional_take_counts(const struct run *r);
 /* functional.c */
 struct worker *functional_worker(uint32_t thread);
 void functional_worker_begin(struct worker *k, const struct functional_launch *launch);
-/* What other launches may have changed since this one ran. */
+/* Begins a turn of the launch: other launches may have changed memory and page tables since its
+ * last turn. */
 void functional_take_turn(struct run *r);
 /* The work-group of a slot, with room for what the launch needs. */
 struct group *functional_slot_group(const struct run *r, uint32_t slot);

@@ -173,6 +173,15 @@ static __attribute__((noinline)) bool stopped(struct run *r, const struct group 
     return false;
 }
 
+/* What an atomic returns may decide what a wavefront executes: if work-groups went one after the
+ * other, the longest would be longer than in a launch that is simulated. */
+static void note_atomic(struct run *r, const struct isa_inst *inst)
+{
+    isa_workspace_plain(&r->worker->workspace);
+    if (r->launch->executed && (inst->flags & ISA_RETURNS))
+        r->abreast = r->slots;
+}
+
 static bool access_memory(struct run *r, const struct group *g, struct wave *w,
                           struct isa_context *context, struct step *s)
 {
@@ -182,7 +191,7 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     const char *wrong;
     context->time = r->launch->before + r->instructions;
     if (inst->flags & ISA_IS_ATOMIC)
-        isa_workspace_plain(&r->worker->workspace);
+        note_atomic(r, inst);
     if (is_vector)
         wrong =
             r->access->vector(&r->worker->view, context, &w->scalars, &s->ready, &s->hint, &lane);
@@ -226,8 +235,8 @@ static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct g
     return false;
 }
 
-/* Acts on s_endpgm, s_barrier, s_sleep, ds_gws_*. False: the wavefront does not go on for now. With
- * touches it gives way where it would wait for memory, so that accesses come in about the order of
+/* Acts on s_endpgm, s_barrier, s_sleep, ds_gws_*. False: the wavefront does not go on for now. Side
+ * by side it gives way where it would wait for memory, so that accesses come in about the order of
  * hardware. */
 static inline bool special(struct run *r, struct group *g, struct wave *w,
                            const struct isa_inst *inst)
@@ -249,7 +258,7 @@ static inline bool special(struct run *r, struct group *g, struct wave *w,
         g->at_barrier++;
         return false;
     }
-    return !(inst->flags & ISA_IS_SLEEP) && !(r->launch->touches && (inst->flags & ISA_IS_WAITCNT));
+    return !(inst->flags & ISA_IS_SLEEP) && !(r->abreast && (inst->flags & ISA_IS_WAITCNT));
 }
 
 /* ---- wavefronts and work-groups ---- */

@@ -1,5 +1,5 @@
-/* What a watched launch reads and changes (components/protocols/page_table/livelock.h), by
- * instruction. Called by functional.c only. */
+/* Tells the watch for livelocks (components/protocols/page_table/livelock.h) which words each
+ * instruction of a watched launch reads and changes. Called by functional.c only. */
 #ifndef HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 #define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 
@@ -14,11 +14,11 @@ void livelock_watch_step(struct host_view *view, struct isa_context *context,
                          struct livelock *livelock);
 void livelock_watch_end_turn(struct host_view *view, const struct isa_context *context);
 
-/* A number for all that a wavefront has of its own. */
+/* A hash of the wavefront's own state: scalar state and vector registers. */
 uint64_t livelock_watch_state(const struct isa_wave *wave, const uint32_t *vgpr,
                               uint32_t registers);
 
-/* What it waits for, in words. */
+/* Writes in words what the launch waits for. */
 void livelock_watch_text(const struct program_table *program, const struct livelock *livelock,
                          char *text, size_t size);
 

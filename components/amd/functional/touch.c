@@ -55,9 +55,10 @@ void touch_pause(struct touch_launch *t)
         t->profile->reached[i] += warm_counts()[i];
 }
 
-uint32_t touch_unit_count(void)
+uint32_t touch_abreast(const struct touch_launch *t)
 {
-    return now->unit_count;
+    uint32_t units = t->unit_count ? t->unit_count : 1;
+    return t->launch->touches ? units : 0;
 }
 
 uint32_t touch_next_unit(void)
@@ -266,7 +267,7 @@ void touch_scalar(struct host_view *t, struct isa_context *context, const struct
         touch_scalars(t, &access);
 }
 
-/* `kept`: launches before this one have left the line where other units look for it, too. */
+/* `kept`: an earlier launch has left the line in a place where other units look for it, too. */
 static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
 {
     const struct host_span *w = host_view_find(t, address);

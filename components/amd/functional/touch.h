@@ -1,13 +1,14 @@
-/* What a launch without timing accesses: touches for caches and TLBs
- * (components/sampling/warmup.h), and counts for profiles. Private to components/amd/functional.
+/* Reports the accesses of a launch without timing: as touches to caches and TLBs
+ * (components/sampling/warmup.h), and as counts to profiles. Private to components/amd/functional.
  *
- * Each work-group is put on the compute unit that it would get if all were free, in turn; lines of
- * its accesses go to that unit's ports in the order in which instructions are executed. One
- * work-group a unit goes on at a time, all side by side, each wavefront as far as its next wait for
- * memory: with work-groups one after the other, a TLB that is too small for a kernel's pages would
- * be left with others than on hardware. An instruction's own line, and what is fetched ahead, is
- * touched when it is executed for the first time in a launch: where instruction caches keep code
- * from kernel to kernel, by all units, since launches go round them. */
+ * Work-groups are put on compute units in turn, as if all units were free; lines of their accesses
+ * go to the unit's ports in the order in which instructions are executed. One work-group a unit
+ * goes on at a time, all units side by side, each wavefront as far as its next wait for memory:
+ * with one work-group after the other, a TLB that is too small for a kernel's pages would be left
+ * with other pages than on hardware. An instruction's own line, and the lines fetched ahead, are
+ * touched when the instruction is executed for the first time in a launch. Where instruction caches
+ * keep code from kernel to kernel, all units touch these lines, since launches go round the
+ * units. */
 #ifndef HEDDLE_FUNCTIONAL_TOUCH_H
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
@@ -31,8 +32,9 @@ void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
 void touch_turn(struct touch_launch *t);
 void touch_pause(struct touch_launch *t);
 
-/* Compute units of the launch's GPU; as many work-groups go on side by side. */
-uint32_t touch_unit_count(void);
+/* Work-groups of the launch that go on side by side: one for each compute unit. 0: it does not
+ * touch. */
+uint32_t touch_abreast(const struct touch_launch *t);
 /* The compute unit of the next work-group. */
 uint32_t touch_next_unit(void);
 
@@ -44,8 +46,8 @@ struct touch_lines {
     uint64_t mask[ISA_LANES]; /* bytes that are accessed; of loads, all */
 };
 
-/* Before the instruction is executed: its address registers may be what it loads. All are for the
- * unit view->unit.
+/* Called before the instruction is executed, since it may load its own address registers. All
+ * functions act for the unit view->unit.
  *
  * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the span
  * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);

@@ -234,7 +234,7 @@ static uint32_t classes_of(const struct isa_hazard_code *code)
 
 /* ---- registers ---- */
 
-static bool overlaps(const struct isa_use *u, unsigned code, unsigned dwords)
+static bool use_overlaps(const struct isa_use *u, unsigned code, unsigned dwords)
 {
     return u->code < code + dwords && code < u->code + u->dwords;
 }
@@ -247,11 +247,11 @@ static bool is_used_as(const struct isa_use *u, unsigned uses)
     case HAZARD_WRITES_SCALAR:
         return u->written && !vector;
     case HAZARD_WRITES_VCC:
-        return u->written && overlaps(u, ISA_VCC, 2);
+        return u->written && use_overlaps(u, ISA_VCC, 2);
     case HAZARD_WRITES_EXEC:
-        return u->written && overlaps(u, ISA_EXEC, 2);
+        return u->written && use_overlaps(u, ISA_EXEC, 2);
     case HAZARD_WRITES_M0:
-        return u->written && overlaps(u, ISA_M0, 1);
+        return u->written && use_overlaps(u, ISA_M0, 1);
     case HAZARD_WRITES_VECTOR:
         return u->written && vector;
     case HAZARD_READS_SCALAR:
@@ -282,7 +282,7 @@ static bool has_use(const struct isa_hazard_code *code, unsigned uses)
 static bool uses_meet(const struct isa_use *a, const struct isa_use *b, unsigned meet)
 {
     bool same = a->code == b->code && a->dwords == b->dwords;
-    return overlaps(a, b->code, b->dwords)
+    return use_overlaps(a, b->code, b->dwords)
            && (meet == HAZARD_PART   ? !same
                : meet == HAZARD_SAME ? same
                                      : true);

@@ -1,6 +1,6 @@
-/* Wait states that a program has to leave between two instructions, since the
- * hardware does not wait by itself: the rules of gcn_hazards.tab. Called by the check of waits that
- * are missing. What loads bring is waited for by s_waitcnt, and is not among these rules. */
+/* Wait states that a program must leave between two instructions, by the rules of gcn_hazards.tab,
+ * since the hardware does not wait by itself. Called by the check for missing waits. These rules
+ * leave out the data of loads, which s_waitcnt waits for. */
 #ifndef HEDDLE_ISA_HAZARD_H
 #define HEDDLE_ISA_HAZARD_H
 
@@ -8,12 +8,12 @@
 
 enum { ISA_HAZARD_STATES_MOST = 19, ISA_HAZARD_STATES_USUAL = 5 };
 
-/* An instruction with the rules in which it may come first or second. */
+/* An instruction with the rules that have it as their first or second one. */
 struct isa_hazard_code {
     struct isa_inst inst;
     struct isa_use uses[ISA_USES_MOST];
     uint8_t count;
-    uint8_t states; /* wait states that it is, if it stands between two others */
+    uint8_t states; /* wait states that the instruction counts as between two others */
     uint8_t passes; /* of the matrix unit; 0: it is no matrix product */
     uint8_t hwreg;
     bool reads_all_lanes;         /* whatever EXEC says */

@@ -1,8 +1,8 @@
-/* What the targets differ in, beside their opcodes. Part of isa.h.
+/* Traits: how targets differ, beside their opcodes. Part of isa.h.
  *
  * The rows stand in targets.tab, with the opcodes that a target has over the one it inherits from.
- * Code asks for a trait, never for a target: a new one is a row there. What is not a trait and
- * needs C is a new format or the semantics of new instructions. */
+ * Code asks for a trait, never for a target: a new target is a row there. Only a new format, or the
+ * semantics of new instructions, needs C. */
 #ifndef HEDDLE_ISA_TARGET_H
 #define HEDDLE_ISA_TARGET_H
 

@@ -28,7 +28,8 @@ static void add_read(struct uses *u, unsigned code, unsigned dwords, unsigned pl
         add_use(u, code, dwords, place, false);
 }
 
-/* Scalar instructions that keep a part of what they write, or that write what they read. */
+/* Scalar instructions that keep a part of their destination, or whose destination is a source as
+ * well. */
 static bool reads_destination(const struct isa_inst *inst)
 {
     switch (inst->op) {

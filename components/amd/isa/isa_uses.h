@@ -1,9 +1,8 @@
-/* Which registers an instruction reads and writes, as its bytes alone say it.
+/* The registers that an instruction reads and writes, by its bytes alone.
  *
- * Called by what looks at instructions from outside: checks of waits that are missing, and of
- * registers that nothing has written. SCC, MODE and the other hardware registers are not among
- * them. Registers relative to M0 are given as they stand in the instruction. A write may leave
- * lanes, and parts of a register, as they were. */
+ * Called by the checks for missing waits and for registers that nothing has written. SCC, MODE and
+ * the other hardware registers are left out. Registers relative to M0 are given as they stand in
+ * the instruction. A write may leave lanes, and parts of a register, as they were. */
 #ifndef HEDDLE_ISA_USES_H
 #define HEDDLE_ISA_USES_H
 

@@ -1,13 +1,13 @@
-/* What a kernel's descriptor says about registers: how many a wavefront has, and what the first of
- * them hold when it begins.
+/* Registers by a kernel's descriptor: how many a wavefront has, and which values the first
+ * registers hold when it begins.
  *
  * Both kinds of descriptor (amd_kernel_code_t of code objects v2, and the 64-byte one since v3)
  * hold the same words: compute_pgm_rsrc1 to 3, the kernel code properties, and what is preloaded of
  * the arguments. Only this file reads them (LLVM, "User Guide for AMDGPU Backend": Code Object V3
  * Kernel Descriptor, and compute_pgm_rsrc1, 2 and 3 for GFX6 to GFX12).
  *
- * The vector registers of a wavefront are numbered as they are stored: first those that
- * instructions call v0, v1 ..., at accum_offset those that they call a0, a1 ... */
+ * The vector registers of a wavefront are numbered as they are stored: v0, v1 ... first, and a0, a1
+ * ... from accum_offset on. */
 #ifndef HEDDLE_ISA_KERNEL_REGISTERS_H
 #define HEDDLE_ISA_KERNEL_REGISTERS_H
 

@@ -1,6 +1,6 @@
-/* The commands of packets: to the command processor, and to the driver for what only it can do.
- * Each function sends one command on behalf of a packet, if the port has room and the packet's
- * addresses are mapped. */
+/* Sends the commands of packets to the command processor, and to the driver if only the driver can
+ * do them. Each function sends one command on behalf of a packet, if the port has room and the
+ * packet's addresses are mapped. */
 #include "packet_processor.gen.h"
 
 #include "packet_state.h"

@@ -194,7 +194,7 @@ static void packet_depended(struct packet_processor *c, struct packet *p, uint64
 }
 
 /* The place in the ring is free. The read index goes to the oldest packet that is not over, unless
- * that one will do it. */
+ * that packet will move it. */
 static bool packet_advance(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     struct user_queue *q = queue_at(c, p->queue);

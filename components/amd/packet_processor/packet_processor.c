@@ -215,7 +215,7 @@ static bool queue_begin(struct packet_processor *c, uint32_t number)
     return true;
 }
 
-/* Gives slots to queues; those that have one begin. */
+/* Gives slots to queues; a queue with a slot begins. */
 static bool queues_schedule(struct packet_processor *c)
 {
     bool progress = false, changed;

@@ -1,9 +1,9 @@
 /* State of a packet processor: user queues, and packets in flight.
  *
- * A packet goes through phases; in most of them one command is under way to the command processor,
- * whose tag names the packet. Packets of a queue are fetched in order, one at a time: the one that
- * is not launched yet is the queue's front. What is behind its launch ends in any order; the read
- * index follows the oldest that is not over. */
+ * A packet goes through phases. In most of them one command is under way to the command processor,
+ * and the command's tag names the packet. Packets of a queue are fetched in order, one at a time:
+ * the packet that is not launched yet is the queue's front. Launched packets end in any order; the
+ * read index follows the oldest packet that is not over. */
 #ifndef HEDDLE_PACKET_PROCESSOR_PACKET_STATE_H
 #define HEDDLE_PACKET_PROCESSOR_PACKET_STATE_H
 

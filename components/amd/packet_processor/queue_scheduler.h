@@ -1,5 +1,5 @@
-/* What a packet processor asks of its scheduler: which user queues are in the hardware's queue
- * slots now?
+/* The scheduler of a packet processor: the policy that decides which user queues hold the
+ * hardware's queue slots.
  *
  * Queues are numbers. A queue that has work is ready, from ready() to done(); the scheduler gives
  * slots to ready queues. Calls come from the packet processor's tick; setup() first, once. */

@@ -1,6 +1,6 @@
 /* A page comes after so many touches. Counters are a table with one place for a page, chosen by its
- * number; a page that finds the place taken begins anew there. A touch of a page that is here
- * forgets its count, so that it starts from nothing when the page has gone again. */
+ * number; a page that finds the place taken begins anew there. A touch of a resident page clears
+ * its count, so that the count starts from zero when the page has gone again. */
 #include "access_counter.gen.h"
 
 #include "migration_policy.h"

@@ -1,6 +1,6 @@
-/* What a page migration controller asks of its policy. Calls come from its tick, one for each
- * lookup of a page of managed memory by a first-level TLB of the GPU, in the order in which they
- * pass. */
+/* The policy of a page migration controller: it decides which pages of managed memory come to the
+ * GPU. Calls come from the controller's tick, one for each lookup of a page of managed memory by a
+ * first-level TLB of the GPU, in the order of the lookups. */
 #ifndef HEDDLE_COMPONENTS_MIGRATION_POLICY_H
 #define HEDDLE_COMPONENTS_MIGRATION_POLICY_H
 

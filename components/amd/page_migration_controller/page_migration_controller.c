@@ -310,7 +310,7 @@ static bool pass_answers(struct page_migration_controller *c)
     return progress;
 }
 
-static bool ask(struct page_migration_controller *c)
+static bool ask_driver(struct page_migration_controller *c)
 {
     bool progress = false;
     while (page_migration_controller_touch_peek_reply(c)) {
@@ -428,7 +428,7 @@ static bool page_migration_controller_tick(struct page_migration_controller *c)
 {
     bool progress = pass_answers(c);
     progress |= pass_lookups(c);
-    progress |= ask(c);
+    progress |= ask_driver(c);
     progress |= pass_faults(c);
     return copy_page(c) || progress;
 }

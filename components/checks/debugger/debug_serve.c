@@ -63,7 +63,7 @@ static void receive_bytes(void *bytes, size_t size)
     }
 }
 
-static void answer(const void *bytes, uint64_t size)
+static void send_answer(const void *bytes, uint64_t size)
 {
     send_bytes(&(struct debug_answer){size}, sizeof(struct debug_answer));
     if (size != DEBUG_REFUSED)
@@ -124,7 +124,7 @@ static void answer_read(const struct debug_request *r)
     unsigned lane = r->c >> DEBUG_LANE_SHIFT & 63;
     const struct debug_thread *t = debugger_thread(r->c & (((uint64_t)1 << DEBUG_LANE_SHIFT) - 1));
     bool ok = r->b <= READ_MOST && debug_serve_read(t, lane, r->a, bytes, r->b);
-    answer(bytes, ok ? r->b : DEBUG_REFUSED);
+    send_answer(bytes, ok ? r->b : DEBUG_REFUSED);
 }
 
 static void answer_waves(void)
@@ -148,7 +148,7 @@ static void answer_registers(const struct debug_request *r)
     struct debug_registers said = {0};
     const uint32_t *vectors = NULL;
     if (!t) {
-        answer(NULL, DEBUG_REFUSED);
+        send_answer(NULL, DEBUG_REFUSED);
         return;
     }
     t->kind->registers(t, &said, &vectors);
@@ -165,7 +165,7 @@ static void answer_named(const struct debug_request *r)
     struct debug_named said;
     uint32_t count = 0;
     if (!t || !t->kind->named) {
-        answer(NULL, DEBUG_REFUSED);
+        send_answer(NULL, DEBUG_REFUSED);
         return;
     }
     while (t->kind->named(t, count, &said))
@@ -186,7 +186,7 @@ static void answer_disassembly(const struct debug_request *r)
     const struct debug_thread *t = debugger_thread(r->b);
     if (t && t->kind->disassemble)
         said.size = t->kind->disassemble(t, r->a, said.text, sizeof said.text);
-    answer(&said, said.size ? sizeof said.size + strlen(said.text) : DEBUG_REFUSED);
+    send_answer(&said, said.size ? sizeof said.size + strlen(said.text) : DEBUG_REFUSED);
 }
 
 static void take_rules(const struct debug_request *r)
@@ -198,7 +198,7 @@ static void take_rules(const struct debug_request *r)
         receive_bytes(&rule, sizeof rule);
         all &= debug_breakpoints_add(&rule);
     }
-    answer(NULL, all ? 0 : DEBUG_REFUSED);
+    send_answer(NULL, all ? 0 : DEBUG_REFUSED);
 }
 
 static void answer_finding(void)
@@ -208,7 +208,7 @@ static void answer_finding(void)
     FILE *out = grow_checked(open_memstream(&text, &size), "a finding");
     finding_print_last(out);
     fclose(out);
-    answer(text, size);
+    send_answer(text, size);
     free(text);
 }
 
@@ -260,13 +260,13 @@ static bool can_be_copied(void)
 
 /* The copy is this process in all that the program and its libraries can tell, so they are not
  * told: no handlers of pthread_atfork() run, and the thread keeps its number. */
-static void copy(const struct debug_request *r, const struct debug_stopped *here)
+static void copy_process(const struct debug_request *r, const struct debug_stopped *here)
 {
     char file[32];
     fflush(NULL);
     long child = can_be_copied() ? syscall(SYS_fork) : -1;
     if (child) {
-        answer(NULL, child > 0 ? 0 : DEBUG_REFUSED);
+        send_answer(NULL, child > 0 ? 0 : DEBUG_REFUSED);
         return;
     }
     snprintf(file, sizeof file, "copy-%" PRIu64, r->a);
@@ -307,7 +307,7 @@ void debug_serve(const struct debug_stopped *here, const struct debug_stopped *s
             answer_finding();
             break;
         case DEBUG_FORK:
-            copy(go, here);
+            copy_process(go, here);
             break;
         default: /* an interruption that came too late */
             break;

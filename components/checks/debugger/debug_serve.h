@@ -29,7 +29,8 @@ bool debug_serve_read(const struct debug_thread *thread, unsigned lane, uint64_t
                       uint64_t bytes);
 /* Forgets stores that have come to memory, as the thread sees it; NULL: as the last one did. */
 void debug_serve_settle(const struct debug_thread *thread);
-/* The threads that have begun, in that order, and that of a number; NULL: there is none. */
+/* The first of the threads that have begun, in the order of their beginning, and the thread with a
+ * number. NULL: there is none. */
 struct debug_thread *debugger_threads(void);
 const struct debug_thread *debugger_thread(uint64_t number);
 uint64_t debugger_pc(const struct debug_thread *thread);

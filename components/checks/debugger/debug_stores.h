@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 void debug_stores_write(uint64_t address, const void *bytes, size_t size);
-/* Bytes that lie in memory become those that were stored. */
+/* Replaces bytes read from memory by newer ones that wavefronts have stored. */
 void debug_stores_read(uint64_t address, void *bytes, size_t size);
 /* Something else has written there. */
 void debug_stores_forget(uint64_t address, uint64_t size);

@@ -1,5 +1,5 @@
-/* AMD's wavefronts as threads of a debugger. What executes them tells checks.c, which passes it on
- * to the row of this file. */
+/* AMD's wavefronts as threads of a debugger. Executors report to checks.c, which calls the
+ * functions of this file's row. */
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
 #include "debug_serve.h"
@@ -96,7 +96,7 @@ static bool describe_local(const struct observed_instruction *s, struct debug_ac
     return true;
 }
 
-static bool describe(const struct observed_instruction *s, struct debug_access *a)
+static bool describe_access(const struct observed_instruction *s, struct debug_access *a)
 {
     if (!s->mask)
         return false;
@@ -191,7 +191,7 @@ static void step_thread(const struct check_wave *wave, const struct observed_ins
     if (cycle && s->memory && s->memory->mask
         && (s->memory->kind == ISA_MEMORY_STORE || s->memory->kind == ISA_MEMORY_ATOMIC))
         note_stores(w, s);
-    if (debug_breakpoints_any() && describe(s, &access))
+    if (debug_breakpoints_any() && describe_access(s, &access))
         debugger_access(&w->thread, &access);
 }
 

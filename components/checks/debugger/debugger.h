@@ -1,9 +1,9 @@
 /* The side of a debugged process (`heddle debug`): its threads, which are wavefronts or warps, and
  * where it stops. Nothing that is simulated can be changed.
  *
- * An executor tells of a thread's beginning, of each instruction before it is executed (the event),
- * of what that accesses, and of the thread's end. A thread lies in the executor's memory. What only
- * the executor knows it answers by its struct debug_kind. One thread of the host calls. */
+ * An executor reports a thread's beginning, each instruction before it is executed (the event), the
+ * instruction's accesses, and the thread's end. A thread lies in the executor's memory. The
+ * executor answers further questions by its struct debug_kind. One thread of the host calls. */
 #ifndef HEDDLE_CHECKS_DEBUGGER_H
 #define HEDDLE_CHECKS_DEBUGGER_H
 
@@ -27,7 +27,7 @@ struct debug_place {
 };
 
 struct debug_kind {
-    size_t bytes;       /* of what the executor has for a thread, of which that is the first */
+    size_t bytes;       /* of the executor's record of a thread, which begins with this struct */
     uint32_t end_bytes; /* of the instruction that ends a thread */
     uint64_t (*pc)(const struct debug_thread *thread); /* where it is by now */
     struct debug_place (*place)(const struct debug_thread *thread, unsigned lane, uint64_t address);

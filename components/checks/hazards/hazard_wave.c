@@ -72,8 +72,8 @@ static void make_room(struct hazard_wave *w, const struct isa_inst *inst, bool v
     pack(w);
 }
 
-static void issue(struct hazard_wave *w, const struct isa_hazard_code *code,
-                  const struct hazard_step *step)
+static void issue_instruction(struct hazard_wave *w, const struct isa_hazard_code *code,
+                              const struct hazard_step *step)
 {
     const struct isa_inst *inst = &code->inst;
     bool flat = inst->flags & ISA_IS_FLAT, scalar = inst->unit == ISA_UNIT_SMEM;
@@ -238,6 +238,6 @@ void hazard_wave_step(struct hazard_wave *w, const struct isa_hazard_code *code,
     if (code->inst.flags & ISA_IS_WAITCNT)
         wait_counters(w, &code->inst);
     else if (code->inst.flags & (ISA_RAISES_VM | ISA_RAISES_LGKM))
-        issue(w, code, step);
+        issue_instruction(w, code, step);
     note_past(w, code, step->pc);
 }

@@ -1,11 +1,11 @@
-/* A wavefront as the check of missing waits follows it: what its loads have not brought yet, as far
+/* A wavefront as the check of missing waits follows it: its loads that may be outstanding, as far
  * as its own s_waitcnt can know, and its last instructions.
  *
- * Of the counters vmcnt and lgkmcnt a wait for N says that all but N are done. Vector memory comes
- * back in the order of issue, and so does the LDS; scalar memory, messages, and flat accesses of
- * which some lanes fall into the LDS and others do not, in any order (GCN3 and Vega ISA manuals,
- * "Manually inserted wait states", S_WAITCNT; the targets here count stores with vmcnt, too). So a
- * wait proves the former done but for the last N, and the latter only where N is 0. */
+ * A wait for N on vmcnt or lgkmcnt says that all accesses but N are done. Vector memory answers in
+ * the order of issue, and so does the LDS. Scalar memory, messages, and flat accesses of which only
+ * some lanes fall into the LDS answer in any order (GCN3 and Vega ISA manuals, "Manually inserted
+ * wait states", S_WAITCNT; the targets here count stores with vmcnt, too). So a wait proves all
+ * ordered accesses done but for the last N, and unordered ones only if N is 0. */
 #ifndef HEDDLE_CHECKS_HAZARD_WAVE_H
 #define HEDDLE_CHECKS_HAZARD_WAVE_H
 

@@ -44,7 +44,7 @@ static void say_what(const struct hazard *what, char *text, size_t size)
                  what->needed == 1 ? "" : "s", what->present == 1 ? "is" : "are", what->present);
 }
 
-static void report(void *context, const struct hazard *what)
+static void report_hazard(void *context, const struct hazard *what)
 {
     const struct check_wave *wave = context;
     enum finding_kind kind = kinds[what->kind];
@@ -73,7 +73,7 @@ static void step_hazards(const struct check_wave *wave, const struct observed_in
         .lds = step->memory && step->memory->lds_mask,
         .alone = check_group_of(wave)->waves == 1,
     };
-    hazard_wave_step(waves[wave->slot], code_of(step->pc, step->inst), &executed, report,
+    hazard_wave_step(waves[wave->slot], code_of(step->pc, step->inst), &executed, report_hazard,
                      (void *)(uintptr_t)wave);
 }
 

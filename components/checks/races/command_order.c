@@ -23,7 +23,8 @@ struct ticket {
 
 struct queue {
     uint32_t lane;       /* + 1; 0: none yet */
-    struct before given; /* what was given to it, with what that waits for */
+    struct before given; /* the commands given to the queue, with the commands that these wait
+                          * for */
 };
 
 static struct ticket *tickets; /* by ticket */

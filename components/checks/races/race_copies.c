@@ -21,13 +21,13 @@ static uint64_t pc(race_id id, uint32_t site)
     return calls[site].pc;
 }
 
-static void describe(race_id id, uint32_t site, struct finding_place *place)
+static void describe_copy(race_id id, uint32_t site, struct finding_place *place)
 {
     (void)id;
     *place = calls[site];
 }
 
-static const struct race_source source = {.pc = pc, .describe = describe};
+static const struct race_source source = {.pc = pc, .describe = describe_copy};
 
 void check_copy_called(uint64_t ticket, const struct finding_place *call)
 {
@@ -42,7 +42,8 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
     sites[ticket] = site;
 }
 
-static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
+static void found_in_copy(const struct race_event *e, const struct race_access *earlier,
+                          enum race_use use)
 {
     (void)use;
     race_report(e, earlier, FINDING_GLOBAL, now_program);
@@ -58,7 +59,7 @@ static void touch(const struct race_wave *w, uint32_t site, uint64_t address, ui
                                .use = use,
                                .site = site,
                                .order = &(struct race_order){.id = {0}},
-                               .found = found};
+                               .found = found_in_copy};
         race_touch(&race_device_memory, &e);
     }
 }

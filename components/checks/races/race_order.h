@@ -1,5 +1,5 @@
-/* What happens before what: the order in which a program's own synchronisation puts the accesses of
- * its wavefronts, whatever the order was in which they were executed here.
+/* The happens-before order of the accesses of wavefronts. It follows from the program's own
+ * synchronisation, whatever the order of execution was here.
  *
  * A wavefront (a warp) is a thread of order. It has a clock, which goes on at each fence. An access
  * happens at a clock of its wavefront. The access happens before the present of a second wavefront
@@ -54,8 +54,8 @@ struct race_wave {
     struct race_table kept; /* what was released where the wavefront has read, before it stores */
 };
 
-/* Commands: launches, copies. The n-th call gives n, from 1. `after`: those that are before it, by
- * queue: after[q] commands of queue q. Kept for ever. */
+/* Commands: launches, copies. The n-th call gives n, from 1. `after`: the number of earlier
+ * commands by queue: the first after[q] commands of queue q come before this one. Kept for ever. */
 uint32_t race_command(uint32_t queue, const uint32_t *after, uint32_t queues);
 bool race_command_before(uint32_t first, uint32_t second);
 /* The command that the wavefront belongs to. */
@@ -71,18 +71,18 @@ bool race_before(const struct race_wave *w, race_id id, uint32_t clock);
 
 /* All that the wavefront did so far is seen before what others learn of from here on. */
 void race_fence(struct race_wave *w);
-/* The wavefront writes the atomic at `address`; `adds`: it reads it, too, so that what was released
- * there before stays. */
+/* The wavefront writes the atomic at `address`. `adds`: it reads the atomic, too, so earlier
+ * releases there stay. */
 void race_release(struct race_wave *w, uint64_t address, bool adds);
 /* The wavefront reads the atomic; what was released there counts from the next race_acquire() on.
  */
 void race_hear(struct race_wave *w, uint64_t address);
-/* Does what was released at an atomic that it has read, and not acquired, say that `id` did so
- * before? That orders stores: they wait for what was read. */
+/* Has the wavefront read, and not acquired, an atomic whose release says that `id` was at `clock`
+ * before? Such a read orders stores, which wait for it. */
 bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock);
 bool race_has_heard(const struct race_wave *w, uint64_t address);
-/* Has the wavefront read at that atomic what `id` had left there at `clock`? What was read comes
- * before what it does there itself, with or without a fence. */
+/* Has the wavefront read at that atomic a value that `id` had left there at `clock`? The write of a
+ * value that was read comes before the reader's own accesses there, with or without a fence. */
 bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock);
 /* `near`: only from wavefronts of its own work-group. */
 void race_acquire(struct race_wave *w, bool near);

@@ -111,7 +111,8 @@ static uint64_t sum_of(const union more *m)
     return sum | 1;
 }
 
-/* Adds the access to the cell's list, without those that it covers; false: there is no room. */
+/* Adds the access to the cell's list and drops the accesses that it covers. False: there is no
+ * room. */
 static bool list_add(const struct race_event *e, struct race_cell *c, const struct race_access *own)
 {
     union more *m = &pool[c->more];

@@ -1,11 +1,12 @@
-/* `--check races`: what wavefronts of AMD's instruction sets access, and by what they are ordered.
+/* `--check races`: the accesses of wavefronts of AMD's instruction sets, and the instructions that
+ * order them.
  *
  * The order is that of the memory model of LLVM's AMDGPU back end, read from the instructions that
  * it makes of fences ("User Guide for AMDGPU Backend", Memory Model): an s_waitcnt for everything
  * releases what came before it (where L2 caches are several, together with a buffer_wbl2), a
- * buffer_wbinvl1 or buffer_inv acquires from what atomics have read. An instruction set that has no
- * scopes in its stores does not say which of them are atomic: see enum race_use. Atomics at more
- * than FEW places in one instruction order nothing: histograms, not locks. */
+ * buffer_wbinvl1 or buffer_inv acquires from what atomics have read. If the stores of an
+ * instruction set have no scopes, they do not say which of them are atomic: see enum race_use.
+ * Atomics at more than FEW places in one instruction order nothing: histograms, not locks. */
 #include "races.h"
 
 #include <stdlib.h>
@@ -130,7 +131,8 @@ static void past_place(race_id id, uint32_t site, struct finding_place *place)
 
 static const struct race_source source = {.pc = site_pc, .describe = past_place};
 
-static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
+static void found_in_kernel(const struct race_event *e, const struct race_access *earlier,
+                            enum race_use use)
 {
     (void)use;
     race_report(e, earlier, current.space, current.wave->what.program);
@@ -197,7 +199,7 @@ static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct
                            .bytes = l->bytes,
                            .use = l->use,
                            .order = &(struct race_order){.id = {0}},
-                           .found = found};
+                           .found = found_in_kernel};
     uint64_t last = UINT64_MAX;
     for (uint64_t rest = l->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -258,7 +260,7 @@ static void check_lanes(const struct lanes *l)
     }
 }
 
-/* Does it set back there what it has counted, or give back a lock? */
+/* Does the wavefront reset its own counter there, or give back a lock? */
 static bool is_own(const struct live_wave *w, uint64_t atomic)
 {
     bool found = race_has_heard(&w->race, atomic);
@@ -284,8 +286,8 @@ static bool may_lock(enum isa_memory_kind kind, enum isa_atomic operation)
            && (operation == ISA_ATOMIC_SWAP || operation == ISA_ATOMIC_CMPSWAP);
 }
 
-/* In the LDS nothing says whether loads and stores are atomic. One that a whole wavefront makes at
- * one place may be. */
+/* In the LDS nothing says whether loads and stores are atomic. An access by a whole wavefront at
+ * one address may be. */
 static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
                        enum isa_atomic operation, uint32_t site, struct lanes *l)
 {
@@ -468,7 +470,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                                          .use = use,
                                                          .site = site_of(s) | NO_LANE,
                                                          .order = &(struct race_order){.id = {0}},
-                                                         .found = found});
+                                                         .found = found_in_kernel});
 }
 
 /* ---- order ---- */
@@ -488,7 +490,7 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
     race_fence(&w->race);
 }
 
-/* One of those that had come goes on: all of them had. */
+/* A wavefront goes on after a barrier, so all wavefronts have come to it. */
 static void barrier_over(const struct check_wave *wave)
 {
     const struct check_group *g = check_group_of(wave);

@@ -1,5 +1,5 @@
-/* See spins.h. The loop is read from the load on, along the branches that are not taken, to one
- * that goes back to the load or before it. */
+/* See spins.h. The loop is read from the load on, along branches not taken, to a branch that goes
+ * back to the load or before it. */
 #include "spins.h"
 
 #include <string.h>

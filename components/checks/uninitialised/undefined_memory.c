@@ -14,7 +14,7 @@ static void *zeros(uint64_t count, uint64_t size)
     return grow_checked(calloc(count, size), "the check of uninitialised memory");
 }
 
-static struct undefined_page *place_of(const struct undefined_memory *m, uint64_t number)
+static struct undefined_page *page_place(const struct undefined_memory *m, uint64_t number)
 {
     uint32_t slot = (uint32_t)(hash_multiply(number) >> 32) & (m->room - 1);
     while (m->page[slot].number && m->page[slot].number != number + 1)
@@ -29,7 +29,7 @@ static void grow(struct undefined_memory *m)
     m->page = zeros(m->room, sizeof *m->page);
     for (uint32_t i = 0; i < old.room; i++) {
         if (old.page[i].number)
-            *place_of(m, old.page[i].number - 1) = old.page[i];
+            *page_place(m, old.page[i].number - 1) = old.page[i];
     }
     free(old.page);
 }
@@ -39,7 +39,7 @@ static uint64_t *find_page(struct undefined_memory *m, uint64_t number)
 {
     if (m->last.number == number + 1)
         return m->last.bits;
-    uint64_t *bits = m->room ? place_of(m, number)->bits : NULL;
+    uint64_t *bits = m->room ? page_place(m, number)->bits : NULL;
     m->last = (struct undefined_page){number + 1, bits};
     return bits;
 }
@@ -48,7 +48,7 @@ static void keep_page(struct undefined_memory *m, uint64_t number, uint64_t *bit
 {
     if (4 * (m->pages + 1) > 3 * m->room)
         grow(m);
-    struct undefined_page *p = place_of(m, number);
+    struct undefined_page *p = page_place(m, number);
     m->pages += !p->number;
     *p = m->last = (struct undefined_page){number + 1, bits};
 }

@@ -112,7 +112,7 @@ static uint16_t origin_of(uint64_t address, enum finding_space space)
     return slot;
 }
 
-static void report(enum finding_kind kind, uint16_t from, unsigned lane)
+static void report_use(enum finding_kind kind, uint16_t from, unsigned lane)
 {
     const struct origin *o = &origins[from];
     uint64_t first = from ? o->pc : 0;
@@ -230,7 +230,7 @@ static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
 {
     struct wave_state *w = current.state;
     if (u->code == ISA_EXEC && bits)
-        report(FINDING_UNINITIALISED_BRANCH, from, FINDING_NO_LANE);
+        report_use(FINDING_UNINITIALISED_BRANCH, from, FINDING_NO_LANE);
     if (u->code == ISA_EXEC)
         bits = 0;
     for (unsigned i = 0; i < u->dwords && u->code + i < SCALARS; i++) {
@@ -246,7 +246,8 @@ static uint64_t value_of(const struct isa_use *u)
     return pair_of(current.step->scalars->sgpr, u->code);
 }
 
-/* Undefined bits of AND and OR: those that a defined bit of the other operand does not decide. */
+/* Undefined bits of AND and OR: undefined bits of an operand, unless a defined bit of the other
+ * operand decides the result. */
 static uint64_t decided(const struct isa_use *const source[2], unsigned count,
                         enum isa_effect effect)
 {
@@ -294,7 +295,7 @@ static void step_scalar_unit(void)
     bool branches =
         current.step->inst->unit == ISA_UNIT_BRANCH || current.step->inst->flags & ISA_IS_BRANCH;
     if (branches && sum.lanes) {
-        report(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
+        report_use(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
         w->scc = false;
         w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = 0;
     }
@@ -437,8 +438,8 @@ static void check_addresses(uint64_t lanes)
         add_use(&sum, u);
         if (!(sum.lanes & lanes))
             continue;
-        report(FINDING_UNINITIALISED_ADDRESS, sum.from,
-               is_scalar(u) ? FINDING_NO_LANE : (unsigned)__builtin_ctzll(sum.lanes & lanes));
+        report_use(FINDING_UNINITIALISED_ADDRESS, sum.from,
+                   is_scalar(u) ? FINDING_NO_LANE : (unsigned)__builtin_ctzll(sum.lanes & lanes));
         for (unsigned d = 0; d < u->dwords; d++) {
             if (is_scalar(u))
                 w->scalar[(u->code + d) % SCALARS] = 0;
@@ -500,8 +501,8 @@ static void store_undefined(const struct access *a, const struct isa_use *data)
         uint64_t undefined = data ? w->vector[at] & a->lanes : 0;
         uint64_t wrong = data && a->space == FINDING_GLOBAL ? undefined & w->computed[at] : 0;
         if (wrong) {
-            report(FINDING_UNINITIALISED_STORE, w->vector_origin[at],
-                   (unsigned)__builtin_ctzll(wrong));
+            report_use(FINDING_UNINITIALISED_STORE, w->vector_origin[at],
+                       (unsigned)__builtin_ctzll(wrong));
             w->vector[at] = undefined = 0;
         }
         for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
@@ -516,14 +517,14 @@ static void store_undefined(const struct access *a, const struct isa_use *data)
 }
 
 /* Memory that is updated is read. */
-static void update(const struct access *a)
+static void update_memory(const struct access *a)
 {
     uint64_t address = 0;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
         if (undefined)
-            report(FINDING_UNINITIALISED_STORE, origin_of(address, a->space),
-                   (unsigned)__builtin_ctzll(undefined));
+            report_use(FINDING_UNINITIALISED_STORE, origin_of(address, a->space),
+                       (unsigned)__builtin_ctzll(undefined));
     }
     store_undefined(a, NULL);
 }
@@ -552,7 +553,7 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
     else if (kind == ISA_MEMORY_ATOMIC && overwrites)
         store_undefined(a, data);
     else if (kind == ISA_MEMORY_ATOMIC)
-        update(a);
+        update_memory(a);
     for (unsigned d = 0; kind == ISA_MEMORY_ATOMIC && to && d < to->dwords; d++)
         put_vector(to, d, a->lanes, 0, 0, 0);
 }

@@ -28,7 +28,7 @@ enum {
     FLAG_ZSTD = 0x8000
 };
 
-static uint64_t number(const uint8_t *at, size_t bytes)
+static uint64_t read_number(const uint8_t *at, size_t bytes)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < bytes; i++)
@@ -36,8 +36,8 @@ static uint64_t number(const uint8_t *at, size_t bytes)
     return value;
 }
 
-__attribute__((format(printf, 2, 3))) static bool fail(struct cuda_fatbin *fatbin,
-                                                       const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fail_with(struct cuda_fatbin *fatbin,
+                                                            const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -50,18 +50,19 @@ __attribute__((format(printf, 2, 3))) static bool fail(struct cuda_fatbin *fatbi
 static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *at, size_t left, size_t *length)
 {
     if (left < ENTRY_BYTES)
-        return fail(fatbin, "%zu bytes where an entry has a header of %d", left, ENTRY_BYTES);
+        return fail_with(fatbin, "%zu bytes where an entry has a header of %d", left, ENTRY_BYTES);
     if (fatbin->count == CUDA_FATBIN_ENTRIES_MAX)
-        return fail(fatbin, "more than %d entries", CUDA_FATBIN_ENTRIES_MAX);
-    uint64_t header = number(at + AT_HEADER_BYTES, 4), stored = number(at + AT_STORED_BYTES, 8);
-    uint64_t packed = number(at + AT_PACKED_BYTES, 4), flags = number(at + AT_FLAGS, 8);
+        return fail_with(fatbin, "more than %d entries", CUDA_FATBIN_ENTRIES_MAX);
+    uint64_t header = read_number(at + AT_HEADER_BYTES, 4),
+             stored = read_number(at + AT_STORED_BYTES, 8);
+    uint64_t packed = read_number(at + AT_PACKED_BYTES, 4), flags = read_number(at + AT_FLAGS, 8);
     if (header < ENTRY_BYTES || header > left || stored > left - header)
-        return fail(fatbin,
-                    "entry %zu has a header of %" PRIu64 " and %" PRIu64 " bytes, but %zu are left",
-                    fatbin->count, header, stored, left);
+        return fail_with(
+            fatbin, "entry %zu has a header of %" PRIu64 " and %" PRIu64 " bytes, but %zu are left",
+            fatbin->count, header, stored, left);
     struct cuda_fatbin_entry *entry = &fatbin->entries[fatbin->count++];
-    *entry = (struct cuda_fatbin_entry){.kind = (uint32_t)number(at + AT_KIND, 2),
-                                        .sm = (uint32_t)number(at + AT_SM, 4),
+    *entry = (struct cuda_fatbin_entry){.kind = (uint32_t)read_number(at + AT_KIND, 2),
+                                        .sm = (uint32_t)read_number(at + AT_SM, 4),
                                         .packing = flags & FLAG_ZSTD  ? CUDA_FATBIN_ZSTD
                                                    : flags & FLAG_LZ4 ? CUDA_FATBIN_LZ4
                                                                       : CUDA_FATBIN_PLAIN,
@@ -69,10 +70,10 @@ static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *at, size_t lef
                                         .size = (size_t)stored};
     if (entry->packing != CUDA_FATBIN_PLAIN) {
         if (packed > stored)
-            return fail(fatbin, "entry %zu has %" PRIu64 " packed bytes in %" PRIu64,
-                        fatbin->count - 1, packed, stored);
+            return fail_with(fatbin, "entry %zu has %" PRIu64 " packed bytes in %" PRIu64,
+                             fatbin->count - 1, packed, stored);
         entry->size = (size_t)packed;
-        entry->unpacked = number(at + AT_UNPACKED_BYTES, 8);
+        entry->unpacked = read_number(at + AT_UNPACKED_BYTES, 8);
     }
     *length = (size_t)(header + stored);
     return true;
@@ -80,7 +81,7 @@ static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *at, size_t lef
 
 bool cuda_fatbin_recognise(const void *bytes, size_t size)
 {
-    return size >= HEADER_BYTES && number(bytes, 4) == MAGIC;
+    return size >= HEADER_BYTES && read_number(bytes, 4) == MAGIC;
 }
 
 bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size)
@@ -89,16 +90,17 @@ bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size
     fatbin->count = 0;
     fatbin->error[0] = '\0';
     if (!cuda_fatbin_recognise(at, size))
-        return fail(fatbin, "no fat binary of CUDA: it does not begin with 0x%08x", MAGIC);
-    uint64_t version = number(at + 4, 2), header = number(at + 6, 2), content = number(at + 8, 8);
+        return fail_with(fatbin, "no fat binary of CUDA: it does not begin with 0x%08x", MAGIC);
+    uint64_t version = read_number(at + 4, 2), header = read_number(at + 6, 2),
+             content = read_number(at + 8, 8);
     if (version != VERSION || header < HEADER_BYTES)
-        return fail(fatbin,
-                    "a fat binary of version %" PRIu64 " with a header of %" PRIu64
-                    " bytes; known is version %d",
-                    version, header, VERSION);
+        return fail_with(fatbin,
+                         "a fat binary of version %" PRIu64 " with a header of %" PRIu64
+                         " bytes; known is version %d",
+                         version, header, VERSION);
     if (header > size || content > size - header)
-        return fail(fatbin, "a fat binary of %" PRIu64 " bytes, of which only %zu can be read",
-                    header > UINT64_MAX - content ? UINT64_MAX : header + content, size);
+        return fail_with(fatbin, "a fat binary of %" PRIu64 " bytes, of which only %zu can be read",
+                         header > UINT64_MAX - content ? UINT64_MAX : header + content, size);
     at += header;
     for (size_t left = (size_t)content, length = 0; left > 0; left -= length, at += length)
         if (!read_entry(fatbin, at, left, &length))
@@ -144,7 +146,7 @@ static bool unpack_lz4(const struct cuda_fatbin_entry *entry, char *to, size_t s
                   == (int)size;
 }
 
-static bool unpack(const struct cuda_fatbin_entry *entry, char *to, size_t size)
+static bool unpack_entry(const struct cuda_fatbin_entry *entry, char *to, size_t size)
 {
     switch (entry->packing) {
     case CUDA_FATBIN_LZ4:
@@ -162,14 +164,16 @@ char *cuda_fatbin_unpack(struct cuda_fatbin *fatbin, const struct cuda_fatbin_en
 {
     uint64_t size = entry->packing == CUDA_FATBIN_PLAIN ? entry->size : entry->unpacked;
     if (size > CUDA_FATBIN_TEXT_MAX) {
-        fail(fatbin, "PTX of %" PRIu64 " bytes; at most %d are read", size, CUDA_FATBIN_TEXT_MAX);
+        fail_with(fatbin, "PTX of %" PRIu64 " bytes; at most %d are read", size,
+                  CUDA_FATBIN_TEXT_MAX);
         return NULL;
     }
     char *text = malloc((size_t)size + 1);
-    if (!text || !unpack(entry, text, (size_t)size)) {
-        fail(fatbin, "%s",
-             text ? "the packed PTX is damaged: it does not give as many bytes as its header says"
-                  : "out of memory for the PTX");
+    if (!text || !unpack_entry(entry, text, (size_t)size)) {
+        fail_with(
+            fatbin, "%s",
+            text ? "the packed PTX is damaged: it does not give as many bytes as its header says"
+                 : "out of memory for the PTX");
         free(text);
         return NULL;
     }

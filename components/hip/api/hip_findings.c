@@ -66,8 +66,8 @@ struct hip_origin hip_origin_here(void)
 }
 
 /* "hipMalloc()", "main+0x21 in saxpy" or "saxpy+0x1234". */
-static void describe(const struct hip_origin *origin, char call[PLACE_TEXT],
-                     char source[PLACE_TEXT], struct driver_call *out)
+static void describe_origin(const struct hip_origin *origin, char call[PLACE_TEXT],
+                            char source[PLACE_TEXT], struct driver_call *out)
 {
     Dl_info found;
     source[0] = '\0';
@@ -93,18 +93,18 @@ bool hip_caller(struct driver_call *call)
     static _Thread_local char name[PLACE_TEXT], source[PLACE_TEXT];
     struct hip_origin here = hip_origin_here();
     if (here.call)
-        describe(&here, name, source, call);
+        describe_origin(&here, name, source, call);
     return here.call;
 }
 
-static void report(enum driver_mistake kind, const struct hip_origin *first,
-                   const struct hip_origin *second, uint64_t address, const char *text)
+static void report_mistake(enum driver_mistake kind, const struct hip_origin *first,
+                           const struct hip_origin *second, uint64_t address, const char *text)
 {
     char call[2][PLACE_TEXT], source[2][PLACE_TEXT];
     struct driver_call calls[2];
-    describe(first, call[0], source[0], &calls[0]);
+    describe_origin(first, call[0], source[0], &calls[0]);
     if (second)
-        describe(second, call[1], source[1], &calls[1]);
+        describe_origin(second, call[1], source[1], &calls[1]);
     hip.api->mistake(kind, calls, second ? 2 : 1, address, text);
 }
 
@@ -152,10 +152,10 @@ void hip_report_address(uint64_t address, bool free)
                  address, address - before->allocation.address, before->allocation.size,
                  kind_name(before->allocation.kind), before->allocation.origin.call);
     if (before)
-        report(free ? DRIVER_MISTAKE_FREED_TWICE : DRIVER_MISTAKE_USED_FREED, &before->by, &here,
-               address, text);
+        report_mistake(free ? DRIVER_MISTAKE_FREED_TWICE : DRIVER_MISTAKE_USED_FREED, &before->by,
+                       &here, address, text);
     else
-        report(DRIVER_MISTAKE_FREED_WRONG, &here, NULL, address, text);
+        report_mistake(DRIVER_MISTAKE_FREED_WRONG, &here, NULL, address, text);
 }
 
 void hip_report_inside(uint64_t address, const struct hip_allocation *allocation)
@@ -166,7 +166,7 @@ void hip_report_inside(uint64_t address, const struct hip_allocation *allocation
         return;
     snprintf(text, sizeof text, "0x%" PRIx64 " is byte %" PRIu64 " of %" PRIu64 " bytes of %s",
              address, address - allocation->address, allocation->size, kind_name(allocation->kind));
-    report(DRIVER_MISTAKE_FREED_WRONG, &allocation->origin, &here, address, text);
+    report_mistake(DRIVER_MISTAKE_FREED_WRONG, &allocation->origin, &here, address, text);
 }
 
 /* ---- captures ---- */
@@ -177,11 +177,12 @@ void hip_report_capture(const struct hip_origin *begun, bool ended)
     if (!is_checked())
         return;
     if (ended)
-        report(DRIVER_MISTAKE_CAPTURE_UNJOINED, begun, &here, 0,
-               "a stream waited for an event of the capture, and the first stream does not wait "
-               "for it");
+        report_mistake(
+            DRIVER_MISTAKE_CAPTURE_UNJOINED, begun, &here, 0,
+            "a stream waited for an event of the capture, and the first stream does not wait "
+            "for it");
     else
-        report(DRIVER_MISTAKE_CAPTURE_OPEN, begun, NULL, 0, "");
+        report_mistake(DRIVER_MISTAKE_CAPTURE_OPEN, begun, NULL, 0, "");
 }
 
 /* ---- the end ---- */
@@ -196,8 +197,8 @@ struct left {
 static struct left *lefts;
 static size_t left_count, left_room;
 
-static void leave(const struct hip_origin *origin, const char *what, uint64_t bytes,
-                  uint64_t address)
+static void note_left(const struct hip_origin *origin, const char *what, uint64_t bytes,
+                      uint64_t address)
 {
     size_t i = 0;
     while (i < left_count
@@ -215,8 +216,8 @@ static void leave(const struct hip_origin *origin, const char *what, uint64_t by
 static void leave_allocation(const struct hip_allocation *allocation)
 {
     if (allocation->kind != HIP_MODULE_MEMORY && allocation->origin.call)
-        leave(&allocation->origin, kind_name(allocation->kind), allocation->size,
-              allocation->address);
+        note_left(&allocation->origin, kind_name(allocation->kind), allocation->size,
+                  allocation->address);
 }
 
 static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *origin)
@@ -230,7 +231,7 @@ static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *ori
                                         [HIP_HANDLE_RTC_PROGRAM] = "a program of hipRTC"};
     const char *name = kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
     if (name && origin->call) /* others go with what they belong to */
-        leave(origin, name, 0, 0);
+        note_left(origin, name, 0, 0);
 }
 
 void hip_report_leaks(void)
@@ -248,6 +249,6 @@ void hip_report_leaks(void)
                        : snprintf(text, sizeof text, "%s", l->what);
         if (l->count > 1)
             snprintf(text + used, sizeof text - (size_t)used, ", by %" PRIu64 " calls", l->count);
-        report(DRIVER_MISTAKE_LEAK, &l->origin, NULL, l->address, text);
+        report_mistake(DRIVER_MISTAKE_LEAK, &l->origin, NULL, l->address, text);
     }
 }

@@ -1,6 +1,6 @@
-/* Mistakes in the program's calls, for `heddle run --check`: what it has not given back at its end,
- * memory that it frees twice or uses after that, captures that are not ended. All functions are
- * called with `hip.lock` held. Without checks they do nothing, and origins are empty. */
+/* Mistakes in the program's calls, for `heddle run --check`: memory and handles that are not given
+ * back, memory that is freed twice or used after its end, captures that do not end. All functions
+ * are called with `hip.lock` held. Without checks they do nothing, and origins are empty. */
 #ifndef HEDDLE_HIP_FINDINGS_H
 #define HEDDLE_HIP_FINDINGS_H
 

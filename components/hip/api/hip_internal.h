@@ -318,6 +318,14 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
 
 /* ---- hip_function.c ---- */
 
+/* The function of a handle or, for the calls without "Module", of a registered host function. */
+hipError_t hip_find_function(const void *either, bool is_handle,
+                             const struct hip_function **function);
+
+/* ---- hip_occupancy.c ---- */
+
+/* Work-items that a work-group of the kernel may have. */
+unsigned hip_threads_limit(const struct hip_function *function);
 /* How many work-groups of `threads` work-items a compute unit holds at a time; `either`: a handle
  * or a host function. */
 hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,

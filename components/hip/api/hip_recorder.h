@@ -1,10 +1,10 @@
 /* Recording what a program asks of HIP, as the API sees it: a table of what can be noted, which the
  * room record/ defines. The trace is one of API calls (docs/reference/api-traces.md, version 2).
  *
- * Lines stand in the order in which calls begin, which is the order in which they take `hip.lock`.
- * A call that waits, while others begin calls, gets a second line where it returned. A line is
- * noted right before the call has its effect, so what a call needs (a module that is loaded, bytes
- * that the host has written to managed memory) stands before it.
+ * Lines stand in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
+ * others begin calls, gets a second line where it returned. A line is noted right before the call
+ * has its effect, so what a call needs (a module that is loaded, bytes that the host has written to
+ * managed memory) stands before it.
  *
  * All functions are called with `hip.lock` held and, except for the first group, only while
  * `hip.recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.

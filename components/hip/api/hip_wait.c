@@ -20,7 +20,7 @@ static uint64_t now_ps(void)
     return hip.api ? hip.api->now() : 0;
 }
 
-static bool pass(uint64_t span_ps)
+static bool pass_time(uint64_t span_ps)
 {
     hip_lock();
     bool runs = hip.state == HIP_OPEN && hip.lost == hipSuccess;
@@ -43,7 +43,7 @@ static void step_engine(bool poll)
 
 const struct hip_turns_engine hip_turns_engine = {.is_done = hip_ticket_done,
                                                   .now_ps = now_ps,
-                                                  .pass = pass,
+                                                  .pass = pass_time,
                                                   .step = step_engine,
                                                   .leave = hip_hide_state};
 

@@ -99,7 +99,7 @@ static void translate(char *text, size_t size)
 }
 
 /* Says one line, written at once, unless it or too many others were said before. */
-static void say(const char *subject, const char *format, va_list arguments)
+static void say_line(const char *subject, const char *format, va_list arguments)
 {
     char text[sizeof lines[0].text];
     int length = snprintf(text, sizeof text, "%s%s", subject, *subject ? ": " : "");
@@ -125,7 +125,7 @@ void hip_say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say("", format, arguments);
+    say_line("", format, arguments);
     va_end(arguments);
 }
 
@@ -133,7 +133,7 @@ void hip_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say(doing, format, arguments);
+    say_line(doing, format, arguments);
     va_end(arguments);
 }
 

@@ -46,8 +46,8 @@ static struct {
     bool names_thread;    /* the next line must name its thread */
 } record;
 
-/* The calling thread: its last line of the call that it is in, and the last one that says what the
- * program asked for; its number, from 1, if it has no turns. */
+/* The calling thread: the last line of the call that the thread is in; the last line that says what
+ * the program asked for; the thread's number, from 1, if it has no turns. */
 static _Thread_local ptrdiff_t open_line = NO_PLACE, asked_line = NO_PLACE;
 static _Thread_local uint32_t unordered_number;
 
@@ -65,7 +65,7 @@ static uint32_t thread_number(void)
     return unordered_number == 1 ? 0 : UNORDERED_THREADS + unordered_number;
 }
 
-static size_t append(const struct api_trace_call *call)
+static size_t append_call(const struct api_trace_call *call)
 {
     HIP_RECORD_MAKE_ROOM(record.calls, record.count, record.room);
     record.calls[record.count] = *call;
@@ -76,10 +76,10 @@ static size_t add_call(const struct api_trace_call *call)
 {
     uint32_t thread = thread_number();
     if (record.last_thread != thread || record.names_thread)
-        append(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
+        append_call(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
     record.last_thread = thread;
     record.names_thread = false;
-    size_t place = append(call);
+    size_t place = append_call(call);
     open_line = (ptrdiff_t)place;
     if (call->kind != API_TRACE_COMPARE && call->kind != API_TRACE_HOST_ACCESS)
         asked_line = open_line;
@@ -100,13 +100,13 @@ static void drop(size_t place)
 static void note_return(void)
 {
     if (open_line != NO_PLACE && (size_t)open_line + 1 < record.count) {
-        append(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number()});
+        append_call(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number()});
         record.names_thread = true;
     }
     open_line = NO_PLACE;
 }
 
-static void refuse(const char *why)
+static void refuse_recording(const char *why)
 {
     if (hip.recording)
         hip_say("the program cannot be recorded: %s", why);
@@ -126,7 +126,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
 {
     struct api_trace_pointer pointer = {0};
     if (!hip_record_find(address, &pointer))
-        refuse("it copies to or from the code of a module, outside of all variables");
+        refuse_recording("it copies to or from the code of a module, outside of all variables");
     return pointer;
 }
 
@@ -186,7 +186,7 @@ static bool tells_end(const struct pending *p, size_t line)
 }
 
 /* Where it has filled an allocation. */
-static void compare(const struct pending *p)
+static void compare_copy(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
     add_call(&(struct api_trace_call){.kind = API_TRACE_COMPARE,
@@ -222,7 +222,7 @@ static void settle_copies(ptrdiff_t line)
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
         if (p->file && (line == NO_PLACE || tells_end(p, (size_t)line)))
-            compare(p);
+            compare_copy(p);
         else
             record.pending[kept++] = *p;
     }
@@ -230,7 +230,7 @@ static void settle_copies(ptrdiff_t line)
     open_line = NO_PLACE; /* a comparison returns at once */
 }
 
-static void leave(void)
+static void end_call(void)
 {
     ptrdiff_t asked = asked_line;
     asked_line = NO_PLACE;
@@ -258,7 +258,7 @@ static void give_place(const struct hip_recorded_copy *copy)
             || first + (p->copy.rows - 1) * p->copy.to_pitch + p->copy.size <= start)
             record.pending[kept++] = *p;
         else if (p->copy.stream != copy->stream)
-            compare(p);
+            compare_copy(p);
     }
     record.pending_count = kept;
 }
@@ -312,8 +312,8 @@ static void copy_done(size_t place, const struct hip_recorded_copy *copy)
     }
 }
 
-static size_t launch(struct api_trace_call *call, const struct hip_function *function,
-                     const uint8_t *kernarg)
+static size_t record_launch(struct api_trace_call *call, const struct hip_function *function,
+                            const uint8_t *kernarg)
 {
     size_t name_size = strlen(function->kernel->name) + 1;
     call->module = hip_allocation_number(function->module->base);
@@ -426,7 +426,7 @@ static uint32_t compact(void)
 static void finish_recording(void)
 {
     if (hip.lost != hipSuccess)
-        refuse("a kernel broke the device");
+        refuse_recording("a kernel broke the device");
     if (!hip.recording)
         return;
     settle_at_end();
@@ -440,8 +440,8 @@ static void finish_recording(void)
 const struct hip_recorder hip_recorder = {
     .open = open_recording,
     .finish = finish_recording,
-    .leave = leave,
-    .refuse = refuse,
+    .leave = end_call,
+    .refuse = refuse_recording,
     .call = add_call,
     .call_to = add_to,
     .at = line_at,
@@ -449,7 +449,7 @@ const struct hip_recorder hip_recorder = {
     .copy = copy_begins,
     .copy_sent = copy_sent,
     .copy_done = copy_done,
-    .launch = launch,
+    .launch = record_launch,
     .module = module_loaded,
     .host_free = host_free,
     .host_freed = host_freed,

@@ -190,7 +190,7 @@ struct system_call {
     long number, arguments[6];
 };
 
-static long forward(const struct system_call *call)
+static long forward_call(const struct system_call *call)
 {
     const long *a = call->arguments;
     return HIP_LIBC(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
@@ -240,7 +240,7 @@ static long futex_wake(const struct system_call *call)
         return woken;
     struct system_call rest = *call;
     rest.arguments[2] = (long)(most - woken);
-    long others = forward(&rest);
+    long others = forward_call(&rest);
     return others < 0 ? others : others + (long)woken;
 }
 
@@ -252,7 +252,7 @@ static long futex_timed(struct system_call *call, long (*wait)(const struct syst
     const struct timespec *given = (const struct timespec *)call->arguments[3];
     uint64_t until_ps = hip_clock_now_ps() + hip_clock_ps_of(CLOCK_THREAD_CPUTIME_ID, given);
     struct timespec room;
-    if (wait == forward && !is_span)
+    if (wait == forward_call && !is_span)
         call->arguments[3] = (long)hip_clock_host_time(clock_of(operation), given, &room);
     long result = wait(call);
     int error = errno;
@@ -268,14 +268,14 @@ static long futex_call(struct system_call *call)
     switch (call->arguments[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET: {
-        long (*wait)(const struct system_call *) = hip_turns_bypass() ? forward : futex_wait;
+        long (*wait)(const struct system_call *) = hip_turns_bypass() ? forward_call : futex_wait;
         return simulated ? futex_timed(call, wait) : wait(call);
     }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
-        return hip_turns_bypass() ? forward(call) : futex_wake(call);
+        return hip_turns_bypass() ? forward_call(call) : futex_wake(call);
     default:
-        return forward(call);
+        return forward_call(call);
     }
 }
 
@@ -287,5 +287,5 @@ long syscall(long number, ...)
     for (int i = 0; i < 6; i++)
         call.arguments[i] = va_arg(list, long);
     va_end(list);
-    return number == SYS_futex ? futex_call(&call) : forward(&call);
+    return number == SYS_futex ? futex_call(&call) : forward_call(&call);
 }

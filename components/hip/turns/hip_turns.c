@@ -41,7 +41,7 @@ static void list_remove(struct hip_turns_thread **list, struct hip_turns_thread 
 
 /* ---- handing on the turn ---- */
 
-static void grant(struct hip_turns_thread *thread)
+static void grant_turn(struct hip_turns_thread *thread)
 {
     thread->granted = true;
     pthread_cond_signal(&thread->granted_now);
@@ -81,7 +81,7 @@ void hip_turns_give(struct hip_turns_thread *thread)
     thread->operations = 0;
     if (!thread->runs_engine)
         hip_turns_engine.leave();
-    grant(thread);
+    grant_turn(thread);
 }
 
 void hip_turns_unpark(struct hip_turns_thread *thread)
@@ -111,7 +111,7 @@ static void end_timed_wait(void)
 }
 
 /* The thread that gave up the turn calls this; hip_turns.holder is NULL. */
-static void choose(void)
+static void choose_thread(void)
 {
     if (!hip_turns.queue && !first_in_hip())
         queue_idle();
@@ -131,19 +131,19 @@ static void choose(void)
 void hip_turns_give_up(void)
 {
     hip_turns.holder = NULL;
-    choose();
+    choose_thread();
 }
 
 void hip_turns_make_ready(struct hip_turns_thread *thread)
 {
     if (!thread->counted) {
-        grant(thread);
+        grant_turn(thread);
         return;
     }
     thread->state = HIP_TURNS_QUEUED;
     list_append(&hip_turns.queue, thread);
     if (!hip_turns.holder)
-        choose();
+        choose_thread();
 }
 
 /* ---- waiting for the turn ---- */
@@ -173,7 +173,7 @@ static void look_around(void)
         hip_turns_unpark(hip_turns_self);
         hip_turns_make_ready(hip_turns_self);
     } else {
-        choose();
+        choose_thread();
     }
 }
 

@@ -118,7 +118,7 @@ void hip_turns_check_caller(void);
 int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument);
 
-/* The engine, as the room that has it (api) offers it to this one. */
+/* The engine, as the room `api` offers it to this room. */
 struct hip_turns_engine {
     bool (*is_done)(uint64_t ticket); /* or nothing will be done any more */
     uint64_t (*now_ps)(void);         /* simulated time */

@@ -80,7 +80,7 @@ static void after_fork(void)
     __atomic_store_n(&hip_turns_on, false, __ATOMIC_RELEASE);
 }
 
-static void prepare(void)
+static void prepare_threads(void)
 {
     pthread_condattr_init(&ordered_threads.clock);
     pthread_condattr_setclock(&ordered_threads.clock, CLOCK_MONOTONIC);
@@ -171,7 +171,7 @@ void hip_turns_lock(void)
     int old;
     hip_turns_inside(1);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
-    pthread_once(&ordered_threads.once, prepare);
+    pthread_once(&ordered_threads.once, prepare_threads);
     pthread_mutex_lock(&hip_turns.lock);
     know_self();
     hip_turns_self->cancel_state = old;

@@ -30,6 +30,31 @@ static void read_options(void)
     driver_process()->page_bounds = option_word("bounds", bounds, 2) == 1;
 }
 
+static void open_tables(struct driver *d)
+{
+    d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
+    d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
+    d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
+    d->free_command = DRIVER_NONE;
+    memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
+    d->memory.skip = (uint64_t)driver_params(d)->first_page;
+    driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
+    store_offer(driver_program(d));
+}
+
+/* A driver that devices call, and no simulated host, is driven by them and not by a program. One
+ * whose GPU plays traces has no program. */
+static void open_to_program(struct driver *d)
+{
+    bool is_driven = !driver_calls_count(d) || driver_host_is_connected(d);
+    if (is_driven && !option_text("play sass")) {
+        platform_register_driver(driver_api_table());
+        record_init();
+        checks_open(engine_base.platform->instance_count, driver_page_table(d));
+        journal_open(d);
+    }
+}
+
 static void driver_init(struct driver *d)
 {
     uint64_t pages = 0;
@@ -40,14 +65,7 @@ static void driver_init(struct driver *d)
     if (d->device_count > DRIVER_DEVICES)
         engine_die(&d->io.base, "%u GPUs are connected, it can use %d", d->device_count,
                    DRIVER_DEVICES);
-    d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
-    d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
-    d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
-    d->free_command = DRIVER_NONE;
-    memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
-    d->memory.skip = (uint64_t)driver_params(d)->first_page;
-    driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
-    store_offer(driver_program(d));
+    open_tables(d);
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);
@@ -68,15 +86,7 @@ static void driver_init(struct driver *d)
     sample_init(d);
     calls_init(d);
     driver_process()->driver = d;
-    /* A driver that devices call, and no simulated host, is driven by them and not by a program.
-     * One whose GPU plays traces has no program. */
-    bool is_driven = !driver_calls_count(d) || driver_host_is_connected(d);
-    if (is_driven && !option_text("play sass")) {
-        platform_register_driver(driver_api_table());
-        record_init();
-        checks_open(engine_base.platform->instance_count, driver_page_table(d));
-        journal_open(d);
-    }
+    open_to_program(d);
 }
 
 static bool driver_tick(struct driver *d)

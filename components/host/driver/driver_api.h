@@ -235,8 +235,8 @@ enum driver_queue_flags {
     /* The queue has copies only, which kernels wait for: also when some kernels are executed
      * without timing, the others run beside them. */
     DRIVER_QUEUE_ATTENDS = 1,
-    /* The queue is a ring of packets: signals in memory order them and those of other queues, so
-     * that --check takes them for ordered. */
+    /* The queue is a ring of packets: signals in memory order its packets and those of other
+     * queues, and --check takes the packets for ordered. */
     DRIVER_QUEUE_SIGNALLED = 2
 };
 
@@ -442,9 +442,9 @@ struct driver_api {
     int (*finish)(void);
     /* Queues that the program writes itself. */
     const struct driver_queue_api *user_queues;
-    /* The calling thread leaves the front end for code of the program: what that code writes by a
-     * wrong pointer must not change the simulation, so that where the processor has keys for pages
-     * the addresses of its state fault until the next call. Without effect while another thread is
+    /* The calling thread leaves the front end for code of the program: a wrong pointer of the
+     * program must not change the simulation. Where the processor has keys for pages, the addresses
+     * of the simulation's state fault until the next call. Without effect while another thread is
      * in a call. */
     void (*hide)(void);
     /* Does the address belong to the simulation's state, or to the guards around it? Also from a

@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "driver_process.h"
@@ -275,7 +276,7 @@ static void trace_run(struct driver *d, const char *what, uint32_t pid, uint32_t
                       uint64_t address, uint64_t pages)
 {
     enum { TEXT = 120 };
-    char *name = code_new(TEXT);
+    char *name = grow_zeroed(TEXT, "the names of spans");
     snprintf(name, TEXT, "%s 0x%" PRIx64 ", %" PRIu64 " pages, GPU %u, process %u", what,
              page_table_address(address), pages, gpu, pid);
     timeline_begin(&d->io.base, address, name);

@@ -81,8 +81,9 @@ struct driver_piece {
     bool written; /* to the device's memory */
 };
 
-/* Packets and arguments of a GPU's launches: those of the program with all its contexts, or of a
- * process that others share the GPU with (contain()), which others' kernels do not reach. */
+/* Packets and arguments of a GPU's launches: one ring for the program with all its contexts, and
+ * one for each process that shares the GPU with others (contain()), out of reach of the others'
+ * kernels. */
 struct driver_ring {
     uint32_t pid;     /* of the process; 0: of none any more */
     uint32_t next;    /* arena: the ring of the next such process */

@@ -8,13 +8,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static pid_t process; /* 0: this one */
-
-void program_memory_use(pid_t used)
-{
-    process = used;
-}
-
 /* Where a process may not look at itself so, it is copied. */
 static bool was_moved(pid_t of, ssize_t done, void *to, const void *from, size_t size)
 {
@@ -28,14 +21,14 @@ static bool was_moved(pid_t of, ssize_t done, void *to, const void *from, size_t
     return false;
 }
 
-bool program_read_of(pid_t of, void *to, uint64_t address, size_t size)
+bool program_read(pid_t of, void *to, uint64_t address, size_t size)
 {
     const struct iovec here = {to, size}, there = {(void *)(uintptr_t)address, size};
     return was_moved(of, process_vm_readv(of ? of : getpid(), &here, 1, &there, 1, 0), to,
                      there.iov_base, size);
 }
 
-bool program_write_of(pid_t of, uint64_t address, const void *from, size_t size)
+bool program_write(pid_t of, uint64_t address, const void *from, size_t size)
 {
     const struct iovec here = {(void *)(uintptr_t)from, size},
                        there = {(void *)(uintptr_t)address, size};
@@ -43,23 +36,12 @@ bool program_write_of(pid_t of, uint64_t address, const void *from, size_t size)
                      there.iov_base, from, size);
 }
 
-bool program_read(void *to, uint64_t address, size_t size)
-{
-    return program_read_of(process, to, address, size);
-}
-
-bool program_write(uint64_t address, const void *from, size_t size)
-{
-    return program_write_of(process, address, from, size);
-}
-
-bool program_has(uint64_t start, uint64_t end)
+bool program_has(pid_t of, uint64_t start, uint64_t end)
 {
     char path[64], line[512];
     unsigned long first, last;
-    if (process)
-        snprintf(path, sizeof path, "/proc/%d/maps", (int)process);
-    FILE *file = fopen(process ? path : "/proc/self/maps", "re");
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)(of ? of : getpid()));
+    FILE *file = fopen(path, "re");
     while (file && start < end && fgets(line, sizeof line, file)) {
         if (sscanf(line, "%lx-%lx ", &first, &last) == 2 && first <= start && last > start)
             start = last; /* they are in the order of addresses */

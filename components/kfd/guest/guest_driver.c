@@ -36,7 +36,7 @@ static void end_thread(void *unused)
     mine = 0;
 }
 
-static int exchange(int fd, const struct kfd_call *call, struct kfd_reply *reply)
+static int exchange_message(int fd, const struct kfd_call *call, struct kfd_reply *reply)
 {
     *reply = (struct kfd_reply){0};
     if (fd >= 0 && kfd_socket_put(fd, call, -1) && kfd_socket_take(fd, reply, NULL, 0)
@@ -51,44 +51,45 @@ static int connect_thread(void)
     const struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)gettid()}};
     struct kfd_reply reply;
     int fd = kfd_socket_connect(own.folder);
-    if (fd < 0 || exchange(fd, &call, &reply) != 0)
+    if (fd < 0 || exchange_message(fd, &call, &reply) != 0)
         return -1;
     mine = fd + 1;
     pthread_setspecific(own.key, &mine);
     return fd;
 }
 
-static void attend(void);
-static void print(uint64_t bytes);
+static void attend_kernel(void);
+static void print_bytes(uint64_t bytes);
 
 /* Arguments of a call, and what it gives. */
-#define ASK(name, ...) ask(GUEST_##name, (const uint64_t[GUEST_WORDS]){__VA_ARGS__}, &reply)
+#define ASK(name, ...) ask_machine(GUEST_##name, (const uint64_t[GUEST_WORDS]){__VA_ARGS__}, &reply)
 
-static enum driver_status ask(enum guest_name name, const uint64_t *word, struct kfd_reply *reply)
+static enum driver_status ask_machine(enum guest_name name, const uint64_t *word,
+                                      struct kfd_reply *reply)
 {
     struct kfd_call call = {.kind = KFD_SAY_DRIVER, .size = sizeof(struct guest_call)};
     struct guest_call c = {.name = name};
     int fd = mine ? mine - 1 : connect_thread();
     memcpy(c.word, word, sizeof c.word);
     memcpy(call.bytes, &c, sizeof c);
-    int status = exchange(fd, &call, reply);
+    int status = exchange_message(fd, &call, reply);
     while (status == GUEST_ATTEND) {
-        attend();
+        attend_kernel();
         c.name = GUEST_go_on;
         memcpy(call.bytes, &c, sizeof c);
-        status = exchange(fd, &call, reply);
+        status = exchange_message(fd, &call, reply);
     }
     if (reply->word[3])
         __atomic_store_n(&own.now_ps, reply->word[3], __ATOMIC_RELAXED);
     if (reply->word[2] && name != GUEST_printed)
-        print(reply->word[2]);
+        print_bytes(reply->word[2]);
     if (status != DRIVER_OK && reply->size)
         memcpy(failure, reply->bytes, reply->size);
     return (enum driver_status)status;
 }
 
 /* What kernels of this process have printed. */
-static void print(uint64_t bytes)
+static void print_bytes(uint64_t bytes)
 {
     char text[4096] = "";
     struct kfd_reply reply;
@@ -115,7 +116,7 @@ static bool poke(uint64_t address, const void *bytes, uint64_t size)
     return ASK(poke, address, (uintptr_t)bytes, size) == DRIVER_OK;
 }
 
-static void attend(void)
+static void attend_kernel(void)
 {
     const struct driver_attention now = {.read = peek, .write = poke};
     if (own.attend)
@@ -192,7 +193,7 @@ static uint64_t guest_name(uint32_t device, uint64_t address)
     return ASK(name, device, address) == DRIVER_OK ? reply.word[0] : address;
 }
 
-static enum driver_status unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
+static enum driver_status unify_gpus(const uint32_t *gpus, uint32_t count, uint32_t *device)
 {
     (void)gpus, (void)count, (void)device;
     snprintf(failure, sizeof failure,
@@ -253,7 +254,7 @@ static int finish_guest(void)
 {
     const struct kfd_call call = {.kind = KFD_SAY_BYE};
     struct kfd_reply reply;
-    exchange(mine ? mine - 1 : connect_thread(), &call, &reply);
+    exchange_message(mine ? mine - 1 : connect_thread(), &call, &reply);
     kfd_socket_close(own.connection);
     return 0;
 }
@@ -291,7 +292,7 @@ static const struct driver_api table = {
     .ptx_fault = guest_ptx_fault,
     .set_attendant = guest_set_attendant,
     .device_count = device_count,
-    .unify = unify,
+    .unify = unify_gpus,
     .stream_flags = stream_flags,
     .now = now,
     .describe_code = describe_code,
@@ -326,7 +327,7 @@ const struct driver_api *guest_driver_open(const char *path, bool *functional)
         return NULL;
     }
     /* The server has said why it refuses. */
-    if (exchange(own.connection, &call, &reply) != 0
+    if (exchange_message(own.connection, &call, &reply) != 0
         || pthread_key_create(&own.key, end_thread) != 0)
         return NULL;
     own.gpu_count = (uint32_t)reply.word[0];

@@ -24,7 +24,7 @@
     })
 
 /* The kernel, too, refuses descriptors that belong to the parent process. */
-static int foreign(void)
+static int refuse_foreign(void)
 {
     errno = EBADF;
     return -1;
@@ -39,7 +39,7 @@ int interpose_ioctl(int fd, unsigned long request, ...)
     if (!interpose_is_device(fd, &kind, &minor))
         return INTERPOSE_NEXT(interpose_ioctl, "ioctl")(fd, request, argument);
     if (interpose_is_parents(fd))
-        return foreign();
+        return refuse_foreign();
     if (kind == INTERPOSE_RENDER && interpose_drm(minor, request, argument, &result))
         return result;
     return kfd_ioctl(kind == INTERPOSE_RENDER, request, argument);
@@ -55,7 +55,7 @@ void *interpose_mmap(void *address, size_t length, int protection, int flags, in
         return INTERPOSE_NEXT(interpose_mmap, "mmap")(address, length, protection, flags, fd,
                                                       offset);
     if (interpose_is_parents(fd)) {
-        foreign();
+        refuse_foreign();
         return MAP_FAILED;
     }
     return kfd_map(kind == INTERPOSE_RENDER, address, length, protection, flags, offset);

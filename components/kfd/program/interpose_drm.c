@@ -82,7 +82,7 @@ static uint64_t of_memory(uint32_t node, const char *name)
 
 /* ---- answers ---- */
 
-static int fail(int reason)
+static int fail_call(int reason)
 {
     errno = reason;
     return -1;
@@ -93,13 +93,13 @@ static bool put_text(uint64_t to, uint64_t *size, const char *text)
 {
     uint64_t room = *size, length = strlen(text);
     *size = length;
-    return !to || program_write(to, text, room < length ? room : length);
+    return !to || program_write(0, to, text, room < length ? room : length);
 }
 
 static int answer_version(void *argument)
 {
     struct drm_version version;
-    if (!program_read(&version, (uintptr_t)argument, sizeof version))
+    if (!program_read(0, &version, (uintptr_t)argument, sizeof version))
         return -1;
     version.major = INTERFACE_MAJOR;
     version.minor = INTERFACE_MINOR;
@@ -107,7 +107,7 @@ static int answer_version(void *argument)
     bool fits = put_text(version.name, &version.name_size, "amdgpu")
                 && put_text(version.date, &version.date_size, "20150101")
                 && put_text(version.description, &version.description_size, "AMD GPU")
-                && program_write((uintptr_t)argument, &version, sizeof version);
+                && program_write(0, (uintptr_t)argument, &version, sizeof version);
     return fits ? 0 : -1;
 }
 
@@ -143,11 +143,12 @@ static int answer_registers(const struct drm_info *info)
     uint64_t last = (uint64_t)info->register_offset + info->register_count - 1;
     size_t bytes = info->register_count * sizeof *none;
     if (!info->register_count || info->register_count > REGISTERS_MOST)
-        return fail(EINVAL);
+        return fail_call(EINVAL);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (info->register_offset >= known[i].first && last <= known[i].last)
-            return program_write(info->to, none, bytes < info->size ? bytes : info->size) ? 0 : -1;
-    return fail(EFAULT); /* kernel: a register that may not be read */
+            return program_write(0, info->to, none, bytes < info->size ? bytes : info->size) ? 0
+                                                                                             : -1;
+    return fail_call(EFAULT); /* kernel: a register that may not be read */
 }
 
 static int answer_info(const struct drm_info *info, uint32_t node)
@@ -160,7 +161,7 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     const void *answer = NULL;
     size_t size = 0;
     if (!info->size || !info->to)
-        return fail(EINVAL);
+        return fail_call(EINVAL);
     switch (info->query) {
     case ASK_ACCELERATED:
         answer = &accelerated, size = sizeof accelerated;
@@ -175,9 +176,9 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     case ASK_REGISTERS:
         return answer_registers(info);
     default:
-        return fail(EINVAL);
+        return fail_call(EINVAL);
     }
-    return program_write(info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
+    return program_write(0, info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
 }
 
 bool interpose_drm(int minor, unsigned long request, void *argument, int *result)
@@ -191,7 +192,7 @@ bool interpose_drm(int minor, unsigned long request, void *argument, int *result
     }
     if (_IOC_NR(request) != DRM_AMDGPU_INFO)
         return false;
-    *result = program_read(&info, (uintptr_t)argument, sizeof info)
+    *result = program_read(0, &info, (uintptr_t)argument, sizeof info)
                   ? answer_info(&info, (uint32_t)(minor - KFD_RENDER_MINOR + 1))
                   : -1;
     return true;

@@ -43,8 +43,8 @@ int kfd_open(bool render, int minor)
 
 /* ---- views ---- */
 
-static int ask(enum kfd_say kind, uint64_t first, uint64_t second, uint64_t third,
-               struct kfd_reply *reply)
+static int ask_server(enum kfd_say kind, uint64_t first, uint64_t second, uint64_t third,
+                      struct kfd_reply *reply)
 {
     struct kfd_call call = {.kind = kind, .word = {first, second, third}};
     return kfd_send(&call, reply, UINT32_MAX);
@@ -55,7 +55,7 @@ static int show(uint64_t handle, char *at, uint64_t size, int protection)
 {
     struct kfd_reply reply;
     for (uint64_t done = 0; done < size;) {
-        int result = ask(KFD_SAY_SHOW, handle, done, size, &reply);
+        int result = ask_server(KFD_SAY_SHOW, handle, done, size, &reply);
         uint64_t before = done;
         for (size_t i = 0; result == 0 && i < reply.size / sizeof(struct kfd_extent); i++) {
             struct kfd_extent part;
@@ -131,7 +131,7 @@ static bool take_part(char *to, uint64_t host, const struct kfd_extent *part)
         uint64_t offset = (uint64_t)(at - first), bytes = (uint64_t)(next - at);
         good = !hole || mincore((void *)(uintptr_t)(host + offset), bytes, resident) == 0;
         if (good && (!hole || memchr(resident, 1, bytes / KFD_PAGE)))
-            good = program_read(to + offset, host + offset, bytes);
+            good = program_read(0, to + offset, host + offset, bytes);
     }
     return good;
 }
@@ -143,8 +143,8 @@ static bool take_copy(char *to, const struct given *g, uint64_t at, uint64_t run
     uint64_t done = 0, before = 1;
     while (done < run && done != before) {
         uint64_t first = at - g->host + done;
-        if (ask(KFD_SAY_SHOW, g->handle, first, at - g->host + run, &reply) != 0)
-            return program_read(to, at, run);
+        if (ask_server(KFD_SAY_SHOW, g->handle, first, at - g->host + run, &reply) != 0)
+            return program_read(0, to, at, run);
         before = done;
         for (size_t i = 0; i < reply.size / sizeof(struct kfd_extent); i++) {
             struct kfd_extent part;
@@ -284,7 +284,7 @@ static uint32_t limit_of(unsigned long number, const uint8_t *argument)
 }
 
 /* What is to be done here before the server hears of it, and behind its answer. */
-static struct kfd_closed *prepare(unsigned long number, const uint8_t *argument)
+static struct kfd_closed *prepare_call(unsigned long number, const uint8_t *argument)
 {
     struct kfd_ioctl_free_memory_of_gpu_args gone;
     struct kfd_ioctl_alloc_memory_of_gpu_args memory;
@@ -300,7 +300,7 @@ static struct kfd_closed *prepare(unsigned long number, const uint8_t *argument)
                : NULL;
 }
 
-static int complete(unsigned long number, const uint8_t *argument)
+static int complete_call(unsigned long number, const uint8_t *argument)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args memory;
     if (_IOC_NR(number) != _IOC_NR(AMDKFD_IOC_ALLOC_MEMORY_OF_GPU))
@@ -337,16 +337,17 @@ int kfd_ioctl(bool render, unsigned long number, void *argument)
     int result;
     if (render)
         call.word[1] = KFD_IOCTL_OTHER;
-    else if (!program_read(call.bytes, (uintptr_t)argument, size))
+    else if (!program_read(0, call.bytes, (uintptr_t)argument, size))
         call.word[1] = KFD_IOCTL_UNREADABLE;
     else
         call.size = (uint32_t)size;
-    struct kfd_closed *closed = call.size ? prepare(number, call.bytes) : NULL;
+    struct kfd_closed *closed = call.size ? prepare_call(number, call.bytes) : NULL;
     result = render ? kfd_send(&call, &reply, UINT32_MAX) : send_call(&call, &reply);
-    if (reply.size && !program_write((uintptr_t)argument, reply.bytes, reply.size) && result == 0)
+    if (reply.size && !program_write(0, (uintptr_t)argument, reply.bytes, reply.size)
+        && result == 0)
         result = -EFAULT;
     if (result == 0 && call.size)
-        result = complete(number, reply.bytes);
+        result = complete_call(number, reply.bytes);
     kfd_open_range(closed, result == 0);
     if (result == 0)
         return 0;
@@ -368,7 +369,7 @@ static int map_plain(void **address, size_t length, int protection, int flags)
 static int map_memory(void **address, size_t length, int protection, int flags, uint64_t offset)
 {
     struct kfd_reply reply;
-    int result = ask(KFD_SAY_FIND, offset, length, 0, &reply);
+    int result = ask_server(KFD_SAY_FIND, offset, length, 0, &reply);
     if (result == 0)
         result = map_plain(address, length, PROT_NONE, flags);
     return result == 0 ? show(reply.word[0], *address, length, protection) : result;

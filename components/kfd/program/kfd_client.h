@@ -55,7 +55,8 @@ bool kfd_close_waits(uint64_t address);
 
 /* ---- interpose_signal_waits.c ---- */
 
-/* Does the runtime, in which this thread is, wait for what it begins there? Also for handlers. */
+/* Is this thread inside of the runtime, which waits for the work that it begins there? Handlers may
+ * ask. */
 bool kfd_runtime_waits(void);
 
 /* ---- kfd_svm_views.c ---- */

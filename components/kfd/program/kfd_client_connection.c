@@ -1,6 +1,6 @@
 /* The connection of a process with the server: see kfd_channel.h. The first kfd_connect() makes the
- * one that stands for the process, and each thread one of its own at its first call. A child of
- * fork() begins anew. */
+ * connection that stands for the process; each thread makes a connection of its own at its first
+ * call. A child of fork() begins anew. */
 #define _GNU_SOURCE /* dlsym */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* /dev/kfd and render nodes, as the interposers of file calls see them.
  *
- * Interposers (interpose*.c) recognise files and descriptors; what a call on /dev/kfd or on a
- * render node means is decided behind these functions (kfd_client.c) and by the server, to which
- * the first kfd_open() connects, so that a program that never uses a GPU starts no simulator.
+ * Interposers (interpose*.c) recognise files and descriptors; the meaning of a call on /dev/kfd or
+ * on a render node is decided behind these functions (kfd_client.c) and by the server. The first
+ * kfd_open() connects to the server, so a program without GPUs starts no simulator.
  *
  * Threads: any, also at the same time. None may be called by a signal handler. Calls of functions
  * return 0 or -1 with errno, as those of the C library do. */

@@ -154,7 +154,7 @@ static struct watched_page *new_page(uintptr_t start)
     return doorbells.count < PAGES_MAX ? &doorbells.page[doorbells.count] : NULL;
 }
 
-static int watch(uint32_t gpu, void *at, size_t length)
+static int watch_page(uint32_t gpu, void *at, size_t length)
 {
     pthread_mutex_lock(&doorbells.mutex);
     struct watched_page *p = new_page((uintptr_t)at);
@@ -181,7 +181,7 @@ int kfd_doorbell_map(uint32_t gpu, void **address, size_t length, int flags)
     if (at == MAP_FAILED)
         return -errno;
     madvise(at, length, MADV_DONTFORK);
-    int result = watch(gpu, at, length);
+    int result = watch_page(gpu, at, length);
     if (result != 0)
         munmap(at, length);
     *address = at;

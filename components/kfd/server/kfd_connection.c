@@ -115,7 +115,7 @@ bool kfd_threads_at_rest(struct kfd_process *p)
 }
 
 /* Puts descriptors beside a message. */
-static void pass(struct msghdr *message, char *room, const int *files, size_t count)
+static void pass_files(struct msghdr *message, char *room, const int *files, size_t count)
 {
     message->msg_control = room;
     message->msg_controllen = CMSG_SPACE(count * sizeof(int));
@@ -140,9 +140,9 @@ void kfd_answer(struct kfd_request *request, int result)
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     int fd = c->fd, passed = c->passed; /* the connection may do its next call at once */
     if (c->passes)
-        pass(&message, room, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
+        pass_files(&message, room, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
     else if (passed >= 0)
-        pass(&message, room, &passed, 1);
+        pass_files(&message, room, &passed, 1);
     c->passes = false;
     c->passed = -1;
     if (c->process)
@@ -170,7 +170,7 @@ static struct kfd_process *find_process(pid_t pid)
 }
 
 /* Other connections of the process end, too, also when a child has copies of them. */
-static void leave(struct kfd_process *p)
+static void leave_machine(struct kfd_process *p)
 {
     kfd_process_leave(p);
     for (const struct kfd_connection *c = connections; c; c = c->next) {
@@ -179,7 +179,7 @@ static void leave(struct kfd_process *p)
     }
 }
 
-static void list(struct kfd_connection *c, struct kfd_process *p)
+static void list_connection(struct kfd_connection *c, struct kfd_process *p)
 {
     if (!c->listed) {
         c->next = connections;
@@ -197,12 +197,12 @@ int kfd_connection_open(struct kfd_connection *c)
     struct kfd_process *before = find_process(c->pid);
     uint32_t bytes[KFD_GPUS_MAX] = {0};
     if (before) /* exec() has put another program into its place */
-        leave(before);
+        leave_machine(before);
     struct kfd_process *p = kfd_process_open(c->pid, is_guest ? 0 : c->call.word[1], is_guest);
     if (!p)
         return -ENODEV;
     kfd_rocr_targets_check(c->pid, c->call.word[1]);
-    list(c, p);
+    list_connection(c, p);
     c->stands = true;
     c->reply.word[0] = kfd.gpu_count;
     c->reply.word[1] = (uint64_t)getpid();
@@ -246,7 +246,7 @@ static int run_thread(struct kfd_connection *c)
     struct kfd_process *p = find_process(c->pid);
     if (c->listed || !p)
         return -EPROTO;
-    list(c, p);
+    list_connection(c, p);
     c->thread = (int)c->call.word[0];
     return 0;
 }
@@ -255,8 +255,8 @@ static int run_show(struct kfd_connection *c)
 {
     struct kfd_extent part[KFD_CHANNEL_BYTES / sizeof(struct kfd_extent)];
     size_t count = 0;
-    int result = kfd_memory_extent_at(c->call.word[0], c->call.word[1], c->call.word[2], part,
-                                      sizeof part / sizeof part[0], &count);
+    int result = kfd_memory_extent_at(c->process, c->call.word[0], c->call.word[1], c->call.word[2],
+                                      part, sizeof part / sizeof part[0], &count);
     c->reply.size = (uint32_t)(count * sizeof part[0]);
     memcpy(c->reply.bytes, part, c->reply.size);
     return result;
@@ -264,7 +264,7 @@ static int run_show(struct kfd_connection *c)
 
 static int run_find(struct kfd_connection *c)
 {
-    return kfd_memory_find(c->call.word[0], c->call.word[1], &c->reply.word[0]);
+    return kfd_memory_find(c->process, c->call.word[0], c->call.word[1], &c->reply.word[0]);
 }
 
 static int run_rung(struct kfd_connection *c)
@@ -277,7 +277,8 @@ static int run_rung(struct kfd_connection *c)
         kfd.api->note_unordered();
     c->rung = true;
     kfd_process_asked(c->process);
-    c->request.until_idle = kfd_queues_read_doorbells((uint32_t)c->call.word[0], &c->request.queue);
+    c->request.until_idle =
+        kfd_queues_read_doorbells(c->process, (uint32_t)c->call.word[0], &c->request.queue);
     c->request.until_done = c->call.word[1] != 0;
     return 0;
 }
@@ -285,7 +286,8 @@ static int run_rung(struct kfd_connection *c)
 static int run_wait(struct kfd_connection *c)
 {
     const struct kfd_condition *on = (const struct kfd_condition *)(const void *)c->call.bytes;
-    return kfd_signal_wait_begin(&c->request, on, c->call.size / sizeof *on, c->call.word[0]);
+    return kfd_signal_wait_begin(c->process, &c->request, on, c->call.size / sizeof *on,
+                                 c->call.word[0]);
 }
 
 static int run_bye(struct kfd_connection *c)
@@ -304,7 +306,7 @@ static int run_ioctl(struct kfd_connection *c)
     bool has = at >= 0 && c->call.size >= (size_t)at + sizeof c->passed;
     if (has)
         memcpy(c->call.bytes + at, &c->passed, sizeof c->passed);
-    int result = kfd_ioctl_run(&c->request, &c->call, &c->returns);
+    int result = kfd_ioctl_run(c->process, &c->request, &c->call, &c->returns);
     if (c->passed >= 0)
         close(c->passed);
     c->passed = -1;
@@ -315,7 +317,8 @@ static int run_ioctl(struct kfd_connection *c)
 
 static int run_given(struct kfd_connection *c)
 {
-    const struct kfd_allocation *a = kfd_memory_find_given(c->call.word[0], c->call.word[1]);
+    const struct kfd_allocation *a =
+        kfd_memory_find_given(c->process, c->call.word[0], c->call.word[1]);
     if (!a)
         return 0;
     c->reply.word[0] = a->handle;
@@ -327,9 +330,10 @@ static int run_given(struct kfd_connection *c)
 static int run_unmaps(struct kfd_connection *c)
 {
     struct kfd_span gone = {c->call.word[0], c->call.word[1]};
-    struct kfd_request request = {.argument = &gone};
-    return gone.start < gone.end && gone.end <= KFD_ADDRESSES_END ? kfd_svm_forget(&request)
-                                                                  : -EINVAL;
+    if (gone.start >= gone.end || gone.end > KFD_ADDRESSES_END)
+        return -EINVAL;
+    kfd_svm_forget(c->process, &gone);
+    return 0;
 }
 
 static const struct {
@@ -380,7 +384,7 @@ int kfd_connection_give_up(struct kfd_request *request)
     struct kfd_connection *c = request->connection;
     if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
         && __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == g->call)
-        kfd_event_give_up(&c->request);
+        kfd_event_give_up(c->process, &c->request);
     free(g);
     return KFD_LATER;
 }
@@ -392,7 +396,7 @@ int kfd_connection_gone(struct kfd_request *request)
     if (c->process) {
         kfd_drop(&c->request);
         if (c->stands && c->process->life != KFD_ENDED)
-            leave(c->process);
+            leave_machine(c->process);
     }
     while (*link && *link != c)
         link = &(*link)->next;

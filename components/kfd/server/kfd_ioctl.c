@@ -1,8 +1,8 @@
 /* The calls of /dev/kfd by number (linux/kfd_ioctl.h), and the function that does each of them.
  * What is not in the table, or came to Linux after the version that the program is told, answers
  * ENOTTY, and is named once. As with Linux a caller may have a shorter or longer argument than the
- * driver, from an older or newer header: what it lacks is 0, what is too much comes back as it was.
- */
+ * driver, from an older or newer header: missing bytes are 0, and bytes too many come back
+ * unchanged. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +35,10 @@ uint32_t kfd_minor_version(void)
     return known;
 }
 
-static int get_version(struct kfd_request *request)
+static int get_version(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_version_args *call = request->argument;
+    (void)p;
     call->major_version = KFD_MAJOR_VERSION;
     call->minor_version = kfd_minor_version();
     return 0;
@@ -56,9 +57,10 @@ static struct kfd_process_device_apertures apertures_of(uint32_t gpu)
         .gpu_id = kfd_gpu_id(gpu)};
 }
 
-static int get_apertures(struct kfd_request *request)
+static int get_apertures(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_process_apertures_args *call = request->argument;
+    (void)p;
     call->num_of_nodes =
         kfd.gpu_count < NUM_OF_SUPPORTED_GPUS ? kfd.gpu_count : NUM_OF_SUPPORTED_GPUS;
     for (uint32_t i = 0; i < call->num_of_nodes; i++)
@@ -66,7 +68,7 @@ static int get_apertures(struct kfd_request *request)
     return 0;
 }
 
-static int get_apertures_new(struct kfd_request *request)
+static int get_apertures_new(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_process_apertures_new_args *call = request->argument;
     struct kfd_process_device_apertures list[KFD_GPUS_MAX];
@@ -78,28 +80,29 @@ static int get_apertures_new(struct kfd_request *request)
     for (uint32_t i = 0; i < count; i++)
         list[i] = apertures_of(i);
     call->num_of_nodes = count;
-    return program_write(call->kfd_process_device_apertures_ptr, list, count * sizeof *list)
+    return program_write(p->pid, call->kfd_process_device_apertures_ptr, list, count * sizeof *list)
                ? 0
                : -EFAULT;
 }
 
 /* All counters are simulated time. */
-static int get_clocks(struct kfd_request *request)
+static int get_clocks(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_clock_counters_args *call = request->argument;
     if (call->gpu_id && kfd_find_gpu(call->gpu_id) < 0)
         return -EINVAL;
-    uint64_t now = kfd_read_clock();
+    uint64_t now = kfd_read_clock(p);
     call->gpu_clock_counter = call->gpu_id ? now : 0;
     call->cpu_clock_counter = call->system_clock_counter = now;
     call->system_clock_freq = 1000000000;
     return 0;
 }
 
-static int get_available_memory(struct kfd_request *request)
+static int get_available_memory(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_available_memory_args *call = request->argument;
     int gpu = kfd_find_gpu(call->gpu_id);
+    (void)p;
     uint64_t free_bytes = 0, total;
     if (gpu < 0)
         return -EINVAL;
@@ -110,16 +113,16 @@ static int get_available_memory(struct kfd_request *request)
 }
 
 /* Writes up to `count` words, all the same, to the program's array. */
-static int write_words(uint64_t address, uint32_t word, uint32_t count)
+static int write_words(const struct kfd_process *p, uint64_t address, uint32_t word, uint32_t count)
 {
     uint32_t words[TILE_MODES];
     for (uint32_t i = 0; i < count; i++)
         words[i] = word;
-    return program_write(address, words, count * sizeof word) ? 0 : -EFAULT;
+    return program_write(p->pid, address, words, count * sizeof word) ? 0 : -EFAULT;
 }
 
 /* Nothing of simulated memory is tiled: all modes are linear ones. */
-static int get_tile_config(struct kfd_request *request)
+static int get_tile_config(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_tile_config_args *call = request->argument;
     if (kfd_find_gpu(call->gpu_id) < 0)
@@ -129,23 +132,25 @@ static int get_tile_config(struct kfd_request *request)
     if (call->num_macro_tile_configs > MACRO_TILE_MODES)
         call->num_macro_tile_configs = MACRO_TILE_MODES;
     call->gb_addr_config = call->num_banks = call->num_ranks = 0;
-    int result = write_words(call->tile_config_ptr, LINEAR_ALIGNED, call->num_tile_configs);
+    int result = write_words(p, call->tile_config_ptr, LINEAR_ALIGNED, call->num_tile_configs);
     return result ? result
-                  : write_words(call->macro_tile_config_ptr, 0, call->num_macro_tile_configs);
+                  : write_words(p, call->macro_tile_config_ptr, 0, call->num_macro_tile_configs);
 }
 
 /* ---- calls that prepare a GPU ---- */
 
-static int acquire_vm(struct kfd_request *request)
+static int acquire_vm(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_acquire_vm_args *call = request->argument;
+    (void)p;
     return kfd_find_gpu(call->gpu_id) < 0 ? -EINVAL : 0;
 }
 
 /* All memory is coherent with the program at the ends of kernels, which satisfies both policies. */
-static int set_memory_policy(struct kfd_request *request)
+static int set_memory_policy(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_set_memory_policy_args *call = request->argument;
+    (void)p;
     if (kfd_find_gpu(call->gpu_id) < 0)
         return -EINVAL;
     return call->default_policy > KFD_IOC_CACHE_POLICY_NONCOHERENT
@@ -155,16 +160,18 @@ static int set_memory_policy(struct kfd_request *request)
 }
 
 /* Private memory is the driver's: it gives each launch what its packet asks for. */
-static int set_scratch(struct kfd_request *request)
+static int set_scratch(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_set_scratch_backing_va_args *call = request->argument;
+    (void)p;
     return kfd_find_gpu(call->gpu_id) < 0 ? -EINVAL : 0;
 }
 
 /* A trap ends the simulation with a message, whether or not there is a handler for it. */
-static int set_trap_handler(struct kfd_request *request)
+static int set_trap_handler(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_set_trap_handler_args *call = request->argument;
+    (void)p;
     return kfd_find_gpu(call->gpu_id) < 0 ? -EINVAL : 0;
 }
 
@@ -177,42 +184,42 @@ static bool all_retry(void)
 }
 
 /* XNACK is off at first, and errors are those of Linux (kfd_chardev.c). */
-static int set_xnack(struct kfd_request *request)
+static int set_xnack(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_set_xnack_mode_args *call = request->argument;
     bool on = call->xnack_enabled > 0;
     if (call->xnack_enabled < 0) {
-        call->xnack_enabled = kfd_now->retries;
+        call->xnack_enabled = p->retries;
         return 0;
     }
-    if (kfd_queues_any())
+    if (kfd_queues_any(p))
         return -EBUSY;
     if (on && !all_retry())
         return -EPERM;
-    if (on != kfd_now->retries && kfd_svm_any())
+    if (on != p->retries && kfd_svm_any(p))
         return -EBUSY; /* ranges that are given to GPUs would have to be given anew */
-    kfd_now->retries = on;
+    p->retries = on;
     return 0;
 }
 
 /* What a debugger would find, which there is none of: the driver only remembers that the runtime
  * has announced itself. */
-static int enable_runtime(struct kfd_request *request)
+static int enable_runtime(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_runtime_enable_args *call = request->argument;
     bool enable = call->mode_mask & KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK;
-    if (enable && kfd_now->announced)
+    if (enable && p->announced)
         return -EBUSY;
-    if (enable && kfd_queues_any())
+    if (enable && kfd_queues_any(p))
         return -EEXIST;
-    kfd_now->announced = enable;
+    p->announced = enable;
     return 0;
 }
 
 /* The first interface for debuggers, which Linux has refused since 5.17. */
-static int refuse_debugger(struct kfd_request *request)
+static int refuse_debugger(struct kfd_process *p, struct kfd_request *request)
 {
-    (void)request;
+    (void)p, (void)request;
     return -EPERM;
 }
 
@@ -223,7 +230,7 @@ enum { OVER = 1, ASIDE = 2, ALWAYS = OVER | ASIDE };
 
 struct call {
     unsigned long request;
-    int (*run)(struct kfd_request *request);
+    int (*run)(struct kfd_process *p, struct kfd_request *request);
     uint8_t how;
     uint8_t since; /* N of version 1.N */
 };
@@ -303,7 +310,8 @@ bool kfd_ioctl_is_aside(unsigned long number)
     return !call || call->how & ASIDE;
 }
 
-int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, bool *returns)
+int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
+                  const struct kfd_call *message, bool *returns)
 {
     unsigned long number = message->word[0];
     const struct call *call = message->word[1] & KFD_IOCTL_OTHER ? NULL : find_call(number);
@@ -319,5 +327,5 @@ int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, b
     if (call->run == kfd_svm_call && !has_attributes(request->argument, message->size))
         return -EINVAL;
     *returns = _IOC_DIR(call->request) & _IOC_READ;
-    return call->run(request);
+    return call->run(p, request);
 }

@@ -17,22 +17,23 @@
 uint32_t kfd_minor_version(void);
 /* Can the call be done aside? Any thread. */
 bool kfd_ioctl_is_aside(unsigned long number);
-/* Does a call of /dev/kfd; the request has its argument, behind which all bytes are 0. *returns:
- * the argument goes back to the program. Calls that are not there are named once. */
-int kfd_ioctl_run(struct kfd_request *request, const struct kfd_call *message, bool *returns);
+/* Does a call of /dev/kfd for the process; the request has its argument, behind which all bytes are
+ * 0. *returns: the argument goes back to the program. Calls that are not there are named once. */
+int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
+                  const struct kfd_call *message, bool *returns);
 
 /* ---- kfd_svm.c ---- */
 
 /* What a process has, as kfd_memory_open() and its like. */
-void kfd_svm_open(void);
-void kfd_svm_close(void);
-bool kfd_svm_any(void);
-int kfd_svm_call(struct kfd_request *request);
-/* The process is about to unmap a kfd_span, the argument. */
-int kfd_svm_forget(struct kfd_request *request);
+void kfd_svm_open(struct kfd_process *p);
+void kfd_svm_close(struct kfd_process *p);
+bool kfd_svm_any(const struct kfd_process *p);
+int kfd_svm_call(struct kfd_process *p, struct kfd_request *request);
 struct kfd_span {
     uint64_t start, end;
 };
+/* The process is about to unmap the addresses. */
+void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone);
 
 /* ---- kfd_rocr_targets.c ---- */
 
@@ -41,34 +42,34 @@ void kfd_rocr_targets_check(pid_t pid, uint64_t code);
 
 /* ---- kfd_smi_events.c ---- */
 
-int kfd_smi_events_open(struct kfd_request *request);
-void kfd_smi_events_close(void);
+int kfd_smi_events_open(struct kfd_process *p, struct kfd_request *request);
+void kfd_smi_events_close(struct kfd_process *p);
 /* A kernel has used an address that is no memory. */
-void kfd_smi_events_fault(uint32_t gpu);
+void kfd_smi_events_fault(struct kfd_process *p, uint32_t gpu);
 
 /* ---- kfd_memory.c ---- */
 
 /* Gives the memory of an allocation another address, too. */
-int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
-                      uint64_t *offset);
+int kfd_memory_import(struct kfd_process *p, struct kfd_allocation *of, uint64_t address,
+                      uint64_t *handle, uint64_t *offset);
 /* The allocation with the handle, or one that was imported from it while it was there. */
-struct kfd_allocation *kfd_find_origin(uint64_t handle);
+struct kfd_allocation *kfd_find_origin(const struct kfd_process *p, uint64_t handle);
 
 /* ---- kfd_shared_memory.c ---- */
 
-int kfd_share_export_dmabuf(struct kfd_request *request);
-int kfd_share_dmabuf_info(struct kfd_request *request);
-int kfd_share_import_dmabuf(struct kfd_request *request);
-int kfd_share_export_handle(struct kfd_request *request);
-int kfd_share_import_handle(struct kfd_request *request);
-void kfd_share_close(void);
+int kfd_share_export_dmabuf(struct kfd_process *p, struct kfd_request *request);
+int kfd_share_dmabuf_info(struct kfd_process *p, struct kfd_request *request);
+int kfd_share_import_dmabuf(struct kfd_process *p, struct kfd_request *request);
+int kfd_share_export_handle(struct kfd_process *p, struct kfd_request *request);
+int kfd_share_import_handle(struct kfd_process *p, struct kfd_request *request);
+void kfd_share_close(struct kfd_process *p);
 
 /* ---- kfd_queue.c ---- */
 
-bool kfd_queues_any(void);
+bool kfd_queues_any(const struct kfd_process *p);
 /* Does a packet wait, for a signal or for its header? */
 bool kfd_queues_have_packets(struct kfd_process *p);
-int kfd_queue_mask(struct kfd_request *request);
-int kfd_queue_wave_state(struct kfd_request *request);
+int kfd_queue_mask(struct kfd_process *p, struct kfd_request *request);
+int kfd_queue_wave_state(struct kfd_process *p, struct kfd_request *request);
 
 #endif

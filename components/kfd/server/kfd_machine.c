@@ -1,13 +1,13 @@
-/* The machine's thread. It takes requests in the order in which they were handed over, lets the
- * queues of all processes begin what they can, in the order of processes, and runs the engine while
- * a thread of the program waits for what it has rung for: in a wait for events, or at a doorbell
- * whose packets no thread can wait for otherwise. So no program runs beside the engine, packets of
- * several queues begin at the same moment, and the same program finds the same simulated time at
- * each of its steps.
+/* The machine's thread. It takes requests in the order in which they were handed over. Then the
+ * queues of all processes begin what they can, in the order of processes. The engine runs while a
+ * thread of the program waits for the work that it has rung for: in a wait for events, or at a
+ * doorbell whose packets no thread can wait for otherwise. So no program runs beside the engine,
+ * packets of several queues begin at the same moment, and the same program finds the same simulated
+ * time at each of its steps.
  *
- * Between requests the machine sleeps if no process is busy: neither has the driver work of it, nor
- * waits a thread that may go on only at rest. Otherwise it does what the first of these asks for
- * that any process is (enum readiness):
+ * Between requests the machine sleeps if no process is busy: the driver has no work of any process,
+ * and no thread waits that may go on only at rest. Otherwise the readiest process decides (enum
+ * readiness), in this order:
  *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
  *   WAITS               runs the engine
  *   RESTS               looks after threads: those of the program have to go on
@@ -60,21 +60,6 @@ static struct {
     bool tried, ending, attending;
 } own;
 
-void *kfd_grow(void *old, size_t bytes)
-{
-    void *grown = realloc(old, bytes);
-    if (!grown) {
-        kfd_say("out of memory for %zu bytes", bytes);
-        abort();
-    }
-    return grown;
-}
-
-void *kfd_new(size_t bytes)
-{
-    return memset(kfd_grow(NULL, bytes), 0, bytes);
-}
-
 /* ---- requests ---- */
 
 void kfd_hand_over(struct kfd_request *request)
@@ -95,13 +80,14 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
     syscall(SYS_futex, &own.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* What threads ask for that have not rung does not say that those that have go on. */
+/* A request of a thread that has not rung does not say that the threads that have rung go on. */
 static void take_request(struct kfd_request *request)
 {
-    bool goes_on = kfd_now && (kfd_now->guest || kfd_is_ringer(request));
-    bool was_unawaited = goes_on && kfd_now->unawaited;
+    struct kfd_process *p = kfd_process_of(request);
+    bool goes_on = p && (p->guest || kfd_is_ringer(request));
+    bool was_unawaited = goes_on && p->unawaited;
     if (goes_on)
-        kfd_process_asked(kfd_now);
+        kfd_process_asked(p);
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
@@ -110,13 +96,13 @@ static void take_request(struct kfd_request *request)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
         return;
-    if (!kfd_now || !(request->until_idle || request->until_done)) {
+    if (!p || !(request->until_idle || request->until_done)) {
         kfd_answer(request, result);
         return;
     }
     request->result = result;
-    request->next = kfd_now->held;
-    kfd_now->held = request;
+    request->next = p->held;
+    p->held = request;
 }
 
 /* Puts what was handed over behind what waits to be run, the oldest first. */
@@ -146,7 +132,6 @@ static bool take_requests(bool aside)
             continue;
         }
         *link = request->next;
-        kfd_enter(kfd_process_of(request));
         take_request(request);
         any = true;
         link = &own.waiting; /* the request may have taken others out */
@@ -164,11 +149,12 @@ static void take_out(struct kfd_request **link, const struct kfd_request *reques
 
 void kfd_drop(const struct kfd_request *request)
 {
+    struct kfd_process *p = kfd_process_of(request);
     collect_requests();
     take_out(&own.waiting, request);
-    take_out(&kfd_now->held, request);
-    kfd_event_give_up(request);
-    kfd_signal_wait_give_up(request);
+    take_out(&p->held, request);
+    kfd_event_give_up(p, request);
+    kfd_signal_wait_give_up(p, request);
     kfd_guest_drop(request);
 }
 
@@ -190,7 +176,7 @@ static bool let_go(struct kfd_process *p)
         next = request->next;
         kfd_answer(request, request->result);
     }
-    kfd_signal_waits_end(true);
+    kfd_signal_waits_end(p, true);
     return true;
 }
 
@@ -201,7 +187,7 @@ static void look_at_held(struct kfd_process *p)
 {
     for (struct kfd_request **link = &p->held; *link;) {
         struct kfd_request *request = *link;
-        if (request->until_idle || !kfd_queue_is_done(request->queue) || !may_go_on(p)) {
+        if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_go_on(p)) {
             link = &request->next;
             continue;
         }
@@ -214,8 +200,8 @@ static void look_at_waits(struct kfd_process *p)
 {
     look_at_held(p);
     bool broken = kfd.lost || p->faulted;
-    if (broken || (kfd_signal_waits_are_over() && may_go_on(p)))
-        kfd_signal_waits_end(broken);
+    if (broken || (kfd_signal_waits_are_over(p) && may_go_on(p)))
+        kfd_signal_waits_end(p, broken);
 }
 
 /* Has this process work? Before it goes on, what its kernels have written must be in memory. */
@@ -223,7 +209,7 @@ static bool is_busy(struct kfd_process *p)
 {
     bool busy = p->guest
                     ? kfd_guest_is_busy(p)
-                    : !kfd.lost && (kfd_queues_have_commands() || !kfd_queues_release_caches());
+                    : !kfd.lost && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
     return busy || !let_go(p);
 }
 
@@ -308,12 +294,12 @@ static void begin_exchanges(void)
 static void exchange_writes(struct kfd_process *p)
 {
     if (!p->guest)
-        kfd_queues_sync_memory();
+        kfd_queues_sync_memory(p);
 }
 
 /* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
  * comes of it, the less often they are exchanged. */
-static void exchange(void)
+static void exchange_memory(void)
 {
     if (kfd_any_process(kfd_events_read_mailboxes)) {
         begin_exchanges();
@@ -345,7 +331,7 @@ static void run_engine(void)
     if (status == DRIVER_OK)
         kfd_guests_advanced();
     kfd_publish_time();
-    exchange();
+    exchange_memory();
 }
 
 /* Nothing can be done for anyone at the end but to finish what the living have begun. */
@@ -383,10 +369,9 @@ static void pause_moment(void)
 }
 
 /* Kernels that are executed without timing wait. What they have written is in memory. The driver
- * calls this in the middle of calls, which go on with the process that they were made for. */
-static void attend(const struct driver_attention *now)
+ * calls this in the middle of its calls. */
+static void attend_kernel(const struct driver_attention *now)
 {
-    struct kfd_process *before = kfd_now;
     own.attending = true;
     bool any = take_requests(true);
     kfd_guests_attend(now);
@@ -397,7 +382,6 @@ static void attend(const struct driver_attention *now)
         refuse_oldest();
     else if (!goes_on)
         pause_moment();
-    kfd_enter(before);
     if (is_over() && ++own.over > STUCK_MOST) {
         kfd_say("a kernel waits for its process, which has ended; nothing is written");
         run_ledger_report(EXIT_GAVE_UP);
@@ -423,9 +407,8 @@ static void close_processes(void)
     struct kfd_process *next;
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
-        kfd_enter(p);
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.lost || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands())))
+            && (kfd.lost || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
             kfd_process_close(p);
     }
 }
@@ -542,7 +525,7 @@ bool kfd_machine_open(bool for_kernel_driver)
         run_ledger_report(EXIT_UNABLE);
         return false;
     }
-    kfd.api->set_attendant(attend);
+    kfd.api->set_attendant(attend_kernel);
     kfd_guest_calls_open();
     __atomic_store_n(&own.running, true, __ATOMIC_RELEASE);
     return true;
@@ -551,11 +534,11 @@ bool kfd_machine_open(bool for_kernel_driver)
 /* ---- what other files ask ---- */
 
 /* An access names its address; anything else is a hang. */
-static void tell_fault(uint32_t gpu, uint64_t address, bool by_access)
+static void tell_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
 {
-    kfd_events_fail(by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
+    kfd_events_fail(p, by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
     if (!by_access)
-        kfd_queues_fail();
+        kfd_queues_fail(p);
 }
 
 /* The first fault of the process, or of a context that a guest has made. */
@@ -580,8 +563,8 @@ bool kfd_has_faulted(struct kfd_process *p)
         return true;
     }
     kfd_say("%s", fault.text);
-    kfd_queues_process_ended();
-    tell_fault(fault.gpu, fault.address, fault.by_access);
+    kfd_queues_process_ended(p);
+    tell_fault(p, fault.gpu, fault.address, fault.by_access);
     return true;
 }
 
@@ -592,7 +575,7 @@ static void tell_end(struct kfd_process *p)
     uint32_t gpu;
     bool by_access = kfd.api->fault_address(&address, &gpu);
     if (!p->guest)
-        tell_fault(gpu, address, by_access);
+        tell_fault(p, gpu, address, by_access);
 }
 
 void kfd_note_end_of_simulation(enum driver_status status)

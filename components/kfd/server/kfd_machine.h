@@ -82,13 +82,11 @@ struct kfd_process {
     struct kfd_listener *listeners;
     struct kfd_guest *guest; /* NULL: it uses the kernel driver */
 };
-/* The process whose request is done, or whose queues are looked at. */
-extern struct kfd_process *kfd_now;
 
-/* What the driver calls an address of this process. */
-static inline uint64_t kfd_name(uint64_t address)
+/* What the driver calls an address of the process. */
+static inline uint64_t kfd_name(const struct kfd_process *p, uint64_t address)
 {
-    return kfd.api->name(kfd_now->device[0], address);
+    return kfd.api->name(p->device[0], address);
 }
 
 /* What a thread of the program asks for. */
@@ -115,9 +113,8 @@ void kfd_drop(const struct kfd_request *request);
 /* Opens the platform, once. False: it was said on stderr why not, or that it was opened for guests
  * and not for the kernel driver. */
 bool kfd_machine_open(bool for_kernel_driver);
-/* Any thread: memory of the server, zeroed; the server ends when there is none. */
-void *kfd_new(size_t bytes);
-void *kfd_grow(void *old, size_t bytes);
+/* What base/grow.h asks for memory for; any thread may. */
+#define KFD_SERVER "the kernel driver's server"
 /* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
  * `kfd.lost` true, and events tell the program. */
 int kfd_status(enum driver_status status, const char *what);
@@ -132,9 +129,9 @@ void kfd_take_aside(void);
 bool kfd_has_faulted(struct kfd_process *p);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
-/* Nanoseconds of simulated time. Each reading is later than the one before. */
-uint64_t kfd_read_clock(void);
-uint64_t kfd_clock_at(uint64_t time_ps);
+/* Nanoseconds of simulated time. Each reading of a process is later than the one before. */
+uint64_t kfd_read_clock(struct kfd_process *p);
+uint64_t kfd_clock_at(const struct kfd_process *p, uint64_t time_ps);
 
 /* ---- kfd_connection.c ---- */
 
@@ -165,9 +162,6 @@ void kfd_connections_forget(const struct kfd_process *p);
 
 /* ---- kfd_process.c ---- */
 
-/* All further looks are at this process, whose memory program_memory.h reads. */
-void kfd_enter(struct kfd_process *p);
-/* These enter each process in turn, and then the one before them again. */
 void kfd_each_process(void (*look)(struct kfd_process *p));
 /* Is it so for any process? */
 bool kfd_any_process(bool (*is)(struct kfd_process *p));
@@ -189,9 +183,9 @@ void kfd_process_asked(struct kfd_process *p);
 bool kfd_process_stays(const struct kfd_process *p);
 /* Says how many there were and what is left of them. */
 void kfd_processes_report(void);
-/* What was written last to doorbell number `slot`. */
-uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot);
-void kfd_doorbell_clear(uint32_t gpu, uint32_t slot);
+/* What the process has written last to doorbell number `slot`. */
+uint64_t kfd_doorbell_value(const struct kfd_process *p, uint32_t gpu, uint32_t slot);
+void kfd_doorbell_clear(struct kfd_process *p, uint32_t gpu, uint32_t slot);
 
 /* ---- kfd_memory.c ---- */
 
@@ -213,85 +207,90 @@ struct kfd_allocation {
 
 /* `size` bytes at a device address, where the machine sees them; NULL: not inside of an allocation
  * that the GPU has mapped. */
-void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size);
-struct kfd_allocation *kfd_find_allocation(uint64_t address);
-struct kfd_allocation *kfd_find_handle(uint64_t handle);
-void kfd_memory_open(void);
-void kfd_memory_close(void); /* the driver's memory is freed, too */
+void *kfd_bytes(const struct kfd_process *p, uint32_t gpu, uint64_t address, uint64_t size);
+struct kfd_allocation *kfd_find_allocation(const struct kfd_process *p, uint64_t address);
+struct kfd_allocation *kfd_find_handle(const struct kfd_process *p, uint64_t handle);
+void kfd_memory_open(struct kfd_process *p);
+void kfd_memory_close(struct kfd_process *p); /* the driver's memory is freed, too */
 /* Allocates memory of the program that is to lie on GPU `gpu` or, with `at_host`, at the host. With
  * XNACK its pages move from there on. */
-int kfd_memory_give_to_gpu(uint64_t start, uint64_t end, uint32_t gpu, bool at_host);
+int kfd_memory_give_to_gpu(struct kfd_process *p, uint64_t start, uint64_t end, uint32_t gpu,
+                           bool at_host);
 /* Those GPUs reach the allocation, a bit for each. */
-int kfd_memory_map_to_gpus(struct kfd_allocation *a, uint64_t gpus);
-int kfd_memory_allocate(struct kfd_request *request);
-int kfd_memory_free(struct kfd_request *request);
-int kfd_memory_map(struct kfd_request *request);
-int kfd_memory_unmap(struct kfd_request *request);
+int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus);
+/* Frees the memory of an allocation. */
+void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a);
+int kfd_memory_allocate(struct kfd_process *p, struct kfd_request *request);
+int kfd_memory_free(struct kfd_process *p, struct kfd_request *request);
+int kfd_memory_map(struct kfd_process *p, struct kfd_request *request);
+int kfd_memory_unmap(struct kfd_process *p, struct kfd_request *request);
 /* The handle of what is shown at an offset of a render node, all of `length` bytes. */
-int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle);
+int kfd_memory_find(const struct kfd_process *p, uint64_t offset, uint64_t length,
+                    uint64_t *handle);
 /* The first allocation that touches [start, end) and that the program has at the same address. */
-const struct kfd_allocation *kfd_memory_find_given(uint64_t start, uint64_t end);
+const struct kfd_allocation *kfd_memory_find_given(const struct kfd_process *p, uint64_t start,
+                                                   uint64_t end);
 /* Where bytes [first, end) of an allocation are, as far as there is room. */
-int kfd_memory_extent_at(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
-                         size_t room, size_t *count);
+int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t first, uint64_t end,
+                         struct kfd_extent *part, size_t room, size_t *count);
 
 /* ---- kfd_queue.c ---- */
 
-void kfd_queues_open(void);
-void kfd_queues_close(void);
+void kfd_queues_open(struct kfd_process *p);
+void kfd_queues_close(struct kfd_process *p);
 /* The process has ended: nothing more begins. */
-void kfd_queues_process_ended(void);
-int kfd_queue_create(struct kfd_request *request);
-int kfd_queue_destroy(struct kfd_request *request);
-int kfd_queue_update(struct kfd_request *request);
+void kfd_queues_process_ended(const struct kfd_process *p);
+int kfd_queue_create(struct kfd_process *p, struct kfd_request *request);
+int kfd_queue_destroy(struct kfd_process *p, struct kfd_request *request);
+int kfd_queue_update(struct kfd_process *p, struct kfd_request *request);
 /* hsa_signal_condition_t. */
 enum { KFD_SIGNAL_EQUAL, KFD_SIGNAL_UNEQUAL, KFD_SIGNAL_LESS, KFD_SIGNAL_NOT_LESS };
 bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
 /* The simulation has ended: queues with work tell the program that they have stopped. */
-void kfd_queues_fail(void);
+void kfd_queues_fail(const struct kfd_process *p);
 /* The GPU is reset: its queues of kernels stop, and tell the program. */
-void kfd_queues_reset(uint32_t gpu);
+void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu);
 /* Looks which doorbells of the GPU were rung, the last of them is *queue. True: no thread will wait
  * for what they announce by an event, or there may be no room for more, so that the thread has to
  * wait at its doorbell. */
-bool kfd_queues_read_doorbells(uint32_t gpu, uint32_t *queue);
+bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *queue);
 /* Is all over that this queue can do? */
-bool kfd_queue_is_done(uint32_t queue);
+bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
-void kfd_queues_sync_memory(void);
-int kfd_queue_allocate_gws(struct kfd_request *request);
+void kfd_queues_sync_memory(const struct kfd_process *p);
+int kfd_queue_allocate_gws(struct kfd_process *p, struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(struct kfd_process *p);
 /* Is anything with the driver? */
-bool kfd_queues_have_commands(void);
+bool kfd_queues_have_commands(struct kfd_process *p);
 /* Have packets begun that are not over? */
-bool kfd_queues_in_flight(void);
+bool kfd_queues_in_flight(const struct kfd_process *p);
 /* Before the program goes on: what kernels have written must be in memory. False: that is under
  * way. */
-bool kfd_queues_release_caches(void);
+bool kfd_queues_release_caches(struct kfd_process *p);
 
 /* ---- kfd_event.c ---- */
 
-void kfd_events_open(void);
-void kfd_events_close(void);
-int kfd_event_create(struct kfd_request *request);
-int kfd_event_destroy(struct kfd_request *request);
-int kfd_event_set(struct kfd_request *request);
-int kfd_event_reset(struct kfd_request *request);
-int kfd_event_wait(struct kfd_request *request);
+void kfd_events_open(struct kfd_process *p);
+void kfd_events_close(struct kfd_process *p);
+int kfd_event_create(struct kfd_process *p, struct kfd_request *request);
+int kfd_event_destroy(struct kfd_process *p, struct kfd_request *request);
+int kfd_event_set(struct kfd_process *p, struct kfd_request *request);
+int kfd_event_reset(struct kfd_process *p, struct kfd_request *request);
+int kfd_event_wait(struct kfd_process *p, struct kfd_request *request);
 /* Ends the wait of a request, whose time is over; it may have been answered. */
-void kfd_event_give_up(const struct kfd_request *wait);
-void kfd_event_signal(uint32_t id);
+void kfd_event_give_up(const struct kfd_process *p, const struct kfd_request *wait);
+void kfd_event_signal(struct kfd_process *p, uint32_t id);
 /* An interrupt signals the event, and empties its mailbox. */
-void kfd_event_interrupt(uint32_t id);
+void kfd_event_interrupt(struct kfd_process *p, uint32_t id);
 /* Events whose mailbox a kernel has written to. False: there was none. */
 bool kfd_events_read_mailboxes(struct kfd_process *p);
 /* Does a thread that has asked for work wait for an event? */
 bool kfd_events_have_waiters(const struct kfd_process *p);
 /* All waits are over. */
-void kfd_events_end_waits(void);
+void kfd_events_end_waits(struct kfd_process *p);
 /* The simulation has ended: tells the program by its memory exception and hardware events. */
-void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
+void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool memory);
 
 /* ---- kfd_signal_wait.c ---- */
 
@@ -299,13 +298,13 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory);
 #define KFD_POLL_PS UINT64_C(1000000)
 
 /* `on`: in the message of the request, which stays until it is answered. */
-int kfd_signal_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
-                          bool polls);
+int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
+                          const struct kfd_condition *on, size_t count, bool polls);
 /* Is one of them over? */
-bool kfd_signal_waits_are_over(void);
+bool kfd_signal_waits_are_over(const struct kfd_process *p);
 /* Lets go the threads whose waits for signals are over, or all of them. */
-void kfd_signal_waits_end(bool all);
-void kfd_signal_wait_give_up(const struct kfd_request *request);
+void kfd_signal_waits_end(struct kfd_process *p, bool all);
+void kfd_signal_wait_give_up(struct kfd_process *p, const struct kfd_request *request);
 /* Does one of them only look? */
 bool kfd_signal_waits_poll(struct kfd_process *p);
 
@@ -319,8 +318,9 @@ struct kfd_kernel {
     char *symbol, *name;
 };
 /* The kernel with this descriptor. Registers its code with the driver the first time. */
-const struct kfd_kernel *kfd_kernel_name_find(uint32_t gpu, uint64_t object, uint64_t entry);
+const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gpu, uint64_t object,
+                                              uint64_t entry);
 /* The memory is given back. */
-void kfd_kernel_name_forget(const struct kfd_allocation *a);
+void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *a);
 
 #endif

@@ -11,38 +11,26 @@
 #include <unistd.h>
 
 #include "kfd_ioctl.h"
+#include "base/grow.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "kfd_machine.h"
 #include "components/kfd/server/queues/kfd_aql_packet.h"
-#include "components/kfd/channel/program_memory.h"
-
-struct kfd_process *kfd_now;
 
 static struct {
     uint32_t opened, killed; /* the latter left work behind */
 } own;
 
-void kfd_enter(struct kfd_process *p)
-{
-    kfd_now = p;
-    program_memory_use(p ? p->pid : 0);
-}
-
 void kfd_each_process(void (*look)(struct kfd_process *p))
 {
-    struct kfd_process *before = kfd_now;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-        look(kfd_now);
-    kfd_enter(before);
+    for (struct kfd_process *p = kfd.processes; p; p = p->next)
+        look(p);
 }
 
 bool kfd_any_process(bool (*is)(struct kfd_process *p))
 {
-    struct kfd_process *before = kfd_now;
     bool any = false;
-    for (kfd_enter(kfd.processes); kfd_now; kfd_enter(kfd_now->next))
-        any |= is(kfd_now);
-    kfd_enter(before);
+    for (struct kfd_process *p = kfd.processes; p; p = p->next)
+        any |= is(p);
     return any;
 }
 
@@ -73,24 +61,23 @@ static void close_shared(struct kfd_process *p)
         close(p->file);
 }
 
-static void *doorbell_at(uint32_t gpu, uint32_t slot)
+static void *doorbell_at(const struct kfd_process *p, uint32_t gpu, uint32_t slot)
 {
-    return (char *)kfd_now->page + kfd_doorbells_at(gpu)
-           + (size_t)slot * kfd.gpu[gpu].doorbell_bytes;
+    return (char *)p->page + kfd_doorbells_at(gpu) + (size_t)slot * kfd.gpu[gpu].doorbell_bytes;
 }
 
-uint64_t kfd_doorbell_value(uint32_t gpu, uint32_t slot)
+uint64_t kfd_doorbell_value(const struct kfd_process *p, uint32_t gpu, uint32_t slot)
 {
-    const void *at = doorbell_at(gpu, slot);
+    const void *at = doorbell_at(p, gpu, slot);
     return kfd.gpu[gpu].doorbell_bytes == 4
                ? __atomic_load_n((const uint32_t *)at, __ATOMIC_ACQUIRE)
                : __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
 }
 
 /* No store of a runtime looks like this: packets are numbered from 0. */
-void kfd_doorbell_clear(uint32_t gpu, uint32_t slot)
+void kfd_doorbell_clear(struct kfd_process *p, uint32_t gpu, uint32_t slot)
 {
-    memset(doorbell_at(gpu, slot), 0xff, kfd.gpu[gpu].doorbell_bytes);
+    memset(doorbell_at(p, gpu, slot), 0xff, kfd.gpu[gpu].doorbell_bytes);
 }
 
 /* ---- time ---- */
@@ -105,16 +92,15 @@ void kfd_publish_time(void)
     }
 }
 
-uint64_t kfd_clock_at(uint64_t time_ps)
+uint64_t kfd_clock_at(const struct kfd_process *p, uint64_t time_ps)
 {
-    return kfd_clock_ns(time_ps / 1000)
-           + __atomic_load_n(&kfd_now->page->readings, __ATOMIC_RELAXED);
+    return kfd_clock_ns(time_ps / 1000) + __atomic_load_n(&p->page->readings, __ATOMIC_RELAXED);
 }
 
-uint64_t kfd_read_clock(void)
+uint64_t kfd_read_clock(struct kfd_process *p)
 {
-    __atomic_add_fetch(&kfd_now->page->readings, 1, __ATOMIC_RELAXED);
-    return kfd_clock_at(kfd.api->now());
+    __atomic_add_fetch(&p->page->readings, 1, __ATOMIC_RELAXED);
+    return kfd_clock_at(p, kfd.api->now());
 }
 
 uint64_t kfd_spent_ns(const struct kfd_process *p)
@@ -172,9 +158,9 @@ static void take_out(const struct kfd_process *p)
 
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
 {
-    struct kfd_process *p = kfd_new(sizeof *p);
+    struct kfd_process *p = grow_zeroed(sizeof *p, KFD_SERVER);
     *p = (struct kfd_process){.pid = pid, .code = code, .file = -1};
-    p->guest = is_guest ? kfd_new(sizeof *p->guest) : NULL;
+    p->guest = is_guest ? grow_zeroed(sizeof *p->guest, KFD_SERVER) : NULL;
     bool shared = open_shared(p);
     if (!shared)
         kfd_say("a process cannot be taken: %s", strerror(errno));
@@ -186,12 +172,11 @@ struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
         return NULL;
     }
     p->number = is_guest ? 0 : ++own.opened;
-    kfd_enter(p);
-    p->caches = kfd_new(sizeof *p->caches);
-    kfd_memory_open();
-    kfd_queues_open();
-    kfd_events_open();
-    kfd_svm_open();
+    p->caches = grow_zeroed(sizeof *p->caches, KFD_SERVER);
+    kfd_memory_open(p);
+    kfd_queues_open(p);
+    kfd_events_open(p);
+    kfd_svm_open(p);
     put_last(p);
     kfd_publish_time();
     return p;
@@ -215,36 +200,35 @@ static void abandon(const struct kfd_process *p)
 
 void kfd_process_leave(struct kfd_process *p)
 {
-    kfd_enter(p);
     p->life = KFD_ENDED;
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
-    bool busy = kfd_queues_in_flight()
+    bool busy = kfd_queues_in_flight(p)
                 || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy(p)));
     own.killed += busy;
     if (busy && !kfd.lost)
         abandon(p);
-    kfd_queues_process_ended();
-    kfd_events_end_waits();
-    kfd_signal_waits_end(true);
+    kfd_queues_process_ended(p);
+    kfd_events_end_waits(p);
+    kfd_signal_waits_end(p, true);
 }
 
+/* The process leaves the list first: the simulation may end in what is freed here, and the end is
+ * told to the processes of the list. */
 void kfd_process_close(struct kfd_process *p)
 {
-    kfd_enter(p);
-    kfd_queues_close();
-    kfd_svm_close();
-    kfd_share_close();
-    kfd_smi_events_close();
-    kfd_memory_close();
-    kfd_events_close();
+    take_out(p);
+    kfd_queues_close(p);
+    kfd_svm_close(p);
+    kfd_share_close(p);
+    kfd_smi_events_close(p);
+    kfd_memory_close(p);
+    kfd_events_close(p);
     kfd_guest_close(p);
     close_space(p);
     close_shared(p);
     free(p->caches);
     kfd_connections_forget(p);
-    take_out(p);
     free(p);
-    kfd_enter(NULL);
 }
 
 /* A single program leaves the machine as it does when the machine is in its process. */

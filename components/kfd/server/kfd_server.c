@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kfd_ioctl.h"
+#include "base/grow.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 
@@ -40,7 +41,7 @@ bool kfd_is_taking(void)
     return __atomic_load_n(&server.taking, __ATOMIC_SEQ_CST);
 }
 
-static void watch(int fd, void *what)
+static void watch_descriptor(int fd, void *what)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
     epoll_ctl(server.poll, EPOLL_CTL_ADD, fd, &event);
@@ -78,16 +79,16 @@ static void accept_connection(void)
         close(fd);
         return;
     }
-    struct kfd_connection *c = kfd_new(sizeof *c);
+    struct kfd_connection *c = grow_zeroed(sizeof *c, KFD_SERVER);
     c->fd = fd;
     c->passed = -1;
     c->pid = who.pid;
     c->watch = (int)syscall(SYS_pidfd_open, who.pid, 0);
     c->request = (struct kfd_request){.connection = c, .run = kfd_connection_call};
     c->gone = (struct kfd_request){.connection = c, .run = kfd_connection_gone, .aside = true};
-    watch(c->fd, c);
+    watch_descriptor(c->fd, c);
     if (c->watch >= 0)
-        watch(c->watch, c);
+        watch_descriptor(c->watch, c);
 }
 
 /* Behind the call itself, and once for each. */
@@ -95,7 +96,7 @@ static void take_give_up(struct kfd_connection *c)
 {
     if (!__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
         return;
-    struct kfd_give_up *g = kfd_new(sizeof *g);
+    struct kfd_give_up *g = grow_zeroed(sizeof *g, KFD_SERVER);
     *g = (struct kfd_give_up){
         {.connection = c, .run = kfd_connection_give_up, .aside = c->request.aside}, c->calls};
     c->given_up = c->calls;
@@ -103,7 +104,7 @@ static void take_give_up(struct kfd_connection *c)
 }
 
 /* A message, and the descriptor beside it; what else is passed is closed. */
-static ssize_t receive(const struct kfd_connection *c, struct kfd_call *call, int *passed)
+static ssize_t receive_message(const struct kfd_connection *c, struct kfd_call *call, int *passed)
 {
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
     struct iovec part = {call, sizeof *call};
@@ -153,7 +154,7 @@ static void take_message(struct kfd_connection *c)
 {
     struct kfd_call call;
     int passed;
-    ssize_t got = receive(c, &call, &passed);
+    ssize_t got = receive_message(c, &call, &passed);
     const char *wrong = got > 0 ? check_message(c, &call, got) : NULL;
     if (got > 0 && !wrong && call.kind != KFD_SAY_GIVE_UP) {
         begin_call(c, &call, passed);
@@ -237,8 +238,8 @@ int main(int count, char **words)
     server.control = open_control(words[2]);
     kfd_start_barrier_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);
     server.poll = epoll_create1(EPOLL_CLOEXEC);
-    watch(server.listener, &server.listener);
-    watch(server.control, &server.control);
+    watch_descriptor(server.listener, &server.listener);
+    watch_descriptor(server.control, &server.control);
     int error = pthread_create(&thread, NULL, take_messages, NULL);
     if (error) {
         kfd_say("cannot start a thread of the simulator: %s", strerror(error));

@@ -21,12 +21,12 @@
  * time, for warm-up.
  *
  * A cycle, in this order: answers from below, page answers, control, requests (first those that
- * waited for a page, in order, then new ones). Requests are taken in order; one that cannot be
- * taken holds the ones behind it, except that requests on a page that is being translated step
- * aside ("hit under miss").
+ * waited for a page, in order, then new ones). Requests are taken in order, and a request that
+ * cannot be taken holds up the later ones. The exception are requests to a page that is being
+ * translated: they step aside ("hit under miss").
  *
- * `head_*` is what is known of a request that was held, so that it is not worked out again; `hold`
- * says what it waits for, so that it is not tried in vain. */
+ * `head_*` keeps what was computed for a held request, so that it is not computed again; `hold`
+ * says what the request waits for, so that it is not tried in vain. */
 #include "cache.gen.h"
 
 #include "cache_state.h"
@@ -280,8 +280,8 @@ CACHE_RARE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
     return worked;
 }
 
-/* All that can be done now is done in one tick, so the next one has a reason of its own only if
- * this one was cut short: by the number of ports, or by a job that has gone on. */
+/* A tick does all that can be done in its cycle. So the next tick needs a new reason, unless this
+ * one was cut short: by the number of ports, or by a job that goes on. */
 static bool cache_tick(struct cache *c)
 {
     const uint64_t top = (uint64_t)1 << cache_top_first_pending(c),

@@ -1,5 +1,4 @@
-/* Answers: those from below, which fill lines and serve the requests that wait for them, and those
- * that the cache gives. */
+/* Answers from below, which fill lines and serve waiting requests, and the cache's own answers. */
 #include "cache.gen.h"
 
 #include "cache_state.h"
@@ -21,7 +20,8 @@ static inline void respond(struct cache *c, uint16_t tag, bool is_data, const vo
         memcpy(mem_data_data(payload, above_bytes(c)), data, above_bytes(c));
 }
 
-/* The bytes have come: into the line, around those that were written before they were asked for. */
+/* The bytes have come: into the line, around bytes that were written before the request for the
+ * line. */
 CACHE_RARE void install_around(struct cache *c, uint32_t line, const void *bytes)
 {
     struct mem_mask missing = mem_mask_not(*line_mask(c, line), line_bytes(c));
@@ -56,9 +56,9 @@ CACHE_RARE void serve_stored(struct cache *c, const struct cache_target *t, uint
     index_pool_give(&c->free_stored, t->stored);
 }
 
-/* Lets the first waiting request take effect. `line` is LINE_NONE only for reads. An answer takes
- * its bytes from the one that has come, if it can: what has just been copied to the line is still
- * on its way there, and waiting for that took 15 % of the time of a miss. */
+/* Lets the first waiting request take effect. `line` is LINE_NONE only for reads. If it can, an
+ * answer takes its bytes from the answer that has come and not from the line: the copy to the line
+ * is still on its way in the host, and waiting for it took 15 % of the time of a miss. */
 CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line, const void *bytes)
 {
     const struct cache_target *t = &mshr->head;

@@ -1,8 +1,9 @@
 /* Sets and lines: finding a line by its number, marking it, taking a way for another one.
  *
- * A line is free (tag LINE_FREE), present, or pending: its way is taken when the request for its
- * bytes goes out, so that it is found by its tag whatever its state. Nothing here waits; what sends
- * (write_back()) needs room that the caller has checked. The lowest layer of the cache. */
+ * A line is free (tag LINE_FREE), present, or pending. A pending line has its way since the request
+ * for its bytes went out, so that lines are found by their tags in any state. Nothing here waits:
+ * write_back(), which sends, needs room that the caller has checked. The lowest layer of the
+ * cache. */
 #include "cache.gen.h"
 
 #include "cache_state.h"

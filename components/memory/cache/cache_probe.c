@@ -1,10 +1,10 @@
-/* Probes: the memory below keeps track of the lines that are here, and tells when others have
- * changed one (std/probe). So lines of that memory are never older than what has been released, and
- * fences and kernels drop only those of other memories.
+/* Probes: the memory below keeps track of the lines in this cache, and sends a probe when others
+ * have changed one (std/probe). So lines of that memory are never older than the last release, and
+ * fences and kernels drop only the lines of other memories.
  *
- * A probe is answered at once, whatever else is under way. Of a line that is here the own dirty
- * bytes stay. One that has been asked for is forgotten when those that wait for it by now have been
- * answered, and nothing more waits for it: the answer may be as old as the line. */
+ * A probe is answered at once, whatever else is under way. A present line keeps its own dirty
+ * bytes. A pending line is forgotten when the requests that wait for it by now have been answered,
+ * and later requests do not join them: the answer may be as old as the line. */
 #include "cache.gen.h"
 
 #include "cache_state.h"

@@ -252,9 +252,9 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     return true;
 }
 
-/* Makes way for a request that passes this cache: there is room below for it, and the line is
- * forgotten, behind what is dirty of it. false: it has to be held, for the room or, in a write-back
- * cache, for the line's answer, with which writes wait. */
+/* Makes way for a request that passes this cache: checks the room below, sends the line's dirty
+ * bytes, and forgets the line. False: the request has to be held, for room or, in a write-back
+ * cache, for the line's answer, which writes wait for. */
 static inline bool line_pass(struct cache *c, uint64_t number)
 {
     uint32_t line = line_find(c, set_of(c, number), number);

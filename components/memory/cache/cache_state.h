@@ -12,9 +12,10 @@
  * asks again, behind the write that went below meanwhile. So a store that follows a load to the
  * same place can never be seen by that load, nor missed by the next.
  *
- * An answer is formed when the request takes effect and is sent at once into the ring of answers,
- * in which it spends `latency` - 1 cycles (plus the translation's) before it leaves, so that with
- * connections of one cycle a hit takes latency + 1 from request sent to answer seen. */
+ * An answer is formed when the request takes effect, and is sent at once into the ring of answers.
+ * It spends `latency` - 1 cycles there (plus the translation's) before it leaves. So with
+ * connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
+ * answer's arrival. */
 #ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
 #define HEDDLE_COMPONENTS_CACHE_STATE_H
 
@@ -113,8 +114,9 @@ struct cache_last_write {
     void *payload;
 };
 
-/* The last read that has gone below, if nothing has gone there since: with `pairs`, one of the
- * other half of its line below joins it in the next cycle, in which it is still on its way. */
+/* The last read that has gone below, if no other request has gone there since. With `pairs`, a read
+ * of the other half of its line below joins it in the next cycle, while the first is still on its
+ * way. */
 struct cache_last_read {
     uint64_t line; /* number of the line below */
     uint64_t now;  /* 1 + cycle, 0: there is none */

@@ -166,7 +166,8 @@ CACHE_RARE void take_pages(struct cache *c)
     }
 }
 
-/* The oldest request, `m`, steps aside to those that wait for a page, for which there is room. */
+/* The oldest request, `m`, steps aside into the queue of its page. The caller has checked the
+ * room. */
 static void step_aside(struct cache *c, const struct mem_request *m, uint32_t page)
 {
     c->faulted += *page_fault(c, page) != 0;

@@ -17,8 +17,8 @@ enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 /* Functions of a tick, inlined into one: a third of their instructions went to calls. */
 #define DRAM_INLINE inline __attribute__((always_inline))
 
-/* A request of a timed dram that has been taken. What it is answered with stands apart, so that
- * these take few of the host's lines. */
+/* A request that a timed dram has taken. The bytes of its answer stand apart, so that requests take
+ * few of the host's cache lines. */
 struct dram_entry {
     uint16_t tag;
     uint8_t port;

@@ -1,12 +1,12 @@
-/* A dram whose timing part decides when requests are answered. This file decides what they do.
+/* A dram whose timing part decides when requests are answered. This file decides what requests do.
  *
- * Requests take effect when they are taken, whatever the order of their answers. So contents, and
- * what each request sees, are those of an ideal memory that takes them in the same order; a read
- * keeps its line until the time has come.
+ * Requests take effect when they are taken, whatever the order of their answers. So memory and the
+ * result of each request are as in an ideal memory that takes the requests in the same order; a
+ * read keeps its line until the time of its answer.
  *
- * A tick lets the part issue what was due before this cycle, takes new requests, if there are any,
- * and lets it issue what is due now; so a request never changes what went before it, and more ticks
- * change nothing.
+ * A tick lets the part issue the commands that were due before this cycle, takes new requests, and
+ * lets the part issue the commands of this cycle. So a request never changes earlier commands, and
+ * more ticks change nothing.
  *
  * Only what leads to an answer, or to room for a request that waits at a port, is worth a tick. So
  * a dram sleeps until the next answer can be due. What was due meanwhile is issued then, or before
@@ -218,8 +218,8 @@ static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned 
                             DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps);
 }
 
-/* The oldest request of `port`, `m`, if there is room for it. What it is, is a constant to what it
- * takes. */
+/* Takes the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
+ * functions called here. */
 static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const struct mem_request *m,
                                         uint64_t now_ps)
 {

@@ -173,7 +173,7 @@ static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch
     ch->next = min_u64(ready, ch->refresh);
 }
 
-/* A request comes to a queue. It changes what its own bank wants, and that only if it is alone
+/* A request comes to a queue. It changes the next command of its own bank, and only if it is alone
  * there or the first for the open row. */
 static HBM_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
                                  const struct hbm_place *at, uint32_t number, uint64_t edge)

@@ -98,8 +98,8 @@ static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t
     bank->act = max_u64(bank->act, edge + hbm_edges(p).rp);
 }
 
-/* Refreshes the bank whose turn it is, when that is due or as soon as the bank can be closed. Its
- * commands find room between those of other banks. */
+/* Refreshes the bank whose turn it is, when the refresh is due or as soon as the bank can be
+ * closed. The commands of the refresh go between commands of other banks. */
 static inline void hbm_refresh_bank(struct hbm *p, struct hbm_channel *ch)
 {
     uint32_t number = ch->refreshed++ % hbm_bank_count(p);

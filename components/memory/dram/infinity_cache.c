@@ -4,8 +4,8 @@
  * known of the line. A line comes at a read, when memory has been asked for it, or at a write,
  * without: what a write leaves out is in memory, and reading it when the line goes is not modelled.
  *
- * The lower half of each place stands in one table, the upper half in another one, which is not
- * touched before a line comes that needs it: with lines of 128 bytes, from 128 GiB on. */
+ * The lower half of each place stands in one table, the upper half in another. The second table is
+ * not touched before a line needs it: with lines of 128 bytes, from 128 GiB on. */
 #include "infinity_cache.gen.h"
 
 #include <string.h>

@@ -150,8 +150,9 @@ INTERCONNECT_INLINE unsigned interconnect_cycles(const struct interconnect_unit 
 
 /* ---- a message */
 
-/* A piece of payload. Moved one by one, since for paths that it takes for rare the compiler makes a
- * loop of the processor (rep movs) of memcpy(), which takes longer to begin than four moves take.
+/* A piece of payload. Pieces are moved one by one: on paths that the compiler takes for rare, it
+ * makes a loop of the processor (rep movs) of memcpy(), which takes longer to begin than four moves
+ * take.
  */
 typedef uint8_t interconnect_piece __attribute__((vector_size(16), aligned(8), may_alias));
 
@@ -223,10 +224,10 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
 
 /* ---- a cycle */
 
-/* Looks at sources that may show a new message: the oldest one is entered for its target, if it is
- * visible. One that is not stays the oldest until it is, so its ring is left alone meanwhile. What
- * serving will need of each message is fetched: the rest of its slot, the next slot, and the
- * ring it goes to. */
+/* Looks at sources that may show a new message: the source's oldest message is entered for its
+ * target, if it is visible. An invisible message stays the oldest until it is visible, so its ring
+ * is left alone meanwhile. The memory that serving a message will need is prefetched: the rest of
+ * its slot, the next slot, and the ring it goes to. */
 INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u,
                                                const struct interconnect_view *v, bool reply)
 {

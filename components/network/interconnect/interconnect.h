@@ -5,9 +5,9 @@
  * Both directions are the same machine, a `side`: each source shows its oldest message, which is
  * entered in the bitmap of its target; each target takes one a cycle, round robin from the source
  * behind the last one served. So a cycle costs as much as there are messages, however many ports
- * there are, and the outcome does not depend on the order in which ports are looked at. The time
- * that a message is held for is spent in its ring (ring_add_delay), so nothing is woken for it
- * before it can move on.
+ * there are, and the outcome does not depend on the order in which ports are looked at. A held
+ * message spends the time in its ring (ring_add_delay), so no component is woken before the message
+ * can move on.
  *
  * Invariant: a source whose bit is set in `known` stands in the bitmap of one target, and only a
  * target takes from it.

@@ -56,8 +56,8 @@ const struct ptx_past *ptx_check_past(uint32_t group)
 }
 
 /* Two instructions of a block that do not fit; the lane is that of the second. */
-static void report(enum finding_kind kind, const struct ptx_check_block *b, uint32_t warp,
-                   uint32_t instruction, uint32_t other_warp, uint32_t other, uint32_t lane)
+static void report_pair(enum finding_kind kind, const struct ptx_check_block *b, uint32_t warp,
+                        uint32_t instruction, uint32_t other_warp, uint32_t other, uint32_t lane)
 {
     const struct ptx_past *past = &pasts[b->group];
     if (!finding_wanted(FINDING_CHECK_BARRIERS)
@@ -146,8 +146,8 @@ void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)
 {
     uint32_t alive = 0, warp = s->warp, lanes = s->active;
     if (b->at[warp].passed & lanes && b->at[warp].waiting & ~lanes)
-        report(FINDING_DIVERGENT_BARRIER, b, warp, b->at[warp].instruction, warp,
-               b->at[warp].behind, (uint32_t)__builtin_ctz(b->at[warp].passed & lanes));
+        report_pair(FINDING_DIVERGENT_BARRIER, b, warp, b->at[warp].instruction, warp,
+                    b->at[warp].behind, (uint32_t)__builtin_ctz(b->at[warp].passed & lanes));
     b->alive[warp] &= ~lanes;
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         alive |= b->alive[w];
@@ -182,8 +182,8 @@ void ptx_check_arrive(struct ptx_check_block *b, const struct warp_step *s,
 {
     struct ptx_at_barrier *at = &b->at[s->warp];
     if (at->waiting && at->is_whole && at->instruction != s->instruction && is_whole(inst))
-        report(FINDING_DIVERGENT_BARRIER, b, s->warp, at->instruction, s->warp, s->instruction,
-               FINDING_NO_LANE);
+        report_pair(FINDING_DIVERGENT_BARRIER, b, s->warp, at->instruction, s->warp, s->instruction,
+                    FINDING_NO_LANE);
     if (!at->waiting)
         *at = (struct ptx_at_barrier){
             .number = number_of(inst), .instruction = s->instruction, .is_whole = is_whole(inst)};
@@ -206,8 +206,8 @@ static void barrier_over(struct ptx_check_block *b, uint32_t warp)
         if (!waited && !(b->arrived[own.number] >> w & 1))
             continue;
         if (waited && own.is_whole && at->is_whole && at->instruction != own.instruction)
-            report(FINDING_DIFFERENT_BARRIERS, b, warp, own.instruction, w, at->instruction,
-                   FINDING_NO_LANE);
+            report_pair(FINDING_DIFFERENT_BARRIERS, b, warp, own.instruction, w, at->instruction,
+                        FINDING_NO_LANE);
         come[count++] = &b->wave[w];
         if (waited)
             at->waiting = 0;

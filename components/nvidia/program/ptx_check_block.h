@@ -1,5 +1,5 @@
-/* What checks know of blocks that are being executed: their warps, barriers and lanes, and what
- * reports say of them. Private to the checks of PTX. */
+/* State that checks keep of blocks under way: their warps, barriers and lanes, and the texts of
+ * reports. Private to the checks of PTX. */
 #ifndef HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 #define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 

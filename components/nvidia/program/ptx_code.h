@@ -48,7 +48,7 @@ struct ptx_call {
 /* False: `error` says why it cannot begin. */
 bool ptx_call_begin(struct ptx_call *call, const struct ptx_order *order, char *error,
                     size_t error_size);
-/* Gives back what it has. What it has printed is kept. */
+/* Frees the call's memory. Printed text is kept. */
 void ptx_call_end(struct ptx_call *call);
 
 /* What the launch has printed since it was asked last; `print` NULL: to the standard output. */

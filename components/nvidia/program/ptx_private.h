@@ -1,4 +1,4 @@
-/* What the files of this folder use of each other. */
+/* Declarations that the files of this folder share. */
 #ifndef HEDDLE_COMPONENTS_PTX_PRIVATE_H
 #define HEDDLE_COMPONENTS_PTX_PRIVATE_H
 

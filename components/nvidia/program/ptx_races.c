@@ -21,15 +21,16 @@ static uint64_t site_pc(race_id id, uint32_t site)
                                     site >> LANE_BITS);
 }
 
-static void place_of(race_id id, uint32_t site, struct finding_place *place)
+static void race_place(race_id id, uint32_t site, struct finding_place *place)
 {
     ptx_check_place(ptx_check_past(id >> RACE_GROUP_BITS), id % RACE_GROUP, site >> LANE_BITS,
                     site % (1 << LANE_BITS), place);
 }
 
-const struct race_source ptx_race_source = {.pc = site_pc, .describe = place_of};
+const struct race_source ptx_race_source = {.pc = site_pc, .describe = race_place};
 
-static void found(const struct race_event *e, const struct race_access *earlier, enum race_use use)
+static void found_in_ptx(const struct race_event *e, const struct race_access *earlier,
+                         enum race_use use)
 {
     (void)use;
     race_report(e, earlier, current.space, current.past->program);
@@ -132,7 +133,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
                            .bytes = s->bytes,
                            .use = use_of(inst),
                            .order = &(struct race_order){.id = {0}},
-                           .found = found};
+                           .found = found_in_ptx};
     if (!shared && s->space != PTX_SPACE_GLOBAL)
         return;
     current.space = shared ? FINDING_LDS : FINDING_GLOBAL;
@@ -151,7 +152,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
         synchronise(b, inst, s);
 }
 
-/* An mbarrier: those that arrive are before those that have waited. */
+/* An mbarrier: each arrival is ordered before the end of each wait. */
 static void barrier_object(struct ptx_check_block *b, const struct ptx_instruction *inst,
                            const struct warp_step *s)
 {
@@ -192,7 +193,8 @@ static void cluster_barrier(struct ptx_check_block *b, const struct ptx_instruct
 static void fence(struct ptx_check_block *b, uint32_t warp, const struct ptx_instruction *inst)
 {
     bool near = is_near(inst);
-    race_acquire(&b->wave[warp], near); /* what it has heard is before what it says from here on */
+    /* Releases observed so far are ordered before the warp's later accesses. */
+    race_acquire(&b->wave[warp], near);
     if (near)
         return;
     race_fence(&b->wave[warp]);
@@ -235,5 +237,5 @@ void ptx_races_end(struct ptx_check_block *b, const struct warp_step *s)
                                                 .site = s->instruction << LANE_BITS
                                                         | (uint32_t)__builtin_ctz(s->active),
                                                 .order = &(struct race_order){.id = {0}},
-                                                .found = found});
+                                                .found = found_in_ptx});
 }

@@ -1,5 +1,5 @@
-/* `--check races` of kernels in PTX: the accesses of warps and what orders them go to the order and
- * the shadow of components/checks. */
+/* `--check races` of kernels in PTX: tells the order and the shadow of components/checks of each
+ * warp's accesses and synchronisation. */
 #ifndef HEDDLE_COMPONENTS_PTX_RACES_H
 #define HEDDLE_COMPONENTS_PTX_RACES_H
 

@@ -1,6 +1,6 @@
-/* What the driver uses of the executor of PTX. A platform is linked with the executor only if it
- * has a unit that executes PTX (the trace player), which offers it; the driver, which all platforms
- * have, reaches it by this table. */
+/* The table of functions by which the driver reaches the executor of PTX. A platform is linked with
+ * the executor only if it has a unit that executes PTX: the trace player, which fills the table.
+ * The driver is part of every platform, so it has no other way to the executor. */
 #ifndef HEDDLE_COMPONENTS_PTX_SERVICES_H
 #define HEDDLE_COMPONENTS_PTX_SERVICES_H
 

@@ -1,5 +1,5 @@
-/* See ptx_uninitialised.h. The bytes of global memory that nothing has written are those that the
- * driver tells of (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
+/* See ptx_uninitialised.h. The driver tells which bytes of global memory nothing has written
+ * (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
 #include "ptx_uninitialised.h"
 
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void describe_origin(const struct ptx_past *past, const struct warp_undef
         f->address &= WARP_RANK_OFFSET;
 }
 
-static void found(void *context, const struct warp_undefined_use *use)
+static void found_undefined(void *context, const struct warp_undefined_use *use)
 {
     static const enum finding_kind kinds[] = {[WARP_USE_ADDRESS] = FINDING_UNINITIALISED_ADDRESS,
                                               [WARP_USE_BRANCH] = FINDING_UNINITIALISED_BRANCH,
@@ -80,4 +80,4 @@ const struct warp_undefined ptx_uninitialised = {.is = check_memory_is_undefined
                                                  .set = set,
                                                  .set_around = set_around,
                                                  .note = note_use,
-                                                 .found = found};
+                                                 .found = found_undefined};

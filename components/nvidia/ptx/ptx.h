@@ -126,7 +126,7 @@ struct ptx_variable {
     bool is_dynamic; /* extern shared of unknown size: begins at the kernel's shared_bytes */
     bool is_managed; /* .attribute(.managed) */
     uint32_t alignment;
-    uint64_t count; /* elements, those of vectors and inner dimensions counted one by one */
+    uint64_t count; /* elements; each one of a vector or an inner dimension counts */
     uint64_t bytes;
     uint64_t offset;  /* image (.global, .const), frame (.local), block (.shared), parameter block
                          (.param of the function), 0 for the .param of a call;

@@ -1,15 +1,15 @@
 #ifndef HEDDLE_COMPONENTS_NVIDIA_PTX_PTX_BUILD_H
 #define HEDDLE_COMPONENTS_NVIDIA_PTX_PTX_BUILD_H
 
-/* What the grammar's actions call: the tree under construction, its names and scopes, and messages.
- * Names are interned: equal names have one address. Each has a stack of what it means, the
- * innermost scope on top. */
+/* The builder that the grammar's actions call: the tree under construction, its names and scopes,
+ * and messages. Names are interned: equal names have one address. Each name has a stack of its
+ * meanings, the innermost scope on top. */
 
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "base/region.h"
 #include "components/nvidia/ptx/ptx.h"
-#include "components/nvidia/ptx/ptx_arena.h"
 #include "components/nvidia/ptx/ptx_forms.h"
 
 enum {
@@ -106,8 +106,20 @@ struct ptx_declaration {
     bool is_open;              /* as many elements as values are given */
 };
 
+/* Lists in the tree have a count alone: their room follows from it, as region_grow() doubles it. */
+static inline void *ptx_list_grow(struct region *region, void *list, uint32_t count, size_t size)
+{
+    uint32_t room = count;
+    bool is_full = count == 0 || (count >= REGION_LEAST_ITEMS && (count & (count - 1)) == 0);
+    return is_full ? region_grow(region, list, count, &room, size) : list;
+}
+
+/* Appends a zeroed element and returns its address. */
+#define PTX_APPEND(region, list, count)                                                            \
+    (((list) = ptx_list_grow((region), (list), (count), sizeof *(list))), &(list)[(count)++])
+
 struct ptx_parser {
-    struct ptx_arena *arena;
+    struct region *region;
     struct ptx_module *module;
     struct ptx_error *error;
     const char *name; /* of the text, for messages */

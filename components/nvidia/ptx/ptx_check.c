@@ -115,7 +115,7 @@ static bool register_fits(struct check *check, const struct ptx_operand *operand
     return false;
 }
 
-static bool refuse(struct check *check, const char *wanted)
+static bool refuse_operand(struct check *check, const char *wanted)
 {
     snprintf(check->why, sizeof check->why, "%s is needed", wanted);
     return false;
@@ -127,11 +127,11 @@ static bool constant_fits(struct check *check, const struct ptx_operand *operand
     char class = want->type == PTX_NO_TYPE ? 'B' : class_of(want->type);
     bool whole = operand->kind == PTX_OPERAND_INTEGER;
     if (class == 'F' && whole && (want->type == PTX_F32 || want->type == PTX_F64))
-        return refuse(check, "a constant such as 1.0 or 0f3F800000");
+        return refuse_operand(check, "a constant such as 1.0 or 0f3F800000");
     if (class == 'I' && !whole)
-        return refuse(check, "a whole number");
+        return refuse_operand(check, "a whole number");
     if (class == 'P')
-        return refuse(check, "a predicate register");
+        return refuse_operand(check, "a predicate register");
     return true;
 }
 
@@ -145,7 +145,7 @@ static bool source_fits(struct check *check, const struct ptx_operand *operand,
                         const struct expectation *want)
 {
     if (operand->negated && operand->kind == PTX_OPERAND_REGISTER && want->kind != 's')
-        return refuse(check, "a register without '!' or '-'");
+        return refuse_operand(check, "a register without '!' or '-'");
     if (operand->kind == PTX_OPERAND_REGISTER)
         return register_fits(check, operand, want);
     if (is_constant(operand) && want->kind != 'r')
@@ -153,11 +153,11 @@ static bool source_fits(struct check *check, const struct ptx_operand *operand,
     if (operand->kind == PTX_OPERAND_SPECIAL) {
         if (check->form->opcode == PTX_OP_CVT)
             return true;
-        return refuse(check, "a register (move the special register into one first)");
+        return refuse_operand(check, "a register (move the special register into one first)");
     }
     if (operand->kind == PTX_OPERAND_SYMBOL)
-        return refuse(check, "a register (move the variable's address into one first)");
-    return refuse(check, want->kind == 'r' ? "a register" : "a register or a constant");
+        return refuse_operand(check, "a register (move the variable's address into one first)");
+    return refuse_operand(check, want->kind == 'r' ? "a register" : "a register or a constant");
 }
 
 static bool destination_fits(struct check *check, const struct ptx_operand *operand,
@@ -168,14 +168,14 @@ static bool destination_fits(struct check *check, const struct ptx_operand *oper
         return true;
     if (operand->kind == PTX_OPERAND_PAIR) {
         if (!want->pair)
-            return refuse(check, "one destination");
+            return refuse_operand(check, "one destination");
         half.pair = false;
         struct expectation second = {.kind = 'p', .type = PTX_PRED};
         return destination_fits(check, &operand->elements[0], &half)
                && destination_fits(check, &operand->elements[1], &second);
     }
     if (operand->kind != PTX_OPERAND_REGISTER || operand->negated)
-        return refuse(check, want->kind == 'p' ? "a predicate register" : "a register");
+        return refuse_operand(check, want->kind == 'p' ? "a predicate register" : "a register");
     if (want->kind == 'p')
         half.type = PTX_PRED;
     return register_fits(check, operand, &half);
@@ -192,7 +192,7 @@ static bool elements_fit(struct check *check, const struct ptx_operand *operand,
         if (is_constant(element) && constant_fits(check, element, want))
             continue;
         if (element->kind != PTX_OPERAND_REGISTER || element->negated)
-            return refuse(check, "a register in the braces");
+            return refuse_operand(check, "a register in the braces");
         if (!register_fits(check, element, want))
             return false;
     }
@@ -207,7 +207,7 @@ static bool vector_fits(struct check *check, const struct ptx_operand *operand,
     if (operand->kind != PTX_OPERAND_VECTOR || operand->element_count != check->width) {
         char wanted[60];
         snprintf(wanted, sizeof wanted, "a vector of %u registers in braces", check->width);
-        return refuse(check, wanted);
+        return refuse_operand(check, wanted);
     }
     return elements_fit(check, operand, want);
 }
@@ -223,13 +223,13 @@ static bool packed_fits(struct check *check, const struct ptx_operand *operand,
         if (element->kind == PTX_OPERAND_SINK || is_constant(element))
             continue;
         if (element->kind != PTX_OPERAND_REGISTER)
-            return refuse(check, "a register in the braces");
+            return refuse_operand(check, "a register in the braces");
         enum ptx_type have = (enum ptx_type)check->parser->function->registers[element->index].type;
         if (have == PTX_PRED || ptx_type_bits(have) != bits) {
             char wanted[80];
             snprintf(wanted, sizeof wanted, "a vector whose registers have %u bits together",
                      ptx_type_bits(want->type));
-            return refuse(check, wanted);
+            return refuse_operand(check, wanted);
         }
     }
     return true;
@@ -248,12 +248,12 @@ static bool moved_fits(struct check *check, const struct ptx_operand *operand,
         uint32_t bits = ptx_type_bits(want->type);
         if (want->type == PTX_NO_TYPE || bits == 32 || bits == 64)
             return true;
-        return refuse(check, "a type of 32 or 64 bits for an address");
+        return refuse_operand(check, "a type of 32 or 64 bits for an address");
     }
     case PTX_OPERAND_ADDRESS:
         if (operand->base != PTX_BASE_REGISTER || want->type == PTX_NO_TYPE)
             return true;
-        return refuse(check, "a register without an offset");
+        return refuse_operand(check, "a register without an offset");
     default:
         return source_fits(check, operand, want);
     }
@@ -310,9 +310,9 @@ static bool address_fits(struct check *check, const struct ptx_operand *operand)
     static const char *const NAMES[] = {"",       ".reg",   ".const",  ".global",
                                         ".local", ".param", ".shared", ".tex"};
     if (operand->kind == PTX_OPERAND_INDEXED)
-        return refuse(check, "an address of one part");
+        return refuse_operand(check, "an address of one part");
     if (operand->kind != PTX_OPERAND_ADDRESS)
-        return refuse(check, "an address in square brackets");
+        return refuse_operand(check, "an address in square brackets");
     if (operand->base == PTX_BASE_REGISTER) {
         struct expectation want = {.kind = 'a', .type = PTX_U64};
         const struct ptx_register *found = &check->parser->function->registers[operand->index];
@@ -330,8 +330,8 @@ static bool address_fits(struct check *check, const struct ptx_operand *operand)
     return false;
 }
 
-static bool fits(struct check *check, const struct ptx_operand *operand,
-                 const struct expectation *want)
+static bool operand_fits(struct check *check, const struct ptx_operand *operand,
+                         const struct expectation *want)
 {
     struct expectation predicate = {.kind = 'q', .type = PTX_PRED};
     switch (want->kind) {
@@ -349,9 +349,9 @@ static bool fits(struct check *check, const struct ptx_operand *operand,
         return is_constant(operand)
                || (operand->kind == PTX_OPERAND_SPECIAL
                    && operand->index == PTX_SPECIAL_IS_EXPLICIT_CLUSTER)
-               || refuse(check, "a predicate register");
+               || refuse_operand(check, "a predicate register");
     case 'i':
-        return operand->kind == PTX_OPERAND_INTEGER || refuse(check, "a whole number");
+        return operand->kind == PTX_OPERAND_INTEGER || refuse_operand(check, "a whole number");
     case 'm':
         return moved_fits(check, operand, want);
     case '[':
@@ -363,16 +363,17 @@ static bool fits(struct check *check, const struct ptx_operand *operand,
             return true;
         if (want->pair && operand->kind == PTX_OPERAND_PAIR)
             return true;
-        return operand->kind == PTX_OPERAND_VECTOR || refuse(check, "a vector in braces");
+        return operand->kind == PTX_OPERAND_VECTOR || refuse_operand(check, "a vector in braces");
     case 'x':
         return operand->kind == PTX_OPERAND_INDEXED || operand->kind == PTX_OPERAND_ADDRESS
-               || refuse(check, "an address in square brackets");
+               || refuse_operand(check, "an address in square brackets");
     case 'o':
         return operand->kind != PTX_OPERAND_LABEL && operand->kind != PTX_OPERAND_TABLE;
     case 'l':
-        return operand->kind == PTX_OPERAND_LABEL || refuse(check, "a label");
+        return operand->kind == PTX_OPERAND_LABEL || refuse_operand(check, "a label");
     default:
-        return operand->kind == PTX_OPERAND_TABLE || refuse(check, "a list of .branchtargets");
+        return operand->kind == PTX_OPERAND_TABLE
+               || refuse_operand(check, "a list of .branchtargets");
     }
 }
 
@@ -383,7 +384,7 @@ static uint32_t try_form(struct check *check, const char *form, const struct ptx
     while (*form) {
         struct expectation want;
         form = read_expectation(form, check->form, &want);
-        bool here = at < operands->count && fits(check, &operands->at[at], &want);
+        bool here = at < operands->count && operand_fits(check, &operands->at[at], &want);
         if (here) {
             at++;
         } else if (!want.optional) {

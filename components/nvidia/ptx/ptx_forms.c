@@ -1,4 +1,4 @@
-/* Matching of dotted names against the table of forms, and what is said of those that fit none.
+/* Matches dotted names with the table of forms, and reports the names that fit no form.
  *
  * A pattern is read as a grammar without backtracking: an optional part is taken if it fits, of a
  * choice the first that fits. The table is written so that this is enough. */

@@ -1,4 +1,5 @@
 /* Functions, tables of targets, and the module's directives. */
+#include <stddef.h>
 #include <string.h>
 
 #include "components/nvidia/ptx/ptx_build.h"
@@ -23,7 +24,7 @@ static struct ptx_function *named_function(struct ptx_parser *parser, const char
     symbol->meaning = PTX_MEANS_BASE;
     symbol->base = PTX_BASE_FUNCTION;
     symbol->index = module->function_count;
-    return PTX_APPEND(parser->arena, module->functions, module->function_count);
+    return PTX_APPEND(parser->region, module->functions, module->function_count);
 }
 
 /* Parameters in .reg (code without the ABI) are registers of the function. */
@@ -46,7 +47,7 @@ static void declare_params(struct ptx_parser *parser, struct ptx_variable *param
         symbol->index = function->register_count;
         param->offset = function->register_count;
         struct ptx_register *added =
-            PTX_APPEND(parser->arena, function->registers, function->register_count);
+            PTX_APPEND(parser->region, function->registers, function->register_count);
         added->name = param->name;
         added->type = param->type;
     }
@@ -72,23 +73,24 @@ void ptx_function_header(struct ptx_parser *parser, const char *name, bool is_en
     parser->loc_line = 0;
 }
 
+#define PLACE(member)                                                                              \
+    offsetof(struct ptx_function, member), sizeof((struct ptx_function *)NULL)->member
+
+/* The limits of a function, by the name of their directive. */
+static const struct {
+    const char *name;
+    size_t at, bytes;
+} limits[] = {
+    {"maxntid", PLACE(maxntid)},           {"reqntid", PLACE(reqntid)},
+    {"reqnctapercluster", PLACE(cluster)}, {"minnctapersm", PLACE(minnctapersm)},
+    {"maxnctapersm", PLACE(maxnctapersm)}, {"maxnreg", PLACE(maxnreg)},
+};
+
 void ptx_function_limit(struct ptx_parser *parser, const char *which, struct ptx_limit limit)
 {
-    struct ptx_function *function = parser->function;
-    if (!function)
-        return;
-    if (strcmp(which, "maxntid") == 0)
-        memcpy(function->maxntid, limit.value, sizeof function->maxntid);
-    else if (strcmp(which, "reqntid") == 0)
-        memcpy(function->reqntid, limit.value, sizeof function->reqntid);
-    else if (strcmp(which, "reqnctapercluster") == 0)
-        memcpy(function->cluster, limit.value, sizeof function->cluster);
-    else if (strcmp(which, "minnctapersm") == 0)
-        function->minnctapersm = limit.value[0];
-    else if (strcmp(which, "maxnctapersm") == 0)
-        function->maxnctapersm = limit.value[0];
-    else if (strcmp(which, "maxnreg") == 0)
-        function->maxnreg = limit.value[0];
+    for (size_t i = 0; parser->function && i < sizeof limits / sizeof *limits; i++)
+        if (strcmp(which, limits[i].name) == 0)
+            memcpy((char *)parser->function + limits[i].at, limit.value, limits[i].bytes);
 }
 
 static void take_params(struct ptx_parser *parser)
@@ -138,7 +140,7 @@ void ptx_add_file(struct ptx_parser *parser, struct ptx_number number, const cha
         return;
     }
     while (module->file_count <= number.bits)
-        *PTX_APPEND(parser->arena, module->files, module->file_count) = NULL;
+        *PTX_APPEND(parser->region, module->files, module->file_count) = NULL;
     module->files[number.bits] = name;
 }
 
@@ -222,7 +224,7 @@ void ptx_add_table(struct ptx_parser *parser, const char *name, enum ptx_table_k
     struct ptx_symbol *symbol = ptx_declare(parser, name, line);
     symbol->meaning = PTX_MEANS_TABLE;
     symbol->index = function->table_count;
-    struct ptx_table *table = PTX_APPEND(parser->arena, function->tables, function->table_count);
+    struct ptx_table *table = PTX_APPEND(parser->region, function->tables, function->table_count);
     *table = (struct ptx_table){.kind = (uint8_t)kind, .name = name, .line = line};
     if (kind == PTX_CALL_PROTOTYPE) {
         table->params = parser->params;
@@ -231,7 +233,7 @@ void ptx_add_table(struct ptx_parser *parser, const char *name, enum ptx_table_k
         table->result_count = parser->result_count;
         return;
     }
-    table->targets = ptx_arena_take(parser->arena, words.count * sizeof *table->targets);
+    table->targets = region_take(parser->region, words.count * sizeof *table->targets);
     table->count = words.count;
     for (uint32_t i = 0; i < words.count; i++)
         add_target(parser, table, words.at[i], &table->targets[i], line);

@@ -20,7 +20,7 @@ static const struct ptx_form *form_of(struct ptx_parser *parser, const char *wor
         ptx_error_at(parser, line, "%s", message);
         return NULL;
     }
-    name->form = ptx_arena_take(parser->arena, sizeof form);
+    name->form = region_take(parser->region, sizeof form);
     *name->form = form;
     return name->form;
 }
@@ -83,7 +83,7 @@ void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const 
     if (!settled || !ptx_check_operands(parser, form, &operands, word, line))
         return;
     struct ptx_instruction *added =
-        PTX_APPEND(parser->arena, function->instructions, function->instruction_count);
+        PTX_APPEND(parser->region, function->instructions, function->instruction_count);
     added->opcode = (uint16_t)form->opcode;
     added->type_count = form->type_count;
     added->modifier_count = form->modifier_count;

@@ -1,11 +1,14 @@
 /* Places of a module's variables and instructions.
  *
- * Static shared memory: a variable that only one kernel uses lies in that kernel's part; what
- * device functions or several kernels use has one place in all of them, before those parts. */
+ * Static shared memory: a variable of one kernel lies in the kernel's own part. A variable of
+ * device functions or of several kernels has the same place in all kernels, before their own
+ * parts. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/nvidia/ptx/ptx.h"
+
+#include "base/grow.h"
 
 enum { CODE_ALIGNMENT = 256, SHARED_ALIGNMENT = 16 };
 
@@ -95,10 +98,9 @@ static uint32_t dynamic_alignment(const struct ptx_module *module)
 
 static void place_shared(struct ptx_module *module)
 {
-    uint32_t *owners = malloc((module->variable_count + 1) * sizeof *owners);
-    if (!owners)
-        abort();
-    memset(owners, 0xff, (module->variable_count + 1) * sizeof *owners);
+    size_t bytes = (module->variable_count + 1) * sizeof(uint32_t);
+    uint32_t *owners = grow_memory(NULL, bytes, "a PTX module");
+    memset(owners, 0xff, bytes);
     for (uint32_t f = 0; f < module->function_count; f++) {
         const struct ptx_function *function = &module->functions[f];
         for (uint32_t i = 0; i < function->instruction_count; i++)

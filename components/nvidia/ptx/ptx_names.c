@@ -230,8 +230,8 @@ static bool is_foreign(const char *file)
 }
 
 /* The last instruction from there back that has a line of the program's own source; if there is
- * none, `i` itself. What is inlined from headers has the headers' lines, and stands behind what its
- * caller computes for it. */
+ * none, `i` itself. Code inlined from a header has the header's lines, and follows the code in
+ * which its caller computes its arguments. */
 static const struct ptx_instruction *own_line(const struct ptx_module *module,
                                               const struct ptx_instruction *i)
 {

@@ -37,7 +37,7 @@ bool ptx_object_recognise(const void *bytes, size_t size)
 
 static const char *copy_name(struct code_object *object, const char *name)
 {
-    return object_memory_copy_text(&object->memory, name, strlen(name));
+    return region_strndup(&object->memory, name, strlen(name));
 }
 
 static bool may_be_pointer(const struct ptx_variable *param)
@@ -56,7 +56,7 @@ static void describe_kernel(struct code_object *object, const struct ptx_functio
         .group_size = function->shared_bytes,
         .wavefront_size = 32,
         .arguments =
-            object_memory_take(&object->memory, function->param_count, sizeof *kernel->arguments),
+            region_take_array(&object->memory, function->param_count, sizeof *kernel->arguments),
         .argument_count = function->param_count,
         .explicit_argument_count = function->param_count,
     };
@@ -84,7 +84,7 @@ static int compare_symbols(const void *a, const void *b)
 static void describe_variables(struct code_object *object, const struct ptx_module *ptx)
 {
     object->symbols =
-        object_memory_take(&object->memory, ptx->variable_count, sizeof *object->symbols);
+        region_take_array(&object->memory, ptx->variable_count, sizeof *object->symbols);
     for (uint32_t i = 0; i < ptx->variable_count; i++) {
         const struct ptx_variable *variable = &ptx->variables[i];
         if (variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST)
@@ -99,8 +99,9 @@ static void describe_variables(struct code_object *object, const struct ptx_modu
 
 void ptx_object_describe(const struct ptx_module *ptx, struct code_object *object)
 {
+    object->memory.what = "a PTX module";
     object->kernels =
-        object_memory_take(&object->memory, ptx->function_count, sizeof *object->kernels);
+        region_take_array(&object->memory, ptx->function_count, sizeof *object->kernels);
     for (uint32_t i = 0; i < ptx->function_count; i++)
         if (ptx->functions[i].is_entry && ptx->functions[i].is_defined)
             describe_kernel(object, &ptx->functions[i], &object->kernels[object->kernel_count++]);

@@ -1,4 +1,4 @@
-/* A module of PTX in the words of a code object: its kernels with their parameters, and its
+/* Describes a module of PTX as a code object is described: kernels with their parameters, and
  * variables. So what is behind loading (launches, recordings, packets) is the same for both kinds
  * of code. */
 #ifndef HEDDLE_PTX_OBJECT_H

@@ -1,4 +1,4 @@
-/* Operands: words to what they mean, constants, addresses, and the four operands of a call. */
+/* Operands: the meanings of words, constants, addresses, and the four operands of a call. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static struct ptx_operand meaning_of(struct ptx_parser *parser, const struct ptx
         return operand;
     /* A register vector is its registers in braces. */
     operand = (struct ptx_operand){.kind = PTX_OPERAND_VECTOR, .element_count = symbol->count};
-    operand.elements = ptx_arena_take(parser->arena, symbol->count * sizeof *operand.elements);
+    operand.elements = region_take(parser->region, symbol->count * sizeof *operand.elements);
     for (uint32_t i = 0; i < symbol->count; i++)
         operand.elements[i] =
             (struct ptx_operand){.kind = PTX_OPERAND_REGISTER, .index = symbol->index + i};
@@ -162,7 +162,7 @@ struct ptx_operands ptx_call_operands(struct ptx_parser *parser, struct ptx_oper
                                       const char *table, uint32_t line)
 {
     struct ptx_operands call = {.count = 4};
-    call.at = ptx_arena_take(parser->arena, 4 * sizeof *call.at);
+    call.at = region_take(parser->region, 4 * sizeof *call.at);
     call.at[0] = ptx_operand_list(PTX_OPERAND_LIST, results);
     call.at[1] = ptx_operand_word(parser, target, false, line);
     call.at[2] = ptx_operand_list(PTX_OPERAND_LIST, arguments);

@@ -1,4 +1,4 @@
-/* A text to a module: the lexer, the parser and the arena of one ptx_parse(). */
+/* A text to a module: the lexer, the parser and the region of one ptx_parse(). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #define YYLTYPE struct ptx_location
 #include "ptx_lexer.h"
 
-/* A module and the arena in which all of it lies, the module included. */
+/* A module and the region in which all of it lies, the module included. */
 struct parsed_module {
     struct ptx_module module;
-    struct ptx_arena arena;
+    struct region region;
 };
 
 static const char *base_name(const char *path)
@@ -25,19 +25,19 @@ struct ptx_module *ptx_parse(const char *name, const char *text, size_t size,
                              struct ptx_error *error)
 {
     enum { TEXT_MAX = INT32_MAX / 2 };
-    struct ptx_arena arena = {0};
-    struct parsed_module *parsed = ptx_arena_take(&arena, sizeof *parsed);
-    parsed->arena = arena;
+    struct region region = {.what = "a PTX module"};
+    struct parsed_module *parsed = region_take(&region, sizeof *parsed);
+    parsed->region = region;
     const char *end = memchr(text, 0, size);
     if (end)
         size = (size_t)(end - text);
     *error = (struct ptx_error){0};
-    struct ptx_parser parser = {.arena = &parsed->arena,
+    struct ptx_parser parser = {.region = &parsed->region,
                                 .module = &parsed->module,
                                 .error = error,
                                 .name = base_name(name)};
-    parsed->module.warnings = ptx_arena_text(&parsed->arena, "", 0);
-    parsed->module.name = ptx_arena_text(&parsed->arena, parser.name, strlen(parser.name));
+    parsed->module.warnings = region_strndup(&parsed->region, "", 0);
+    parsed->module.name = region_strndup(&parsed->region, parser.name, strlen(parser.name));
     ptx_scope_open(&parser);
     if (size > TEXT_MAX) {
         ptx_error_at(&parser, 1, "the text has more than 1 GiB");
@@ -52,8 +52,8 @@ struct ptx_module *ptx_parse(const char *name, const char *text, size_t size,
     }
     if (!error->count)
         return &parsed->module;
-    arena = parsed->arena;
-    ptx_arena_release(&arena);
+    region = parsed->region;
+    region_release(&region);
     return NULL;
 }
 
@@ -61,6 +61,6 @@ void ptx_free(struct ptx_module *module)
 {
     if (!module)
         return;
-    struct ptx_arena arena = ((struct parsed_module *)(void *)module)->arena;
-    ptx_arena_release(&arena);
+    struct region region = ((struct parsed_module *)(void *)module)->region;
+    region_release(&region);
 }

@@ -1,4 +1,4 @@
-/* The grammar. Actions only call builders (ptx_build.h); memory is the module's arena, so recovery
+/* The grammar. Actions only call builders (ptx_build.h); memory is the module's region, so recovery
  * has nothing to destroy. After a mistake the parser goes on behind the next ';' or '}'. */
 %code top {
 #include <stdio.h>
@@ -60,13 +60,13 @@ static void ptx_yyerror(YYLTYPE *location, void *scanner, struct ptx_parser *p,
 static struct ptx_operands append(struct ptx_parser *p, struct ptx_operands list,
                                   struct ptx_operand operand)
 {
-    *PTX_APPEND(p->arena, list.at, list.count) = operand;
+    *PTX_APPEND(p->region, list.at, list.count) = operand;
     return list;
 }
 
 static struct ptx_words append_word(struct ptx_parser *p, struct ptx_words list, const char *word)
 {
-    *PTX_APPEND(p->arena, list.at, list.count) = word;
+    *PTX_APPEND(p->region, list.at, list.count) = word;
     return list;
 }
 

@@ -50,7 +50,7 @@ void ptx_warning_at(struct ptx_parser *parser, uint32_t line, const char *format
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (!*module->warnings)
-        module->warnings = ptx_arena_take(parser->arena, WARNINGS_BYTES);
+        module->warnings = region_take(parser->region, WARNINGS_BYTES);
     size_t used = parser->warning_bytes;
     int length =
         snprintf(module->warnings + used, WARNINGS_BYTES - used, "%s%s:%u:%s %s", used ? "\n" : "",
@@ -72,7 +72,7 @@ static uint32_t hash_of(const char *text, size_t length)
 static void rehash(struct ptx_parser *parser)
 {
     uint32_t count = parser->bucket_count ? 4 * parser->bucket_count : FIRST_BUCKETS;
-    struct ptx_name **buckets = ptx_arena_take(parser->arena, count * sizeof *buckets);
+    struct ptx_name **buckets = region_take(parser->region, count * sizeof *buckets);
     for (uint32_t i = 0; i < parser->bucket_count; i++)
         for (struct ptx_name *name = parser->buckets[i], *next; name; name = next) {
             next = name->next;
@@ -104,7 +104,7 @@ const char *ptx_intern(struct ptx_parser *parser, const char *text, size_t lengt
         return name->text;
     if (parser->name_count >= parser->bucket_count)
         rehash(parser);
-    name = ptx_arena_take(parser->arena, sizeof *name + length + 1);
+    name = region_take(parser->region, sizeof *name + length + 1);
     memcpy(name->text, text, length);
     name->hash = hash;
     name->length = (uint32_t)length;
@@ -126,7 +126,7 @@ void ptx_scope_open(struct ptx_parser *parser)
     uint32_t parent = parser->scope_count ? parser->scope : PTX_NONE;
     if (++parser->depth == PTX_DEPTH_MAX)
         ptx_error_at(parser, parser->line, "blocks are nested more than %d deep", PTX_DEPTH_MAX);
-    struct ptx_scope *scope = PTX_APPEND(parser->arena, parser->scopes, parser->scope_count);
+    struct ptx_scope *scope = PTX_APPEND(parser->region, parser->scopes, parser->scope_count);
     scope->id = parser->scope_count - 1;
     scope->parent = parent;
     parser->scope = scope->id;
@@ -148,7 +148,7 @@ struct ptx_symbol *ptx_declare(struct ptx_parser *parser, const char *text, uint
     struct ptx_scope *scope = &parser->scopes[parser->scope];
     if (name->top && name->top->scope == parser->scope)
         ptx_error_at(parser, line, "'%.80s' is declared twice in one block", text);
-    struct ptx_symbol *symbol = ptx_arena_take(parser->arena, sizeof *symbol);
+    struct ptx_symbol *symbol = region_take(parser->region, sizeof *symbol);
     symbol->name = name;
     symbol->scope = parser->scope;
     symbol->outer = name->top;
@@ -176,7 +176,7 @@ static struct ptx_symbol *lookup_range(struct ptx_parser *parser, struct ptx_nam
         found = found->outer;
     if (!found)
         return NULL;
-    struct ptx_symbol *symbol = ptx_arena_take(parser->arena, sizeof *symbol);
+    struct ptx_symbol *symbol = region_take(parser->region, sizeof *symbol);
     *symbol = (struct ptx_symbol){.name = name,
                                   .outer = name->top,
                                   .range = found,
@@ -234,11 +234,11 @@ void ptx_label_define(struct ptx_parser *parser, const char *name, uint32_t line
         return;
     }
     if (!parser->label_buckets) {
-        parser->label_buckets = ptx_arena_take(parser->arena, LABEL_BUCKETS * sizeof(uint32_t));
+        parser->label_buckets = region_take(parser->region, LABEL_BUCKETS * sizeof(uint32_t));
         memset(parser->label_buckets, 0xff, LABEL_BUCKETS * sizeof(uint32_t));
     }
     uint32_t *bucket = &parser->label_buckets[ptx_name_of(name)->hash % LABEL_BUCKETS];
-    struct ptx_label *label = PTX_APPEND(parser->arena, parser->labels, parser->label_count);
+    struct ptx_label *label = PTX_APPEND(parser->region, parser->labels, parser->label_count);
     *label = (struct ptx_label){.name = name,
                                 .scope = parser->scope,
                                 .instruction = parser->function->instruction_count,
@@ -248,7 +248,7 @@ void ptx_label_define(struct ptx_parser *parser, const char *name, uint32_t line
 
 void ptx_label_use(struct ptx_parser *parser, const char *name, uint32_t line, uint32_t *index)
 {
-    struct ptx_fixup *fixup = PTX_APPEND(parser->arena, parser->fixups, parser->fixup_count);
+    struct ptx_fixup *fixup = PTX_APPEND(parser->region, parser->fixups, parser->fixup_count);
     *fixup = (struct ptx_fixup){name, parser->scope, line, index};
 }
 

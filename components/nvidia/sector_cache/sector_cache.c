@@ -3,10 +3,10 @@
  *
  * A cycle, in this order: answers from below, control, requests, the queue of misses. An answer
  * from below goes to its line at once, and its sectors join the ones that wait to be handed to
- * requests. Requests are taken in order; one that cannot be taken holds the ones behind it. An
- * answer is sent at once into the ring of answers, in which it spends `latency` - 1 cycles, so that
- * with connections of one cycle a hit takes latency + 1 from request sent to answer seen, and a
- * miss as much more as its answer from below.
+ * requests. Requests are taken in order; a request that cannot be taken holds the later ones up. An
+ * answer is sent at once into the ring of answers and spends `latency` - 1 cycles there. With
+ * connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
+ * answer's arrival, and a miss takes the time of its answer from below in addition.
  *
  * Answers from below have a port of their own and keep no bank busy. A cache that writes through
  * answers a store when its answer has come from below.

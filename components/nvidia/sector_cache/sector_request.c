@@ -79,14 +79,19 @@ static inline bool below_has_room(const struct sector_cache *c, uint64_t number,
 
 static inline void send_now(struct sector_cache *c, const struct sector_below *m)
 {
-    if (m->kind == SECTOR_MEM_LOAD)
+    switch (m->kind) {
+    case SECTOR_MEM_LOAD:
         sector_cache_bottom_send_load(c, m->tag, m->address, m->sectors, m->bypass);
-    else if (m->kind == SECTOR_MEM_STORE)
+        break;
+    case SECTOR_MEM_STORE:
         sector_cache_bottom_send_store(c, m->tag, m->address, m->sectors, m->partial);
-    else if (m->kind == SECTOR_MEM_ATOMIC)
+        break;
+    case SECTOR_MEM_ATOMIC:
         sector_cache_bottom_send_atomic(c, m->tag, m->address, m->sectors, m->count);
-    else
+        break;
+    default:
         sector_cache_bottom_send_fill(c, m->tag, m->address, m->sectors);
+    }
 }
 
 /* Sends a message, or puts each of its sectors into the queue; returns how many answers will come.

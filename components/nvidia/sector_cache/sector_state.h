@@ -1,4 +1,4 @@
-/* State of a sector cache, and what its files use of each other.
+/* State of a sector cache, and the functions that its files call in one another.
  *
  * A line in use has a tag and, for each of its four sectors, four bits:
  *
@@ -59,7 +59,7 @@ struct sector_mshr {
     uint8_t used;
 };
 
-/* What was sent below with a tag of its own, and what its answer is passed on as. */
+/* How the answer to a request that was sent below with a tag of its own is passed on. */
 enum sector_sent_kind { SECTOR_SENT_DATA, SECTOR_SENT_DONE, SECTOR_SENT_WRITE_BACK };
 struct sector_sent {
     uint16_t tag;
@@ -109,7 +109,7 @@ struct sector_cache {
     uint32_t sent;
     uint32_t banks;       /* uint64_t: cycle from which each is free */
     uint32_t below;       /* struct sector_below [miss_queue]: sectors that wait to go below */
-    uint32_t bank_below;  /* struct sector_below [banks][latency]: those that wait to join them */
+    uint32_t bank_below;  /* struct sector_below [banks][latency]: sectors yet to join `below` */
     uint32_t bank_queues; /* struct sector_queue [banks] */
     uint32_t
         ready; /* uint32_t [ready_mask + 1]: MSHR * 4 + sector of what has come and is awaited */

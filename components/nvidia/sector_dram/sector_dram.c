@@ -3,11 +3,12 @@
  * A request is one entry; each of its sectors is a request of the timing part, of one burst, with a
  * number of its own. Sectors of the oldest request of a port are handed over until a cycle's width
  * is used up or the part is full; the request leaves its port with the last of them, and is
- * answered when all are through. A port has its share of the numbers, so none waits for what
- * another does not take.
+ * answered when all are through. A port has its share of the numbers, so no port waits for answers
+ * that another does not take.
  *
- * The part sees places, not addresses: what chose the slice is taken out, and what chose one of the
- * slices of this memory put in below it, so that the slices' lines lie side by side. */
+ * The part sees places, not addresses. In a place, the bits of the address that chose the slice are
+ * left out, and the number of the slice within this memory stands in their stead, so that the
+ * slices' lines lie side by side. */
 #include "sector_dram.gen.h"
 
 #include "components/memory/dram/dram_timing.h"
@@ -171,8 +172,8 @@ static uint32_t take_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
 
 /* ---- timed ---- */
 
-static uint64_t place_of(const struct sector_dram *c, uint64_t address, uint32_t port,
-                         unsigned sector)
+static uint64_t dram_place(const struct sector_dram *c, uint64_t address, uint32_t port,
+                           unsigned sector)
 {
     const struct sector_dram_params *k = sector_dram_params(c);
     uint64_t chunk = (uint64_t)k->interleave,
@@ -191,7 +192,8 @@ static uint64_t edge_at(const struct sector_dram *c, uint64_t time_ps)
     return engine_cycle_at(c->io.base.domain, time_ps);
 }
 
-/* All sectors of an entry are settled: queues its answer behind those that are due no later. */
+/* All sectors of an entry are settled: queues its answer after all answers that are due no
+ * later. */
 static void answer_later(struct sector_dram *c, uint32_t number)
 {
     struct entry *e = entry_at(c, number);
@@ -246,7 +248,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     if (p->numbers >= c->free_numbers.capacity / sector_dram_top_count(c))
         return false;
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);
-    uint64_t address = place_of(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
+    uint64_t address = dram_place(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
     uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
     uint64_t time =
@@ -337,8 +339,8 @@ static uint32_t take_sectors(struct sector_dram *c)
     return taken;
 }
 
-/* A tick lets the part issue what was due before this cycle, takes new sectors, and lets it issue
- * what is due now; so more ticks change nothing. */
+/* A tick lets the part issue the bursts that were due before this cycle, takes new sectors, and
+ * lets the part issue the bursts of this cycle; so more ticks change nothing. */
 static bool tick_timed(struct sector_dram *c)
 {
     uint64_t now_ps = component_now_ps(&c->io.base);

@@ -1,6 +1,6 @@
-/* The warp that issued last as long as it can, else the one that has been here longest; of those
- * that came together, the one with the lowest number (Rogers, O'Connor, Aamodt, "Cache-Conscious
- * Wavefront Scheduling", MICRO 2012). */
+/* The warp that issued last goes on as long as it can; after it, the oldest warp that can issue,
+ * and among warps that came together the one with the lowest number (Rogers, O'Connor, Aamodt,
+ * "Cache-Conscious Wavefront Scheduling", MICRO 2012). */
 #include "greedy_then_oldest.gen.h"
 
 #include "components/nvidia/streaming_multiprocessor/warp_scheduler.h"

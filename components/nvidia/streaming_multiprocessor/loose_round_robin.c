@@ -1,4 +1,4 @@
-/* Warps in turn: the first one that can issue, from behind the one that issued last. */
+/* Warps in turn: the next warp that can issue, after the warp that issued last. */
 #include "loose_round_robin.gen.h"
 
 #include "components/nvidia/streaming_multiprocessor/warp_scheduler.h"

@@ -1,12 +1,13 @@
 /* Where the time of warps goes: components/protocols/thread_block/warp_cycles.h has the kinds. A
- * warp has what it does and since when; both change when its next instruction issues or something
- * looks at it. */
+ * warp has the kind of its present cycles and their beginning; both change when its next
+ * instruction issues or something looks at the warp. */
 #include "sm_state.h"
 
 /* ---- by instruction: --profile instructions ----
  *
- * A cycle belongs to the instruction that waits: to the next one of the warp, but behind a barrier,
- * a fence, or a wait for copies to that, and behind the last one of a warp to it. */
+ * A cycle belongs to the instruction that waits: to the warp's next instruction, or to the last one
+ * once the warp has ended. After a barrier, a fence, or a wait for copies, the cycle belongs to the
+ * barrier, the fence or the wait. */
 #ifdef HEDDLE_PROFILE
 
 #include "runtime/observe/profile.h"

@@ -199,7 +199,8 @@ static inline uint16_t async_destination(struct streaming_multiprocessor *c, uin
     }
 }
 
-/* What an instruction does at its issue. One that no lane takes part in does nothing. */
+/* The effect of an asynchronous instruction at its issue. An instruction without active lanes has
+ * none. */
 static inline void async_issued(struct streaming_multiprocessor *c, uint32_t slot,
                                 const struct trace_inst *inst, const uint32_t *record)
 {

@@ -104,8 +104,9 @@ static inline void issue_waits(struct streaming_multiprocessor *c, const struct 
     }
 }
 
-/* A product of four warps takes no operands through the collectors: they come from shared memory,
- * `width` cycles of it for this warp's quarter. The next product issues when this one begins. */
+/* A product of four warps takes no operands through the collectors: its operands come from shared
+ * memory, which this warp's quarter keeps busy for `width` cycles. The next product issues when
+ * this one begins. */
 static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
                                 const struct trace_inst *inst, uint32_t slot, uint64_t now,
                                 uint16_t destination)
@@ -197,7 +198,7 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
 }
 
 /* Warps whose unit takes an instruction in this cycle; *at becomes the first cycle in which another
- * one does. */
+ * warp's unit takes one. */
 static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor *c,
                                            const struct sm_sub_core *sub, uint64_t now,
                                            uint64_t *at)

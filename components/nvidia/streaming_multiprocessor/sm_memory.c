@@ -1,7 +1,8 @@
-/* The memory unit, which all sub-cores share: one instruction at a time, the one that
- * issued first of those that are ready; of one cycle, that of the sub-core whose turn it was
- * (Accel-Sim, register_set::get_ready(), shader_core_ctx::issue()). Shared memory answers after its
- * latency; everything else becomes requests to the L1, which answers when it can. */
+/* The memory unit, which all sub-cores share. It takes one instruction at a time: of the ready
+ * ones, the instruction that issued first, and among those of one cycle, the instruction of the
+ * sub-core whose turn it was (Accel-Sim, register_set::get_ready(), shader_core_ctx::issue()).
+ * Shared memory answers after its latency; everything else becomes requests to the L1, which
+ * answers when it can. */
 #include "sm_shared.h"
 #include "sm_state.h"
 

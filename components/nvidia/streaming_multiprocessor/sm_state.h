@@ -3,7 +3,8 @@
  *
  * Invariant: a warp stands in ready[] of its sub-core under the unit of its next instruction
  * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * for nothing else (enum sm_wait). Whatever changes one of these three calls warp_look(). */
+ * for nothing else (enum sm_wait). Code that changes one of these three conditions calls
+ * warp_look(). */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 
@@ -11,6 +12,7 @@
 
 #include "components/protocols/thread_block/bulk.h"
 #include "components/protocols/thread_block/coalesce.h"
+#include "components/protocols/thread_block/trace_stream.h"
 #include "components/protocols/thread_block/warp_cycles.h"
 #include "warp_scheduler.h"
 
@@ -100,7 +102,7 @@ struct sm_bank {
     uint64_t first, taken;
 };
 
-/* Units and registers of a sub-core. Stages and units have the cycle from which on they are free.
+/* Units and registers of a sub-core. A stage or unit is the cycle from which on it is free.
  */
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */

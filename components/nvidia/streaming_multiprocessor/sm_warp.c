@@ -150,7 +150,7 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
 /* The span in traces; its id is the slot. */
 static const char block_span[] = "thread block";
 
-/* Warps without instructions do not run. The player saw to it that there is room. */
+/* Warps without instructions do not run. There is room: the player has checked it. */
 static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint16_t tag,
                         uint64_t now)
 {

@@ -1,9 +1,9 @@
 /* Streaming multiprocessor: takes thread blocks, replays their warps, answers when they end.
  *
- * One tick, in the order in which results reach the instructions that wait for them: what ends now,
- * answers of memory, the memory unit, issue, fetch; then new blocks, whose warps begin in the next
- * cycle. All waiting is by time stamp, so an SM whose warps all wait sleeps until the earliest of
- * them, and one without blocks sleeps for good. */
+ * A tick follows results to the instructions that wait for them: instructions that end now, answers
+ * of memory, the memory unit, issue, fetch; then new blocks, whose warps begin in the next cycle.
+ * All waiting is by time stamp, so an SM whose warps all wait sleeps until the earliest stamp, and
+ * an SM without blocks sleeps for good. */
 #include "streaming_multiprocessor.gen.h"
 
 #include "runtime/observe/hang.h"
@@ -11,7 +11,8 @@
 
 #include "sm_state.h"
 
-/* For kernels without time (components/sampling/warmup.h): what the control port would be told. */
+/* For kernels without time (components/sampling/warmup.h): does what a message to the control port
+ * would do. */
 static void sm_warm_begin(struct component *self, bool system)
 {
     (void)system;

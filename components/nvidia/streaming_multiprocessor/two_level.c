@@ -1,5 +1,6 @@
-/* A few active warps of each sub-core issue in turn. When none of them can, one that could issue
- * takes the place of an active one that waits for memory; with free places, it simply comes in. */
+/* A few active warps of each sub-core issue in turn. When no active warp can issue, an inactive
+ * warp that can takes the place of an active warp that waits for memory; with free places, the
+ * inactive warp simply comes in. */
 #include "two_level.gen.h"
 
 #include "components/nvidia/streaming_multiprocessor/warp_scheduler.h"
@@ -32,9 +33,9 @@ static uint32_t two_level_turn(uint8_t *next, uint64_t warps)
     return warp;
 }
 
-/* Active warps that wait for memory leave; then those that can issue come in while there is room.
- * An active warp that only waits for a unit keeps its place; if all places are taken by such, one
- * that can issue does so as a guest. */
+/* Active warps that wait for memory leave; then warps that can issue come in while there is room.
+ * An active warp that only waits for a unit keeps its place. If such warps hold all places, an
+ * inactive warp that can issue does so as a guest. */
 static uint32_t two_level_pick(struct part *self, uint32_t sub_core, uint64_t ready,
                                uint64_t memory)
 {

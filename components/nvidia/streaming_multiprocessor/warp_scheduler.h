@@ -1,5 +1,6 @@
-/* What a streaming multiprocessor asks of its warp scheduler. One part serves all sub-cores; each
- * sees only its own warps. Warps are numbers below 64, sets of them are bits. */
+/* The warp scheduler of a streaming multiprocessor: the policy that picks the warp that issues. One
+ * part serves all sub-cores; each sees only its own warps. Warps are numbers below 64, sets of them
+ * are bits. */
 #ifndef HEDDLE_COMPONENTS_WARP_SCHEDULER_H
 #define HEDDLE_COMPONENTS_WARP_SCHEDULER_H
 

@@ -17,7 +17,7 @@ struct player_warp {
     uint32_t count;
 };
 
-/* Lanes of a warp that have ended, and those that have come to a barrier that others have not. */
+/* Lanes of a warp that have ended, and lanes that wait at a barrier for the rest of the warp. */
 struct player_lanes {
     uint32_t exited, arrived;
 };
@@ -30,8 +30,8 @@ struct player_mbarriers {
     } number[TRACE_PHASES];
 };
 
-/* Does a block only wait for others? That is so when each of its warps has loaded from global
- * memory in its last piece, only what it had loaded in the piece before, and has stored nothing. An
+/* Does a block only wait for other blocks? It does when each of its warps has loaded from global
+ * memory in its last piece, at the addresses of the piece before alone, and has stored nothing. An
  * atomic counts as a load. */
 struct player_watch {
     uint64_t key[WATCH_PLACES]; /* a hash of warp, instruction and address */
@@ -56,7 +56,7 @@ struct player_call {
     bool runs;   /* it is under way */
     void *block; /* memory of the block that is executed */
     bool more;   /* it is not over */
-    /* Static instructions: those in the kernel's table, and those by which lanes end. */
+    /* Static instructions in the kernel's table, and static instructions by which lanes end. */
     uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
     struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
     struct player_lanes lanes[TRACE_WARPS];
@@ -71,7 +71,7 @@ struct player_call {
 
 /* ---- player_execute.c ---- */
 
-/* Is no launch under way? What is executed of it lies in no state. */
+/* Is no launch under way? The executed part of a launch is not in the simulated state. */
 static bool execute_is_over(void);
 
 /* ---- player_mbarrier.c ---- */

@@ -1,6 +1,6 @@
 /* Blocks that are executed: the executor of PTX (components/nvidia/warp) runs a block when it is
  * placed, in the player's partition, so that bytes and order are the same on any number of threads.
- * What it observes is written to records by player_observe.c.
+ * player_observe.c writes records of the executed instructions.
  *
  * Calls are kept in host memory, by slot. A block is executed from its begin to its end before its
  * first instruction is issued. A block that reads a clock, waits for others, or is long is executed
@@ -77,8 +77,8 @@ static void record_begin(struct player_call *c, const struct ptx_order *o)
     c->recorded = c->kernel->at_block;
 }
 
-/* A record as a step of a trace; where the instruction does not say in which window its addresses
- * are, they do. */
+/* A record as a step of a trace. The addresses of an instruction in the generic space become
+ * generic addresses, which name their window. */
 static void record_step(const struct player_call *c, const uint32_t *record)
 {
     struct itrace_inst *inst = &c->insts[*record & TRACE_ID];
@@ -123,7 +123,7 @@ static void recorded_free(struct player_recorded *r)
     free(r);
 }
 
-/* What the block has executed last, behind what is recorded of it. */
+/* Appends the instructions that the block has executed last to its recording. */
 static void recorded_add(const struct player_call *c, struct player_recorded *r, uint32_t part)
 {
     for (uint32_t w = 0; w < r->warps; w++) {
@@ -155,7 +155,7 @@ static struct player_recorded *recorded_begin(const struct player_call *c, uint6
     return r;
 }
 
-/* The block is over: it is written when those before it are. */
+/* The block is over: writes it once all earlier blocks are written. */
 static void recorded_end(struct player_call *c, struct player_recorded *r)
 {
     struct player_recorded **link = &c->over;
@@ -217,13 +217,13 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
     return number < k->at_block || (number == k->at_block && k->at_hand);
 }
 
-/* An instruction's id is the remainder of its number in the module. Those of the kernel, and of all
- * functions that it may call, have to be different. */
+/* An instruction's id is the remainder of its number in the module. The ids of a kernel's
+ * instructions and of all functions that it may call have to be different. */
 static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
 {
     const struct ptx_function *entry = ptx_find_function(m, kernel);
-    uint64_t *taken = calloc(TRACE_INSTS / 64, sizeof *taken);
-    bool differ = taken != NULL;
+    uint64_t *taken = grow_zeroed(TRACE_INSTS / 8, "the instructions of a kernel");
+    bool differ = true;
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *f = &m->functions[i];
         for (uint32_t n = 0; differ && n < f->instruction_count && (!f->is_entry || f == entry);

@@ -1,14 +1,15 @@
-/* Barriers in shared memory (mbarrier) of blocks that are executed: what a wait is for.
+/* Barriers in shared memory (mbarrier) of blocks that are executed: the arrivals and copies that a
+ * wait is for.
  *
- * The executor runs a block in an order in which each wait comes behind the copies and arrivals
- * that have ended its phase, and copies take no time. So these are counted by barrier, and a wait
- * that has passed is for as many as there were when the barrier's last phase was over: in time it
- * ends when so many copies have come and so many warps have arrived. A wait that has not passed,
- * and is tried again, is for none. As the SM does each of them in the order of its warp, no wait is
- * for one that stands behind it.
+ * The executor runs a block in an order in which each wait comes after the copies and arrivals that
+ * ended its phase, and copies take no time. So copies and arrivals are counted by barrier. A wait
+ * that has passed is for the counts at the end of the barrier's last phase: in time, the wait ends
+ * when so many copies have come and so many warps have arrived. A wait that has not passed, and is
+ * tried again, is for none. The SM takes arrivals, copies and waits in the order of each warp, so
+ * no wait is for a later arrival or copy.
  *
- * Barriers are told apart by their address, as far as there are TRACE_PHASES words. Those of other
- * blocks of a cluster are not counted here: what arrives there is seen when a wait passes. */
+ * Barriers are told apart by their address, as far as there are TRACE_PHASES words. Barriers of
+ * other blocks of a cluster are not counted here: their arrivals are seen when a wait passes. */
 #include "player_call.h"
 
 static uint32_t mbarrier_number(uint8_t kind, const struct itrace_bulk *at)

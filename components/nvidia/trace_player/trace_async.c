@@ -1,5 +1,5 @@
-/* What is asynchronous in a trace, by opcode and modifier, and what is approximated of it: said
- * once a run, by family, when the first instruction of the family is read. */
+/* Asynchronous instructions of a trace, by opcode and modifier. Those that are approximated are
+ * reported once a run, by family, when the first instruction of the family is read. */
 #include "trace_player_state.h"
 
 #include <string.h>

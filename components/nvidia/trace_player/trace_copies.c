@@ -1,7 +1,8 @@
 /* Copies of the host that a list of traces names: what they leave in the L2. */
 #include "trace_player_state.h"
 
-/* Copies wait for the kernels before them and hold up what follows, as those of the null stream do.
+/* A copy waits for the kernels before it and holds up later commands, as a copy of the null stream
+ * does.
  */
 static bool copy_take(struct trace_player *p, const struct itrace_command *command)
 {

@@ -1,13 +1,13 @@
 /* Barriers in shared memory (mbarrier): what a wait of a trace waits for.
  *
  * A trace does not say which phase of a barrier a wait is for, but it has all waits, arrivals and
- * copies of a block, and a warp waits for phases in their order. So while a block is read, they are
- * counted by barrier and warp. The barrier has as many phases as the warp that arrives most often
- * has arrivals (the one that announces bytes does so once a phase), and each phase has the same
- * number of copies. The n-th wait then is for the copies of n phases. At a barrier without copies,
- * by which consumers give room back, a producer's first wait passes at once, so the n-th is for the
- * arrivals of n - 1 phases. Where the counts do not fit, as with waits that were tried again, a
- * wait is for all copies that are under way.
+ * copies of a block, and a warp waits for phases in their order. So waits, arrivals and copies are
+ * counted by barrier and warp while a block is read. The number of a barrier's phases is the
+ * largest number of arrivals of one warp (a warp that announces bytes arrives once a phase), and
+ * each phase has the same number of copies. The n-th wait then is for the copies of n phases. At a
+ * barrier without copies, by which consumers give room back, a producer's first wait passes at
+ * once, so the n-th is for the arrivals of n - 1 phases. Where the counts do not fit, as with waits
+ * that were tried again, a wait is for all copies that are under way.
  *
  * Traces of PTX say what a wait is for (player_mbarrier.c), so nothing is counted. */
 #include "player_call.h"
@@ -136,7 +136,7 @@ static void phases_end_warp(const struct trace_player *p, const struct player_ke
     }
 }
 
-/* The block has been read: its waits learn what they are for. */
+/* The block has been read: gives each wait the arrivals and copies that it is for. */
 static void phases_end(const struct trace_player *p, const struct player_kernel *k,
                        const struct trace_block *block)
 {

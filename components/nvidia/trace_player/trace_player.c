@@ -1,9 +1,10 @@
 /* Plays a list of traces. Commands are taken in their order: a copy when it may take effect, a
- * kernel when there is a slot for it. Kernels of one CUDA stream run one behind the other, those of
- * different streams side by side, the older one first where both have a block that fits.
+ * kernel when there is a slot for it. Kernels of one CUDA stream run one after the other. Kernels
+ * of different streams run side by side; where two have a block that fits, the older kernel's goes
+ * first.
  *
- * In a cycle each SM gets one block at most, in turn from behind the one that got the last; the
- * player knows what is free everywhere, so none is refused. */
+ * In a cycle each SM gets one block at most. The SMs have turns, and the SM after the last one
+ * served comes first. The player knows the free resources of all SMs, so no SM refuses a block. */
 #include "trace_player.gen.h"
 
 #include "components/nvidia/program/ptx_services.h"
@@ -171,7 +172,7 @@ static bool traced_kernel_take(struct trace_player *p)
     return true;
 }
 
-/* Is it the oldest one of its CUDA stream? */
+/* Is the kernel the oldest of its CUDA stream? */
 static bool kernel_is_due(const struct trace_player *p, uint32_t position)
 {
     if (sample_in_turn())

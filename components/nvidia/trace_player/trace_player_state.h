@@ -225,7 +225,7 @@ static void account_place(struct trace_player *p, struct player_kernel *k, uint3
 static void account_finish(struct trace_player *p, struct player_kernel *k, uint32_t sm);
 static void account_describe(const struct trace_player *p, const struct player_kernel *k,
                              bool is_timed, struct slot_details *to);
-/* For a profile of instructions: a static instruction, and what there is to say of it behind its
+/* Names a static instruction for the profile of instructions, with a remark that follows its
  * opcode, or NULL. */
 static void account_name(const struct trace_player *p, const struct player_kernel *k,
                          const struct itrace_inst *inst, const char *place);

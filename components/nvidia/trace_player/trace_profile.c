@@ -57,7 +57,8 @@ static inline void profile_join(char *text, size_t size, const uint64_t *values,
         at += (size_t)snprintf(text + at, size - at, "%s%" PRIu64, i ? " " : "", values[i]);
 }
 
-/* What stands of it in the kernel's record; returns how many. Memory is counted in sectors. */
+/* Fills the details of the profile in the kernel's record and returns their number. Memory is
+ * counted in sectors. */
 static inline unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS])
 {
     static char units[SASS_CLASS_COUNT * 21 + 1], blocks[PROFILE_BLOCKS * 21 + 1];

@@ -23,7 +23,7 @@
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
-/* Is this run one in which kernels go one after another? */
+/* Do kernels of this run go one after another? */
 static bool sample_in_turn(void)
 {
     return platform_mode() == PLATFORM_FUNCTIONAL
@@ -53,7 +53,8 @@ static uint32_t sample_kernel_number(const char *symbol)
     return (uint32_t)(hash >> 32);
 }
 
-/* What is known of a kernel by its header and by what was read with it. */
+/* Derives the shape of a kernel, by which launches are told apart, from its header and its
+ * input. */
 static void sample_look_at(struct trace_file *file)
 {
     const struct itrace_header *h = &file->trace.header;
@@ -83,7 +84,7 @@ static void sample_take(struct trace_player *p, struct player_kernel *k, const c
                      : k->way == SAMPLING_TOUCHING;
 }
 
-/* How the kernel is executed. One that is left out is not read any further. */
+/* Chooses how the kernel is executed. A kernel that is left out is not read any further. */
 static void sample_choose(struct trace_player *p, struct player_kernel *k)
 {
     struct sampler_shape ahead[TRACE_FILES];

@@ -8,18 +8,20 @@
  * pointers and may be copied, kept and moved between calls.
  *
  * Blocks of a cluster have numbers in a row, in the order of their ranks, and so have clusters.
- * They wait for each other and reach each other's memory: find_block() knows where they are.
+ * Blocks of a cluster wait for each other and reach each other's memory: find_block() knows where
+ * the blocks are.
  *
- * Threads are scheduled independently: each lane has a program counter, lanes with the same one
- * execute together, and lanes that were separated meet again early, because those that are behind
- * in the order of the program go first. Lanes that spin give way to the other lanes of their warp,
- * warps that spin to the other warps of their block, blocks that spin to other blocks. Nothing
- * depends on the host: the same launch gives the same bytes and the same order of instructions.
+ * Threads are scheduled independently: each lane has a program counter, and lanes with the same
+ * program counter execute together. Lanes that were separated meet again early, because lanes that
+ * are behind in the order of the program go first. Lanes that spin give way to the other lanes of
+ * their warp, warps that spin to the other warps of their block, blocks that spin to other blocks.
+ * Nothing depends on the host: the same launch gives the same bytes and the same order of
+ * instructions.
  *
- * Addresses are virtual. Generic addresses in the windows below are those of shared memory, local
- * memory and parameters; all others are global, found through the host view. A constant variable
- * lies in the module's image, so that its address in .const is the global one. Addresses in
- * .shared, .local and .param count from 0: offsets in their windows. */
+ * Addresses are virtual. Generic addresses in the windows below lead to shared memory, local memory
+ * and parameters; all other addresses are global, found through the host view. A constant variable
+ * lies in the module's image, so its address in .const is its global address. Addresses in .shared,
+ * .local and .param count from 0: offsets in their windows. */
 #ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_H
 #define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_H
 
@@ -266,19 +268,19 @@ uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
 
 /* ---- looking at a block that stands, for debuggers ---- */
 
-/* Where the lanes of the warp that go next are, by the instruction's number, and which these are;
- * PTX_NONE: all have ended. */
+/* The number of the instruction that the warp executes next, with the lanes that execute it;
+ * PTX_NONE: all lanes have ended. */
 uint32_t warp_look_place(const struct warp_block *block, const struct warp_launch *launch,
                          uint32_t warp, uint32_t *lanes);
 
-/* The values of a register of the function, low 64 bits, in the lanes that are returned: those that
- * are in the function where the register is live. */
+/* The values of a register of the function, low 64 bits. Returns the lanes that have one: lanes
+ * that are in the function, at a place where the register is live. */
 uint32_t warp_look_register(const struct warp_block *block, const struct warp_launch *launch,
                             uint32_t warp, uint32_t function, uint32_t number,
                             uint64_t value[WARP_LANES]);
 
-/* The host's memory at a generic address of shared, local or parameter memory, and how many bytes
- * are there from it on; NULL: it is not one of these, or *bytes is 0. */
+/* The host's memory at a generic address of shared, local or parameter memory, and the number of
+ * bytes from there on. NULL for an address elsewhere, or with *bytes 0. */
 const void *warp_look_memory(const struct warp_block *block, const struct warp_launch *launch,
                              uint32_t thread, uint64_t address, uint64_t *bytes);
 

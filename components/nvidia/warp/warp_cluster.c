@@ -2,8 +2,8 @@
  *
  * The blocks of a cluster have numbers in a row, so each of them is begun before the first of the
  * next cluster, and a cluster whose blocks wait for each other comes to its end where there is room
- * for all of them. A block counts how often all of its threads have arrived; one that waits looks
- * whether the others have come as far, or are over. */
+ * for all of them. A block counts how often all of its threads have arrived. A block that waits
+ * checks whether the other blocks have the same count, or are over. */
 #include "warp_cluster.h"
 
 #include "warp_schedule.h"

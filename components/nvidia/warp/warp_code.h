@@ -2,13 +2,13 @@
  * components/nvidia/warp.
  *
  * A function's operations stand in the order of its text, functions one after the other, so that a
- * program counter is an index in warp_code.ops. An instruction becomes one operation or a few, of
- * which one is `counted`: it is observed and stands for the instruction.
+ * program counter is an index in warp_code.ops. An instruction becomes one operation or a few. One
+ * of them is `counted`: observers see this operation as the instruction.
  *
  * Registers of a thread are columns. A narrow row holds 32 bits of each lane, a wide row 64 bits; a
  * frame is a run of narrow rows and one of wide rows, and predicates are a word of lanes each.
- * Frames of several lanes may differ at the same time, which is why narrow and wide rows do not
- * share memory: a lane's column of one would be another lane's of the other. */
+ * Lanes may have different frames at the same time. So narrow and wide rows do not share memory: a
+ * lane's column of a narrow row would be another lane's column of a wide row. */
 #ifndef HEDDLE_WARP_CODE_H
 #define HEDDLE_WARP_CODE_H
 
@@ -79,7 +79,7 @@ enum warp_effect {
     WARP_LIST_KEEPS = 8 /* what is written of the list is read, too */
 };
 
-/* `value` of a video operation: what is done with each pair of parts, and which these are. */
+/* `value` of a video operation: the operation on each pair of parts, and the size of the parts. */
 enum warp_video {
     WARP_VIDEO_ADD,
     WARP_VIDEO_SUB,

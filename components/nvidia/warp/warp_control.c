@@ -129,7 +129,7 @@ static void return_from(struct warp_machine *m, uint32_t mask)
     warp_frame(m);
 }
 
-/* The lanes of the four warps that this one is of, which work together (wgmma). */
+/* The lanes of the warp's group of four warps, which work together (wgmma). */
 static uint32_t lanes_of_four(const struct warp_machine *m)
 {
     const struct warp_warp *first = m->warp - m->number % 4;
@@ -169,7 +169,7 @@ static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t m
     warp_arrive(m, number, threads, op->written != WARP_BARRIER_ARRIVES);
 }
 
-/* Lanes of `mask` that name the same lanes as its first one. */
+/* Lanes of `mask` that name the same lanes as the first lane of `mask`. */
 static uint32_t alike(const uint32_t *named, uint32_t mask)
 {
     uint32_t first = named[__builtin_ctz(mask)], same = 0;

@@ -9,7 +9,7 @@
 #include "warp_cluster.h"
 #include "warp_livelock.h"
 
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 
 struct live {
     struct warp_block **block; /* the first of them wait, oldest first */
@@ -48,10 +48,7 @@ static void *take_memory(struct live *live)
 {
     if (live->free_count)
         return live->free_memory[--live->free_count];
-    void *memory = aligned_alloc(64, live->bytes);
-    if (!memory)
-        bug("no memory for a block of %zu bytes", live->bytes);
-    return memory;
+    return grow_sized(aligned_alloc(64, live->bytes), live->bytes, "a block");
 }
 
 static void release_live(struct live *live)
@@ -94,7 +91,7 @@ static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
     return all && g->is_alone && g->is_alone();
 }
 
-static bool describe(struct warp_grid *g, const struct live *live, struct warp_fault *fault)
+static bool describe_fault(struct warp_grid *g, const struct live *live, struct warp_fault *fault)
 {
     uint32_t i = 0;
     while (i < live->count && !warp_livelock_describe(&g->launch, live->block[i], fault))
@@ -112,10 +109,8 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     struct live live = {.bytes = warp_block_bytes(l), .next = g->first};
     l->find_block = find_live;
     l->blocks = &live;
-    live.block = calloc(most, sizeof(void *));
-    live.free_memory = calloc(most, sizeof(void *));
-    if (!live.block || !live.free_memory)
-        bug("no memory for a list of %u blocks", most);
+    live.block = grow_zeroed(most * sizeof(void *), "a list of blocks");
+    live.free_memory = grow_zeroed(most * sizeof(void *), "a list of blocks");
     enum warp_end end = WARP_DONE;
     struct livelock_watch watch = {0};
     uint64_t still = 0;
@@ -141,7 +136,7 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
         still = live.count < before ? 0 : still + 1;
         if (end == WARP_DONE
             && is_stuck(g, &live, live.next < last && live.count < most, &watch, still)
-            && describe(g, &live, fault))
+            && describe_fault(g, &live, fault))
             end = WARP_DEADLOCK;
     }
     release_live(&live);

@@ -6,7 +6,7 @@ static const struct warp_warp *warp_of(const struct warp_block *b, uint32_t warp
     return (const struct warp_warp *)(const void *)((const char *)b + b->at_warps) + warp;
 }
 
-/* The order of warp_schedule.c, among those that can go on if there are any. */
+/* The order of warp_schedule.c; splits that can go on are before those that wait. */
 static bool goes_before(const struct warp_split *a, const struct warp_split *b)
 {
     bool a_waits = a->state > WARP_GRANTED, b_waits = b->state > WARP_GRANTED;

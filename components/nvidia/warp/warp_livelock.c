@@ -30,7 +30,7 @@ static enum livelock_access access_of(const struct warp_machine *m)
                                           : LIVELOCK_OWN;
 }
 
-/* Loads are told of as well: what they find is what the last store left. */
+/* Loads are reported as well: a load finds what the last store left. */
 void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     uint8_t bytes[16];
@@ -102,7 +102,7 @@ bool warp_livelock_block(struct warp_launch *l, struct warp_block *b)
     return all;
 }
 
-/* No warp of any block can go on: one of these waits for its cluster. */
+/* No warp of any block can go on, and a warp waits for its cluster. */
 static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
 {
     for (uint32_t i = 0; i < m->block->warps; i++) {

@@ -1,5 +1,5 @@
-/* What a watched launch reads and changes (components/protocols/page_table/livelock.h), by warp
- * instruction. Private to components/nvidia/warp. */
+/* Tells the watch for livelocks (components/protocols/page_table/livelock.h) which words each warp
+ * instruction of a watched launch reads and changes. Private to components/nvidia/warp. */
 #ifndef HEDDLE_WARP_LIVELOCK_H
 #define HEDDLE_WARP_LIVELOCK_H
 

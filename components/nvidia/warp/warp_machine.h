@@ -1,4 +1,5 @@
-/* What operations work on, and how handlers are written. Private to components/nvidia/warp.
+/* The machine that operations work on, and the macros that handlers are written with. Private to
+ * components/nvidia/warp.
  *
  * A struct warp_block lies in the caller's memory and has offsets only; a struct warp_machine lives
  * as long as a call of warp_block_run() and has the pointers. */

@@ -1,5 +1,5 @@
-/* Which registers an instruction of PTX has, for timing: those of its operations, without the
- * temporaries between them and without predicates. See warp.h. */
+/* The registers of an instruction of PTX, for timing: the registers of its operations, without
+ * predicates and without the temporaries between operations. See warp.h. */
 #include "warp_code.h"
 
 /* The first operation of the instruction or behind it. */

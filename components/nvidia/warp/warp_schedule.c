@@ -1,10 +1,11 @@
 /* Which lanes of a warp go on. Called by warp_block.c.
  *
  * A warp's living lanes are divided into splits. Splits at the same place become one. The deepest
- * frame goes first, then the lowest program counter: those that are ahead wait, so lanes meet again
- * at the first place that all of them reach. A split that spins gets a later turn, so that lanes
- * which wait for other lanes of their warp let these go on; so does one that has branched backward
- * WARP_PATIENCE times while others could go on, which may count as it waits. */
+ * frame goes first, then the lowest program counter: splits that are ahead wait, so lanes meet
+ * again at the first place that all of them reach. A split that spins gets a later turn, so that
+ * lanes which wait for other lanes of their warp let these go on. A split that has branched
+ * backward WARP_PATIENCE times while others could go on gets a later turn, too: it may be counting
+ * while it waits. */
 #include "warp_schedule.h"
 #include "warp_cluster.h"
 
@@ -130,7 +131,7 @@ void warp_part(struct warp_machine *m, uint32_t mask, uint32_t pc)
     m->split->mask &= ~mask;
 }
 
-/* Lanes that wait for those that the split waits for. */
+/* Lanes that wait for the same lanes as the split. */
 static uint32_t waiting_with(const struct warp_warp *w, const struct warp_split *s)
 {
     uint32_t lanes = 0;

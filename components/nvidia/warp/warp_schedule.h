@@ -23,8 +23,8 @@ void warp_machine_warp(struct warp_machine *m, uint32_t number);
 /* What and where m->fault is, at m->fault_op in m->split. */
 void warp_describe(struct warp_machine *m, struct warp_fault *fault);
 
-/* Asked at each branch backward: does the split wait for others? It does if it comes to a place of
- * a loop with the registers that it had there before. */
+/* Asked at each branch backward: does the split wait for others? It does if it comes to the same
+ * place of a loop twice with the same registers. */
 bool warp_spins(struct warp_machine *m);
 
 /* Sets the bases of the split's frame. */
@@ -46,7 +46,7 @@ void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool
 /* Executes an operation with its control word. By warp_block.c. */
 void warp_run_controlled(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
-/* Executes an operation other than those of registers and memory. True: another split may go on
+/* Executes an operation that is neither of registers nor of memory. True: another split may go on
  * now. By warp_control.c. */
 bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 

@@ -1,4 +1,4 @@
-/* What kernels ask of the host by calls of the ABI; see warp_system.c. Private to
+/* Calls of the ABI by which kernels reach the host; see warp_system.c. Private to
  * components/nvidia/warp. */
 #ifndef HEDDLE_WARP_SYSTEM_H
 #define HEDDLE_WARP_SYSTEM_H

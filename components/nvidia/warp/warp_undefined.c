@@ -250,8 +250,8 @@ static void store_undefined(const struct warp_machine *m, const struct warp_op *
 }
 
 /* Memory that is updated is read. */
-static void update(const struct warp_machine *m, const struct warp_op *op, uint32_t mask,
-                   bool overwrites)
+static void update_memory(const struct warp_machine *m, const struct warp_op *op, uint32_t mask,
+                          bool overwrites)
 {
     struct sum sum = read_bytes(m, op, overwrites ? 0 : mask, 0, m->bytes);
     if (sum.lanes)
@@ -275,13 +275,14 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
         return;
     case PTX_OP_ATOM:
     case PTX_OP_RED:
-        update(m, op, mask, ptx_has(inst, PTX_MOD_EXCH));
+        update_memory(m, op, mask, ptx_has(inst, PTX_MOD_EXCH));
         break;
     case PTX_OP_CP_ASYNC:
     case PTX_OP_CP_ASYNC_BULK:
     case PTX_OP_STMATRIX:
     case PTX_OP_WMMA_STORE:
-    case PTX_OP_ST_BULK: /* what they write is not followed: all that it may be is defined */
+    case PTX_OP_ST_BULK: /* stores that are not followed: all memory that they may write counts as
+                          * defined */
         for (uint64_t *b = bits_in(m->block, PTX_SPACE_SHARED); b < local; b++)
             *b = 0;
         if (m->space == PTX_SPACE_GLOBAL && inst->opcode != PTX_OP_CP_ASYNC
@@ -301,7 +302,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
 
 /* ---- operations ---- */
 
-/* Does it give what a source holds, or bits of it? Structs are copied so, in parts. */
+/* Does the operation only move a source, or bits of it? Structs are copied so, in parts. */
 static bool moves(const struct warp_machine *m, const struct warp_op *op)
 {
     static const uint16_t opcodes[] = {PTX_OP_MOV, PTX_OP_SELP, PTX_OP_CVT, PTX_OP_SHL,

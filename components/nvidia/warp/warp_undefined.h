@@ -1,12 +1,13 @@
-/* What was never written, through the registers and the memory of a block: `--check uninitialised`.
+/* `--check uninitialised`: follows values that were never written through the registers and the
+ * memory of a block.
  *
- * A bit for each lane of a register says that its value depends on something that was never
- * written: shared and local memory of a block that begins, and global memory of which the caller
- * says so (struct warp_undefined). Copying such a value is no mistake. A value that was computed
- * from one and is stored is, and so are addresses and conditions. A value of which a part is
- * defined counts as defined; so does what moves between lanes, unless no lane that sends is
- * defined. What was reported is taken for defined from there on. All of it lies in the block's
- * memory. Private to components/nvidia/warp. */
+ * A bit for each lane of a register says that its value depends on memory that was never written:
+ * shared and local memory of a block that begins, and global memory that the caller names (struct
+ * warp_undefined). Copying such a value is no mistake. Storing a value computed from one is a
+ * mistake, and so is using one as an address or a condition. A value with one defined part counts
+ * as defined; so does a value moved between lanes, unless no sending lane is defined. A reported
+ * value counts as defined from there on. All bits lie in the block's memory. Private to
+ * components/nvidia/warp. */
 #ifndef HEDDLE_WARP_UNDEFINED_H
 #define HEDDLE_WARP_UNDEFINED_H
 

@@ -68,7 +68,7 @@ static char *read_log(int file)
     return log;
 }
 
-static void append(char **log, const char *text)
+static void append_text(char **log, const char *text)
 {
     char *longer = clang_join(*log, text);
     clang_release(*log);
@@ -80,9 +80,9 @@ enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_bui
 {
     if (!built->log)
         built->log = clang_allocate(1);
-    append(&built->log, "heddle: ");
-    append(&built->log, why);
-    append(&built->log, "\n");
+    append_text(&built->log, "heddle: ");
+    append_text(&built->log, why);
+    append_text(&built->log, "\n");
     return status;
 }
 
@@ -108,7 +108,7 @@ static bool open_step(struct step *step, const void *bytes, size_t size)
     return step->in >= 0 && step->out >= 0 && step->log >= 0 && step->extra >= 0;
 }
 
-/* Runs the command of a step, adds what it said to the log, and takes what it wrote. */
+/* Runs the command of a step, adds its messages to the log, and takes its output. */
 static enum opencl_build_status run_step(struct step *step, struct clang_command *command,
                                          struct opencl_built *built)
 {
@@ -118,7 +118,7 @@ static enum opencl_build_status run_step(struct step *step, struct clang_command
         return opencl_fail(built, error == ENOENT ? OPENCL_BUILD_NO_COMPILER : OPENCL_BUILD_FAILED,
                            strerror(error));
     char *log = read_log(step->log);
-    append(&built->log, log);
+    append_text(&built->log, log);
     clang_release(log);
     clang_release(built->bytes);
     built->bytes = (uint8_t *)clang_file_read(step->out, &built->size);
@@ -269,8 +269,8 @@ static void add_libraries(struct clang_command *command, const char *target, uin
     add_library(command, own);
 }
 
-/* Our functions come in front of those that they replace, be they called by the program or by
- * opencl.bc. */
+/* Our functions come in front of the functions that they replace, for calls of the program and for
+ * calls of opencl.bc. */
 static void add_functions(struct clang_command *command, int file)
 {
     for (int i = 0; i < 2; i++) {
@@ -279,6 +279,26 @@ static void add_functions(struct clang_command *command, int file)
         if (i == 0)
             add_library(command, opencl_libraries[0]);
     }
+}
+
+/* The program's modules behind the first one, which clang reads itself, and our functions. False:
+ * one of them cannot be handed over. */
+static bool add_modules(struct clang_command *command, const struct opencl_object *object,
+                        const struct opencl_module *functions, int *files)
+{
+    bool made = true;
+    for (uint32_t i = 1; i < object->module_count; i++) {
+        files[i] = clang_file_make(object->modules[i].bytes, object->modules[i].size);
+        made = made && files[i] >= 0;
+        begin_library(command, "-mlink-bitcode-file");
+        clang_add_file(command, "", files[i]);
+    }
+    if (functions) {
+        files[0] = clang_file_make(functions->bytes, functions->size);
+        made = made && files[0] >= 0;
+        add_functions(command, files[0]);
+    }
+    return made;
 }
 
 /* Bitcode to an object file. -S ends clang's work with the compiler, which is then told to write
@@ -306,17 +326,7 @@ static enum opencl_build_status generate(const struct opencl_object *object,
     /* At -O0 clang 19 crashes on the device library. Functions that the first step was not to
      * optimise are marked, and stay as they are. */
     clang_add(&command, object->math & OPENCL_MATH_UNOPTIMISED ? "-O1" : "-O3", "");
-    for (uint32_t i = 1; i < object->module_count; i++) {
-        files[i] = clang_file_make(object->modules[i].bytes, object->modules[i].size);
-        made = made && files[i] >= 0;
-        begin_library(&command, "-mlink-bitcode-file");
-        clang_add_file(&command, "", files[i]);
-    }
-    if (functions) {
-        files[0] = clang_file_make(functions->bytes, functions->size);
-        made = made && files[0] >= 0;
-        add_functions(&command, files[0]);
-    }
+    made = add_modules(&command, object, functions, files) && made;
     add_libraries(&command, object->target, object->math);
     clang_add_words(&command, words, sizeof words / sizeof words[0]);
     enum opencl_build_status status =
@@ -365,7 +375,7 @@ static void warn_of_kernels(struct opencl_built *built)
                      "warning: argument %u of kernel '%.200s' is %s, which the device does not "
                      "support\n",
                      a, facts.kernels[i].name, words[kind]);
-            append(&built->log, line);
+            append_text(&built->log, line);
         }
     opencl_facts_release(&facts);
 }

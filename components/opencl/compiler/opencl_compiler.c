@@ -188,8 +188,8 @@ enum opencl_build_status opencl_compile(const struct opencl_text *sources, size_
 }
 
 /* Puts the modules of all objects into one list. False: one is not sound, or of another target. */
-static bool collect(const struct opencl_text *objects, size_t count, const char *target,
-                    struct opencl_object *all)
+static bool collect_objects(const struct opencl_text *objects, size_t count, const char *target,
+                            struct opencl_object *all)
 {
     for (size_t i = 0; i < count; i++) {
         struct opencl_object each;
@@ -225,7 +225,7 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
         add_texts(&key, objects, object_count);
         sha256_finish(&key, hex);
         struct opencl_built kept;
-        if (!collect(objects, object_count, all.target, &all)) {
+        if (!collect_objects(objects, object_count, all.target, &all)) {
             status = opencl_fail(built, OPENCL_BUILD_FAILED,
                                  "not all that is to be linked was compiled for this device");
         } else if (read.create_library) {

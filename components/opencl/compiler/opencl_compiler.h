@@ -32,8 +32,8 @@ struct opencl_built {
 
 /* Can sources be compiled for the target, "gfx803"? */
 bool opencl_compiler_is_available(const char *target);
-/* Does its code keep denormal floats? Clang lets that of gfx8, which has no fast instructions for
- * them, flush them. */
+/* Does code for the target keep denormal floats? Clang lets code for gfx8 flush them, as gfx8 has
+ * no fast instructions for denormals. */
 bool opencl_compiler_keeps_denormals(const char *target);
 /* The OpenCL C extensions, separated by spaces, that sources for the target may use. */
 const char *opencl_compiler_extensions(const char *target);

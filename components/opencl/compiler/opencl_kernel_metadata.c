@@ -60,7 +60,7 @@ static void read_argument(const struct code_object_argument *from, struct opencl
 }
 
 /* The attributes of the source, separated by spaces. */
-static const char *describe(struct object_memory *memory, const struct code_object_kernel *kernel)
+static const char *describe_kernel(struct region *memory, const struct code_object_kernel *kernel)
 {
     char text[256];
     size_t used = 0;
@@ -75,19 +75,18 @@ static const char *describe(struct object_memory *memory, const struct code_obje
     if (*kernel->vector_hint && strlen(kernel->vector_hint) < 64)
         used += (size_t)snprintf(text + used, sizeof text - used, "%svec_type_hint(%s)",
                                  used ? " " : "", kernel->vector_hint);
-    return object_memory_copy_text(memory, text, used);
+    return region_strndup(memory, text, used);
 }
 
-static void read_kernel(struct object_memory *memory, const struct code_object_kernel *from,
+static void read_kernel(struct region *memory, const struct code_object_kernel *from,
                         struct opencl_kernel *to)
 {
     uint32_t count = 0;
     to->name = from->name;
-    to->attributes = describe(memory, from);
+    to->attributes = describe_kernel(memory, from);
     memcpy(to->required_group, from->required_group, sizeof to->required_group);
     memcpy(to->group_hint, from->group_hint, sizeof to->group_hint);
-    to->arguments =
-        object_memory_take(memory, from->explicit_argument_count, sizeof *to->arguments);
+    to->arguments = region_take_array(memory, from->explicit_argument_count, sizeof *to->arguments);
     for (; count < from->explicit_argument_count; count++)
         read_argument(&from->arguments[count], &to->arguments[count]);
     to->argument_count = count;
@@ -110,10 +109,10 @@ static bool take_number(const char **at, uint32_t *number)
 
 /* Undoes what the compiler (LLVM, AMDGPUPrintfRuntimeBinding) writes for characters that would
  * disturb the list. */
-static const char *unescape(struct object_memory *memory, const char *text)
+static const char *unescape(struct region *memory, const char *text)
 {
     static const char letters[] = "abfnrtv\\", meant[] = "\a\b\f\n\r\t\v\\";
-    char *plain = object_memory_take(memory, strlen(text) + 1, 1), *end = plain;
+    char *plain = region_take(memory, strlen(text) + 1), *end = plain;
     while (*text) {
         const char *letter = text[0] == '\\' && text[1] ? strchr(letters, text[1]) : NULL;
         if (letter) {
@@ -129,13 +128,12 @@ static const char *unescape(struct object_memory *memory, const char *text)
     return plain;
 }
 
-static bool read_format(struct object_memory *memory, const char *text,
-                        struct opencl_format *format)
+static bool read_format(struct region *memory, const char *text, struct opencl_format *format)
 {
     uint32_t count;
     if (!take_number(&text, &format->number) || !take_number(&text, &count) || count > strlen(text))
         return false;
-    uint32_t *bytes = object_memory_take(memory, count, sizeof *bytes);
+    uint32_t *bytes = region_take_array(memory, count, sizeof *bytes);
     for (uint32_t i = 0; i < count; i++)
         if (!take_number(&text, &bytes[i]))
             return false;
@@ -171,12 +169,12 @@ static uint64_t variable_bytes(const struct code_object *object)
 static bool read_all(struct opencl_facts *facts, struct code_object *object)
 {
     facts->kernels =
-        object_memory_take(&object->memory, object->kernel_count, sizeof *facts->kernels);
+        region_take_array(&object->memory, object->kernel_count, sizeof *facts->kernels);
     for (; facts->kernel_count < object->kernel_count; facts->kernel_count++)
         read_kernel(&object->memory, &object->kernels[facts->kernel_count],
                     &facts->kernels[facts->kernel_count]);
     facts->formats =
-        object_memory_take(&object->memory, object->format_count, sizeof *facts->formats);
+        region_take_array(&object->memory, object->format_count, sizeof *facts->formats);
     for (; facts->format_count < object->format_count; facts->format_count++)
         if (!read_format(&object->memory, object->formats[facts->format_count],
                          &facts->formats[facts->format_count]))

@@ -113,7 +113,7 @@ static bool send_lines(struct host_core *c, uint32_t slot)
     return sent;
 }
 
-static void lap(struct host_core *c, struct core_call *k, struct stat_histogram *stat)
+static void end_phase(struct host_core *c, struct core_call *k, struct stat_histogram *stat)
 {
     stat_histogram_add(stat, host_core_now(c) - k->since);
     k->since = host_core_now(c);
@@ -176,7 +176,7 @@ static void answer_here(struct host_core *c, struct core_call *k)
         k->phase = CORE_GET;
         timeline_begin(&c->io.base, k->order, "8 read the data from memory");
     } else {
-        lap(c, k, &c->io.stats.read_answer);
+        end_phase(c, k, &c->io.stats.read_answer);
     }
 }
 
@@ -197,7 +197,7 @@ static void data_over(struct host_core *c, struct core_call *k, uint32_t offset,
         k->phase = CORE_WRITE;
     } else {
         timeline_end(&c->io.base, k->order, "8 read the data from memory");
-        lap(c, k, &c->io.stats.read_answer);
+        end_phase(c, k, &c->io.stats.read_answer);
         k->phase = CORE_DONE;
     }
 }
@@ -216,7 +216,7 @@ static void line_over(struct host_core *c, struct core_call *k, uint32_t offset,
         return;
     }
     timeline_end(&c->io.base, k->order, "1 write the packet to memory");
-    lap(c, k, &c->io.stats.write_packet);
+    end_phase(c, k, &c->io.stats.write_packet);
     access_want(c, k, CORE_RING);
 }
 
@@ -231,7 +231,7 @@ static void status_here(struct host_core *c, uint64_t address)
             (unsigned long long)address);
 }
 
-static bool receive(struct host_core *c)
+static bool receive_replies(struct host_core *c)
 {
     const struct mem_reply *m;
     bool progress = false;
@@ -288,7 +288,7 @@ static bool call_step(struct host_core *c, uint32_t slot)
 
 static bool host_core_tick(struct host_core *c)
 {
-    bool progress = receive(c);
+    bool progress = receive_replies(c);
     progress |= take_call(c);
     for (uint32_t i = 0; i < call_count(c) && c->used; i++)
         progress |= call_step(c, i);

@@ -19,7 +19,7 @@ struct host_os {
     uint64_t due;   /* cycle */
 };
 
-static void map(struct host_os *c, uint64_t address, uint64_t physical)
+static void map_page(struct host_os *c, uint64_t address, uint64_t physical)
 {
     const struct page_table *table = host_os_page_table(c);
     uint64_t now;
@@ -36,8 +36,8 @@ static void host_os_init(struct host_os *c)
     uint64_t pages = (uint64_t)host_os_params(c)->size / PAGE_BYTES;
     page_table_init(host_os_page_table(c), PAGE_BITS, pages + 1);
     for (uint64_t i = 0; i < pages; i++)
-        map(c, (uint64_t)host_os_params(c)->virtual + i * PAGE_BYTES,
-            (uint64_t)host_os_params(c)->physical + (pages - 1 - i) * PAGE_BYTES);
+        map_page(c, (uint64_t)host_os_params(c)->virtual + i * PAGE_BYTES,
+                 (uint64_t)host_os_params(c)->physical + (pages - 1 - i) * PAGE_BYTES);
 }
 
 static bool is_map(const struct host_system_request *m)
@@ -65,7 +65,7 @@ static bool work(struct host_os *c, const struct host_system_request *m)
         return false;
     }
     if (is_map(m)) {
-        map(c, address, (uint64_t)host_os_params(c)->device_physical);
+        map_page(c, address, (uint64_t)host_os_params(c)->device_physical);
         c->io.stats.maps++;
         c->phase = OS_RETURNING;
         return true;

@@ -56,7 +56,7 @@ static bool knows_devices(const struct mmio *c)
 
 /* ---- from address to packet ---- */
 
-static void fetch(struct mmio *c, uint32_t slot, uint64_t offset, uint64_t bytes)
+static void fetch_bytes(struct mmio *c, uint32_t slot, uint64_t offset, uint64_t bytes)
 {
     const struct mmio_call *k = call_at(c, slot);
     post_dma(c, OWNER_FETCH, slot,
@@ -78,7 +78,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
     k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
     c->used_calls++;
     timeline_begin(&c->io.base, k->order, "3 fetch the packet");
-    fetch(c, slot, 0, MMIO_FETCH);
+    fetch_bytes(c, slot, 0, MMIO_FETCH);
 }
 
 /* A packet that cannot be read gets an answer all the same; it is that of the call if that is
@@ -108,7 +108,7 @@ static void call_fetched(struct mmio *c, uint32_t slot)
     bool refused = blob->status == PACKET_DMA_REFUSED;
     if (!refused && k->step == 0 && length > MMIO_FETCH && length <= API_REQUEST_MOST_BYTES) {
         k->step = 1;
-        fetch(c, slot, MMIO_FETCH, length - MMIO_FETCH);
+        fetch_bytes(c, slot, MMIO_FETCH, length - MMIO_FETCH);
         return;
     }
     k->ready = mmio_now(c);
@@ -174,7 +174,7 @@ static bool fetch_data(struct mmio *c, struct mmio_call *k)
 }
 
 /* Is it over only when work of the GPU is? */
-static bool waits(const struct mmio_call *k)
+static bool call_waits(const struct mmio_call *k)
 {
     return (api_stream_rule((enum api_call)k->request.call) & API_STREAM_WAITS)
            || moves_data(k, API_DIRECTION_DEVICE_TO_HOST);
@@ -199,7 +199,7 @@ static bool hand_over(struct mmio *c, struct mmio_call *k)
     post->blob = k->work;
     post->size = k->data;
     k->phase = PHASE_WAITING;
-    k->notice = waits(k) ? NOTICE_DUE : NOTICE_NONE;
+    k->notice = call_waits(k) ? NOTICE_DUE : NOTICE_NONE;
     return true;
 }
 

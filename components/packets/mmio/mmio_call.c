@@ -41,8 +41,8 @@ static bool end_blocked(struct mmio *c, struct mmio_call *k)
     return end_call(c, k, MMIO_SUCCESS);
 }
 
-static struct mmio_post *ask(struct mmio *c, struct mmio_call *k,
-                             enum device_call_request_kind kind)
+static struct mmio_post *ask_driver(struct mmio *c, struct mmio_call *k,
+                                    enum device_call_request_kind kind)
 {
     k->step++;
     k->pending++;

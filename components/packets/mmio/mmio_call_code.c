@@ -60,7 +60,7 @@ static bool unregister_module(struct mmio *c, struct mmio_call *k)
         if (!base)
             continue;
         bool first = k->step % 2 == 0;
-        ask(c, k, first ? DEVICE_CALL_FORGET : DEVICE_CALL_RELEASE)->address = base;
+        ask_driver(c, k, first ? DEVICE_CALL_FORGET : DEVICE_CALL_RELEASE)->address = base;
         k->index += !first;
         return false;
     }
@@ -155,8 +155,8 @@ static bool copy_symbol(struct mmio *c, struct mmio_call *k, uint64_t shadow, ui
         error = MMIO_INVALID_DIRECTION;
     if (error)
         return end_call(c, k, error);
-    return copy(c, k, stream, to ? address + offset : other, to ? other : address + offset, bytes,
-                direction);
+    return copy_range(c, k, stream, to ? address + offset : other, to ? other : address + offset,
+                      bytes, direction);
 }
 
 #define COPY_SYMBOL(name, member, other, stream, to)                                               \

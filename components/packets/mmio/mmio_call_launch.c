@@ -97,7 +97,7 @@ static uint32_t make_launch(const struct mmio *c, const struct mmio_name *functi
     return blob->number;
 }
 
-static bool launch(struct mmio *c, struct mmio_call *k)
+static bool launch_kernel(struct mmio *c, struct mmio_call *k)
 {
     struct mmio_thread *t = thread_of(c, k->request.thread);
     const struct mmio_name *function = name_find(function_at(c, 0), k->request.launch.function);
@@ -122,8 +122,8 @@ static bool launch(struct mmio *c, struct mmio_call *k)
         t->configured = false;
         return end_call(c, k, error);
     }
-    bool over =
-        issue(c, k, t->stream, (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
+    bool over = issue_operation(c, k, t->stream,
+                                (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
     if (k->answer.state != API_STATE_BLOCKED)
         t->configured = false;
     return over;
@@ -142,7 +142,7 @@ static bool max_blocks_ptx(struct mmio *c, struct mmio_call *k, const struct mmi
         k->answer.max_blocks.blocks = (uint32_t)k->value;
         return end_call(c, k, error ? error : error_of(k->status));
     }
-    struct mmio_post *post = ask(c, k, DEVICE_CALL_BLOCKS);
+    struct mmio_post *post = ask_driver(c, k, DEVICE_CALL_BLOCKS);
     post->address =
         mmio_modules[function->module].base[device] + kernel_of(function)->entry_address;
     post->size = k->request.max_blocks.shared_bytes;

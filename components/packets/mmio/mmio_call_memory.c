@@ -1,10 +1,10 @@
 /* Calls that allocate, copy and fill memory. */
 #include "mmio_state.h"
 
-static bool allocate(struct mmio *c, struct mmio_call *k)
+static bool allocate_memory(struct mmio *c, struct mmio_call *k)
 {
     if (k->step == 0) {
-        struct mmio_post *post = ask(c, k, DEVICE_CALL_ALLOCATE);
+        struct mmio_post *post = ask_driver(c, k, DEVICE_CALL_ALLOCATE);
         post->size = k->request.malloc.size;
         post->device = device_of(c, k);
         return false;
@@ -16,7 +16,7 @@ static bool allocate(struct mmio *c, struct mmio_call *k)
 /* `address` 0: anywhere. */
 static bool ask_for_shared(struct mmio *c, struct mmio_call *k, uint64_t address, uint64_t size)
 {
-    struct mmio_post *post = ask(c, k, DEVICE_CALL_ALLOCATE);
+    struct mmio_post *post = ask_driver(c, k, DEVICE_CALL_ALLOCATE);
     post->address = address;
     post->size = whole_host_pages(size);
     post->device = device_of(c, k);
@@ -57,7 +57,7 @@ static bool release_memory(struct mmio *c, struct mmio_call *k)
     if (k->step == 0 && streams_of(c)->pending)
         return false; /* what was asked for before may use it */
     if (k->step == 0) {
-        ask(c, k, DEVICE_CALL_RELEASE)->address = k->request.free.address;
+        ask_driver(c, k, DEVICE_CALL_RELEASE)->address = k->request.free.address;
         return false;
     }
     return end_call(c, k, error_of(k->status));
@@ -66,7 +66,7 @@ static bool release_memory(struct mmio *c, struct mmio_call *k)
 static bool memory_info(struct mmio *c, struct mmio_call *k)
 {
     if (k->step == 0) {
-        ask(c, k, DEVICE_CALL_ROOM)->device = device_of(c, k);
+        ask_driver(c, k, DEVICE_CALL_ROOM)->device = device_of(c, k);
         return false;
     }
     k->answer.memory_info.free_bytes = k->value;
@@ -79,8 +79,8 @@ static bool in_window(uint64_t address)
     return address - DEVICE_CALL_WINDOW_BASE < DEVICE_CALL_WINDOW_BYTES;
 }
 
-static bool copy(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to, uint64_t from,
-                 uint64_t size, uint32_t direction)
+static bool copy_range(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to,
+                       uint64_t from, uint64_t size, uint32_t direction)
 {
     static const uint8_t kinds[] = {[API_DIRECTION_HOST_TO_HOST] = OPERATION_HOST,
                                     [API_DIRECTION_HOST_TO_DEVICE] = OPERATION_WRITE,
@@ -88,35 +88,35 @@ static bool copy(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t 
                                     [API_DIRECTION_DEVICE_TO_DEVICE] = OPERATION_COPY};
     if (direction == API_DIRECTION_BY_ADDRESS)
         direction = (in_window(from) ? 2u : 0u) + (in_window(to) ? 1u : 0u);
-    return issue(
+    return issue_operation(
         c, k, stream,
         (struct mmio_operation){.kind = kinds[direction], .to = to, .from = from, .size = size});
 }
 
 static bool copy_memory(struct mmio *c, struct mmio_call *k)
 {
-    return copy(c, k, 0, k->request.memcpy.destination, k->request.memcpy.source,
-                k->request.memcpy.size, k->request.memcpy.direction);
+    return copy_range(c, k, 0, k->request.memcpy.destination, k->request.memcpy.source,
+                      k->request.memcpy.size, k->request.memcpy.direction);
 }
 
 static bool copy_memory_async(struct mmio *c, struct mmio_call *k)
 {
-    return copy(c, k, k->request.memcpy_async.stream, k->request.memcpy_async.destination,
-                k->request.memcpy_async.source, k->request.memcpy_async.size,
-                k->request.memcpy_async.direction);
+    return copy_range(c, k, k->request.memcpy_async.stream, k->request.memcpy_async.destination,
+                      k->request.memcpy_async.source, k->request.memcpy_async.size,
+                      k->request.memcpy_async.direction);
 }
 
 static bool copy_peer(struct mmio *c, struct mmio_call *k)
 {
-    return copy(c, k, 0, k->request.memcpy_peer.destination, k->request.memcpy_peer.source,
-                k->request.memcpy_peer.size, API_DIRECTION_DEVICE_TO_DEVICE);
+    return copy_range(c, k, 0, k->request.memcpy_peer.destination, k->request.memcpy_peer.source,
+                      k->request.memcpy_peer.size, API_DIRECTION_DEVICE_TO_DEVICE);
 }
 
 static bool copy_peer_async(struct mmio *c, struct mmio_call *k)
 {
-    return copy(c, k, k->request.memcpy_peer_async.stream, k->request.memcpy_peer_async.destination,
-                k->request.memcpy_peer_async.source, k->request.memcpy_peer_async.size,
-                API_DIRECTION_DEVICE_TO_DEVICE);
+    return copy_range(c, k, k->request.memcpy_peer_async.stream,
+                      k->request.memcpy_peer_async.destination, k->request.memcpy_peer_async.source,
+                      k->request.memcpy_peer_async.size, API_DIRECTION_DEVICE_TO_DEVICE);
 }
 
 static bool fill_memory(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t address,
@@ -124,12 +124,12 @@ static bool fill_memory(struct mmio *c, struct mmio_call *k, uint64_t stream, ui
 {
     if (width != 1 && width != 2 && width != 4)
         return end_call(c, k, MMIO_INVALID_VALUE);
-    return issue(c, k, stream,
-                 (struct mmio_operation){.kind = OPERATION_FILL,
-                                         .to = address,
-                                         .pattern = value,
-                                         .width = width,
-                                         .size = count});
+    return issue_operation(c, k, stream,
+                           (struct mmio_operation){.kind = OPERATION_FILL,
+                                                   .to = address,
+                                                   .pattern = value,
+                                                   .width = width,
+                                                   .size = count});
 }
 
 static bool set_memory(struct mmio *c, struct mmio_call *k)

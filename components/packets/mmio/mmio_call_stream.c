@@ -19,8 +19,8 @@ static uint32_t device_of_stream(const struct mmio *c, const struct mmio_call *k
 }
 
 /* The call becomes an operation, or is blocked. */
-static bool issue(struct mmio *c, struct mmio_call *k, uint64_t stream,
-                  struct mmio_operation operation)
+static bool issue_operation(struct mmio *c, struct mmio_call *k, uint64_t stream,
+                            struct mmio_operation operation)
 {
     uint32_t number = operation_new(c);
     if (!stream_exists(c, stream))
@@ -88,7 +88,7 @@ static bool stream_create(struct mmio *c, struct mmio_call *k)
     if (i == API_STREAM_COUNT)
         return end_call(c, k, MMIO_OUT_OF_MEMORY);
     if (k->step == 0) {
-        ask(c, k, DEVICE_CALL_OPEN)->device = device_of(c, k);
+        ask_driver(c, k, DEVICE_CALL_OPEN)->device = device_of(c, k);
         return false;
     }
     if (k->status)
@@ -114,7 +114,7 @@ static bool stream_destroy(struct mmio *c, struct mmio_call *k)
     if (streams_of(c)->head[stream] != API_STREAM_NONE)
         return false;
     if (k->step == 0) {
-        ask(c, k, DEVICE_CALL_CLOSE)->device = c->streams[stream].queue;
+        ask_driver(c, k, DEVICE_CALL_CLOSE)->device = c->streams[stream].queue;
         return false;
     }
     c->streams[stream].used = false;
@@ -174,9 +174,10 @@ static bool event_record(struct mmio *c, struct mmio_call *k)
     const struct mmio_event *event = event_of(c, k->request.event_record.event);
     if (!event)
         return end_call(c, k, MMIO_INVALID_HANDLE);
-    return issue(c, k, k->request.event_record.stream,
-                 (struct mmio_operation){.kind = OPERATION_RECORD,
-                                         .event = (uint32_t)k->request.event_record.event - 1});
+    return issue_operation(
+        c, k, k->request.event_record.stream,
+        (struct mmio_operation){.kind = OPERATION_RECORD,
+                                .event = (uint32_t)k->request.event_record.event - 1});
 }
 
 static bool stream_wait_event(struct mmio *c, struct mmio_call *k)
@@ -186,7 +187,7 @@ static bool stream_wait_event(struct mmio *c, struct mmio_call *k)
         return end_call(c, k, MMIO_INVALID_HANDLE);
     if (k->request.stream_wait_event.flags)
         return end_call(c, k, MMIO_INVALID_VALUE);
-    return issue(
+    return issue_operation(
         c, k, k->request.stream_wait_event.stream,
         (struct mmio_operation){.kind = OPERATION_WAIT,
                                 .event = (uint32_t)k->request.stream_wait_event.event - 1});

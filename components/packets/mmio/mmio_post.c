@@ -97,9 +97,33 @@ static bool send_dma(struct mmio *c)
     return sent;
 }
 
-static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post *p)
+/* A command of a queue. */
+static void send_command(struct mmio *c, uint16_t tag, const struct mmio_post *p)
 {
     void *payload;
+    switch ((enum device_call_request_kind)p->kind) {
+    case DEVICE_CALL_WRITE:
+        mmio_driver_send_write(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
+        break;
+    case DEVICE_CALL_READ:
+        mmio_driver_send_read(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
+        break;
+    case DEVICE_CALL_COPY:
+        payload = mmio_driver_send_copy(c, tag, p->address, p->from, p->device);
+        *device_call_copy_size(payload) = p->size;
+        break;
+    case DEVICE_CALL_FILL:
+        payload = mmio_driver_send_fill(c, tag, p->address, p->size, p->pattern, p->width);
+        *device_call_fill_queue(payload) = p->device;
+        break;
+    default:
+        mmio_driver_send_launch(c, tag, p->blob, p->device);
+        break;
+    }
+}
+
+static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post *p)
+{
     switch ((enum device_call_request_kind)p->kind) {
     case DEVICE_CALL_INFO:
         mmio_driver_send_info(c, tag, p->blob, p->device);
@@ -120,21 +144,11 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
         mmio_driver_send_close(c, tag, p->device);
         break;
     case DEVICE_CALL_WRITE:
-        mmio_driver_send_write(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
-        break;
     case DEVICE_CALL_READ:
-        mmio_driver_send_read(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
-        break;
     case DEVICE_CALL_COPY:
-        payload = mmio_driver_send_copy(c, tag, p->address, p->from, p->device);
-        *device_call_copy_size(payload) = p->size;
-        break;
     case DEVICE_CALL_FILL:
-        payload = mmio_driver_send_fill(c, tag, p->address, p->size, p->pattern, p->width);
-        *device_call_fill_queue(payload) = p->device;
-        break;
     case DEVICE_CALL_LAUNCH:
-        mmio_driver_send_launch(c, tag, p->blob, p->device);
+        send_command(c, tag, p);
         break;
     case DEVICE_CALL_CODE:
         mmio_driver_send_code(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);

@@ -292,7 +292,7 @@ static inline uint32_t call_count(const struct mmio *c)
     X(REGISTER_FUNCTION, register_function)                                                        \
     X(REGISTER_VARIABLE, register_variable)                                                        \
     X(GET_SYMBOL, get_symbol)                                                                      \
-    X(MALLOC, allocate)                                                                            \
+    X(MALLOC, allocate_memory)                                                                     \
     X(MALLOC_MANAGED, allocate_managed)                                                            \
     X(HOST_GET_DEVICE_POINTER, map_host)                                                           \
     X(MEM_PREFETCH, prefetch)                                                                      \
@@ -312,7 +312,7 @@ static inline uint32_t call_count(const struct mmio *c)
     X(MEMSET_ASYNC, set_memory_async)                                                              \
     X(CONFIGURE_CALL, configure_call)                                                              \
     X(SET_ARGUMENT, set_argument)                                                                  \
-    X(LAUNCH, launch)                                                                              \
+    X(LAUNCH, launch_kernel)                                                                       \
     X(MAX_BLOCKS, max_blocks)                                                                      \
     X(DEVICE_SYNCHRONIZE, device_synchronize)                                                      \
     X(DEVICE_RESET, device_reset)                                                                  \
@@ -384,21 +384,21 @@ static bool call_step(struct mmio *c, struct mmio_call *k);
 static uint32_t slot_of(const struct mmio *c, const struct mmio_call *k);
 static bool end_call(struct mmio *c, struct mmio_call *k, int32_t error);
 static bool end_blocked(struct mmio *c, struct mmio_call *k);
-static struct mmio_post *ask(struct mmio *c, struct mmio_call *k,
-                             enum device_call_request_kind kind);
+static struct mmio_post *ask_driver(struct mmio *c, struct mmio_call *k,
+                                    enum device_call_request_kind kind);
 static uint32_t device_of(const struct mmio *c, const struct mmio_call *k);
 
 /* ---- mmio_call_stream.c ---- */
 
 static bool stream_exists(const struct mmio *c, uint64_t stream);
 static uint32_t device_of_stream(const struct mmio *c, const struct mmio_call *k, uint64_t stream);
-static bool issue(struct mmio *c, struct mmio_call *k, uint64_t stream,
-                  struct mmio_operation operation);
+static bool issue_operation(struct mmio *c, struct mmio_call *k, uint64_t stream,
+                            struct mmio_operation operation);
 
 /* ---- mmio_call_memory.c ---- */
 
 static bool in_window(uint64_t address);
-static bool copy(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to, uint64_t from,
-                 uint64_t size, uint32_t direction);
+static bool copy_range(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to,
+                       uint64_t from, uint64_t size, uint32_t direction);
 
 #endif

@@ -449,6 +449,37 @@ static void packet_put_data(struct driver_trip *t, struct driver_command *k, uin
     }
 }
 
+/* The command does what its packet says, which has come back from the simulated host. */
+static void packet_take_command(struct driver_trip *t, struct driver_command *k,
+                                const struct api_request *r, uint32_t data, uint64_t *ticket,
+                                uint32_t *read)
+{
+    switch ((enum api_call)r->call) {
+    case API_CALL_MEMCPY_ASYNC:
+        k->size = r->memcpy_async.size;
+        k->move.address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST
+                              ? r->memcpy_async.source
+                              : r->memcpy_async.destination;
+        if (r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_DEVICE)
+            k->move.source = r->memcpy_async.source;
+        packet_put_data(t, k, data, ticket, read);
+        break;
+    case API_CALL_MEMSET_ASYNC:
+        k->move.address = r->memset_async.address;
+        k->size = r->memset_async.count;
+        break;
+    case API_CALL_LAUNCH:
+        k->launch.entry = r->launch.function;
+        break;
+    case API_CALL_STREAM_WAIT_EVENT:
+        if (k->kind == DRIVER_BARRIER)
+            k->barrier.awaited = r->stream_wait_event.event;
+        break;
+    default:
+        break;
+    }
+}
+
 static bool packets_execute(struct driver *d, uint32_t call, uint32_t data, uint64_t *ticket,
                             uint32_t *read)
 {
@@ -470,30 +501,8 @@ static bool packets_execute(struct driver *d, uint32_t call, uint32_t data, uint
     if (k->ticket != t->ticket || k->phase != PHASE_QUEUED)
         bug("driver: command %" PRIu64 " has begun before its packet came back", t->ticket);
     k->gated = false;
-    switch ((enum api_call)r->call) {
-    case API_CALL_MEMCPY_ASYNC:
-        k->size = r->memcpy_async.size;
-        k->move.address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST
-                              ? r->memcpy_async.source
-                              : r->memcpy_async.destination;
-        if (r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_DEVICE)
-            k->move.source = r->memcpy_async.source;
-        packet_put_data(t, k, data, ticket, read);
-        return true;
-    case API_CALL_MEMSET_ASYNC:
-        k->move.address = r->memset_async.address;
-        k->size = r->memset_async.count;
-        return true;
-    case API_CALL_LAUNCH:
-        k->launch.entry = r->launch.function;
-        return true;
-    case API_CALL_STREAM_WAIT_EVENT:
-        if (k->kind == DRIVER_BARRIER)
-            k->barrier.awaited = r->stream_wait_event.event;
-        return true;
-    default:
-        return true;
-    }
+    packet_take_command(t, k, r, data, ticket, read);
+    return true;
 }
 
 static unsigned packets_outstanding(const struct driver *d, struct hang_report *report)

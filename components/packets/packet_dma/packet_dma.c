@@ -74,7 +74,7 @@ static void packet_dma_init(struct packet_dma *c)
     c->last_read = DMA_NONE;
 }
 
-static bool overlaps(uint64_t a, uint64_t b, uint64_t a_size, uint64_t b_size)
+static bool ranges_overlap(uint64_t a, uint64_t b, uint64_t a_size, uint64_t b_size)
 {
     return a < b + b_size && b < a + a_size;
 }
@@ -97,14 +97,14 @@ static bool reads_memory(const struct packet_dma_command *k)
 
 static bool conflicts(const struct packet_dma_command *a, const struct packet_dma_command *b)
 {
-    bool both =
-        writes_memory(a) && writes_memory(b) && overlaps(a->address, b->address, a->size, b->size);
-    bool after =
-        writes_memory(a) && reads_memory(b) && overlaps(a->address, read_from(b), a->size, b->size);
-    bool before =
-        reads_memory(a) && writes_memory(b) && overlaps(read_from(a), b->address, a->size, b->size);
+    bool both = writes_memory(a) && writes_memory(b)
+                && ranges_overlap(a->address, b->address, a->size, b->size);
+    bool after = writes_memory(a) && reads_memory(b)
+                 && ranges_overlap(a->address, read_from(b), a->size, b->size);
+    bool before = reads_memory(a) && writes_memory(b)
+                  && ranges_overlap(read_from(a), b->address, a->size, b->size);
     bool blob = a->blob == b->blob && a->blob != BLOB_NONE
-                && overlaps(a->offset, b->offset, a->size, b->size)
+                && ranges_overlap(a->offset, b->offset, a->size, b->size)
                 && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
     return both || after || before || blob;
 }
@@ -131,7 +131,7 @@ static bool makes_sense(const struct packet_dma *c, const struct packet_dma_comm
 }
 
 /* A command that was refused is over at once. */
-static void refuse(struct packet_dma *c, const struct packet_dma_command *k)
+static void refuse_command(struct packet_dma *c, const struct packet_dma_command *k)
 {
     struct blob *blob = blob_at(k->blob);
     if (blob)
@@ -151,7 +151,7 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     if (!packet_dma_command_decode(&k, bytes, DMA_LINE, &fault))
         k = (struct packet_dma_command){.size = 0, .blob = BLOB_NONE};
     if (!makes_sense(c, &k)) {
-        refuse(c, &k);
+        refuse_command(c, &k);
         k.size = 0;
     } else if (blob_at(k.blob)) {
         blob_at(k.blob)->status = PACKET_DMA_BUSY;
@@ -219,7 +219,7 @@ static void send_write(struct packet_dma *c, uint32_t number)
 }
 
 /* Cuts the next piece off a command and sends its first request. */
-static void issue(struct packet_dma *c, uint32_t i)
+static void issue_piece(struct packet_dma *c, uint32_t i)
 {
     struct dma_job *job = job_at(c, i);
     const struct packet_dma_command *k = &job->what;
@@ -278,7 +278,7 @@ static bool send_requests(struct packet_dma *c)
             c->first_read = piece_at(c, number)->next;
             send_write(c, number);
         } else {
-            issue(c, i);
+            issue_piece(c, i);
         }
         progress = true;
     }

@@ -10,7 +10,7 @@ static void trace_cpu_init(struct trace_cpu *c)
     c->next_byte = CPU_PACKET_ROOM;
 }
 
-static void say(void *context, uint32_t line, const char *text)
+static void say_mistake(void *context, uint32_t line, const char *text)
 {
     const char *path = context;
     if (line)
@@ -48,7 +48,7 @@ static bool start_line(struct trace_cpu *c)
     size_t size = strlen(path), end = strlen(API_TRACE_FILE);
     bool file = size >= end && strcmp(path + size - end, API_TRACE_FILE) == 0;
     snprintf(place, sizeof place, "%s%s%s", path, file ? "" : "/", file ? "" : API_TRACE_FILE);
-    const struct api_trace_sink sink = {say, place};
+    const struct api_trace_sink sink = {say_mistake, place};
     c->trace.folder = "";
     if (!api_trace_read(&c->trace, path, &sink)) {
         engine_fail(&c->io.base, "the trace '%s' has errors; nothing was played", path);
@@ -149,7 +149,7 @@ static void moved(struct trace_cpu *c)
 {
     if (c->phase == CPU_WRITE_PACKET) {
         timeline_end(&c->io.base, c->sequence, "1 write the packet to memory");
-        lap(c, 0);
+        end_step(c, 0);
         c->phase = CPU_RING;
     } else if (c->phase == CPU_READ_ANSWER) {
         packet_over(c);
@@ -158,7 +158,7 @@ static void moved(struct trace_cpu *c)
     }
 }
 
-static bool receive(struct trace_cpu *c)
+static bool receive_replies(struct trace_cpu *c)
 {
     const struct mem_reply *m;
     bool progress = false;
@@ -183,7 +183,7 @@ static bool is_moving(const struct trace_cpu *c)
 
 static bool trace_cpu_tick(struct trace_cpu *c)
 {
-    bool progress = receive(c);
+    bool progress = receive_replies(c);
     if (is_moving(c)) {
         progress |= move_send(c);
         if (!move_is_over(c))

@@ -65,7 +65,7 @@ static struct cpu_check *check_at(const struct trace_cpu *c, uint32_t i)
     return (struct cpu_check *)(void *)blob_at(c->checks)->bytes + i;
 }
 
-static void compare(struct trace_cpu *c, const struct cpu_check *check, const uint8_t *found)
+static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, const uint8_t *found)
 {
     const uint8_t *expected = blob_at(c->bytes)->bytes + check->from;
     uint64_t wrong = 0, first = 0;
@@ -91,7 +91,7 @@ static bool checks_done(struct trace_cpu *c)
     if (c->found != BLOB_NONE) {
         const struct cpu_check *check = check_at(c, c->compared);
         if (file_read(c, check->file, check->from + check->size))
-            compare(c, check, blob_at(c->found)->bytes);
+            compare_bytes(c, check, blob_at(c->found)->bytes);
         blob_free(c->found);
         c->found = BLOB_NONE;
         bytes_free(c);

@@ -115,8 +115,8 @@ static uint32_t text_find(uint32_t blob, uint32_t count, const char *name, uint3
     return CPU_NONE;
 }
 
-/* The module to be asked for a name as number `item`: of those that lines and --module have
- * registered, or the one that the line names. 0: there are no more. */
+/* The module to be asked for a name as number `item`: one of the modules that lines and --module
+ * have registered, or the module that the line names. 0: there are no more. */
 static uint64_t module_to_ask(const struct trace_cpu *c, uint32_t module, uint32_t item)
 {
     if (module)

@@ -120,7 +120,7 @@ static struct api_request *packet_new(struct trace_cpu *c, enum api_call call)
     return &c->request;
 }
 
-static void lap(struct trace_cpu *c, unsigned step)
+static void end_step(struct trace_cpu *c, unsigned step)
 {
     c->times[step] = trace_cpu_now(c) - c->since;
     c->since = trace_cpu_now(c);
@@ -152,7 +152,7 @@ static bool ask_device(struct trace_cpu *c)
 
 static void answer_read(struct trace_cpu *c)
 {
-    lap(c, 1);
+    end_step(c, 1);
     c->packet_bytes = packet_bytes(&api_answer_layout, c->request.call);
     memset(c->packet, 0, c->packet_bytes);
     c->phase = CPU_READ_ANSWER;
@@ -185,7 +185,7 @@ static bool packet_over(struct trace_cpu *c)
 {
     struct packet_fault fault;
     char text[200];
-    lap(c, 2);
+    end_step(c, 2);
     if (!api_answer_decode(&c->answer, c->packet, c->packet_bytes, &fault)) {
         cpu_fail(c, cpu_line_of_call(c), "the device's answer cannot be read: %s",
                  packet_fault_text(&fault, text, sizeof text));

@@ -314,7 +314,7 @@ static bool play_module_unload(struct trace_cpu *c, const struct api_trace_call 
     return !call_failed(c, "hipModuleUnload");
 }
 
-/* A query that found what it asked for is asked until it finds it again. */
+/* A recorded query that was answered "done" is repeated until the answer is "done" again. */
 static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage++ > 0) {

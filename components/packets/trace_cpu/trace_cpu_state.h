@@ -147,7 +147,7 @@ static bool move_is_over(const struct trace_cpu *c);
 static uint64_t memory_base(const struct trace_cpu *c);
 static void packet_write(struct trace_cpu *c);
 static struct api_request *packet_new(struct trace_cpu *c, enum api_call call);
-static void lap(struct trace_cpu *c, unsigned step);
+static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);
 static void device_answered(struct trace_cpu *c, const uint8_t *line);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void describe(const char *path, char *text, size_t size)
+static void describe_mapping(const char *path, char *text, size_t size)
 {
     const char *slash = strrchr(path, '/');
     if (strncmp(path, "[stack", 6) == 0)
@@ -36,6 +36,6 @@ bool host_pointer_describe(uint64_t address, char *text, size_t size)
     if (maps)
         fclose(maps);
     if (found)
-        describe(path, text, size);
+        describe_mapping(path, text, size);
     return found;
 }

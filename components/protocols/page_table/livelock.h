@@ -1,12 +1,12 @@
 /* Does a launch that is executed without time only repeat itself? Then it never ends.
  *
  * While a launch is watched, its executor tells of every store and atomic, once it is done. A lap
- * is a stretch in which each of them left what an earlier one had left there: memory stays as it
- * is. A wavefront or warp which comes back to a state of its own in one lap does so for ever, as
- * nothing that it can read changes, unless others of the launch end the lap. When all have come
- * back in the same lap, none ever will. Whatever else could change memory, or what is read beside
- * it (the time, the host), ends the lap, too; so does a store that is not remembered. Called by
- * functional executors; there is one watch in a process. */
+ * is a stretch in which each store left the bytes that an earlier store had left there: memory
+ * stays as it is. A wavefront or warp which comes back to an earlier state of its own in one lap
+ * does so for ever, since memory does not change, unless others of the launch end the lap. When all
+ * have come back in the same lap, none ever will. Whatever else could change memory, or what is
+ * read beside it (the time, the host), ends the lap, too; so does a store that is not remembered.
+ * Called by functional executors; there is one watch in a process. */
 #ifndef HEDDLE_PAGE_TABLE_LIVELOCK_H
 #define HEDDLE_PAGE_TABLE_LIVELOCK_H
 

@@ -4,9 +4,9 @@
  * A radix tree of four levels with 512 entries each, as in x86-64 and GCN, over the virtual page
  * number; so pages of 2^page_bits bytes (12 .. 21) cover virtual addresses below 2^48. Nodes are
  * numbers in one array that is reserved when the table is set up and costs host memory only where
- * it is used. Pages are mapped one by one; a node whose last entry is gone is given back, so a
- * program that allocates and frees for long needs no more of them than what is mapped now. No other
- * state, no pointers.
+ * it is used. Pages are mapped one by one; a node whose last entry is gone is given back, so nodes
+ * are needed only for pages that are mapped now, however long a program allocates and frees. No
+ * other state, no pointers.
  *
  * Writes happen in host calls, between edges of the clock, or at the end of a window. MMUs keep
  * nothing: a walk is answered with what stands here when it ends. TLBs do keep entries: a unit that

@@ -209,7 +209,7 @@ const struct program_freed *program_find_freed(const struct program_table *table
 #define FAR_BYTES (UINT64_C(1) << 40) /* no simulated memory is as large */
 
 /* From the nearest byte of an allocation to an address. */
-static uint64_t distance(const struct program_allocation *a, uint64_t address)
+static uint64_t distance_to(const struct program_allocation *a, uint64_t address)
 {
     return address < a->start ? a->start - address : address >= a->end ? address - a->end + 1 : 0;
 }
@@ -222,50 +222,38 @@ static bool describe_stack(const struct program_table *table, uint64_t address, 
     uint32_t rank = program_rank(table, address);
     for (uint32_t i = rank ? rank - 1 : 0; i <= rank && i < table->allocation_count; i++) {
         const struct program_allocation *a = &table->allocation[i];
-        if (a->use != PROGRAM_SCRATCH || distance(a, address) >= nearest
-            || distance(a, address) >= FAR_BYTES)
+        if (a->use != PROGRAM_SCRATCH || distance_to(a, address) >= nearest
+            || distance_to(a, address) >= FAR_BYTES)
             continue;
         snprintf(text, size,
                  "%" PRIu64 " bytes outside of the private memory of wavefronts: does a kernel "
                  "recurse, or need more stack than the compiler has counted?",
-                 distance(a, address));
+                 distance_to(a, address));
         return true;
     }
     return false;
 }
 
-void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
+static bool describe_freed(const struct program_table *table, uint64_t address, char *text,
+                           size_t size)
 {
     uint32_t number;
     const struct program_freed *freed = program_find_freed(table, address, &number);
-    if (freed) {
+    if (freed)
         snprintf(text, size,
                  "%" PRIu64 " bytes into allocation %" PRIu64 " of the program, %" PRIu64
                  " bytes at 0x%" PRIx64 ", which its free %" PRIu32 " gave back",
                  address - freed->start, freed->number, freed->end - freed->start, freed->start,
                  number);
-        return;
-    }
-    uint32_t rank = program_rank(table, address), low = rank, high = rank,
-             end = table->allocation_count - (page_table_is_name(address) ? 0 : table->named);
-    while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
-        low--;
-    while (high < end && table->allocation[high].use != PROGRAM_BUFFER)
-        high++;
-    const struct program_allocation *before = low ? &table->allocation[low - 1] : NULL;
-    const struct program_allocation *after = high < end ? &table->allocation[high] : NULL;
-    if (before && after && address >= before->end && after->start - address < address - before->end)
-        before = NULL;
-    const struct program_allocation *near = before ? before : after;
-    uint64_t nearest = near ? distance(near, address) : UINT64_MAX;
-    if (nearest > 0 && describe_stack(table, address, nearest, text, size))
-        return;
-    bool far = !near || nearest >= FAR_BYTES;
-    if (far && host_pointer_describe(address, text, size))
-        return;
-    if (near && far)
-        snprintf(text, size, "far from all allocations: is it a pointer of the host?");
-    else if (before && address < before->end)
+    return freed != NULL;
+}
+
+/* `before` is NULL when `after` is nearer. Both are NULL: nothing is allocated. */
+static void describe_near(const struct program_allocation *before,
+                          const struct program_allocation *after, uint64_t address, char *text,
+                          size_t size)
+{
+    if (before && address < before->end)
         snprintf(text, size,
                  "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
                  address - before->start, before->end - before->start,
@@ -282,4 +270,31 @@ void program_describe(const struct program_table *table, uint64_t address, char 
                  page_table_address(after->start));
     else
         snprintf(text, size, "nothing is allocated");
+}
+
+void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
+{
+    if (describe_freed(table, address, text, size))
+        return;
+    uint32_t rank = program_rank(table, address), low = rank, high = rank,
+             end = table->allocation_count - (page_table_is_name(address) ? 0 : table->named);
+    while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
+        low--;
+    while (high < end && table->allocation[high].use != PROGRAM_BUFFER)
+        high++;
+    const struct program_allocation *before = low ? &table->allocation[low - 1] : NULL;
+    const struct program_allocation *after = high < end ? &table->allocation[high] : NULL;
+    if (before && after && address >= before->end && after->start - address < address - before->end)
+        before = NULL;
+    const struct program_allocation *near = before ? before : after;
+    uint64_t nearest = near ? distance_to(near, address) : UINT64_MAX;
+    if (nearest > 0 && describe_stack(table, address, nearest, text, size))
+        return;
+    bool far = !near || nearest >= FAR_BYTES;
+    if (far && host_pointer_describe(address, text, size))
+        return;
+    if (near && far)
+        snprintf(text, size, "far from all allocations: is it a pointer of the host?");
+    else
+        describe_near(before, after, address, text, size);
 }

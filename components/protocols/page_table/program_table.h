@@ -106,8 +106,8 @@ static inline uint64_t program_name(const struct program_table *table, uint32_t 
     return table->named && program_find(table, name) ? name : address;
 }
 
-/* What `address` means in a process: its own allocation there, or that of another process, which is
- * not mapped in this one. */
+/* What `address` means in a process: the process' own allocation there, or another process'
+ * allocation, which this process cannot access. */
 static inline const struct program_allocation *program_find_in(const struct program_table *table,
                                                                uint32_t pid, uint64_t address)
 {

@@ -1,8 +1,8 @@
 /* The dies that hold a line, as memory that keeps track of them knows them: see probe.heddle.
  *
- * Behind all translation the process of a request (`pid` of the protocol mem) means nothing more. A
- * cache that is probed sends the number of its die in its place, which is the element of the port
- * `probe` of the memory that leads to it. Reads whose line the cache does not keep, and requests of
+ * Behind all translation the process of a request (`pid` of the protocol mem) means nothing more.
+ * A cache that is probed sends the number of its die there: the element of the memory's port
+ * `probe` that leads to the cache. Reads whose line the cache does not keep, and requests of
  * others, have a process there, or 0. */
 #ifndef HEDDLE_PROTOCOLS_PROBE_DIE_H
 #define HEDDLE_PROTOCOLS_PROBE_DIE_H

@@ -18,9 +18,9 @@
  * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
  * number stands in the last word of this one.
  *
- * The player writes a block before it sends the message that names it, and nothing of it again
- * until the block's end has been reported, or that what there is of it is over (trace_block.more):
- * so a reader never sees a change, in whichever lane it runs. */
+ * The player writes a block before it sends the message that names it, and does not write the block
+ * again until it has been told that the block has ended, or that the parts written so far are over
+ * (trace_block.more). So a reader never sees a change, in whichever lane it runs. */
 #ifndef HEDDLE_COMPONENTS_TRACE_STREAM_H
 #define HEDDLE_COMPONENTS_TRACE_STREAM_H
 

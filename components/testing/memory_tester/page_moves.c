@@ -19,8 +19,6 @@
  * random. */
 #include "tester_state.h"
 
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
 #include "components/protocols/translate/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
 #include "base/splitmix64.h"

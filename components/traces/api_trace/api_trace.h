@@ -1,13 +1,13 @@
 /* Traces of GPU API calls: reader, checker and writer. A library by itself; it knows no simulator.
  *
- * The grammar is that of balar's trace player (SST, sst-simulator.org, "Balar In Depth"), one call
- * a line, and our extension of it, which a trace announces in its first line;
+ * The grammar is the one of balar's trace player (SST, sst-simulator.org, "Balar In Depth"), one
+ * call a line, or our extension, which a trace announces in its first line;
  * docs/reference/api-traces.md describes both. Device memory, streams and events are numbers in the
  * trace ("dptr-0"), never addresses, so that a trace can be played on anything.
  *
  * A trace is read whole and is constant from then on; api_trace_release() gives everything back.
- * Mistakes go to the caller's `say`, each with its line, and reading goes on to find more; what is
- * returned says whether there were any. Running out of host memory ends the program. */
+ * Mistakes go to the caller's `say`, each with its line, and reading goes on to find more; the
+ * value returned says whether there were any. Running out of host memory ends the program. */
 #ifndef HEDDLE_API_TRACE_H
 #define HEDDLE_API_TRACE_H
 
@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "base/region.h"
 
 #define API_TRACE_VERSION 2                  /* the newest; 1 lacks what recorded programs need */
 #define API_TRACE_FILE    "cuda_calls.trace" /* in a folder, as the tracer calls it */
@@ -115,14 +117,12 @@ struct api_trace_call {
     uint32_t argument_count;
 };
 
-struct api_trace_memory;
-
 struct api_trace {
     uint32_t version;   /* 0: balar's grammar; otherwise up to API_TRACE_VERSION */
     const char *folder; /* where its files are; "" for a text */
     const struct api_trace_call *calls;
     uint32_t call_count;
-    struct api_trace_memory *memory;
+    struct region memory;
 };
 
 /* Told of each mistake: one line of text, without the place. `line` 0: the whole file. */

@@ -21,8 +21,8 @@ struct argument_list {
 static void add_argument(struct api_trace_reader *r, struct argument_list *list,
                          struct api_trace_argument argument)
 {
-    list->items = api_trace_grow(r->trace->memory, list->items, list->count, &list->capacity,
-                                 sizeof *list->items);
+    list->items = region_grow(&r->trace->memory, list->items, list->count, &list->capacity,
+                              sizeof *list->items);
     list->items[list->count++] = argument;
 }
 
@@ -107,7 +107,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
         add_argument(r, list, argument);
         return true;
     }
-    uint8_t *bytes = api_trace_take(r->trace->memory, size, 1);
+    uint8_t *bytes = region_take(&r->trace->memory, size);
     if (is_float && size < 4)
         return api_trace_fail(r,
                               "argument %" PRIu32 " has a '.' and %" PRIu32
@@ -160,7 +160,7 @@ static bool read_hex(struct api_trace_reader *r, const char *text, size_t length
                      struct api_trace_argument *argument)
 {
     static const char digits[] = "0123456789abcdef";
-    uint8_t *bytes = api_trace_take(r->trace->memory, length / 2, 1);
+    uint8_t *bytes = region_take(&r->trace->memory, length / 2);
     for (size_t i = 0; i < length; i++) {
         const char *digit = text[i] != 0 ? strchr(digits, text[i]) : NULL;
         if (digit == NULL)

@@ -1,5 +1,5 @@
-/* What a call needs from those before it: memory that is allocated and large enough, streams and
- * events that exist. Called by api_trace_read.c after each line. */
+/* Checks what a call needs from earlier calls: memory that is allocated and large enough, streams
+ * and events that exist. Called by api_trace_read.c after each line. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static struct api_trace_object *api_trace_find(const struct api_trace_set *set, 
 static struct api_trace_object *insert(struct api_trace_reader *r, struct api_trace_set *set,
                                        uint32_t number)
 {
-    set->items = api_trace_grow(r->trace->memory, set->items, set->count, &set->capacity,
-                                sizeof *set->items);
+    set->items =
+        region_grow(&r->trace->memory, set->items, set->count, &set->capacity, sizeof *set->items);
     uint32_t at = set->count++;
     while (at > 0 && set->items[at - 1].number > number) {
         set->items[at] = set->items[at - 1];

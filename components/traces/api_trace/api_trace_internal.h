@@ -4,17 +4,6 @@
 
 #include "components/traces/api_trace/api_trace.h"
 
-/* ---- memory: zeroed, stays where it is until the trace is released ---- */
-
-struct api_trace_memory *api_trace_memory_new(void);
-void *api_trace_take(struct api_trace_memory *memory, size_t count, size_t size);
-const char *api_trace_copy(struct api_trace_memory *memory, const char *text, size_t size);
-void api_trace_memory_free(struct api_trace_memory *memory);
-
-/* Room for one more item in an array that doubles; the items keep their order. */
-void *api_trace_grow(struct api_trace_memory *memory, void *items, uint32_t count,
-                     uint32_t *capacity, size_t size);
-
 /* ---- grammar ---- */
 
 enum api_trace_value {

@@ -110,15 +110,15 @@ static void read_line(struct api_trace_reader *r, char *line, struct call_list *
         return;
     if (!read_call(r, line, &call) || !api_trace_follow(r, &call))
         return;
-    list->items = api_trace_grow(r->trace->memory, list->items, list->count, &list->capacity,
-                                 sizeof *list->items);
+    list->items = region_grow(&r->trace->memory, list->items, list->count, &list->capacity,
+                              sizeof *list->items);
     list->items[list->count++] = call;
 }
 
 bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
                      const struct api_trace_sink *sink)
 {
-    *trace = (struct api_trace){.folder = "", .memory = api_trace_memory_new()};
+    *trace = (struct api_trace){.folder = "", .memory = {.what = "an API trace"}};
     struct api_trace_reader r = {.trace = trace, .sink = sink};
     struct call_list list = {0};
     bool is_first = true;
@@ -134,7 +134,7 @@ bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
         } else {
             /* the values of a call stay where they are, each ended by a zero in place of its comma
              */
-            char *line = api_trace_take(trace->memory, used + 1, 1);
+            char *line = region_take(&trace->memory, used + 1);
             memcpy(line, text + at, used);
             read_line(&r, line, &list, &is_first);
         }
@@ -145,11 +145,11 @@ bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
     return !r.failed;
 }
 
-static const char *join_path(struct api_trace_memory *memory, const char *folder, const char *file)
+static const char *join_path(struct region *memory, const char *folder, const char *file)
 {
     size_t head = strlen(folder), tail = strlen(file);
     bool slash = head > 0 && folder[head - 1] != '/';
-    char *path = api_trace_take(memory, head + tail + 2, 1);
+    char *path = region_take(memory, head + tail + 2);
     memcpy(path, folder, head);
     if (slash)
         path[head] = '/';
@@ -168,7 +168,7 @@ static void check_file(struct api_trace_reader *r, const struct api_trace_call *
 {
     struct stat status;
     r->line = call->line;
-    const char *path = join_path(r->trace->memory, r->trace->folder, call->file);
+    const char *path = join_path(&r->trace->memory, r->trace->folder, call->file);
     if (stat(path, &status) != 0)
         api_trace_fail(r, "cannot read the file '%.200s': %s", call->file, strerror(errno));
     else if (!S_ISREG(status.st_mode))
@@ -194,7 +194,7 @@ static bool read_text(struct api_trace_reader *r, const char *path, const char *
     if (!good)
         api_trace_fail(r, "'%.300s' is not a file", path);
     *size = good ? (size_t)status.st_size : 0;
-    char *bytes = api_trace_take(r->trace->memory, *size + 1, 1);
+    char *bytes = region_take(&r->trace->memory, *size + 1);
     if (good && fread(bytes, 1, *size, file) != *size)
         good = api_trace_fail(r, "cannot read '%.300s' whole", path);
     fclose(file);
@@ -204,16 +204,16 @@ static bool read_text(struct api_trace_reader *r, const char *path, const char *
 
 bool api_trace_read(struct api_trace *trace, const char *path, const struct api_trace_sink *sink)
 {
-    struct api_trace holder = {.memory = api_trace_memory_new()};
+    struct api_trace holder = {.memory = {.what = "an API trace"}};
     struct api_trace_reader r = {.trace = &holder, .sink = sink};
     struct stat status;
     const char *text = "", *folder;
     size_t size = 0;
     bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    const char *name = is_folder ? join_path(holder.memory, path, API_TRACE_FILE) : path;
+    const char *name = is_folder ? join_path(&holder.memory, path, API_TRACE_FILE) : path;
     const char *slash = strrchr(path, '/');
     folder = is_folder ? path
-                       : api_trace_copy(holder.memory, path,
+                       : region_strndup(&holder.memory, path,
                                         slash != NULL ? (size_t)(slash - path) + 1 : 0);
     if (!read_text(&r, name, &text, &size)) {
         *trace = holder;
@@ -221,8 +221,8 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
         return false;
     }
     bool good = api_trace_parse(trace, text, size, sink);
-    trace->folder = api_trace_copy(trace->memory, folder, strlen(folder));
-    api_trace_memory_free(holder.memory);
+    trace->folder = region_strndup(&trace->memory, folder, strlen(folder));
+    region_release(&holder.memory);
     r = (struct api_trace_reader){.trace = trace, .sink = sink};
     for (uint32_t i = 0; i < trace->call_count; i++)
         if (trace->calls[i].file != NULL)
@@ -300,6 +300,6 @@ bool api_trace_check_names(const struct api_trace *trace, const struct api_trace
 
 void api_trace_release(struct api_trace *trace)
 {
-    api_trace_memory_free(trace->memory);
+    region_release(&trace->memory);
     *trace = (struct api_trace){.folder = ""};
 }

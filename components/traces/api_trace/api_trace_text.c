@@ -73,7 +73,7 @@ static bool symbol_text(struct api_trace_reader *r, const char *text, size_t siz
         || !api_trace_symbol_number(text, head, "module-", &pointer->allocation))
         return false;
     pointer->space = API_TRACE_SYMBOL;
-    pointer->symbol = api_trace_copy(r->trace->memory, dot + 1, size - head - 1);
+    pointer->symbol = region_strndup(&r->trace->memory, dot + 1, size - head - 1);
     return true;
 }
 

@@ -12,8 +12,8 @@ static uint32_t handle_stream(struct api_trace_reader *r, uint64_t handle)
     for (uint32_t i = 0; i < set->count; i++)
         if (set->items[i].handle == handle)
             return set->items[i].number;
-    set->items = api_trace_grow(r->trace->memory, set->items, set->count, &set->capacity,
-                                sizeof *set->items);
+    set->items =
+        region_grow(&r->trace->memory, set->items, set->count, &set->capacity, sizeof *set->items);
     set->items[set->count] = (struct api_trace_object){
         .number = set->count + 1, .line = r->line, .is_live = true, .handle = handle};
     return set->items[set->count++].number;

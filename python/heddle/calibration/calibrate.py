@@ -12,16 +12,15 @@ import subprocess
 import sys
 from typing import Any, Sequence
 
-from heddle.calibration import (plots, compare, description, fit, results,
-                                variants)
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, digest, digest_of, write
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import progress_on
+from heddle.calibration import plots, compare, description, fit, results, variants
 from heddle.calibration.compare import Compared
 from heddle.calibration.description import Description, Row
 from heddle.calibration.point_runner import STATISTICS, Runner, Unreadable
 from heddle.calibration.points import DONE, LEFT_OUT, WAITING, Outcome, Point, Store
-from heddle.files import csv_text, digest, digest_of, write
-from heddle.mistakes import Mistake
-from heddle.progress import progress_on
-from heddle.command_line import Options
 
 WORST = 12          # points that are named
 FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants all of them
@@ -44,7 +43,7 @@ def chosen(found: Description, labels: str | None, points: int | None) -> Descri
 
 @dataclasses.dataclass
 class Judged:
-    """Rows by what became of them, with the reason of those that have no value."""
+    """Rows by their outcome; rows without a value have the reason."""
 
     done: list[Compared]
     left: list[tuple[Row, str]]
@@ -68,6 +67,7 @@ class Calibration:
     def points(self, rows: Sequence[Row], more: tuple[str, ...] = (),
                generic: bool = False) -> list[Point]:
         """Of each row; rows that are read from the same run have the same."""
+        generic = generic or self.options.generic
         return [self._point(row, (*self.settings, *more), generic) for row in rows]
 
     def _point(self, row: Row, settings: tuple[str, ...], generic: bool) -> Point:

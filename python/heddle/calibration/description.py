@@ -56,8 +56,8 @@ import pathlib
 import re
 from typing import Any, Mapping
 
-from heddle.mistakes import Mistake
-from heddle.toml import Reader, load
+from heddle.base.mistakes import Mistake
+from heddle.base.toml import Reader, load
 
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12}
 FROM_STATISTICS = ("kernels", "last kernel", "simulated time")

@@ -3,10 +3,8 @@
 What is made small is the mean over the labels of the mean of |ln(simulated / measured)| of their
 points: each label counts the same, and twice too slow is as bad as twice too fast.
 
-Every vector of parameters that was tried stays in the folder with its points, so the folds share
-what they have in common, and a fit that was interrupted goes on. The same points and intervals
-give the same result.
-"""
+Every vector of parameters that was tried stays in the folder with its points, so folds share
+points, and an interrupted fit goes on. The same points and intervals give the same result."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,8 +13,8 @@ import re
 import statistics
 from typing import Callable, Mapping, Sequence
 
+from heddle.base.mistakes import Mistake
 from heddle.calibration.compare import Compared, by_label
-from heddle.mistakes import Mistake
 
 
 @dataclasses.dataclass(frozen=True)

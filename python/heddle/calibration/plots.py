@@ -5,7 +5,7 @@ import math
 from typing import Sequence
 
 from heddle.calibration.compare import Compared, by_label, errors_of, percent
-from heddle.draw import WIDTH, Log, document, mark, text, tick_text
+from heddle.drawing.draw import WIDTH, Log, document, mark, text, tick_text
 
 
 def _axes(x: Log, y: Log, ticks: int, size: int) -> list[str]:

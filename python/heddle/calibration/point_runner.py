@@ -18,9 +18,9 @@ import signal
 import time
 from typing import Any, Callable, Sequence
 
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import duration
 from heddle.calibration.points import DONE, FAILED, LEFT_OUT, WAITING, Outcome, Point, Store
-from heddle.mistakes import Mistake
-from heddle.progress import duration
 from heddle.sweeps.worker import complaint, logged, longest, was_limited
 
 # What a reader is given: the point and the path of its log without an ending (.out, .err, .json).
@@ -84,9 +84,9 @@ def expected_cost(costs: Sequence[tuple[float, float]], size: float) -> float | 
 
 
 class Runner:
-    """`limit`: CPU seconds of a point. `budget`: of all that are run; those that are expected to
-    cost more than what is left of it wait on, and the sizes of a chain are run from coarse to fine.
-    `say`: gets lines on how far it is, or None."""
+    """`limit`: CPU seconds of a point. `budget`: CPU seconds of all points. A point that is
+    expected to cost more than the rest of the budget goes on waiting, and the sizes of a chain are
+    run from coarse to fine. `say`: gets lines of progress, or None."""
 
     def __init__(self, store: Store, read: Reader, jobs: int = 1, limit: float = 300.0,
                  say: Callable[[str], None] | None = None, keep_statistics: bool = False,
@@ -94,7 +94,7 @@ class Runner:
         self.store, self.read, self.jobs, self.limit = store, read, max(jobs, 1), limit
         self.say, self.keep, self.budget = say, keep_statistics, budget
         self.passes: dict[str, int] = {}       # by key
-        self.promised: dict[str, float] = {}   # what those that run are expected to cost
+        self.promised: dict[str, float] = {}   # the expected cost of each running point
         self.children: dict[int, Child] = {}  # by the descriptor of their process
         self.selector = selectors.DefaultSelector()
         self.spent, self.finished, self.total = 0.0, 0, 0

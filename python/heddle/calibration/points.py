@@ -2,7 +2,7 @@
 
 The folder has `points.sqlite`, a folder `logs` with what each run printed, and a lock, so that one
 process at a time works on it. A point's key is a digest of everything that its result depends on,
-so a point that is done stays done for as long as nothing of that changes, and no longer.
+so a point that is done stays done until any of that changes.
 
 Each change of a state is one transaction. A process that is killed leaves points that are
 "running"; whoever opens the folder next makes them wait again.
@@ -15,8 +15,8 @@ import pathlib
 import sqlite3
 from typing import Any, Iterable, Sequence
 
-from heddle.files import hold
-from heddle.mistakes import Mistake
+from heddle.base.files import hold
+from heddle.base.mistakes import Mistake
 from heddle.sweeps import intact
 
 WAITING, RUNNING, DONE, FAILED, LEFT_OUT = "waiting", "running", "done", "failed", "left out"

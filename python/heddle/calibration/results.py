@@ -9,8 +9,8 @@ from typing import Any, Mapping
 
 from heddle.calibration.description import SECONDS, Description, Row, conversion, fill
 from heddle.calibration.point_runner import Unreadable
-from heddle.kernels import timed
-from heddle.statistics_file import Statistics
+from heddle.statistics.kernels import timed
+from heddle.statistics.statistics_file import Statistics
 from heddle.verdict.fullness import of_file
 from heddle.verdict.kernel_facts import Machine
 from heddle.verdict.limits import of_kernel

@@ -12,15 +12,15 @@ import pathlib
 import re
 from typing import Collection, Iterator, Mapping, Sequence
 
-from heddle import profiler
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write
+from heddle.base.mistakes import Mistake
+from heddle.counters import profiler
 from heddle.counters import table as tables, report
-from heddle.counters.table import Counter
+from heddle.counters.profiler import Profiled
 from heddle.counters.report import Counted, Dispatch
-from heddle.files import csv_text, write
-from heddle.mistakes import Mistake
-from heddle.profiler import Profiled
-from heddle.statistics_file import number, read
-from heddle.command_line import Options
+from heddle.counters.table import Counter
+from heddle.statistics.statistics_file import number, read
 
 NEAR = 0.05  # what counts as near
 BLOCKS = re.compile(r"(GRBM|SPI|SQC?|TA|TD|TCP|TCA|TCC|CPC|CPF)_\w+")
@@ -35,8 +35,8 @@ def plain(column: str) -> str:
 
 
 def card_counters(launch: Profiled, place: str, known: Collection[str] = ()) -> dict[str, float]:
-    """What is called like a counter, or is one of those that are known. Channels are added up where
-    there is no sum of them."""
+    """The columns that are counters by their names, or are in `known`. Channels are added up if
+    there is no column with their sum."""
     found: dict[str, float] = {}
     for column, text in launch.texts.items():
         if (BLOCKS.fullmatch(plain(column)) or column in known) and text.strip():

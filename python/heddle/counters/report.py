@@ -6,12 +6,12 @@ import dataclasses
 from collections import Counter as Counts
 from typing import Any, Iterator
 
-from heddle import profile as profiles
+from heddle.base.files import csv_text
+from heddle.base.mistakes import Mistake
 from heddle.counters import table as tables
 from heddle.counters.table import Evaluator, Profile, Table, Value
-from heddle.files import csv_text
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Identity, Statistics, identity, kernel_labels, number
+from heddle.statistics import profile as profiles
+from heddle.statistics.statistics_file import Identity, Statistics, identity, kernel_labels, number
 
 # Of rocprof's CSV in front of the counters; what a run does not know is left empty.
 COLUMNS = ("Dispatch_ID", "GPU_ID", "Grid_Size", "Workgroup_Size", "LDS_Per_Workgroup",

@@ -12,7 +12,7 @@ import pathlib
 import re
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.statistics.statistics_file import Statistics, collapse, number
 
 EQUAL, NEAR, DIFFERS = "equal", "near", "differs"
 KINDS = (EQUAL, NEAR, DIFFERS)

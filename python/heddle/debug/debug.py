@@ -8,12 +8,12 @@ import stat
 import sys
 from typing import IO
 
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
 from heddle.debug import symbols
 from heddle.debug.gdb import Gone, Server
 from heddle.debug.process import Output
 from heddle.debug.session import Session
-from heddle.mistakes import Mistake
-from heddle.command_line import Options
 
 REFUSED = ("--threads", "--ranks", "--shared", "--play", "--record", "--checkpoint", "--restore",
            "--view")

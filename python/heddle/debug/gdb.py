@@ -7,11 +7,11 @@ import re
 import socket
 from typing import Callable
 
+from heddle.base.mistakes import Mistake
 from heddle.debug import process, registers, symbols
 from heddle.debug.monitor import Commands
 from heddle.debug.process import Rule, Stop
 from heddle.debug.session import Session
-from heddle.mistakes import Mistake
 
 PACKET, SIGTRAP, SIGINT = 0x8000, 5, 2
 KINDS = {"0": process.BREAK, "1": process.BREAK, "2": process.WRITE, "3": process.READS,

@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import IO, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 READ, WAVES, REGISTERS, DISASSEMBLE, RULES, GO, INTERRUPT, FINDING, NAMED, FORK = range(1, 11)
 BREAK, WRITE, READS, ACCESS = range(4)
@@ -79,7 +79,7 @@ class Registers:
 
 @dataclass(frozen=True)
 class Named:
-    """A register of PTX, with the values of the lanes in which it has one."""
+    """A register of PTX, with its values in the lanes where it is live."""
     name: str
     type: str
     values: dict[int, int]

@@ -1,5 +1,5 @@
-"""A wavefront's registers as gdb sees them: those of an x86-64, of which only rip says something,
-and behind them the wavefront's own."""
+"""A wavefront's registers as gdb sees them: the registers of an x86-64, of which only rip has a
+meaning, then the wavefront's own."""
 from __future__ import annotations
 
 import struct

@@ -1,14 +1,14 @@
-"""A program that can be moved forwards and backwards. Going backwards starts it anew: it comes to
-the same events again, up to the one that is looked for."""
+"""A program that can be moved forwards and backwards. To go backwards, the program is started anew:
+it comes to the same events again, and stops at the wanted one."""
 from __future__ import annotations
 
 import socket
 import tempfile
 from typing import IO, Callable, Sequence
 
+from heddle.base.mistakes import Mistake
 from heddle.debug import process
 from heddle.debug.process import Machine, Output, Process, Registers, Rule, Stop, Wavefront
-from heddle.mistakes import Mistake
 
 
 KEPT = 16  # copies of the process, beside the one that runs
@@ -54,13 +54,13 @@ class Session:
         if copy := self.program.machine.copy(self.program):
             self.past.append(self.program)
             self.program = copy
-        if len(self.past) > KEPT:  # the one that is nearest to those around it
+        if len(self.past) > KEPT:  # drops the copy that is nearest to its neighbours
             events = [process.stop.event for process in self.past]
             least = min(range(1, KEPT), key=lambda i: events[i + 1] - events[i - 1])
             self.past.pop(least).close()
 
     def _begin_at(self, event: int) -> None:
-        """The program is one that stands at this event or before."""
+        """Makes `program` a copy that stands at this event or before."""
         self.program.close()
         for old in reversed(self.past):
             if old.stop.event <= event and (copy := old.machine.copy(old)):
@@ -110,7 +110,7 @@ class Session:
         return stop
 
     def _find(self, wavefront: int) -> Stop | None:
-        """The last event before this one at which a rule holds, or that is the wavefront's."""
+        """The last event before this one at which a rule holds, or which is the wavefront's own."""
         begin, end = self.at.event - 1, self.at.event  # the first one is looked at by the next scan
         while begin >= 1:
             self._begin_at(begin)

@@ -1,6 +1,7 @@
-"""Pages of what is declared: `heddle doc` and `heddle dot --html`.
+"""What is declared, as pages and tables: `heddle doc`, `heddle dot --html` and `heddle params`.
 
-page       what both share: style, texts of documentation comments, files
+markup     what pages share: style, texts of documentation comments, files
+params     the command `heddle params`: parameters as a table
 reference  `heddle doc`: a page a component, as Markdown and as HTML
 walk       `heddle dot --html`: a platform as one page to walk through, and the command `heddle dot`
 

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 from typing import Any, Iterable, Sequence
 
-from heddle import command_line
-from heddle.draw import escape
-from heddle.mistakes import Mistake
-from heddle.pages import page as pages
-from heddle.command_line import Options
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.drawing.draw import escape
+from heddle.pages import markup
 
 Facts = dict[str, Any]  # of the dump
 
@@ -21,7 +21,7 @@ class Page:
     """Every function appends to both files."""
 
     def __init__(self, name: str, title: str):
-        self.name, self.markdown, self.html = name, "", pages.head(title)
+        self.name, self.markdown, self.html = name, "", markup.head(title)
         self.heading(1, title)
 
     def heading(self, level: int, text: str) -> None:
@@ -31,12 +31,12 @@ class Page:
     def text(self, text: str) -> None:
         if text:
             self.markdown += f"{text}\n\n"
-            self.html += pages.paragraphs(text)
+            self.html += markup.paragraphs(text)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         self.markdown += "".join(f"| {' | '.join(row)} |\n" for row in [
             columns, ["---"] * len(columns), *([cell(one) for one in row] for row in rows)]) + "\n"
-        self.html += pages.table(columns, ([pages.inline(one) for one in row] for row in rows))
+        self.html += markup.table(columns, ([markup.inline(one) for one in row] for row in rows))
 
     def section(self, level: int, title: str, columns: Sequence[str],
                 rows: Sequence[Sequence[str]]) -> None:
@@ -53,7 +53,7 @@ class Page:
                 f": {cell(text)}" if text else "") + "\n"
             shown = (f'<a href="{escape(target)}.html">{escape(name)}</a>' if target
                      else f"<code>{escape(name)}</code>")
-            self.html += f"<li>{shown}{': ' + pages.inline(text) if text else ''}</li>\n"
+            self.html += f"<li>{shown}{': ' + markup.inline(text) if text else ''}</li>\n"
         self.markdown += "\n"
         self.html += "</ul>\n"
 
@@ -64,7 +64,7 @@ class Page:
 
     @property
     def files(self) -> dict[str, str]:
-        return {f"{self.name}.md": self.markdown, f"{self.name}.html": self.html + pages.FOOT}
+        return {f"{self.name}.md": self.markdown, f"{self.name}.html": self.html + markup.FOOT}
 
 
 def cell(text: str) -> str:
@@ -308,5 +308,5 @@ def main(chosen: Options) -> int:
             for file in files_of(chosen.library) + chosen.files]
     if None in told:
         return 1
-    pages.save(Path(chosen.output), reference(json.loads(one) for one in told if one))
+    markup.save(Path(chosen.output), reference(json.loads(one) for one in told if one))
     return 0

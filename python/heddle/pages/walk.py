@@ -10,11 +10,11 @@ import json
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
-from heddle import diagram_shares
-from heddle import command_line
-from heddle.draw import escape
-from heddle.pages.page import FOOT, file, head, inline, paragraphs, save, table
-from heddle.command_line import Options
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.drawing.draw import escape
+from heddle.pages.markup import FOOT, file, head, inline, paragraphs, save, table
+from heddle.statistics import diagram_shares
 
 Node = dict[str, Any]  # of the tree in the dump
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heddle import draw
-from heddle.draw import WIDTH, box, count, document, heat, percent, text
-from heddle.kernels import Kernel
-from heddle.measures import RUN, Group
+from heddle.drawing import draw
+from heddle.drawing.draw import WIDTH, box, count, document, heat, percent, text
 from heddle.report.runs import Run
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN, Group
 
 KERNELS_SHOWN = 12
 
@@ -94,7 +94,8 @@ def cut(words: str, most: int) -> str:
 
 @dataclass
 class Level:
-    """Caches or memory of one kind: what they can move in a second, and what they moved."""
+    """Caches or memory of one kind: the bytes that they can move in a second, and the bytes that
+    they moved."""
     path: str
     colour: str
     peak: float
@@ -105,8 +106,8 @@ class Level:
 
 
 def memories(run: Run, scope: str) -> list[Group]:
-    """Groups with a bandwidth that answer requests for memory. Of a memory and its timing part, the
-    one that can move less."""
+    """Groups with a bandwidth that answer requests for memory. A memory and its timing part count
+    as one: the one that can move less."""
     groups = {g.path: g for g in run.of(scope, "bandwidth")
               if g.kind in ("cache", "memory", "part")}
     for path in list(groups):
@@ -118,7 +119,8 @@ def memories(run: Run, scope: str) -> list[Group]:
 
 
 def levels(run: Run) -> list[Level]:
-    """Those that moved at least a twentieth of what the busiest moved, in order of their peaks."""
+    """Levels that moved at least a twentieth of the bytes of the busiest one, in order of their
+    peaks."""
     groups = memories(run, RUN)
     most = max((g.part for g in groups), default=0)
     colours = (draw.ORANGE, draw.BLUE, draw.GREEN, draw.PINK, draw.YELLOW, draw.SKY, draw.BLACK)

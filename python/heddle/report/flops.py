@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from heddle import profile
 from heddle.report.runs import Run
-from heddle.statistics_file import Identity, Statistics
+from heddle.statistics import profile
+from heddle.statistics.statistics_file import Identity, Statistics
 
 ONE = r"add|sub|subrev|mul|mul_legacy|rcp|rsq|sqrt|exp|log|sin|cos"
 TWO = r"fma|fmac|mac|mad|madak|madmk|fmaak|fmamk|mad_legacy|div_fmas|mac_legacy"

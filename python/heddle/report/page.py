@@ -6,15 +6,17 @@ import re
 from pathlib import Path
 from typing import Any, Iterable
 
-from heddle import differences, draw, provenance
-from heddle.draw import count, escape, percent
-from heddle.kernels import Kernel
-from heddle.measures import RUN
+from heddle.base import provenance
+from heddle.drawing import draw
+from heddle.drawing.draw import count, escape, percent
 from heddle.report import figures, requests, roofline, speed, tables
 from heddle.report.runs import MEASURES, Run
 from heddle.report.tables import cell, table
 from heddle.report.timeline import Timeline
-from heddle.statistics_file import is_whole, kernel_labels, number, title
+from heddle.statistics import differences
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN
+from heddle.statistics.statistics_file import is_whole, kernel_labels, number, title
 
 HERE = Path(__file__).parent
 FINDINGS = 12  # kernels about which something is said

@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 from typing import Callable
 
-from heddle import differences, command_line
-from heddle.files import write
-from heddle.mistakes import Mistake
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.base.files import write
+from heddle.base.mistakes import Mistake
 from heddle.report import figures, page, roofline
 from heddle.report.runs import MEASURES, RUN, Run, read_runs
 from heddle.report.timeline import Timeline
-from heddle.command_line import Options
+from heddle.statistics import differences
 
 # What --plot draws of the first run.
 PLOTS: dict[str, Callable[[Run], str | None]] = {
@@ -51,7 +52,7 @@ def plots(run: Run, series: Timeline | None, names: list[str], output: str | Non
 
 def report_sweep(chosen: Options) -> int:
     """The first file is a folder."""
-    from heddle.sweeps import page as sweeps  # needs SQLite, which runs do not
+    from heddle.sweeps import sweep_page as sweeps  # needs SQLite, which runs do not
     from heddle.sweeps.database import is_sweep
     folder = Path(chosen.files[0])
     if not is_sweep(folder):

@@ -6,7 +6,7 @@ import heapq
 import json
 from typing import Any, Iterator
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 PIECES, SLOWEST = 200, 8
 CONNECTIONS = 2  # the process of the trace that has connections as threads

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heddle import draw
-from heddle.draw import WIDTH, Log, document, line, percent, text
-from heddle.kernels import Kernel
-from heddle.measures import RUN
+from heddle.drawing import draw
+from heddle.drawing.draw import WIDTH, Log, document, line, percent, text
 from heddle.report import flops
 from heddle.report.figures import KERNELS_SHOWN, Level, cut, issue, levels
 from heddle.report.flops import Roof
 from heddle.report.runs import Run
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN
 
 BOTTOM, TOP, LEFT, RIGHT = 330.0, 16.0, 62.0, WIDTH - 12.0
 LABEL = 11.0  # height of a kernel's number

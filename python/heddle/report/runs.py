@@ -1,4 +1,4 @@
-"""Runs as the page needs them: the statistics file, and what it says beside its description."""
+"""Runs as the page needs them: the statistics file, with the facts that its description adds."""
 from __future__ import annotations
 
 import json
@@ -7,14 +7,14 @@ import tempfile
 from pathlib import Path
 from typing import Any, Iterator
 
-from heddle import kernels
-from heddle.kernels import Kernel
-from heddle.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hottest, of_kernel,
-                             of_run)
-from heddle.mistakes import Mistake
-from heddle.model import Model, described
-from heddle.diagram_shares import shares
-from heddle.statistics_file import read
+from heddle.base.mistakes import Mistake
+from heddle.statistics import kernels
+from heddle.statistics.diagram_shares import shares
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import (NAMES, RUN, Group, Measured, grouped, least_of_hottest,
+                                        of_kernel, of_run)
+from heddle.statistics.model import Model, described
+from heddle.statistics.statistics_file import read
 from heddle.verdict import limits
 
 MEASURES = ("utilisation", "hit_rate", "bandwidth", "stall")

@@ -6,13 +6,13 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
-from heddle.draw import count, percent
-from heddle.kernels import Kernel
-from heddle.measures import RUN, Group
+from heddle.drawing.draw import count, percent
 from heddle.report import figures
 from heddle.report.runs import Run
 from heddle.report.tables import cell, table
-from heddle.statistics_file import number
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN, Group
+from heddle.statistics.statistics_file import number
 
 # Counters that are requests, those of the first line that a component has.
 REQUESTS = (("reads", "writes", "atomics"), ("accesses",), ("lookups",), ("requests",),
@@ -91,8 +91,8 @@ def _requests(run: Run, path: str) -> int:
 
 
 def elements(run: Run) -> list[dict[str, Any]]:
-    """Of each array that did anything: by element its requests, hit rate, bytes, their share of
-    what it could move, stalled share, utilisation; what is not known is null."""
+    """For each array that did anything, by element: requests, hit rate, bytes, the share of the
+    possible bytes, stalled share, utilisation. Unknown values are null."""
     arrays: dict[str, Group] = {}
     by_path: dict[str, dict[str, tuple[float, float]]] = {}
     for measure in ("hit_rate", "bandwidth", "stall", "utilisation"):

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from typing import Any, Iterable
 
-from heddle import differences, profile
+from heddle.drawing.draw import count, escape, percent, rate
 from heddle.report import figures
-from heddle.draw import count, escape, percent, rate
-from heddle.kernels import Kernel
-from heddle.measures import RUN, Group
 from heddle.report.runs import Run
-from heddle.statistics_file import Identity, number
+from heddle.statistics import differences, profile
+from heddle.statistics.kernels import Kernel
+from heddle.statistics.measures import RUN, Group
+from heddle.statistics.statistics_file import Identity, number
 
 HOTTEST = 14
 INSTRUCTIONS = 16
@@ -90,7 +90,7 @@ def kernels(run: Run, name: str) -> str:
 
 
 def estimates(root: dict[str, Any], sample: dict[str, Any]) -> str:
-    """What all launches of each kernel would take, from those of which something was simulated."""
+    """Estimated cycles of all launches of each kernel, from its simulated launches."""
     names = {record["launch"]: str(record["name"]) for record in root["kernels"]}
     rows = [[cell(names[k["first_launch"]]), cell(k["launches"]), cell(k["simulated"]),
              cell(k["cycles"], count(round(k["cycles"]))),

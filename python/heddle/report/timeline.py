@@ -13,12 +13,13 @@ from array import array
 from dataclasses import dataclass, field
 from typing import Any, Iterator
 
-from heddle.draw import WIDTH, axis_of_time, document, heat, heat_image, heat_top, percent, text
-from heddle.series import Intervals
-from heddle.measures import ratio
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
+from heddle.drawing.draw import (WIDTH, axis_of_time, document, heat, heat_image, heat_top, percent,
+                                 text)
 from heddle.report.runs import MEASURES, Run
-from heddle.statistics_file import collapse, identity
+from heddle.statistics.measures import ratio
+from heddle.statistics.series import Intervals
+from heddle.statistics.statistics_file import collapse, identity
 
 NONE, FULL = 255, 254
 CELLS = 1_500_000  # of one measure

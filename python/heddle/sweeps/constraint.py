@@ -8,7 +8,7 @@ import operator
 import re
 from typing import Any, Callable, Mapping, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 from heddle.sweeps.values import number_of
 
 COMPARE: dict[type, Callable[[Any, Any], Any]] = {

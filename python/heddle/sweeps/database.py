@@ -27,8 +27,8 @@ import shutil
 import sqlite3
 from typing import Any, Iterator, Sequence
 
-from heddle.files import hold
-from heddle.mistakes import Mistake
+from heddle.base.files import hold
+from heddle.base.mistakes import Mistake
 from heddle.sweeps import intact
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.values import number_of

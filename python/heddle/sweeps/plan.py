@@ -35,10 +35,10 @@ import random
 import re
 from typing import Any, Iterator, Mapping, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
+from heddle.base.toml import Reader, load
 from heddle.sweeps.constraint import Constraint
 from heddle.sweeps.values import parse_values
-from heddle.toml import Reader, load
 
 MOST_POINTS = 1_000_000
 TOP_KEYS = {"platform", "platforms", "set", "options", "constraints", "sample", "limit", "generic",
@@ -91,8 +91,8 @@ class Plan:
     listed: tuple[tuple[str, ...], ...] = ()  # settings of each point, in place of combinations
 
     def identity(self) -> dict[str, Any]:
-        """What makes it this sweep and no other. Limits and ways to run it do not, and a list may
-        grow."""
+        """The settings that tell this sweep from others. Limits and ways to run it do not, and a
+        list may grow."""
         found = dataclasses.asdict(self)
         for name in ("limit", "generic", "place", "listed"):
             del found[name]

@@ -13,7 +13,7 @@ import signal
 import subprocess
 from typing import Any, Callable, Iterable, Sequence
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 SMALLEST = 8  # a batch has at least this part of what each processor has to do
 
@@ -30,8 +30,8 @@ def cut(count: int, jobs: int) -> list[int]:
 
 
 class Pool:
-    """What its processes say goes to `log`. Leaving it ends those that run, with all that they
-    have started."""
+    """Processes that work side by side, with their output in `log`. Leaving the pool ends the
+    running processes and all that they have started."""
 
     def __init__(self, jobs: int, log: pathlib.Path):
         self.jobs, self.path, self.log = jobs, log, open(log, "wb")

@@ -18,7 +18,7 @@ import difflib
 import functools
 import pathlib
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.values import number_of
 

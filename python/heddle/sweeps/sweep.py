@@ -20,16 +20,16 @@ import sys
 import time
 from typing import Any, Callable, Iterator, Sequence
 
-from heddle import provenance
-from heddle.files import csv_text, digest, digest_of, write
-from heddle.mistakes import Mistake
-from heddle.progress import duration, progress_on
+from heddle.base import provenance
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, digest, digest_of, write
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import duration, progress_on
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, FAILED, Database, Reading
 from heddle.sweeps.plan import Plan, Point
 from heddle.sweeps.pool import Pool, cut
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of
-from heddle.command_line import Options
 
 POLL = 0.5           # seconds between looks at what workers have done
 # Neither site packages nor the user's variables are needed, and each costs time.

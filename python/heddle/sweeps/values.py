@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import re
 
-from heddle.mistakes import Mistake
+from heddle.base.mistakes import Mistake
 
 MOST = 100_000  # values of one parameter; beyond it somebody has mistyped a range
 

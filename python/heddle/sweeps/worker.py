@@ -59,15 +59,15 @@ def environment() -> dict[bytes, bytes]:
 
 
 def allowance(limit: float) -> tuple[int, int]:
-    """Of CPU time, for a program that listens to SIGXCPU, and for one that does not."""
+    """Two limits of CPU time: for a program that obeys SIGXCPU, and for one that does not."""
     soft, hard = max(int(limit + 0.999), 1), resource.getrlimit(resource.RLIMIT_CPU)[1]
     return (soft, soft + 5) if hard == resource.RLIM_INFINITY else (min(soft, hard),
                                                                     min(soft + 5, hard))
 
 
 def limit_what_starts(soft: int) -> None:
-    """A process may start others before its parent runs again to limit it, and those would never
-    be limited. So what is spawned inherits the limit. The worker has it, too, and ignores it."""
+    """A process may start others before its parent runs again to limit it, and these would never be
+    limited. So child processes inherit the limit. The worker has it, too, and ignores it."""
     signal.signal(signal.SIGXCPU, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.getrlimit(resource.RLIMIT_CPU)[1]))
 

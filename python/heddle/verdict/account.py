@@ -1,12 +1,12 @@
-"""What the time of a kernel went to: for each cause the share of it that is gone at most when the
-cause is.
+"""What the time of a kernel went to: for each cause the largest share that removing the cause can
+save.
 
-A launch begins with `launch`: nothing can be placed yet. Behind that the compute unit that has
-work-groups for longest decides when it ends; on that, its wavefronts' own time is divided among
-what they do and wait for. A SIMD with wavefronts works with its vector ALU (`valu`), or it does not
-since all of them wait: such time is divided as the slots of the wavefronts are, the model's own
-counts of slot-cycles (components/protocols/work/work_cycles.h), those of the ALU and of waiting for
-it left out. These shares add up to the kernel's time, without its start.
+A launch begins with `launch`: nothing can be placed yet. After that, the compute unit that has
+work-groups for longest decides when the launch ends. The time of its wavefronts is divided by what
+they do and wait for. A SIMD with wavefronts works with its vector ALU (`valu`), or all of its
+wavefronts wait. Waiting time is divided in proportion to the model's counts of slot-cycles
+(components/protocols/work/work_cycles.h), without those of the ALU and of waits for it. These
+shares add up to the kernel's time, without its start.
 
 Beside them stands what has no wavefront meanwhile, which could do a part of the work: compute units
 (`idle`, while that one has some), SIMDs of the others (`empty`: wavefronts are so few that at least
@@ -16,7 +16,7 @@ wavefronts' own way (`program`). Of both, the part of the lanes that are off is 
 them on, so many instructions fewer would do."""
 from __future__ import annotations
 
-from heddle.kernels import WAVEFRONTS, Kernel
+from heddle.statistics.kernels import WAVEFRONTS, Kernel
 
 # Time of wavefronts' own instructions, as far as lanes of them are off.
 LANES_OFF = "lanes"

@@ -1,12 +1,12 @@
 """Which element of a machine was full when: banks, channels, TLBs, links one by one, since a mean
-over an array hides one that all others wait for.
+over an array hides an element that all others wait for.
 
-Counters of a series become busy time by the measures that descriptions declare (`heddle.measures`
-has the rules for means); an element is busy by the fullest of its measures. In each interval an
-array is as full as its elements look to a request that comes to it: the mean of their shares,
-weighted by how much each has to do. A tail of one compute unit does not fill the first-level caches
-then, and one hot bank does fill the L2. The fullest array of an interval is where its requests
-queue, if they queue.
+Counters of a series become busy time by the measures that descriptions declare
+(`heddle.statistics.measures` has the rules for means); an element is busy by the fullest of its
+measures. In each interval an array is as full as its elements look to a request that comes to it:
+the mean of their shares, weighted by how much each has to do. A tail of one compute unit does not
+fill the first-level caches then, and one hot bank does fill the L2. The fullest array of an
+interval is where its requests queue, if they queue.
 
 What was found is data of the statistics file, its member `fullness`: written by `heddle run
 --report limits`, read by everything that says what limits a kernel (`heddle.verdict.limits`)."""
@@ -20,9 +20,9 @@ import re
 from collections import Counter
 from typing import Any, Iterator, NamedTuple
 
-from heddle.mistakes import Mistake
-from heddle.model import Model
-from heddle.statistics_file import Identity, Statistics, collapse, identity, number
+from heddle.base.mistakes import Mistake
+from heddle.statistics.model import Model
+from heddle.statistics.statistics_file import Identity, Statistics, collapse, identity, number
 
 # An element is full that is busy for so much of an interval: with random arrivals and a fixed time
 # of service (M/D/1) a request then waits for two others on average, and every per cent more doubles
@@ -45,7 +45,7 @@ class Array:
     kind: str
     elements: int
     first: int = 0          # these intervals
-    full: int = 0           # those of them in which an element was full
+    full: int = 0           # such intervals in which an element was full
     full_elements: int = 0  # summed over these
     top: float = 0.0        # the share of the fullest element, summed
     mean: float = 0.0       # that of all of them, summed
@@ -194,9 +194,9 @@ class _Launches:
 
 
 class _Reach:
-    """Which elements a kernel of a GPU can wait for: its own GPU's, those of no GPU, and those of
-    the others when it has sent requests there. A GPU is what a platform has the driver's port
-    `gpu[i]` lead into."""
+    """The elements that a kernel of a GPU can wait for: elements of its own GPU and of no GPU, and
+    elements of other GPUs if it has sent requests there. The driver's port `gpu[i]` leads into GPU
+    i."""
 
     def __init__(self, model: Model, statistics: Statistics):
         self.arrays: dict[str, str] = {}
@@ -363,8 +363,8 @@ def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
 
 def _way(model: Model, parameters: Parameters, path: str, ports: tuple[str, ...], onward:
          tuple[str, ...]) -> Iterator[tuple[str, str, float]]:
-    """What lies behind these ports of a component, one behind the other: path, kind, and the cycles
-    of its clock that it and the wire to it take; a link counts nothing."""
+    """The chain of components that these ports lead to: path, kind, and the cycles of its clock
+    that the component and the wire to it take; a link counts nothing."""
     seen = {path}
     while True:
         way = next((c for c in model.connections if c.target not in seen

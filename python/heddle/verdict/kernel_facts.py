@@ -1,12 +1,12 @@
-"""A kernel with what is known of it, and the words that sentences about it share: what
-`heddle.verdict.limits` and `heddle.verdict.memory_limits` judge by."""
+"""A kernel with all facts that `heddle.verdict.limits` and `heddle.verdict.memory_limits` judge by,
+and the words that sentences about it share."""
 from __future__ import annotations
 
 import dataclasses
 from typing import Iterable, Sequence
 
-from heddle.kernels import Cache, Kernel, per_cent
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.statistics.kernels import Cache, Kernel, per_cent
+from heddle.statistics.statistics_file import Statistics, collapse, number
 from heddle.sweeps.values import FLIPPED, halved_and_doubled
 from heddle.verdict import account
 from heddle.verdict.fullness import Array, Found, Fullness
@@ -63,8 +63,8 @@ class Machine:
                                  for name, text in found.ranges.items()}
 
     def known(self, name: str, inside: str = "") -> list[str]:
-        """Settings whose path ends with that name. With `inside` the one of what is around that
-        path, the outermost: what is inside of it follows."""
+        """Settings whose path ends with that name. With `inside`, the setting of the outermost
+        component around that path, which inner ones follow."""
         if not inside:
             return [setting for setting in self.settings
                     if setting == name or setting.endswith(f".{name}")]
@@ -115,8 +115,8 @@ class Machine:
         return (found,) if found else ()
 
     def link(self, name: str = "") -> tuple[Setting, ...]:
-        """The bandwidth of a link, by the name of its kind or of what stands for it; of all of them
-        where that is not known."""
+        """The bandwidth of a link, by the name of its kind or of its stand-in; of all links if the
+        name is not known."""
         kind = name.rpartition(" via ")[2].partition(" ->")[0].split("[")[0]
         return self.more("it carries more in the same time",
                          f"{kind}.bandwidth") if f"{kind}.bandwidth" in self.settings else (
@@ -194,7 +194,7 @@ class Judged:
 
     @property
     def queued(self) -> float:
-        """Per cent of its time that it waits for others, at least."""
+        """The least share of an access's time, in per cent, that it waits for other accesses."""
         alone = self.alone
         return 100 - per_cent(alone, self.measured) if alone and self.measured > alone else 0.0
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Iterable, Iterator
 
-from heddle.kernels import Kernel, per_cent
-from heddle.statistics_file import Statistics, number
+from heddle.statistics.kernels import Kernel, per_cent
+from heddle.statistics.statistics_file import Statistics, number
 from heddle.verdict import account
 from heddle.verdict.fullness import FULL, Found, of_file
 from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_FIXING, WORTH_SAYING, Judged, Limit,
@@ -65,8 +65,8 @@ def _inner(j: Judged, *without: str) -> tuple[Limit | None, float]:
 
 
 def _slowest(j: Judged) -> tuple[Setting, ...]:
-    """What shortens the way of those that the others wait for. One that works on a SIMD which is
-    not full waits for its own instructions, not for the ALU."""
+    """Settings that shorten the way of the wavefronts that others wait for. A working wavefront on
+    a SIMD that is not full waits for its own instructions, not for the ALU."""
     own, _ = _inner(j, "barrier", "unequal")
     if own and own.what == "valu" and j.kernel.valu < 100 * FULL:
         return _way(j)
@@ -96,8 +96,9 @@ def _own_time(j: Judged) -> tuple[str, tuple[Setting, ...]]:
 
 
 def _too_few(j: Judged, share: float) -> Limit:
-    """Compute units, or SIMDs, without a wavefront. What is known of wavefronts is a mean over all.
-    It says little about those that make the tail, so what may be their way is tried, too."""
+    """Compute units, or SIMDs, without a wavefront. Figures of wavefronts are means over all. They
+    say little about the wavefronts of the tail, so settings for the likely way of these are tried,
+    too."""
     k, (inner, tries) = j.kernel, _own_time(j)
     launches = len(k.launches)
     if _is_small(k):
@@ -287,7 +288,7 @@ def _others(j: Judged, share: float) -> Limit:
 
 
 def _spinning(j: Judged) -> Limit | None:
-    """Most of what wavefronts ask memory for is what they have just read, and they wait for it."""
+    """Most requests to memory repeat the wavefront's last read, and wavefronts wait for them."""
     k = j.kernel
     part = per_cent(k["polls"], k["vector_memory_instructions"])
     share = k.of_wavefronts(k.waiting("vmcnt")) * part / 100
@@ -324,8 +325,8 @@ def _rank(k: Kernel, cause: str) -> int:
 
 
 def _placing(j: Judged) -> float | None:
-    """What placing all work-groups takes of the time, by what one costs, in per cent; None: it is
-    not known."""
+    """The share of the time, in per cent, that placing all work-groups takes by the cost of one.
+    None: the cost is not known."""
     k, waves = j.kernel, j.kernel["wavefronts_per_work_group"]
     name, times = (("cp.dispatch_cost_small", 1) if waves <= SMALL else
                    ("cp.dispatch_cost_per_wavefront", waves))
@@ -350,14 +351,14 @@ def _settle(j: Judged) -> None:
 
 
 def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Limit]:
-    """The largest cause first. One of less than a third of the time is only said if it is the
-    largest, and then with the one behind it."""
+    """The largest cause first. A cause of less than a third of the time is named only if it is the
+    largest, together with the second largest."""
     j = Judged(kernel, found, machine)
     if not j.shares or not sum(j.shares.values()):
         return []
     _settle(j)
     worth = [item for item in j.shares.items() if item[1] >= WORTH_SAYING]
-    if not scarce(kernel):  # more wavefronts help those that work more than those that wait
+    if not scarce(kernel):  # more wavefronts help working ones more than waiting ones
         worth.sort(key=lambda item: _rank(kernel, item[0]))
     if worth and worth[0][0] == "idle" and worth[0][1] > 50 and not _is_small(kernel):
         worth = worth[:1]  # what the others waited for is no part of the tail

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Iterator
 
-from heddle.kernels import per_cent
+from heddle.statistics.kernels import per_cent
 from heddle.verdict.fullness import Array
 from heddle.verdict.kernel_facts import (OCCUPANCY, WORTH_SAYING, Judged, Limit, Setting, fits,
                                          room, scarce, sure)
@@ -53,7 +53,8 @@ def _when(j: Judged, array: Array) -> str:
 
 
 def _atomics(j: Judged) -> tuple[str, float]:
-    """The array that does them, the last one that sees any, and their share in what it is asked."""
+    """The array that executes atomics (the last one that sees any), and their share in its
+    requests."""
     done = [path for path, stats in j.sums.items() if stats.get("atomics")
             or stats.get("atomics_done")]
     if not done:

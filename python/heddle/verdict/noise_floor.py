@@ -12,9 +12,9 @@ import os
 import pathlib
 from typing import Sequence
 
-from heddle.files import digest, write
-from heddle.mistakes import Mistake
-from heddle.statistics_file import Statistics, number
+from heddle.base.files import digest, write
+from heddle.base.mistakes import Mistake
+from heddle.statistics.statistics_file import Statistics, number
 
 # The largest of the ten floors of docs/evidence/bottlenecks.md, rounded up.
 ASSUMED = 0.04
@@ -22,7 +22,8 @@ ASSUMED = 0.04
 
 @dataclasses.dataclass(frozen=True)
 class Floor:
-    """Shares. `counters` has those that are larger than that of times, by path and name."""
+    """Noise as shares of a value. `counters` has the counters whose share is larger than that of
+    times, by path and name."""
     time: float
     words: str
     counters: dict[str, float] = dataclasses.field(default_factory=dict)

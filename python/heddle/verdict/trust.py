@@ -1,10 +1,10 @@
-"""How far to trust a run (`--report trust`): how many of its instructions have results that a card
-may not have to the bit, and what the numbers rest on that its components go by.
+"""How far to trust a run (`--report trust`): how many of its instructions may have other bits in
+their results than on a card, and the sources of its components' numbers.
 
 Instructions are counted by the classes of the slot-cycles in which they are issued
 (components/protocols/work/work_cycles.h, components/protocols/thread_block/warp_cycles.h), so
-those of launches without timing are not divided. Parameters are those of components that have
-counted something, and of the platform as a whole; each array counts once."""
+instructions of launches without timing are not divided. Parameters are those of components that
+have counted something, and of the platform as a whole; each array counts once."""
 from __future__ import annotations
 
 import json
@@ -12,12 +12,12 @@ import pathlib
 from collections import Counter
 from typing import Any, Iterator
 
-from heddle import command_line
-from heddle.mistakes import Mistake
-from heddle.model import question
-from heddle.statistics_file import Statistics, collapse, number
+from heddle.base import command_line
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.statistics.model import question
+from heddle.statistics.statistics_file import Statistics, collapse, number
 from heddle.verdict.noise_floor import interval_of
-from heddle.command_line import Options
 
 # What the classes hold that a card may round otherwise: docs/design/amd.md, "Floating point", and
 # components/nvidia/warp/README.md.
@@ -52,7 +52,7 @@ def instructions(run: Statistics) -> tuple[int, Counter[str], int]:
 
 
 def parameters(run: Statistics, rows: list[dict[str, Any]]) -> tuple[Counter[str], int]:
-    """Those that the run depended on, by what they rest on, and how many it did not."""
+    """Counts the parameters that the run depended on, by their basis, and the others."""
     used = {collapse(path) for path, values in run.get("components", {}).items()
             if _counts(values)}
     all_owners = {collapse(path) for path in run.get("components", {})}

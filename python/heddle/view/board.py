@@ -1,6 +1,6 @@
-"""The boards of a run: what each process shows while it goes on, and what it is asked for. The
-layout is that of runtime/engine/board.h. Boards belong to processes that may be anything: what they
-say is bounded before it is used."""
+"""The boards of a run: each process shows its state there while it goes on, and gets its commands.
+runtime/engine/board.h has the layout. Boards belong to processes that may be anything, so their
+values are bounded before use."""
 from __future__ import annotations
 
 import array

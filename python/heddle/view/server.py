@@ -29,13 +29,13 @@ import time
 import urllib.parse
 from typing import Any, Callable
 
-from heddle import series
-from heddle.measures import NAMES, of_run
-from heddle.mistakes import Mistake
-from heddle.model import Model, dumped
-from heddle.diagram_shares import shares
+from heddle.base.command_line import Options
+from heddle.base.mistakes import Mistake
+from heddle.statistics import series
+from heddle.statistics.diagram_shares import shares
+from heddle.statistics.measures import NAMES, of_run
+from heddle.statistics.model import Model, dumped
 from heddle.view.board import Boards, State
-from heddle.command_line import Options
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about
@@ -262,8 +262,8 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # whatever a stranger sends
 
     def linger(self) -> None:
-        """For a page that is open and has yet to see that the run has ended, and for one that has
-        asked: for the end itself, perhaps."""
+        """Goes on for a page that is open and has yet to see the end of the run, and for a page
+        whose question has no answer yet."""
         with self.view.lock:
             self.view.ended = True
             is_open = self.view.asked and time.monotonic() - self.view.asked < LINGER_SECONDS

@@ -3,22 +3,23 @@ run is disturbed without being changed, so that chance shows.
 
 Numbers are halved and doubled as far as their ranges go; of choices, and of parts that a slot can
 have, each other one is tried. Parameters come from the run's own statistics, as the description
-named them, their choices and ranges from `heddle params --json`. Left out are those of components
-and parts that counted nothing, of links that carried nothing, those that are computed (`let`), and
-those that an outer component hands on, which it has as its own."""
+named them, their choices and ranges from `heddle params --json`. Four kinds of parameters are left
+out: of components and parts that counted nothing, of links that carried nothing, computed ones
+(`let`), and parameters that an outer component hands on, since the outer component's own are
+tried."""
 from __future__ import annotations
 
 import dataclasses
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
-from heddle.measures import RUN
-from heddle.statistics_file import Statistics, collapse
+from heddle.statistics.measures import RUN
+from heddle.statistics.statistics_file import Statistics, collapse
 from heddle.sweeps.values import QUANTITY, family_of, halved_and_doubled
 
 # Parameters that choose among runs which are equally right, with the values that are tried.
 CHANCE = {"first_page": (1, 2, 5), "first_unit": (1, 3), "seed": (2, 3)}
 STARTS = 3         # runs that begin a little later, by the latency of a link
-SMALLEST = 50      # units that such a latency has at least, so that it says little by itself
+SMALLEST = 50      # the least units of such a latency, so that the latency itself matters little
 # The code of a program is for one instruction set, so there is no other one to try.
 FIXED = {"isa"}
 
@@ -69,7 +70,8 @@ def _counts(values: Any) -> bool:
 
 
 def used_paths(run: Statistics) -> tuple[set[str], set[str]]:
-    """Components and parts, by array, that counted something, and those that counted nothing."""
+    """Two sets of components and parts, by array: the ones that counted something, and the
+    others."""
     used, known = set(), set()
     for path, values in run.get("components", {}).items():
         known.add(collapse(path))
@@ -85,8 +87,8 @@ def _carried(run: Statistics, link: str) -> bool:
 
 
 def is_used(name: str, run: Statistics, used: set[str], idle: set[str]) -> bool:
-    """A composite's parameter counts when something in it does, and that of a part which counts
-    nothing at all when what it is a part of does."""
+    """A composite's parameter counts if an instance in it counts. The parameter of a part without
+    counters counts if the part's owner does."""
     kind, _, rest = name.rpartition(" ")
     if kind == "link":
         return _carried(run, rest.rpartition(".")[0])

@@ -1,14 +1,15 @@
-"""`heddle whatif --uncertainty`: the interval of a result by what is not known of the machine.
+"""`heddle whatif --uncertainty`: the interval of a result that follows from numbers of the machine
+that are assumed or fitted.
 
 Each number that the run depended on and that is assumed or fitted is set to both ends of its range.
 A description may state that at the beginning of the source ("Assumed: 10cy .. 40cy; ...").
-Otherwise the kind of source does: half to double of what is assumed, a fifth less to a fourth more
-of what is fitted. Choices are no numbers that are known badly; they stay as they are.
+Otherwise the kind of source does: an assumed number goes from half to double, a fitted one from a
+fifth less to a fourth more. Choices stay as they are.
 
 The interval takes the errors as independent: what one number adds, or takes away, is squared, added
-up, and the root taken. How far the result goes when all err the same way is simulated: one run with
-all ends that slow it down, and one with all that speed it up. Parameters of the fullest components
-come first, so a budget of runs goes to what is likely to matter."""
+up, and the root taken. Two runs show how far the result goes when all numbers err the same way: one
+with all ends that slow it down, and one with all ends that speed it up. Parameters of the fullest
+components come first, so a budget of runs goes to what is likely to matter."""
 from __future__ import annotations
 
 import dataclasses
@@ -17,13 +18,13 @@ import math
 import re
 from typing import Any, Sequence
 
-from heddle.files import csv_text, write
-from heddle.statistics_file import Statistics, title
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write
+from heddle.statistics.statistics_file import Statistics, title
 from heddle.sweeps.values import QUANTITY, family_of, number_of, range_of, spelled
 from heddle.verdict import noise_floor as noise
 from heddle.whatif import sensitivity
 from heddle.whatif.sensitivity import Parameter, Point
-from heddle.command_line import Options
 
 FACTORS = {"assumed": (0.5, 2.0), "fitted": (0.8, 1.25)}  # of the value, by the kind of source
 STATED = re.compile(rf"({QUANTITY.pattern}) \.\. ({QUANTITY.pattern})")

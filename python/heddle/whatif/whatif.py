@@ -1,13 +1,14 @@
 """`heddle whatif`: what would the result be if a parameter of the platform were half or double?
 
-The run alone comes first, with what its report says limits it. Then each parameter that it depends
-on (heddle.sensitivity) gets other values, and the three that help most are combined. All runs are
-points of sweeps (heddle.sweeps) in folders of DIR, so an interrupted command goes on: `base` is the
-run alone, `runs` has a point for each value, `pairs` combines.
+The run alone comes first, with the limits that its report names. Then each parameter that the run
+depends on (heddle.whatif.sensitivity) gets other values, and the three that help most are combined.
+All runs are points of sweeps (heddle.sweeps) in folders of DIR, so an interrupted command goes on:
+`base` is the run alone, `runs` has a point for each value, `pairs` combines.
 
 The noise floor is the largest change that disturbed runs show, which are as right as the one
-without changes. What moves the result by no more than that cannot be told from chance. Results are
-times of kernels, so that clocks can be compared; of a run in which kernels are little, of all."""
+without changes. A value that moves the result by no more than that cannot be told from chance.
+Results are times of kernels, so that clocks can be compared; of a run in which kernels are little,
+of all."""
 from __future__ import annotations
 
 import csv
@@ -20,11 +21,14 @@ import sys
 import time
 from typing import Any, Callable, Sequence
 
-from heddle import differences, draw, kernels, provenance
-from heddle.files import csv_text, write
-from heddle.mistakes import Mistake
-from heddle.progress import progress_on
-from heddle.statistics_file import Statistics, number, read, title
+from heddle.base import provenance
+from heddle.base.command_line import Options
+from heddle.base.files import csv_text, write
+from heddle.base.mistakes import Mistake
+from heddle.base.progress import progress_on
+from heddle.drawing import draw
+from heddle.statistics import differences, kernels
+from heddle.statistics.statistics_file import Statistics, number, read, title
 from heddle.sweeps import plan as plans
 from heddle.sweeps.database import DONE, Reading
 from heddle.sweeps.sweep import BUILD_SECONDS, SAVED, Sweep, Toolkit
@@ -32,7 +36,6 @@ from heddle.verdict import noise_floor as noise, limits
 from heddle.verdict.kernel_facts import Limit, Setting
 from heddle.whatif import sensitivity
 from heddle.whatif.sensitivity import Parameter, Point
-from heddle.command_line import Options
 
 PAIRED = 3         # parameters that are combined
 TOP = 20           # rows of the table and of the plot

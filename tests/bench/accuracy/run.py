@@ -26,8 +26,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
+from heddle.base.files import csv_text  # noqa: E402
 from heddle.calibration import calibrate, compare, description, plots  # noqa: E402
-from heddle.files import csv_text  # noqa: E402
 import prose  # noqa: E402
 
 MEASURED = "docs/evidence/measured"

@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "python"))
-from heddle.toml import load  # noqa: E402
+from heddle.base.toml import load  # noqa: E402
 
 PAGE = ROOT / "docs/evidence/variants.md"
 # All that is fitted, at twice the time or half the room.

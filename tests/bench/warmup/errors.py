@@ -14,7 +14,7 @@ import sys
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder)
                 for folder in ("../micro", "../../../python")]
 import plot  # noqa: E402
-from heddle.sample import in_detail  # noqa: E402
+from heddle.sampling.sample import in_detail  # noqa: E402
 from sampled import read  # noqa: E402
 from seeds import run  # noqa: E402
 

@@ -17,7 +17,7 @@
 #define BLOCK ((size_t)65536)
 
 struct fixture {
-    struct arena arena;
+    struct region region;
     char *folder;
 };
 
@@ -62,7 +62,7 @@ static bool exists(const struct fixture *f, const char *name)
 static struct fixture set_up(void)
 {
     struct fixture f;
-    arena_init(&f.arena);
+    region_init(&f.region, "a test");
     f.folder = support_folder();
     return f;
 }
@@ -70,7 +70,7 @@ static struct fixture set_up(void)
 static void tear_down(struct fixture *f)
 {
     support_remove(f->folder);
-    arena_release(&f->arena);
+    region_release(&f->region);
 }
 
 Test(cache, the_oldest_objects_go_first)
@@ -81,10 +81,10 @@ Test(cache, the_oldest_objects_go_first)
     make(&f, "objects/bb/3.o", 95000);
     make(&f, "opencl/5", 99000);
     make(&f, "objects/bb/4.o", 70000);
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 4 * BLOCK), BLOCK);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 4 * BLOCK), BLOCK);
     cr_expect_not(exists(&f, "opencl/5"));
     cr_expect(exists(&f, "objects/bb/3.o"));
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 2 * BLOCK), 2 * BLOCK);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 2 * BLOCK), 2 * BLOCK);
     cr_expect_not(exists(&f, "objects/bb/3.o"));
     cr_expect_not(exists(&f, "objects/aa/1.o"));
     cr_expect(exists(&f, "objects/aa/2.o"));
@@ -97,7 +97,7 @@ Test(cache, what_was_used_within_the_last_hour_stays)
     struct fixture f = set_up();
     make(&f, "objects/aa/1.o", CACHE_RECENT_SECONDS - 60);
     make(&f, "objects/aa/2.o", CACHE_RECENT_SECONDS + 60);
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 1), BLOCK);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 1), BLOCK);
     cr_expect(exists(&f, "objects/aa/1.o"));
     cr_expect_not(exists(&f, "objects/aa/2.o"));
     tear_down(&f);
@@ -110,7 +110,7 @@ Test(cache, a_use_makes_young)
     char *path = path_of(&f, "objects/aa/1.o");
     cache_touch(path);
     free(path);
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 1), 0);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 1), 0);
     cr_expect(exists(&f, "objects/aa/1.o"));
     tear_down(&f);
 }
@@ -124,11 +124,11 @@ Test(cache, a_library_goes_with_the_last_platform_that_names_it)
     make(&f, "libraries/aa/1.so", 99999);
     make_link(&f, "libraries/aa/1.so", "platforms/p-1/platform.so");
     make_link(&f, "libraries/aa/1.so", "platforms/p-2/platform.so");
-    cr_expect_eq(cache_prune(&f.arena, f.folder, BLOCK), BLOCK);
+    cr_expect_eq(cache_prune(&f.region, f.folder, BLOCK), BLOCK);
     cr_expect_not(exists(&f, "platforms/p-1"));
     cr_expect(exists(&f, "platforms/p-2/platform.so"));
     cr_expect(exists(&f, "libraries/aa/1.so"));
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 1), 2 * BLOCK);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 1), 2 * BLOCK);
     cr_expect_not(exists(&f, "platforms/p-2"));
     cr_expect_not(exists(&f, "libraries/aa/1.so"));
     tear_down(&f);
@@ -142,10 +142,10 @@ Test(cache, a_platform_that_is_being_built_stays)
     char *path = path_of(&f, "platforms/p-1/lock");
     int lock = open(path, O_RDWR);
     cr_assert_eq(flock(lock, LOCK_EX), 0);
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 1), 0);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 1), 0);
     cr_expect(exists(&f, "platforms/p-1/platform.c"));
     close(lock);
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 1), 2 * BLOCK);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 1), 2 * BLOCK);
     cr_expect_not(exists(&f, "platforms/p-1"));
     free(path);
     tear_down(&f);
@@ -154,8 +154,8 @@ Test(cache, a_platform_that_is_being_built_stays)
 Test(cache, an_empty_or_missing_cache_is_no_mistake)
 {
     struct fixture f = set_up();
-    cr_expect_eq(cache_prune(&f.arena, f.folder, 1), 0);
-    cr_expect_eq(cache_prune(&f.arena, "/no/such/folder", 1), 0);
+    cr_expect_eq(cache_prune(&f.region, f.folder, 1), 0);
+    cr_expect_eq(cache_prune(&f.region, "/no/such/folder", 1), 0);
     tear_down(&f);
 }
 
@@ -202,19 +202,19 @@ Test(cache, only_a_build_that_has_not_ended_well_is_cleaned_up_after)
     struct fixture f = set_up();
     const char *left = "platforms/p/platform.c.12.tmp";
     make(&f, left, 0);
-    cache_end(cache_begin(&f.arena, f.folder), true);
-    cache_end(cache_begin(&f.arena, f.folder), false);
+    cache_end(cache_begin(&f.region, f.folder), true);
+    cache_end(cache_begin(&f.region, f.folder), false);
     cr_assert(exists(&f, left), "all builds before had ended well");
     make(&f, "objects/aa/whole.o", 0);
-    int file = cache_begin(&f.arena, f.folder);
+    int file = cache_begin(&f.region, f.folder);
     cr_assert_not(exists(&f, left));
     cr_assert(exists(&f, "objects/aa/whole.o"));
     make(&f, left, 0);
-    int other = cache_begin(&f.arena, f.folder);
+    int other = cache_begin(&f.region, f.folder);
     cr_assert(exists(&f, left), "a build runs that may be about to need it");
     close(file); /* as one that is killed */
     cache_end(other, true);
-    cache_end(cache_begin(&f.arena, f.folder), true);
+    cache_end(cache_begin(&f.region, f.folder), true);
     cr_assert_not(exists(&f, left));
     tear_down(&f);
 }

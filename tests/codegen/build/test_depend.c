@@ -10,18 +10,18 @@
 /* The digest of FOLDER/main.c with FOLDER/include searched. */
 static void digest(const char *folder, char hex[65])
 {
-    struct arena arena;
+    struct region region;
     struct depend depend;
     struct sha256 hash;
     char *main_file = support_text("%s/main.c", folder),
          *include = support_text("%s/include", folder);
     const char *folders[] = {include};
-    arena_init(&arena);
-    depend_init(&depend, &arena);
+    region_init(&region, "a test");
+    depend_init(&depend, &region);
     sha256_init(&hash);
     cr_assert(depend_add(&depend, &hash, main_file, folders, 1));
     sha256_finish(&hash, hex);
-    arena_release(&arena);
+    region_release(&region);
     free(main_file);
     free(include);
 }

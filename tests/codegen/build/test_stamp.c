@@ -20,13 +20,13 @@ static void age(const char *path, long seconds)
 }
 
 struct fixture {
-    struct arena arena;
+    struct region region;
     char *folder, *input, *missing, *stamp;
 };
 
 static void open_fixture(struct fixture *f)
 {
-    arena_init(&f->arena);
+    region_init(&f->region, "a test");
     f->folder = support_folder();
     f->input = support_text("%s/input", f->folder);
     f->missing = support_text("%s/missing", f->folder);
@@ -41,13 +41,13 @@ static void close_fixture(struct fixture *f)
     free(f->input);
     free(f->missing);
     free(f->stamp);
-    arena_release(&f->arena);
+    region_release(&f->region);
 }
 
 static void write_stamp(struct fixture *f)
 {
     struct stamp stamp;
-    stamp_begin(&stamp, &f->arena);
+    stamp_begin(&stamp, &f->region);
     stamp_add(&stamp, f->input);
     stamp_add(&stamp, f->missing);
     stamp_write(&stamp, f->stamp);
@@ -82,7 +82,7 @@ Test(stamp, a_file_changed_during_the_build_leaves_no_stamp)
     open_fixture(&f);
     write_stamp(&f);
     struct stamp stamp;
-    stamp_begin(&stamp, &f.arena);
+    stamp_begin(&stamp, &f.region);
     support_write(f.input, "two");
     stamp_add(&stamp, f.input);
     stamp_write(&stamp, f.stamp);

@@ -10,38 +10,38 @@
 
 Test(emit, text_grows_beyond_its_first_buffer)
 {
-    struct arena arena;
+    struct region region;
     struct emit e;
-    arena_init(&arena);
-    emit_init(&e, &arena);
+    region_init(&region, "a test");
+    emit_init(&e, &region);
     cr_expect_str_eq(e.text, "");
     for (int i = 0; i < 5000; i++)
         emit(&e, "%d ", i % 10);
     cr_expect_eq(e.size, 10000);
     cr_expect_eq(strlen(e.text), 10000);
     cr_expect_eq(e.text[9998], '9');
-    arena_release(&arena);
+    region_release(&region);
 }
 
 Test(emit, a_comment_is_wrapped_and_cannot_be_closed_from_inside)
 {
-    struct arena arena;
+    struct region region;
     struct emit e;
-    arena_init(&arena);
-    emit_init(&e, &arena);
+    region_init(&region, "a test");
+    emit_init(&e, &region);
     emit_comment(&e, "    ", "");
     cr_expect_str_eq(e.text, "");
     emit_comment(&e, "    ", "ends here */ int x;");
     cr_expect_str_eq(e.text, "    /* ends here * / int x; */\n");
-    emit_init(&e, &arena);
+    emit_init(&e, &region);
     for (int i = 0; i < 60; i++)
         emit_bytes(&e, "word ", 5);
     const char *words = e.text;
-    emit_init(&e, &arena);
+    emit_init(&e, &region);
     emit_comment(&e, "", words);
     for (const char *line = e.text; *line; line += strcspn(line, "\n") + 1)
         cr_expect_leq(strcspn(line, "\n"), 100);
-    arena_release(&arena);
+    region_release(&region);
 }
 
 Test(emit, a_file_is_written_only_when_its_content_changes)

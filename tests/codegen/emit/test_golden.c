@@ -26,20 +26,20 @@ static const char *const constructs[] = {
  */
 static uint32_t generate(const char *folder, const char *generic_folder)
 {
-    struct arena arena;
-    arena_init(&arena);
+    struct region region;
+    region_init(&region, "a test");
     struct compilation *c = compile_open(NULL);
     char *path = support_text("%s/weave.heddle", support_env("FIXTURE"));
     const struct model *model = compile_platform(c, path, NULL);
     compile_print_diagnostics(c, stderr, false);
     cr_assert_not_null(model);
     struct gen_files files = {0};
-    cr_assert(gen_headers(&arena, model, folder, &files));
-    cr_assert(gen_platform(&arena, layout_make(&arena, model, false), folder, &files));
-    cr_assert(gen_platform(&arena, layout_make(&arena, model, true), generic_folder, &files));
+    cr_assert(gen_headers(&region, model, folder, &files));
+    cr_assert(gen_platform(&region, layout_make(&region, model, false), folder, &files));
+    cr_assert(gen_platform(&region, layout_make(&region, model, true), generic_folder, &files));
     free(path);
     compile_close(c);
-    arena_release(&arena);
+    region_release(&region);
     return files.written;
 }
 

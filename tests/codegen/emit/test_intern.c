@@ -7,19 +7,19 @@
 
 Test(intern, finds_what_was_added_and_nothing_else)
 {
-    struct arena arena;
+    struct region region;
     struct intern table;
-    arena_init(&arena);
-    intern_init(&table, &arena);
+    region_init(&region, "a test");
+    intern_init(&table, &region);
     cr_expect_null(intern_find(&table, ""));
     for (uint32_t i = 0; i < 2000; i++)
-        intern_add(&table, arena_printf(&arena, "key %u", i), i * 3);
+        intern_add(&table, region_printf(&region, "key %u", i), i * 3);
     for (uint32_t i = 0; i < 2000; i++) {
-        const struct intern_entry *entry = intern_find(&table, arena_printf(&arena, "key %u", i));
+        const struct intern_entry *entry = intern_find(&table, region_printf(&region, "key %u", i));
         cr_assert_not_null(entry);
         cr_expect_eq(entry->value, i * 3);
         cr_expect_str_eq(table.entries.items[i].key, entry->key);
     }
     cr_expect_null(intern_find(&table, "key 2000"));
-    arena_release(&arena);
+    region_release(&region);
 }

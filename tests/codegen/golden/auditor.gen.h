@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ledger.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/part.h"
 #include "runtime/link/port.h"
 #include "runtime/engine/stat.h"
 
 struct auditor;
+struct ledger;
 
 struct auditor_params {
     int64_t period; /* cycles */

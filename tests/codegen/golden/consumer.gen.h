@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "strand.gen.h"
-#include "ledger.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/part.h"
 #include "runtime/link/port.h"
@@ -16,6 +15,7 @@
 
 struct consumer;
 struct bin;
+struct ledger;
 
 struct consumer_params {
     int64_t line; /* bytes */

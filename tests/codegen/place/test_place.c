@@ -16,10 +16,10 @@ struct found {
 static struct found find(const struct place_graph *graph, uint32_t ranks)
 {
     struct found f = {.shortest_ps = UINT64_MAX};
-    struct arena arena;
-    arena_init(&arena);
-    cr_assert(place_find(graph, &arena, ranks, f.rank_of));
-    arena_release(&arena);
+    struct region region;
+    region_init(&region, "a test");
+    cr_assert(place_find(graph, &region, ranks, f.rank_of));
+    region_release(&region);
     cr_assert_eq(f.rank_of[0], 0, "the host's side is at rank %u", f.rank_of[0]);
     for (uint32_t i = 0; i < graph->count; i++) {
         cr_assert_lt(f.rank_of[i], ranks);
@@ -98,16 +98,16 @@ Test(place, senders_of_a_shared_wire_are_at_one_rank)
     uint64_t work[MOST];
     struct place_edge edges[3 * MOST];
     uint8_t rank_of[MOST];
-    struct arena arena;
+    struct region region;
     struct place_graph g = devices(5, 1, work, edges);
     edges[g.edge_count++] = (struct place_edge){1, 3, 0, UINT64_MAX, 0, 0, true};
     edges[g.edge_count++] = (struct place_edge){0, 4, 0, UINT64_MAX, 0, 0, true};
     struct found f = find(&g, 3);
     cr_expect_eq(f.rank_of[1], f.rank_of[3]);
     cr_expect_eq(f.rank_of[4], 0);
-    arena_init(&arena);
-    cr_expect_not(place_find(&g, &arena, 4, rank_of), "four groups, one of them the host's");
-    arena_release(&arena);
+    region_init(&region, "a test");
+    cr_expect_not(place_find(&g, &region, 4, rank_of), "four groups, one of them the host's");
+    region_release(&region);
 }
 
 Test(place, more_ranks_than_partitions_are_refused)
@@ -115,12 +115,12 @@ Test(place, more_ranks_than_partitions_are_refused)
     uint64_t work[MOST];
     struct place_edge edges[3 * MOST];
     uint8_t rank_of[MOST];
-    struct arena arena;
-    arena_init(&arena);
+    struct region region;
+    region_init(&region, "a test");
     struct place_graph g = devices(2, 1, work, edges);
-    cr_assert_not(place_find(&g, &arena, 3, rank_of));
-    cr_assert(place_find(&g, &arena, 2, rank_of));
-    arena_release(&arena);
+    cr_assert_not(place_find(&g, &region, 3, rank_of));
+    cr_assert(place_find(&g, &region, 2, rank_of));
+    region_release(&region);
 }
 
 Test(place, the_same_graph_gives_the_same_placement)

@@ -134,7 +134,7 @@ static const struct type_row type_rows[T_COUNT] = {
 };
 
 struct fixture {
-    struct arena *arena;
+    struct region *region;
     struct model *model;
     struct model_type types[T_COUNT];
     struct model_port ***ports; /* [instance id][port declaration] */
@@ -152,7 +152,7 @@ static void declare_type(struct fixture *f, unsigned t)
                                 .is_platform = t == T_PLATFORM,
                                 .folder = "",
                                 .place = {"small.heddle", 1 + t, 1}};
-    struct model_port_decl *ports = arena_take(f->arena, 8 * sizeof *ports);
+    struct model_port_decl *ports = region_take(f->region, 8 * sizeof *ports);
     for (; type->port_count < 8 && row->ports[type->port_count].name; type->port_count++) {
         const struct port_row *p = &row->ports[type->port_count];
         ports[type->port_count] = (struct model_port_decl){
@@ -169,7 +169,7 @@ static void declare_type(struct fixture *f, unsigned t)
     type->ports = ports;
     if (!row->size_param)
         return;
-    struct model_param_decl *params = arena_take(f->arena, sizeof *params);
+    struct model_param_decl *params = region_take(f->region, sizeof *params);
     *params = (struct model_param_decl){.name = row->size_param,
                                         .doc = "How much it holds.",
                                         .dimension = MODEL_DIM_BYTES,
@@ -188,7 +188,7 @@ static void declare_type(struct fixture *f, unsigned t)
 static const struct model_param *params_of(struct fixture *f, unsigned t)
 {
     const struct model_type *type = &f->types[t];
-    struct model_param *params = arena_take(f->arena, type->param_count * sizeof *params);
+    struct model_param *params = region_take(f->region, type->param_count * sizeof *params);
     for (uint32_t p = 0; p < type->param_count; p++)
         params[p] = (struct model_param){
             .decl = &type->params[p],
@@ -203,7 +203,7 @@ static struct model_instance *instance(struct fixture *f, struct model_instance 
                                        const char *name, int64_t element, uint32_t array_count,
                                        const uint32_t *port_counts)
 {
-    struct model_instance *i = arena_take(f->arena, sizeof *i);
+    struct model_instance *i = region_take(f->region, sizeof *i);
     struct model_type *type = &f->types[t];
     i->type = type;
     i->parent = parent;
@@ -216,8 +216,8 @@ static struct model_instance *instance(struct fixture *f, struct model_instance 
     const char *dot = parent && *parent->path ? "." : "";
     const char *above = parent ? parent->path : "";
     i->path = !parent        ? ""
-              : element >= 0 ? arena_printf(f->arena, "%s%s%s[%u]", above, dot, name, i->element)
-                             : arena_printf(f->arena, "%s%s%s", above, dot, name);
+              : element >= 0 ? region_printf(f->region, "%s%s%s[%u]", above, dot, name, i->element)
+                             : region_printf(f->region, "%s%s%s", above, dot, name);
     i->id = f->model->instance_count++;
     f->model->instances[i->id] = i;
     f->mutable_instances[i->id] = i;
@@ -226,11 +226,11 @@ static struct model_instance *instance(struct fixture *f, struct model_instance 
         i->leaf_id = f->model->leaf_count++;
         f->model->leaves[i->leaf_id] = i;
     }
-    struct model_port_group *groups = arena_take(f->arena, type->port_count * sizeof *groups);
-    f->ports[i->id] = arena_take(f->arena, type->port_count * sizeof(struct model_port *));
+    struct model_port_group *groups = region_take(f->region, type->port_count * sizeof *groups);
+    f->ports[i->id] = region_take(f->region, type->port_count * sizeof(struct model_port *));
     for (uint32_t g = 0; g < type->port_count; g++) {
         uint32_t n = type->ports[g].is_array && port_counts ? port_counts[g] : 1;
-        struct model_port *ports = arena_take(f->arena, n * sizeof *ports);
+        struct model_port *ports = region_take(f->region, n * sizeof *ports);
         for (uint32_t e = 0; e < n; e++)
             ports[e] = (struct model_port){.decl = &type->ports[g],
                                            .owner = i,
@@ -247,7 +247,7 @@ static struct model_instance *instance(struct fixture *f, struct model_instance 
     i->param_count = type->param_count;
     if (parent) {
         const struct model_instance **children =
-            arena_take(f->arena, (parent->child_count + 1) * sizeof *children);
+            region_take(f->region, (parent->child_count + 1) * sizeof *children);
         if (parent->child_count)
             memcpy(children, parent->children, parent->child_count * sizeof *children);
         children[parent->child_count++] = i;
@@ -272,7 +272,7 @@ static void connect(struct fixture *f, struct model_port *from, struct model_por
     while (to->alias)
         to = port(f, to->alias->owner, (unsigned)(to->alias->decl - to->alias->owner->type->ports),
                   to->alias->element);
-    struct model_connection *c = arena_take(f->arena, sizeof *c);
+    struct model_connection *c = region_take(f->region, sizeof *c);
     *c = (struct model_connection){.id = f->connections.count,
                                    .from = from,
                                    .to = to,
@@ -285,12 +285,12 @@ static void connect(struct fixture *f, struct model_port *from, struct model_por
                                    .place = {"small.heddle", 30, 5}};
     from->connection = to->connection = c;
     from->protocol = to->protocol = c->protocol;
-    vector_push(f->arena, &f->connections, c);
+    vector_push(f->region, &f->connections, c);
 }
 
 static void build_array(struct fixture *f, struct model_instance *array, uint32_t cus)
 {
-    struct model_instance **units = arena_take(f->arena, cus * sizeof *units);
+    struct model_instance **units = region_take(f->region, cus * sizeof *units);
     for (uint32_t i = 0; i < cus; i++)
         units[i] = instance(f, array, T_CU, "cu", i, cus, NULL);
     for (uint32_t i = 0; i < cus; i++) {
@@ -306,7 +306,7 @@ static void build_gpu(struct fixture *f, struct model_instance *gpu, struct fixt
     uint32_t cus = s.arrays * s.cus;
     struct model_instance *cp = instance(f, gpu, T_CP, "cp", -1, 1, (const uint32_t[]){1, cus});
     port(f, gpu, 0, 0)->alias = port(f, cp, 0, 0);
-    struct model_instance **arrays = arena_take(f->arena, s.arrays * sizeof *arrays);
+    struct model_instance **arrays = region_take(f->region, s.arrays * sizeof *arrays);
     for (uint32_t a = 0; a < s.arrays; a++) {
         arrays[a] = instance(f, gpu, T_ARRAY, "sa", a, s.arrays, (const uint32_t[]){s.cus, s.cus});
         build_array(f, arrays[a], s.cus);
@@ -325,17 +325,17 @@ static void build_gpu(struct fixture *f, struct model_instance *gpu, struct fixt
     }
 }
 
-const struct model *fixture_gpu(struct arena *arena, struct fixture_shape s)
+const struct model *fixture_gpu(struct region *region, struct fixture_shape s)
 {
-    struct fixture f = {.arena = arena, .model = arena_take(arena, sizeof(struct model))};
+    struct fixture f = {.region = region, .model = region_take(region, sizeof(struct model))};
     uint32_t most = 8 + s.arrays * (1 + 2 * s.cus) + 2 * s.banks;
-    f.model->instances = arena_take(arena, most * sizeof *f.model->instances);
-    f.model->leaves = arena_take(arena, most * sizeof *f.model->leaves);
-    f.mutable_instances = arena_take(arena, most * sizeof *f.mutable_instances);
-    f.ports = arena_take(arena, most * sizeof *f.ports);
-    struct fixture *kept = arena_take(arena, sizeof *kept);
+    f.model->instances = region_take(region, most * sizeof *f.model->instances);
+    f.model->leaves = region_take(region, most * sizeof *f.model->leaves);
+    f.mutable_instances = region_take(region, most * sizeof *f.mutable_instances);
+    f.ports = region_take(region, most * sizeof *f.ports);
+    struct fixture *kept = region_take(region, sizeof *kept);
     *kept = f;
-    const struct model_type **types = arena_take(arena, T_COUNT * sizeof *types);
+    const struct model_type **types = region_take(region, T_COUNT * sizeof *types);
     for (unsigned t = 0; t < T_COUNT; t++) {
         declare_type(kept, t);
         types[t] = &kept->types[t];
@@ -355,18 +355,18 @@ const struct model *fixture_gpu(struct arena *arena, struct fixture_shape s)
     m->type_count = T_COUNT;
     m->connections = kept->connections.items;
     m->connection_count = kept->connections.count;
-    const struct model_protocol **used = arena_take(arena, COUNT(protocols) * sizeof *used);
+    const struct model_protocol **used = region_take(region, COUNT(protocols) * sizeof *used);
     for (size_t p = 0; p < COUNT(protocols); p++)
         used[m->protocol_count++] = &protocols[p];
     m->protocols = used;
-    const struct model_link_type **links = arena_take(arena, sizeof *links);
+    const struct model_link_type **links = region_take(region, sizeof *links);
     links[m->link_count++] = &pcie;
     m->links = links;
-    struct model_domain *domain = arena_take(arena, sizeof *domain);
+    struct model_domain *domain = region_take(region, sizeof *domain);
     *domain = (struct model_domain){.name = "core", .hz = 1000000000};
     m->domains = domain;
     m->domain_count = 1;
-    struct model_partition *partition = arena_take(arena, sizeof *partition);
+    struct model_partition *partition = region_take(region, sizeof *partition);
     *partition = (struct model_partition){.name = "main"};
     m->partitions = partition;
     m->partition_count = 1;

@@ -5,14 +5,14 @@
 #ifndef HEDDLE_TESTS_VIEWS_FIXTURE_H
 #define HEDDLE_TESTS_VIEWS_FIXTURE_H
 
-#include "dsl/arena.h"
+#include "base/region.h"
 #include "dsl/model.h"
 
 struct fixture_shape {
     uint32_t arrays, cus, banks;
 };
 
-/* Lives in `arena`. */
-const struct model *fixture_gpu(struct arena *arena, struct fixture_shape shape);
+/* Lives in `region`. */
+const struct model *fixture_gpu(struct region *region, struct fixture_shape shape);
 
 #endif

@@ -8,19 +8,19 @@
 #include "tests/codegen/views/fixture.h"
 #include "tests/codegen/views/scratch.h"
 
-static struct arena arena;
+static struct region region;
 static const struct model *model;
 static struct view_error failure;
 
 static void set_up(void)
 {
-    arena_init(&arena);
-    model = fixture_gpu(&arena, (struct fixture_shape){.arrays = 16, .cus = 4, .banks = 16});
+    region_init(&region, "a test");
+    model = fixture_gpu(&region, (struct fixture_shape){.arrays = 16, .cus = 4, .banks = 16});
 }
 
 static void tear_down(void)
 {
-    arena_release(&arena);
+    region_release(&region);
 }
 
 TestSuite(dot, .init = set_up, .fini = tear_down);
@@ -28,7 +28,7 @@ TestSuite(dot, .init = set_up, .fini = tear_down);
 static struct dot_graph graph_of(struct view_options options)
 {
     struct dot_graph graph;
-    cr_assert(dot_graph_build(&graph, &arena, model, &model->root, 1, &options, &failure), "%s",
+    cr_assert(dot_graph_build(&graph, &region, model, &model->root, 1, &options, &failure), "%s",
               failure.text);
     return graph;
 }
@@ -130,7 +130,7 @@ Test(dot, a_path_that_matches_nothing_is_an_error)
             .level = VIEW_LEVEL_GPU, .expand = &paths[i], .expand_count = 1};
         struct dot_graph graph;
         failure.text[0] = '\0';
-        cr_assert_not(dot_graph_build(&graph, &arena, model, &model->root, 1, &options, &failure));
+        cr_assert_not(dot_graph_build(&graph, &region, model, &model->root, 1, &options, &failure));
         cr_assert_neq(failure.text[0], '\0');
     }
 }
@@ -173,7 +173,7 @@ Test(dot, the_inside_of_a_composite_ends_at_its_ports)
     const struct dot_node *arrays = node_of(&whole, "gpu.sa");
     const struct view_options options = {.level = VIEW_LEVEL_PLATFORM};
     struct dot_graph graph;
-    cr_assert(dot_graph_build(&graph, &arena, model, arrays->instances, arrays->instance_count,
+    cr_assert(dot_graph_build(&graph, &region, model, arrays->instances, arrays->instance_count,
                               &options, &failure));
     cr_assert_eq(graph.edge_count, 3u);
     for (uint32_t i = 0; i < graph.edge_count; i++)

@@ -10,19 +10,19 @@
 #include "tests/codegen/views/fixture.h"
 #include "tests/codegen/views/scratch.h"
 
-static struct arena arena;
+static struct region region;
 static const struct model *model;
 static struct view_error failure;
 
 static void set_up(void)
 {
-    arena_init(&arena);
-    model = fixture_gpu(&arena, (struct fixture_shape){.arrays = 2, .cus = 3, .banks = 2});
+    region_init(&region, "a test");
+    model = fixture_gpu(&region, (struct fixture_shape){.arrays = 2, .cus = 3, .banks = 2});
 }
 
 static void tear_down(void)
 {
-    arena_release(&arena);
+    region_release(&region);
 }
 
 TestSuite(views, .init = set_up, .fini = tear_down);

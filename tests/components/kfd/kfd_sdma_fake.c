@@ -16,21 +16,21 @@ uint32_t interrupt;
 struct kfd_machine kfd;
 static struct kfd_cache_state caches;
 static struct kfd_process process = {.caches = &caches};
-struct kfd_process *kfd_now = &process;
 
 /* ---- what kfd_sdma_queue.c asks of the machine ---- */
 
-void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size)
+void *kfd_bytes(const struct kfd_process *p, uint32_t gpu, uint64_t address, uint64_t size)
 {
-    struct kfd_allocation *a = kfd_find_allocation(address);
+    struct kfd_allocation *a = kfd_find_allocation(p, address);
     (void)gpu;
     if (!a || size > SIZE - (address - a->address))
         return NULL;
     return (a->address == VRAM ? vram : host) + (address - a->address);
 }
 
-struct kfd_allocation *kfd_find_allocation(uint64_t address)
+struct kfd_allocation *kfd_find_allocation(const struct kfd_process *p, uint64_t address)
 {
+    (void)p;
     return address - VRAM < SIZE ? &allocations[0] : address - HOST < SIZE ? &allocations[1] : NULL;
 }
 
@@ -61,13 +61,15 @@ int kfd_status(enum driver_status status, const char *what)
     return status == DRIVER_OK ? 0 : -1;
 }
 
-void kfd_event_interrupt(uint32_t id)
+void kfd_event_interrupt(struct kfd_process *p, uint32_t id)
 {
+    (void)p;
     interrupt = id;
 }
 
-uint64_t kfd_clock_at(uint64_t time_ps)
+uint64_t kfd_clock_at(const struct kfd_process *p, uint64_t time_ps)
 {
+    (void)p;
     return time_ps / 1000;
 }
 
@@ -99,37 +101,41 @@ static enum driver_status note(char letter, struct move move, uint64_t *ticket)
 static enum driver_status copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
                                uint64_t *ticket)
 {
-    struct move m = {.to = kfd_bytes(queue, to, size), .from = kfd_bytes(queue, from, size), size};
+    struct move m = {.to = kfd_bytes(&process, queue, to, size),
+                     .from = kfd_bytes(&process, queue, from, size),
+                     size};
     return note('C', m, ticket);
 }
 
-bool kfd_queues_unreleased(void)
+bool kfd_queues_unreleased(const struct kfd_process *p)
 {
-    return kfd_caches.unreleased;
+    return p->caches->unreleased;
 }
 
-void kfd_queues_released(const struct kfd_queue *queue)
+void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *queue)
 {
     (void)queue;
-    kfd_caches.unreleased = false;
+    p->caches->unreleased = false;
 }
 
 static enum driver_status read(uint32_t queue, void *to, uint64_t from, uint64_t size,
                                uint64_t *ticket)
 {
-    return note('R', (struct move){.to = to, .from = kfd_bytes(queue, from, size), size}, ticket);
+    return note('R', (struct move){.to = to, .from = kfd_bytes(&process, queue, from, size), size},
+                ticket);
 }
 
 static enum driver_status write(uint32_t queue, uint64_t to, const void *from, uint64_t size,
                                 uint64_t *ticket)
 {
-    return note('W', (struct move){.to = kfd_bytes(queue, to, size), .from = from, size}, ticket);
+    return note('W', (struct move){.to = kfd_bytes(&process, queue, to, size), .from = from, size},
+                ticket);
 }
 
 static enum driver_status fill(uint32_t queue, uint64_t to, const void *pattern, uint32_t bytes,
                                uint64_t count, uint64_t *ticket)
 {
-    struct move m = {.to = kfd_bytes(queue, to, count * bytes), .size = count * bytes};
+    struct move m = {.to = kfd_bytes(&process, queue, to, count * bytes), .size = count * bytes};
     for (uint32_t i = 0; i < sizeof m.pattern; i++)
         m.pattern[i] = ((const char *)pattern)[i % bytes];
     return note('F', m, ticket);
@@ -170,9 +176,12 @@ void open_queue(bool gfx9)
 {
     kfd.api = &api;
     kfd.gpu[0].traits = &generations[gfx9];
-    q = (struct kfd_queue){
-        .type = 1, .ring = RING, .read_pointer = READ_POINTER, .sdma.ring_bytes = RING_BYTES};
-    kfd_caches = (struct kfd_cache_state){0};
+    q = (struct kfd_queue){.process = &process,
+                           .type = 1,
+                           .ring = RING,
+                           .read_pointer = READ_POINTER,
+                           .sdma.ring_bytes = RING_BYTES};
+    caches = (struct kfd_cache_state){0};
     written = first_move = move_count = 0;
     last_ticket = 0;
     interrupt = 0;
@@ -210,13 +219,13 @@ void run(void)
 uint32_t word(uint64_t address)
 {
     uint32_t value;
-    memcpy(&value, kfd_bytes(0, address, 4), 4);
+    memcpy(&value, kfd_bytes(&process, 0, address, 4), 4);
     return value;
 }
 
 void set(uint64_t address, uint64_t value, size_t bytes)
 {
-    memcpy(kfd_bytes(0, address, bytes), &value, bytes);
+    memcpy(kfd_bytes(&process, 0, address, bytes), &value, bytes);
 }
 
 void expect_all_done(void)

@@ -16,19 +16,19 @@ Test(kfd_sdma, copies_go_by_the_call_for_where_both_ends_lie)
         uint32_t to = ways[i / 2].to + DATA, from = ways[i / 2].from + 2 * DATA + 1;
         open_queue(i % 2);
         char expected[1001];
-        memcpy(expected, kfd_bytes(0, from, 1001), 1001);
+        memcpy(expected, kfd_bytes(q.process, 0, from, 1001), 1001);
         COPY(to, from, 1001);
         run();
         expect_all_done();
         cr_expect_str_eq(calls, ways[i / 2].calls);
-        cr_expect_arr_eq(kfd_bytes(0, to, 1001), expected, 1001);
+        cr_expect_arr_eq(kfd_bytes(q.process, 0, to, 1001), expected, 1001);
     }
 }
 
 Test(kfd_sdma, what_kernels_left_in_caches_is_written_back_before_a_copy_over_the_link)
 {
     open_queue(true);
-    kfd_caches.unreleased = true;
+    q.process->caches->unreleased = true;
     COPY(HOST + DATA, VRAM, 4);
     COPY(HOST + DATA, VRAM, 4);
     run();

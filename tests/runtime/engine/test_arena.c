@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -37,9 +38,9 @@ Test(arena, small_arrays_and_what_is_hot_stand_in_front)
     static const struct {
         size_t bytes;
         bool hot, front;
-    } cases[] = {{1, false, true},         {64, false, true},
-                 {512 << 10, false, true}, {(512 << 10) + 1, false, false},
-                 {MIB, false, false},      {MIB, true, true},
+    } cases[] = {{1, false, true},        {64, false, true},
+                 {32 << 10, false, true}, {(32 << 10) + 1, false, false},
+                 {MIB, false, false},     {MIB, true, true},
                  {255 * MIB, true, false}};
     arena_open();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -276,4 +277,37 @@ Test(arena, who_runs_over_the_start_of_a_reservation_faults, .init = die_of_faul
     volatile char *bytes = arena_reserve(5000);
     bytes[0] = 1;
     bytes[-1] = 1;
+}
+
+/* Mappings within the arena for which the process has asked for huge pages. */
+static uint32_t count_huge(void)
+{
+    char line[512];
+    uint32_t count = 0;
+    bool within = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    cr_assert_not_null(maps);
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long first, end;
+        if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+            within = arena_touches((void *)first, 1);
+        else if (within && strncmp(line, "VmFlags:", 8) == 0)
+            count += strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return count;
+}
+
+/* The front of all ranks and the rank's own; a kernel without huge pages gives neither. */
+Test(arena, asks_for_huge_pages_unless_small_ones_are_wanted)
+{
+    arena_open();
+    arena_divide(2, 1);
+    uint32_t large = count_huge();
+    cr_expect(large == 0 || large == 2, "%u", large);
+    arena_use_small_pages(true);
+    arena_open();
+    arena_divide(2, 1);
+    cr_expect_eq(count_huge(), 0);
+    arena_close();
 }

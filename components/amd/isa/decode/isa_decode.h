@@ -1,4 +1,4 @@
-/* What the decoding files share. Private to components/amd/isa.
+/* The decoder's state and the helpers of its files. Private to components/amd/isa.
  *
  * A decoder walks one instruction: it fetches words, finds the row, and fills the operands of *out.
  * Functions that return bool say whether the code exists; those that return int give 0 or an

@@ -1,5 +1,5 @@
-/* Vector registers relative to M0: what a vector instruction's operands are while
- * MODE enables indexing (s_set_gpr_idx_on).
+/* Vector registers relative to M0: the operands of a vector instruction while MODE enables indexing
+ * (s_set_gpr_idx_on).
  *
  * M0[7:0] is added to the register numbers of those operands that M0[15:12] names: source 0, 1, 2
  * and destination. Only vector registers move. Beyond the wavefront's registers a source is v0, and

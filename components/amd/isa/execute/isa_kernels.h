@@ -131,11 +131,11 @@
     uint64_t value = r != r ? nan : DOUBLE_OUT(bits_f64(r));                                       \
     d[lane] = (uint32_t)value, d[64 + lane] = (uint32_t)(value >> 32);
 
-/* Rows whose sources and result are fp32, for wavefronts that flush denormals on the way in and
- * out, on a host that treats denormal sources as zeros, or that keep them both ways, on one that
- * does not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0
- * if a result is NaN, which the plain kernel makes the right one of. Which rows may be executed so
- * says isa_valu_ready.c. */
+/* Rows whose sources and result are fp32, for two cases: a wavefront flushes denormals of sources
+ * and results, and the host treats denormal sources as zeros; or the wavefront keeps denormals, and
+ * so does the host. In both, sources need no flushing, and multiplication by one flushes a result.
+ * The value returned is not 0 if a result is NaN: the plain kernel then makes the right NaN.
+ * isa_valu_ready.c decides which rows may be executed in this way. */
 #ifdef ISA_ROUNDING
 #define FAST_KERNEL(...)
 #else

@@ -1,9 +1,9 @@
-/* Bytes between 64 lanes' registers and memory of the host, a vector of lanes at a
- * time. Used for LDS (isa_lds.c) and by the functional executor (components/amd/functional).
+/* Moves bytes between 64 lanes' registers and memory of the host, a vector of lanes at a time. Used
+ * for LDS (isa_lds.c) and by the functional executor (components/amd/functional).
  *
- * Each file that includes this gets its own copy, with vectors as wide as the x86-64 level has that
- * it is compiled for; all levels give the same bytes. A register is an array of 64 words at any
- * address; `exec` is the mask of active lanes and not 0. */
+ * Each file that includes this header gets its own copy, compiled for the vectors of the file's
+ * x86-64 level; all levels give the same bytes. A register is an array of 64 words at any address;
+ * `exec` is the mask of active lanes and not 0. */
 #ifndef HEDDLE_ISA_LANES_H
 #define HEDDLE_ISA_LANES_H
 
@@ -38,7 +38,7 @@ LANES_INLINE void lanes_put(uint32_t *to, lanes_vector value)
     *(lanes_vector *)(void *)to = value;
 }
 
-/* All ones for those active of the LANES_AT_ONCE lanes from `lane` on. */
+/* A mask of LANES_AT_ONCE lanes from `lane` on: all ones in each active lane. */
 LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 {
     static const uint32_t bits[8] = {1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80};

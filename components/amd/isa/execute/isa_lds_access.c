@@ -1,4 +1,4 @@
-/* What an LDS instruction accesses, for what looks at it from outside. */
+/* The bytes of the LDS that an instruction accesses, for the checks, which do not execute it. */
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/tables/isa_table.h"
 

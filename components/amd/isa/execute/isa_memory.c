@@ -39,7 +39,7 @@ uint64_t isa_memory_private(uint32_t target, const struct isa_context *ctx,
     return interleaved(scratch_base(ctx, wave, target), offset, lane);
 }
 
-/* No atomic straddles: those that are not aligned are refused. */
+/* No atomic straddles: unaligned atomics are refused. */
 void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes)
 {
     if (m->kind == ISA_MEMORY_ATOMIC || m->bytes == 1)
@@ -60,9 +60,9 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
     return out;
 }
 
-/* Most flat accesses are global: one vectorised pass says so, over the registers with the upper
- * halves where these are those of the addresses. Inactive lanes may give a false alarm, which costs
- * time only. */
+/* Do flat accesses of any lane go to an aperture? Mostly none do, which one vectorised pass finds
+ * over the registers of the upper halves, if these are the upper halves of the addresses. Inactive
+ * lanes may give a false alarm, which costs time only. */
 static bool any_in_apertures(const struct isa_context *ctx, const struct isa_inst *inst,
                              const struct isa_memory *m)
 {
@@ -376,7 +376,7 @@ void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
     out->skew = 0;
 }
 
-/* A cache operation; one that is skipped is a load of nothing. */
+/* A cache operation accesses nothing; a skipped one is a load without lanes. */
 static enum isa_status no_access(const struct isa_wave *wave, struct isa_memory *out)
 {
     if (wave->mode & ISA_MODE_SKIP)

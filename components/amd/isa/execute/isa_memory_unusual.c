@@ -28,7 +28,7 @@ struct place {
     uint32_t mask;
 };
 
-static struct place place_of(const struct isa_inst *inst, unsigned type, unsigned i)
+static struct place buffer_place(const struct isa_inst *inst, unsigned type, unsigned i)
 {
     if (!isa_type_is_d16_format(type))
         return (struct place){i, 0, UINT32_MAX};
@@ -71,7 +71,7 @@ static void load_components(struct isa_context *ctx, const struct isa_inst *inst
                 memcpy(place, &value, 4);
             continue;
         }
-        struct place p = place_of(inst, type, i);
+        struct place p = buffer_place(inst, type, i);
         uint32_t *word = &vgpr(ctx, inst->dst)[64 * p.reg + lane];
         uint32_t kept = ~(p.mask << p.shift);
         value = d16 ? narrowed(value, m->number_format) << p.shift : value;
@@ -86,7 +86,7 @@ static void store_components(const struct isa_context *ctx, const struct isa_ins
     unsigned type = isa_table[inst->op].type[0];
     uint32_t component[4] = {0};
     for (unsigned i = 0; i < isa_type_components(type); i++) {
-        struct place p = place_of(inst, type, i);
+        struct place p = buffer_place(inst, type, i);
         uint32_t word = vgpr(ctx, inst->src[1])[64 * p.reg + lane] >> p.shift & p.mask;
         component[i] = isa_type_is_d16_format(type) ? widened(word, m->number_format) : word;
     }

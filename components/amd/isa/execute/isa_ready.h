@@ -1,13 +1,12 @@
-/* Instructions made ready for being executed many times, for a caller that executes
- * without timing.
+/* Instructions prepared to be executed many times by a caller without timing.
  *
- * isa_execute() finds out anew, each time, which unit and kernel an instruction needs, where its
- * operands are, whether it has modifiers. isa_prepare() does so once; what is left for each
- * execution stands in a struct isa_ready, whose run() does what isa_execute() does, byte for byte.
+ * isa_execute() looks up each time which unit and kernel an instruction needs, where its operands
+ * are, and whether it has modifiers. isa_prepare() does so once and fills a struct isa_ready. Its
+ * run() gives the results of isa_execute(), byte for byte.
  *
  * run() works in a struct isa_workspace of the caller's, for one wavefront at a time, between
- * isa_workspace_begin() and isa_workspace_end(). While in it, the host's MXCSR may treat fp32
- * denormals as zeros (DAZ), as the wavefront's MODE asks; what else computes with floating point
+ * isa_workspace_begin() and isa_workspace_end(). In between, the host's MXCSR may treat fp32
+ * denormals as zeros (DAZ), by the wavefront's MODE; other code that computes with floating point
  * there first calls isa_workspace_plain().
  *
  * A struct isa_ready holds pointers (to functions, and to the instruction), so it is not state: it

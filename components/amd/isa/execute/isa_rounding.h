@@ -13,9 +13,9 @@
 /* Has the row, by its place behind ISA_OP_VALU_FIRST, sources or results that are floats? */
 bool isa_rounding_covers(unsigned row);
 
-/* Runs the kernel of a row that isa_rounding_covers() on all 64 lanes, under the rounding of
- * `mode`, which is that of MODE, and what *env says of denormals. `halves`: the result is rounded
- * as fp64 and fp16 are. */
+/* Runs the kernel of a row that isa_rounding_covers() on all 64 lanes, with the rounding of `mode`
+ * (a value of MODE) and the denormals of *env. `halves`: results have the rounding mode of fp64 and
+ * fp16. */
 void isa_rounding_run(unsigned row, bool halves, uint32_t mode, uint32_t *to,
                       const uint32_t *const source[3], struct isa_environment *env);
 

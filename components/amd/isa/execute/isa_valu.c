@@ -422,8 +422,8 @@ static void place_part(uint32_t *result, const uint32_t *old, unsigned select, u
     }
 }
 
-/* gfx9's own 16-bit instructions leave the other half of the destination alone; those that it
- * inherits zero the upper one (LLVM, GCNSubtarget: zeroesHigh16BitsOfDest). */
+/* gfx9's own 16-bit instructions leave the other half of the destination alone; inherited 16-bit
+ * instructions zero the upper half (LLVM, GCNSubtarget: zeroesHigh16BitsOfDest). */
 static bool keeps_upper_half(const struct isa_inst *inst, const struct entry *entry)
 {
     if (entry->dst != TYPE_F16 && entry->dst != TYPE_U16 && entry->dst != TYPE_I16)

@@ -7,7 +7,8 @@
  * fp32 arithmetic has kernels of its own that leave denormals to the host: where MODE flushes them
  * as sources and as results, MXCSR's DAZ does the first, and a multiplication by one the second.
  * (MXCSR's FTZ would not do: it flushes what would round up to the smallest normal number, too.)
- * They do not know which NaN results; when there is one the plain kernel does it all again. */
+ * These kernels do not know which NaN results; when there is one, the plain kernel computes all
+ * lanes again. */
 #define RUNNER(name)                                                                               \
     static enum isa_status name(struct isa_context *ctx, struct isa_wave *wave,                    \
                                 const struct isa_ready *ready, struct isa_workspace *work)
@@ -27,8 +28,8 @@ RUNNER(ready_general)
     return status;
 }
 
-/* What follows from MODE, anew when it has changed. False: it is not a usual one, or vector
- * instructions are not what they look like. */
+/* Derives from MODE, when it has changed, how vector instructions are executed. False if MODE is
+ * not a usual one, or changes the meaning of vector instructions. */
 static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
                                                struct isa_workspace *work)
 {

@@ -68,7 +68,7 @@ static bool read_entry(struct bundle *bundle, struct bundle_entry *entry, size_t
     if (memchr(bytes + *at, 0, id_length)) {
         return fail(bundle, "bundle entry %zu has a NUL in its id", index);
     }
-    entry->id = object_memory_copy_text(&bundle->memory, (const char *)bytes + *at, id_length);
+    entry->id = region_strndup(&bundle->memory, (const char *)bytes + *at, id_length);
     *at += id_length;
     if (offset > size || length > size - offset) {
         return fail(bundle,
@@ -92,7 +92,7 @@ bool bundle_recognise(const void *bytes, size_t size)
 
 bool bundle_read(struct bundle *bundle, const void *bytes, size_t size)
 {
-    memset(bundle, 0, sizeof *bundle);
+    *bundle = (struct bundle){.memory = {.what = "a code object"}};
     if (size >= 4 && memcmp(bytes, "CCOB", 4) == 0) {
         return fail(bundle, "bundle is compressed; compile with --no-offload-compress");
     }
@@ -107,7 +107,7 @@ bool bundle_read(struct bundle *bundle, const void *bytes, size_t size)
     if (count > BUNDLE_ENTRIES_MAX || count > (size - at) / 24) {
         return fail(bundle, "bundle claims %" PRIu64 " entries in %zu bytes", count, size);
     }
-    bundle->entries = object_memory_take(&bundle->memory, count, sizeof *bundle->entries);
+    bundle->entries = region_take_array(&bundle->memory, count, sizeof *bundle->entries);
     for (size_t i = 0; i < count; i++) {
         if (!read_entry(bundle, &bundle->entries[i], i, bytes, size, &at)) {
             return false;
@@ -204,6 +204,6 @@ void bundle_list_targets(const struct bundle *bundle, char *text, size_t size)
 
 void bundle_release(struct bundle *bundle)
 {
-    object_memory_release(&bundle->memory);
+    region_release(&bundle->memory);
     memset(bundle, 0, sizeof *bundle);
 }

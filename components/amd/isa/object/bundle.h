@@ -12,7 +12,7 @@
 #ifndef HEDDLE_ISA_BUNDLE_H
 #define HEDDLE_ISA_BUNDLE_H
 
-#include "object_memory.h"
+#include "base/region.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ struct bundle {
     struct bundle_entry *entries;
     size_t entry_count;
     size_t size_bytes; /* from the magic to the end of the last entry */
-    struct object_memory memory;
+    struct region memory;
     char error[256]; /* why the last read failed, without a full stop; "" otherwise */
 };
 
@@ -45,9 +45,9 @@ bool bundle_recognise(const void *bytes, size_t size);
 bool bundle_read(struct bundle *bundle, const void *bytes, size_t size);
 
 /* The entry that a device of architecture `gfx` (such as "gfx803") can run, or NULL. `xnack` and
- * `sramecc` tell what the device does; an entry that names a feature (`:xnack+`) must agree, one
- * that does not fits both. Code for several targets ("gfx9-generic") fits, too. The most specific
- * entry wins, the first among equals. */
+ * `sramecc` are features of the device. An entry that names a feature (`:xnack+`) must agree with
+ * them; an entry without one fits both. Code for several targets ("gfx9-generic") fits, too. The
+ * most specific entry wins, the first among equals. */
 const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *gfx, bool xnack,
                                        bool sramecc);
 

@@ -1,10 +1,10 @@
 /* The ELF side of the code-object reader: headers, segments, symbols, relocations and the metadata
  * note.
  *
- * libelf reads the structures; what it hands out is checked again against the image, because the
- * file may lie: segments are inside the file and do not overlap, symbols and relocations are inside
- * segments. Invariant: when code_object_read() returned true, code_object_load()
- * (code_object_load.c) cannot fail. */
+ * libelf reads the structures. They are checked again against the image, because the file may lie:
+ * segments are inside the file and do not overlap, symbols and relocations are inside segments.
+ * Invariant: when code_object_read() returned true, code_object_load() (code_object_load.c) cannot
+ * fail. */
 #include "code_object.h"
 
 #include "code_object_internal.h"
@@ -129,7 +129,7 @@ static bool read_segments(struct code_object *object, Elf *elf)
     if (elf_getphdrnum(elf, &count) != 0 || count > object->image_size / 56) {
         return code_object_fail(object, "ELF file has a damaged program header table");
     }
-    object->segments = object_memory_take(&object->memory, count, sizeof *object->segments);
+    object->segments = region_take_array(&object->memory, count, sizeof *object->segments);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
         if (!gelf_getphdr(elf, (int)i, &header)) {
@@ -177,7 +177,7 @@ static bool read_symbol_section(struct code_object *object, Elf *elf, Elf_Scn *s
     }
     size_t count = data->d_size / 24;
     struct code_object_symbol *list =
-        object_memory_take(&object->memory, object->symbol_count + count, sizeof *list);
+        region_take_array(&object->memory, object->symbol_count + count, sizeof *list);
     if (object->symbol_count > 0) {
         memcpy(list, object->symbols, object->symbol_count * sizeof *list);
     }
@@ -193,7 +193,7 @@ static bool read_symbol_section(struct code_object *object, Elf *elf, Elf_Scn *s
                                     name ? name : "?");
         }
         object->symbols[object->symbol_count++] = (struct code_object_symbol){
-            .name = object_memory_copy_text(&object->memory, name, strlen(name)),
+            .name = region_strndup(&object->memory, name, strlen(name)),
             .address = symbol.st_value,
             .size = symbol.st_size,
             .is_variable = GELF_ST_TYPE(symbol.st_info) == STT_OBJECT,
@@ -286,7 +286,7 @@ static bool read_relocation_section(struct code_object *object, Elf *elf, Elf_Sc
     }
     size_t count = data->d_size / 24;
     struct code_object_relocation *list =
-        object_memory_take(&object->memory, object->relocation_count + count, sizeof *list);
+        region_take_array(&object->memory, object->relocation_count + count, sizeof *list);
     if (object->relocation_count > 0) {
         memcpy(list, object->relocations, object->relocation_count * sizeof *list);
     }
@@ -417,11 +417,11 @@ bool code_object_recognise(const void *bytes, size_t size)
 
 bool code_object_read(struct code_object *object, const void *bytes, size_t size)
 {
-    memset(object, 0, sizeof *object);
+    *object = (struct code_object){.memory = {.what = "a code object"}};
     if (!code_object_recognise(bytes, size)) {
         return code_object_fail(object, "not an ELF file");
     }
-    object->image = object_memory_take(&object->memory, size, 1);
+    object->image = region_take(&object->memory, size);
     object->image_size = size;
     memcpy(object->image, bytes, size);
     if (elf_version(EV_CURRENT) == EV_NONE) {
@@ -464,6 +464,6 @@ const struct code_object_symbol *code_object_find_symbol(const struct code_objec
 
 void code_object_release(struct code_object *object)
 {
-    object_memory_release(&object->memory);
+    region_release(&object->memory);
     memset(object, 0, sizeof *object);
 }

@@ -14,7 +14,7 @@
 #define HEDDLE_ISA_CODE_OBJECT_H
 
 #include "components/amd/isa/kernel_registers.h"
-#include "object_memory.h"
+#include "base/region.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,7 +164,7 @@ struct code_object {
 
     uint8_t *image; /* our copy of the file */
     size_t image_size;
-    struct object_memory memory;
+    struct region memory;
     char error[320]; /* why reading failed, without a full stop */
 };
 

@@ -29,7 +29,7 @@ bool code_object_read_metadata_yaml(struct code_object *object, const char *text
 bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes,
                                        size_t size);
 
-/* Finds each kernel's descriptor through `symbols` and fills in what it says. */
+/* Finds each kernel's descriptor through `symbols` and fills in the kernel's fields from it. */
 bool code_object_read_descriptors(struct code_object *object);
 
 /* Sets target from the ELF header's flags, whose meaning depends on object->version. */

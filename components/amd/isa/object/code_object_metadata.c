@@ -133,7 +133,7 @@ static const char *find_text(struct code_object *object, const msgpack_object *m
     if (!value || value->type != MSGPACK_OBJECT_STR) {
         return "";
     }
-    return object_memory_copy_text(&object->memory, value->via.str.ptr, value->via.str.size);
+    return region_strndup(&object->memory, value->via.str.ptr, value->via.str.size);
 }
 
 static bool find_truth(const msgpack_object *map, const char *key)
@@ -215,7 +215,7 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
     }
     kernel->argument_count = arguments->via.array.size;
     kernel->arguments =
-        object_memory_take(&object->memory, kernel->argument_count, sizeof *kernel->arguments);
+        region_take_array(&object->memory, kernel->argument_count, sizeof *kernel->arguments);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         if (!read_argument(object, &arguments->via.array.ptr[i], kernel, i)) {
             return false;
@@ -230,13 +230,13 @@ static bool read_formats(struct code_object *object, const msgpack_object *forma
         return true;
     if (formats->type != MSGPACK_OBJECT_ARRAY)
         return code_object_fail(object, "metadata has a damaged list of formats");
-    object->formats = object_memory_take(&object->memory, formats->via.array.size, sizeof(char *));
+    object->formats = region_take_array(&object->memory, formats->via.array.size, sizeof(char *));
     for (uint32_t i = 0; i < formats->via.array.size; i++) {
         const msgpack_object *text = &formats->via.array.ptr[i];
         if (text->type != MSGPACK_OBJECT_STR)
             return code_object_fail(object, "metadata has a damaged list of formats");
         object->formats[object->format_count++] =
-            object_memory_copy_text(&object->memory, text->via.str.ptr, text->via.str.size);
+            region_strndup(&object->memory, text->via.str.ptr, text->via.str.size);
     }
     return true;
 }
@@ -252,7 +252,7 @@ static bool read_root(struct code_object *object, const msgpack_object *root)
         return code_object_fail(object, "metadata has a damaged list of kernels");
     }
     uint32_t count = kernels->via.array.size;
-    object->kernels = object_memory_take(&object->memory, count, sizeof *object->kernels);
+    object->kernels = region_take_array(&object->memory, count, sizeof *object->kernels);
     for (uint32_t i = 0; i < count; i++) {
         if (!read_kernel(object, &kernels->via.array.ptr[i], &object->kernels[i])) {
             return false;

@@ -94,7 +94,7 @@ static bool split_line(const char *text, size_t length, struct line *line)
 
 static char *copy_value(struct yaml_reader *reader, const struct line *line)
 {
-    return object_memory_copy_text(&reader->object->memory, line->value, line->value_length);
+    return region_strndup(&reader->object->memory, line->value, line->value_length);
 }
 
 /* The place of an argument is known when all of its lines are read. */
@@ -148,7 +148,8 @@ static void read_argument_line(struct yaml_reader *reader, const struct line *li
     }
 }
 
-/* Kernels take their arguments from what is left of one array that has room for a line each. */
+/* Begins a kernel. Its arguments come from the rest of one array that has room for one argument a
+ * line. */
 static bool begin_kernel(struct yaml_reader *reader)
 {
     struct code_object *object = reader->object;
@@ -249,9 +250,9 @@ bool code_object_read_metadata_yaml(struct code_object *object, const char *text
     for (size_t i = 0; i < length; i++) {
         lines += text[i] == '\n';
     }
-    object->kernels = object_memory_take(&object->memory, lines, sizeof *object->kernels);
+    object->kernels = region_take_array(&object->memory, lines, sizeof *object->kernels);
     object->kernels[0].arguments =
-        object_memory_take(&object->memory, lines, sizeof *object->kernels[0].arguments);
+        region_take_array(&object->memory, lines, sizeof *object->kernels[0].arguments);
     for (size_t at = 0; at < length;) {
         const char *end = memchr(text + at, '\n', length - at);
         size_t line_length = end ? (size_t)(end - (text + at)) : length - at;

@@ -32,7 +32,7 @@ static bool add_section(struct code_sections *sections, const GElf_Shdr *header,
     if (header->sh_offset > size || header->sh_size > size - header->sh_offset)
         return fail(sections, "a section of the ELF file lies outside of it");
     struct code_section *section = &sections->sections[sections->count++];
-    section->name = object_memory_copy_text(&sections->memory, name, strlen(name));
+    section->name = region_strndup(&sections->memory, name, strlen(name));
     section->bytes = bytes + header->sh_offset;
     section->size = header->sh_size;
     section->address = header->sh_addr;
@@ -46,7 +46,7 @@ static bool read_sections(struct code_sections *sections, Elf *elf, const uint8_
     if (elf_getshdrnum(elf, &count) != 0 || elf_getshdrstrndx(elf, &names) != 0
         || count > size / 64)
         return fail(sections, "the ELF file has a damaged section table");
-    sections->sections = object_memory_take(&sections->memory, count, sizeof *sections->sections);
+    sections->sections = region_take_array(&sections->memory, count, sizeof *sections->sections);
     for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
         GElf_Shdr header;
         if (!gelf_getshdr(scn, &header))
@@ -74,7 +74,7 @@ static bool read_target(struct code_sections *sections, Elf *elf)
 
 bool code_sections_read(struct code_sections *sections, const uint8_t *bytes, size_t size)
 {
-    memset(sections, 0, sizeof *sections);
+    *sections = (struct code_sections){.memory = {.what = "a code object"}};
     Elf *elf = open_elf(bytes, size);
     if (!elf)
         return fail(sections, "the ELF file cannot be read");
@@ -85,5 +85,5 @@ bool code_sections_read(struct code_sections *sections, const uint8_t *bytes, si
 
 void code_sections_release(struct code_sections *sections)
 {
-    object_memory_release(&sections->memory);
+    region_release(&sections->memory);
 }

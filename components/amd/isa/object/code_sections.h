@@ -1,8 +1,7 @@
-/* The sections of instructions of an ELF file, for reading: of a relocatable object, in which
- * addresses of other functions and of data are still missing, and of a linked one that
- * code_object.h cannot load, because it has no metadata. Used by `heddle disasm`. Life cycle:
- * code_sections_read() then code_sections_release(), also when reading failed. The bytes are those
- * of the caller. */
+/* Reads the sections of instructions of an ELF file that code_object.h cannot load: a relocatable
+ * object, where addresses of other functions and of data are still missing, or a linked object
+ * without metadata. Used by `heddle disasm`. Life cycle: code_sections_read() then
+ * code_sections_release(), also when reading failed. The bytes are those of the caller. */
 #ifndef HEDDLE_ISA_CODE_SECTIONS_H
 #define HEDDLE_ISA_CODE_SECTIONS_H
 
@@ -19,7 +18,7 @@ struct code_sections {
     struct code_section *sections; /* in the order of the file */
     size_t count;
     struct code_object_target target;
-    struct object_memory memory;
+    struct region memory;
     char error[320]; /* if reading failed */
 };
 

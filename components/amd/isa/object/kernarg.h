@@ -1,11 +1,10 @@
-/* Kernel arguments: what a launch writes into the buffer that the kernel's argument pointer points
- * to.
+/* Kernel arguments: the contents of the buffer that the kernel's argument pointer points to.
  *
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
  * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6).
- * Hidden arguments for services that the host does not offer are zero, where kernels look whether
- * there is one (printf, synchronisation of grids), and otherwise addresses where nothing
- * ever is, by which a fault can tell what was wanted. Used by front ends when they launch. */
+ * A hidden argument for a service that the host does not offer is zero if kernels test it (printf,
+ * synchronisation of grids). Otherwise it is an address that is never mapped and that tells a fault
+ * which service was wanted. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
 #define HEDDLE_ISA_KERNARG_H
 

@@ -4,8 +4,10 @@
 
 #include "code_object.h"
 
+#include "base/grow.h"
+
 char *code_object_readable_name(const char *symbol)
 {
     char *name = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
-    return name ? name : strdup(symbol);
+    return name ? name : grow_checked(strdup(symbol), "a name");
 }

@@ -246,7 +246,7 @@ enum { MAX_OPCODE = 1024 };
 
 static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][MAX_OPCODE]; /* row + 1 */
 
-/* Opcodes of a target over those that it inherits. */
+/* A target's own opcodes, which stand before its inherited ones. */
 static const struct {
     uint8_t target;
     uint16_t row;

@@ -1,4 +1,4 @@
-/* What the printing files share. Private to components/amd/isa. */
+/* The disassembler's state and the helpers of its files. Private to components/amd/isa. */
 #ifndef HEDDLE_ISA_TEXT_H
 #define HEDDLE_ISA_TEXT_H
 

@@ -1,109 +1,15 @@
-/* Questions of a program about a kernel: attributes, and how many work-groups fit on a compute
- * unit.
- */
+/* Questions of a program about a kernel: its attributes and its name. */
 #include "components/hip/api/hip_internal.h"
 
 #include <string.h>
 
-static unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
-/* The driver knows how NVIDIA's devices hand out registers and shared memory. */
-static unsigned count_blocks(const struct hip_function *function, unsigned threads,
-                             size_t dynamic_lds)
-{
-    uint32_t blocks = 0;
-    const uint64_t entry = function->module->base + function->kernel->entry_address;
-    return hip_status(hip.api->ptx_blocks(hip.devices[function->module->device].number, entry,
-                                          threads, dynamic_lds, &blocks))
-                   == hipSuccess
-               ? blocks
-               : 0;
-}
-
-/* Work-groups of `threads` work-items that one compute unit holds at a time: the tightest of
- * wavefront slots, vector and scalar registers, LDS and work-group slots. */
-static unsigned count_work_groups(const struct hip_function *function, unsigned threads,
-                                  size_t dynamic_lds)
-{
-    const struct driver_device_info *info = &hip.devices[function->module->device].info;
-    const struct code_object_kernel *kernel = function->kernel;
-    unsigned wavefronts = (threads + HIP_WAVEFRONT - 1) / HIP_WAVEFRONT;
-    if (threads == 0 || threads > info->max_work_group || dynamic_lds > info->lds_bytes_per_cu)
-        return 0;
-    if (function->module->is_ptx)
-        return count_blocks(function, threads, dynamic_lds);
-    unsigned slots = info->wavefronts_per_simd;
-    if (kernel->registers.vgprs > 0)
-        slots = smaller(slots, info->vgprs_per_simd / kernel->registers.vgprs);
-    if (kernel->registers.sgprs > 0)
-        slots = smaller(slots, info->sgprs_per_simd / kernel->registers.sgprs);
-    unsigned groups = slots * info->simds_per_cu / wavefronts;
-    size_t lds = kernel->group_size + dynamic_lds;
-    if (lds > 0)
-        groups = smaller(groups, (unsigned)(info->lds_bytes_per_cu / lds));
-    return smaller(groups, info->work_groups_per_cu);
-}
-
-static unsigned threads_limit(const struct hip_function *function)
-{
-    unsigned limit = hip.devices[function->module->device].info.max_work_group;
-    unsigned bound = function->kernel->max_group_threads;
-    return bound > 0 ? smaller(limit, bound) : limit;
-}
-
-/* The function of a handle or, for the calls without "Module", of a registered host function. */
-static hipError_t find_function(const void *either, bool is_handle,
-                                const struct hip_function **function)
+hipError_t hip_find_function(const void *either, bool is_handle,
+                             const struct hip_function **function)
 {
     if (!is_handle)
         return hip_find_host_function(either, hip_current_device(), function);
     *function = hip_check_function((hipFunction_t)(uintptr_t)either);
     return *function ? hipSuccess : hipErrorInvalidHandle;
-}
-
-hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
-                             size_t dynamic_lds)
-{
-    const struct hip_function *function = NULL;
-    if (!count || threads <= 0)
-        return hipErrorInvalidValue;
-    hipError_t error = find_function(either, is_handle, &function);
-    if (error == hipSuccess) {
-        *count = (unsigned)threads > threads_limit(function)
-                     ? 0
-                     : (int)count_work_groups(function, (unsigned)threads, dynamic_lds);
-    }
-    return error;
-}
-
-/* The largest work-group among those that fill a compute unit best, and a grid that fills the
- * device. */
-static hipError_t best_block(int *grid, int *block, const void *either, bool is_handle,
-                             size_t dynamic_lds, int limit)
-{
-    const struct hip_function *function = NULL;
-    if (!grid || !block)
-        return hipErrorInvalidValue;
-    hipError_t error = find_function(either, is_handle, &function);
-    if (error != hipSuccess)
-        return error;
-    unsigned most = threads_limit(function), best = 0, best_groups = 0;
-    const unsigned lanes = hip.devices[function->module->device].info.lanes;
-    most = limit > 0 ? smaller(most, (unsigned)limit) : most;
-    for (unsigned threads = most; threads > 0;) {
-        unsigned groups = count_work_groups(function, threads, dynamic_lds);
-        if (groups * threads > best_groups * best) {
-            best = threads;
-            best_groups = groups;
-        }
-        threads = threads % lanes ? threads - threads % lanes : threads - lanes;
-    }
-    *block = (int)best;
-    *grid = (int)(best_groups * hip.devices[function->module->device].info.compute_units);
-    return best > 0 ? hipSuccess : hipErrorLaunchOutOfResources;
 }
 
 /* Bytes of dynamic LDS that a launch can have: as things are or, with `asked`, at most. */
@@ -123,7 +29,7 @@ HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes 
     const struct hip_function *function = NULL;
     if (!attributes)
         return hipErrorInvalidValue;
-    hipError_t error = find_function(host_function, false, &function);
+    hipError_t error = hip_find_function(host_function, false, &function);
     if (error != hipSuccess)
         return error;
     const struct code_object_kernel *kernel = function->kernel;
@@ -131,7 +37,7 @@ HIP_DEFINE(hipFuncGetAttributes, (attributes, host_function), hipFuncAttributes 
         .binaryVersion = (int)function->module->object.version,
         .localSizeBytes = kernel->private_size,
         .maxDynamicSharedSizeBytes = (int)dynamic_lds_limit(function, false),
-        .maxThreadsPerBlock = (int)threads_limit(function),
+        .maxThreadsPerBlock = (int)hip_threads_limit(function),
         .numRegs = (int)kernel->registers.vgprs,
         .sharedSizeBytes = kernel->group_size,
     };
@@ -147,7 +53,7 @@ HIP_DEFINE(hipFuncGetAttribute, (value, attribute, handle), int *value,
     const struct code_object_kernel *kernel = function->kernel;
     switch (attribute) {
     case HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-        *value = (int)threads_limit(function);
+        *value = (int)hip_threads_limit(function);
         return hipSuccess;
     case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
         *value = (int)kernel->group_size;
@@ -180,7 +86,7 @@ HIP_DEFINE(hipFuncSetAttribute, (host_function, attribute, value), const void *h
            hipFuncAttribute attribute, int value)
 {
     const struct hip_function *function = NULL;
-    hipError_t error = find_function(host_function, false, &function);
+    hipError_t error = hip_find_function(host_function, false, &function);
     if (error != hipSuccess)
         return error;
     switch (attribute) {
@@ -208,52 +114,12 @@ hipError_t hipFuncSetSharedMemConfig(const void *host_function, hipSharedMemConf
     HIP_API((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue);
 }
 
-HIP_CALL(hipOccupancyMaxActiveBlocksPerMultiprocessor,
-         (int *count, const void *host_function, int threads, size_t dynamic_lds),
-         hip_active_blocks(count, host_function, false, threads, dynamic_lds));
-
-hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
-                                                                 const void *host_function,
-                                                                 int threads, size_t dynamic_lds,
-                                                                 unsigned flags)
-{
-    (void)flags;
-    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
-}
-
-HIP_CALL(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
-         (int *count, hipFunction_t function, int threads, size_t dynamic_lds),
-         hip_active_blocks(count, function, true, threads, dynamic_lds));
-
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *count, hipFunction_t function, int threads, size_t dynamic_lds, unsigned flags)
-{
-    (void)flags;
-    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
-}
-
-HIP_CALL(hipOccupancyMaxPotentialBlockSize,
-         (int *grid, int *block, const void *host_function, size_t dynamic_lds, int limit),
-         best_block(grid, block, host_function, false, dynamic_lds, limit));
-HIP_CALL(hipModuleOccupancyMaxPotentialBlockSize,
-         (int *grid, int *block, hipFunction_t function, size_t dynamic_lds, int limit),
-         best_block(grid, block, function, true, dynamic_lds, limit));
-
-hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
-                                                            hipFunction_t function,
-                                                            size_t dynamic_lds, int limit,
-                                                            unsigned flags)
-{
-    (void)flags;
-    HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));
-}
-
 static const char *kernel_name(const void *either, bool is_handle)
 {
     const struct hip_function *function = NULL;
     hipError_t error = hip_enter("hipKernelNameRef");
     if (error == hipSuccess)
-        error = find_function(either, is_handle, &function);
+        error = hip_find_function(either, is_handle, &function);
     const char *name = error == hipSuccess ? function->kernel->name : NULL;
     hip_leave(error);
     return name;

@@ -1,9 +1,9 @@
 /* Calls of the host by device code. A wavefront takes a packet from a stack in device memory,
- * writes what it wants into it, pushes it on a second stack, and spins until the packet's ready bit
- * is cleared. Nothing tells the host: it looks while it waits for the kernel, through a queue of
- * its own, so the copies of buffer and kernel run side by side in simulated time. A kernel that is
- * executed without timing is over within one step of the driver, which lets the host look whenever
- * wavefronts wait (attend()).
+ * writes its request into the packet, pushes the packet on a second stack, and spins until the
+ * packet's ready bit is cleared. Nothing tells the host: it looks while it waits for the kernel,
+ * through a queue of its own, so the copies of buffer and kernel run side by side in simulated
+ * time. A kernel that is executed without timing is over within one step of the driver, which lets
+ * the host look whenever wavefronts wait (attend_kernel()).
  *
  * Layout and life of a packet are those of ROCm's device library (ROCm-Device-Libs, ockl:
  * hostcall): a buffer of six words, headers of 24 bytes, payloads of 8 words for each of 64 lanes.
@@ -93,7 +93,7 @@ static hipError_t put_bytes(int device, uint64_t to, const void *from, uint64_t 
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
 
-static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
+static hipError_t read_device(int device, void *to, uint64_t from, uint64_t size)
 {
     uint64_t ticket = 0;
     if (attention)
@@ -102,7 +102,7 @@ static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
 
-static void attend(const struct driver_attention *now);
+static void attend_kernel(const struct driver_attention *now);
 
 /* There are as many packets as wavefronts fit on the device, since the device does not check for an
  * empty stack; a power of two. */
@@ -161,7 +161,7 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
                                               .free_stack = packets,
                                               .index_mask = packets - 1};
     *address = base;
-    hip.api->set_attendant(attend);
+    hip.api->set_attendant(attend_kernel);
     return write_buffer(device, packets);
 }
 
@@ -180,7 +180,7 @@ void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 /* ---- serving ---- */
 
 /* Told once for a kernel: each wavefront asks, and again for each lane. */
-static void refuse(int device, uint32_t service)
+static void refuse_service(int device, uint32_t service)
 {
     const char *what = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
@@ -195,7 +195,7 @@ static void refuse(int device, uint32_t service)
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)
 {
     if (header->service != SERVICE_PRINTF)
-        refuse(device, header->service);
+        refuse_service(device, header->service);
     for (unsigned lane = 0; lane < HIP_WAVEFRONT; lane++) {
         uint64_t *words = payload + (size_t)lane * HIP_CALL_WORDS;
         if (!(header->lanes >> lane & 1))
@@ -209,14 +209,14 @@ static void serve_lanes(int device, const struct header *header, uint64_t *paylo
     }
 }
 
-static hipError_t answer(int device, uint64_t packet, const struct header *header)
+static hipError_t answer_packet(int device, uint64_t packet, const struct header *header)
 {
     uint64_t payload[HIP_WAVEFRONT * HIP_CALL_WORDS];
     const struct buffer *layout = &services[device].layout;
     uint64_t index = packet & layout->index_mask;
     uint64_t payload_address = layout->payloads + index * PAYLOAD_BYTES;
     uint32_t idle = 0;
-    hipError_t error = get(device, payload, payload_address, sizeof payload);
+    hipError_t error = read_device(device, payload, payload_address, sizeof payload);
     if (error == hipSuccess) {
         serve_lanes(device, header, payload);
         error = put_bytes(device, payload_address, payload, sizeof payload);
@@ -248,13 +248,14 @@ static hipError_t answer_chain(int device, uint64_t packet)
         }
         HIP_MAKE_ROOM(chain, count, room);
         chain[count].packet = packet;
-        error = get(device, &chain[count].header,
-                    layout->headers + (packet & layout->index_mask) * HEADER_BYTES, HEADER_BYTES);
+        error = read_device(device, &chain[count].header,
+                            layout->headers + (packet & layout->index_mask) * HEADER_BYTES,
+                            HEADER_BYTES);
         packet = chain[count++].header.next;
     }
     while (count > 0 && error == hipSuccess) {
         count--;
-        error = answer(device, chain[count].packet, &chain[count].header);
+        error = answer_packet(device, chain[count].packet, &chain[count].header);
     }
     hip_release(chain);
     return error;
@@ -264,19 +265,19 @@ static hipError_t answer_chain(int device, uint64_t packet)
 static hipError_t serve_device(int device, bool *found)
 {
     uint64_t top = 0, last_top = services[device].last_top;
-    hipError_t error = get(
+    hipError_t error = read_device(
         device, &top, services[device].address + offsetof(struct buffer, ready_stack), sizeof top);
     if (error != hipSuccess || top == services[device].last_top)
         return error;
     *found = true;
     if (services[device].last_top != last_top)
-        return hipSuccess; /* attend() was faster, while we waited for the copy */
+        return hipSuccess; /* attend_kernel() was faster, while we waited for the copy */
     error = answer_chain(device, top);
     services[device].last_top = top;
     return error;
 }
 
-static hipError_t serve(bool *found)
+static hipError_t serve_packets(bool *found)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
@@ -288,7 +289,7 @@ static hipError_t serve(bool *found)
 /* Called by the driver, in any thread, without `hip.lock`: the thread that holds it may be waiting
  * for the driver. What the function uses does not change while a kernel that calls the host is
  * queued. */
-static void attend(const struct driver_attention *now)
+static void attend_kernel(const struct driver_attention *now)
 {
     bool found = false;
     attention = now;
@@ -315,7 +316,7 @@ static bool any_active(void)
 hipError_t hip_hostcall_serve(void)
 {
     bool found = false;
-    return hip.lost == hipSuccess && any_active() ? serve(&found) : hip.lost;
+    return hip.lost == hipSuccess && any_active() ? serve_packets(&found) : hip.lost;
 }
 
 /* Polls of the driver until the next look for calls. */
@@ -328,7 +329,7 @@ static enum driver_status poll_and_serve(uint64_t ticket, hipError_t *error)
     enum driver_status status = hip.api->query(ticket);
     if (status == DRIVER_NOT_READY && ++pace.polls >= pace.limit) {
         bool found = false;
-        *error = serve(&found);
+        *error = serve_packets(&found);
         pace.limit = found ? 1 : pace.limit < POLLS_MAX ? 2 * pace.limit : POLLS_MAX;
         pace.polls = 0;
     }

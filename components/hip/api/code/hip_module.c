@@ -42,8 +42,8 @@ static bool fits_device(const struct code_object *object, int device)
     return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
 }
 
-/* Has it anything that is written? LLD puts what is only relocated (.dynamic, 112 bytes in code
- * objects) into a segment of its own in front of variables. */
+/* Has the code object variables that kernels may write? LLD puts .dynamic, which is only relocated
+ * (112 bytes in code objects), into a segment of its own in front of variables. */
 static bool has_variables(const struct code_object *object)
 {
     enum { DYNAMIC_BYTES = 112 };

@@ -41,7 +41,7 @@ static bool open_message(uint64_t *number)
     return true;
 }
 
-static void append(struct message *message, const uint64_t *words, size_t count)
+static void append_words(struct message *message, const uint64_t *words, size_t count)
 {
     if (message->count + count > message->room) {
         message->room = 2 * (message->count + count);
@@ -92,7 +92,7 @@ static void put_text(void *context, const char *text, size_t size)
 }
 
 /* Returns what C's printf would, or -1 for a malformed message. */
-static int print(const struct message *message)
+static int print_message(const struct message *message)
 {
     struct reader r = {.message = message, .stream = stdout};
     const struct kernel_printf with = {
@@ -115,10 +115,10 @@ bool hip_printf_piece(uint64_t words[HIP_CALL_WORDS])
         return false;
     }
     struct message *message = &messages[number];
-    append(message, words + 1, count);
+    append_words(message, words + 1, count);
     words[0] = number << PIECE_NUMBER_SHIFT;
     if (descriptor & PIECE_END) {
-        int printed = print(message);
+        int printed = print_message(message);
         words[0] = (uint64_t)(int64_t)printed;
         message->open = false;
         return printed >= 0;

@@ -186,8 +186,8 @@ static void lower_names(struct program *program)
     code_object_release(&object);
 }
 
-static hiprtcResult compile(struct program *program, const char *target, const char **options,
-                            size_t count)
+static hiprtcResult compile_program(struct program *program, const char *target,
+                                    const char **options, size_t count)
 {
     char *source = make_source(program);
     if (!source)
@@ -218,7 +218,7 @@ static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const 
     forget_result(program);
     program->compiled = true;
     if (target)
-        return compile(program, target, options, count);
+        return compile_program(program, target, options, count);
     program->result.log =
         copy_text("heddle: there is no device whose target could be taken, and no option names one "
                   "(--offload-arch=)\n");

@@ -80,8 +80,8 @@ static bool make_files(const struct hip_rtc_job *job, struct files *files)
 
 /* ---- the command ---- */
 
-/* Names the files of the device library one by one, as clang does by itself where it finds that of
- * the target. */
+/* Names the files of the device library one by one, as clang does by itself where it finds the
+ * target's library. */
 static void add_libraries(struct clang_command *command, const char *own)
 {
     static const char *const names[] = {
@@ -148,7 +148,7 @@ static void make_link_command(const struct compiler *compiler, struct clang_comm
 }
 
 /* Compiles by the first compiler that is there, and links. */
-static int compile(const struct hip_rtc_job *job, const struct files *files, bool *failed)
+static int compile_job(const struct hip_rtc_job *job, const struct files *files, bool *failed)
 {
     char library[64];
     bool newer;
@@ -190,7 +190,7 @@ void hip_rtc_compile(const struct hip_rtc_job *job, struct hip_rtc_result *resul
     struct files files;
     bool failed = true;
     *result = (struct hip_rtc_result){.has_compiler = true};
-    int error = make_files(job, &files) ? compile(job, &files, &failed) : errno;
+    int error = make_files(job, &files) ? compile_job(job, &files, &failed) : errno;
     if (error == 0) {
         take_output(&files, failed, result);
     } else {

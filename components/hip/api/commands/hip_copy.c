@@ -56,7 +56,7 @@ static hipError_t check_copy(struct copy *copy)
                                    copy->kind);
 }
 
-static hipError_t prepare(struct copy *copy)
+static hipError_t prepare_copy(struct copy *copy)
 {
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
     /* What is managed may be the host's before and afterwards. */
@@ -69,7 +69,7 @@ static hipError_t prepare(struct copy *copy)
 }
 
 /* The null stream's copies are in order with the null streams of all devices that they touch. */
-static hipError_t order(const struct copy *copy)
+static hipError_t order_copy(const struct copy *copy)
 {
     const int devices[] = {hip_location_device(&copy->uses[TO].location),
                            hip_location_device(&copy->uses[FROM].location)};
@@ -92,7 +92,7 @@ static hipError_t order_after(const struct copy *copy)
     return error;
 }
 
-static void record(struct copy *copy, int device)
+static void record_copy(struct copy *copy, int device)
 {
     bool to_device = on_device(copy, TO);
     if (!hip.recording)
@@ -114,7 +114,7 @@ static void record(struct copy *copy, int device)
     copy->line = hip_recorder.copy(&copy->recorded);
 }
 
-static hipError_t enqueue(struct copy *copy)
+static hipError_t enqueue_rows(struct copy *copy)
 {
     bool to_device = on_device(copy, TO), from_device = on_device(copy, FROM);
     hipError_t error = hipSuccess;
@@ -161,7 +161,7 @@ static hipError_t finish_copy(const struct copy *copy, hipError_t error)
     return error;
 }
 
-static hipError_t capture(const struct copy *copy)
+static hipError_t capture_copy(const struct copy *copy)
 {
     struct hip_action action = {.kind = HIP_ACTION_COPY};
     hipMemcpy3DParms *p = &action.copy;
@@ -184,17 +184,17 @@ static hipError_t run_copy(struct copy *copy)
         return error;
     error = check_copy(copy);
     if (hip_captures(copy->stream))
-        return error == hipSuccess ? capture(copy) : error;
+        return error == hipSuccess ? capture_copy(copy) : error;
     if (error == hipSuccess)
-        error = prepare(copy);
+        error = prepare_copy(copy);
     if (error == hipSuccess && !on_device(copy, TO) && !on_device(copy, FROM))
         return copy_on_host(copy);
     if (error == hipSuccess)
-        error = order(copy);
+        error = order_copy(copy);
     if (error != hipSuccess)
         return error;
-    record(copy, device);
-    error = enqueue(copy);
+    record_copy(copy, device);
+    error = enqueue_rows(copy);
     if (copy->ticket == 0)
         return error;
     if (error == hipSuccess)

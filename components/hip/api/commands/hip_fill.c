@@ -45,14 +45,14 @@ static hipError_t check_fill(const struct fill *fill)
     return hipSuccess;
 }
 
-static hipError_t prepare(struct fill *fill)
+static hipError_t prepare_fill(struct fill *fill)
 {
     fill->to.size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
     fill->to.written = true;
     return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->blocking);
 }
 
-static void record(const struct fill *fill)
+static void record_fill(const struct fill *fill)
 {
     if (!hip.recording)
         return;
@@ -68,7 +68,7 @@ static void record(const struct fill *fill)
     hip_recorder.call_to(&call, fill->address);
 }
 
-static hipError_t enqueue(struct fill *fill)
+static hipError_t enqueue_fill(struct fill *fill)
 {
     hipError_t error = hipSuccess;
     for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
@@ -90,7 +90,7 @@ static hipError_t fill_on_host(const struct fill *fill)
     return error;
 }
 
-static hipError_t capture(const struct fill *fill)
+static hipError_t capture_fill(const struct fill *fill)
 {
     struct hip_action action = {.kind = HIP_ACTION_FILL,
                                 .fill = {.address = fill->address,
@@ -112,17 +112,17 @@ static hipError_t run_fill(struct fill *fill)
     fill->to.location = hip_location_of(fill->address);
     error = check_fill(fill);
     if (hip_captures(fill->stream))
-        return error == hipSuccess ? capture(fill) : error;
+        return error == hipSuccess ? capture_fill(fill) : error;
     if (error == hipSuccess)
-        error = prepare(fill);
+        error = prepare_fill(fill);
     if (error == hipSuccess && !hip_location_on_device(&fill->to.location))
         return fill_on_host(fill);
     if (error == hipSuccess)
         error = hip_stream_order(fill->stream, DRIVER_STREAM_FILL);
     if (error != hipSuccess)
         return error;
-    record(fill);
-    error = enqueue(fill);
+    record_fill(fill);
+    error = enqueue_fill(fill);
     return error == hipSuccess && fill->blocking && hip.fill_waits ? hip_wait_ticket(fill->ticket)
                                                                    : error;
 }

@@ -106,7 +106,7 @@ static hipError_t check_kernel(const struct request *request, int device)
     return hipSuccess;
 }
 
-static bool meets(const struct request *request)
+static bool kernel_meets(const struct request *request)
 {
     const struct hip_function *function = request->function;
     return hip.api->meets(function->module->base + function->kernel->entry_address);
@@ -116,7 +116,7 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
 {
     struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
     kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
-    geometry.meets = request->cooperative || meets(request);
+    geometry.meets = request->cooperative || kernel_meets(request);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -170,7 +170,7 @@ int heddleNextCluster(unsigned cluster)
 }
 
 /* Notes the launch and returns its line of the recording. */
-static size_t record(const struct request *request, const uint8_t *kernarg)
+static size_t record_launch(const struct request *request, const uint8_t *kernarg)
 {
     if (!hip.recording)
         return 0;
@@ -194,13 +194,13 @@ hipError_t hip_refuse_launch(const struct hip_function *function)
 }
 
 /* Enqueues a launch whose arguments are laid out in `kernarg`. */
-static hipError_t enqueue(const struct request *request, uint32_t queue, const uint8_t *kernarg,
-                          uint64_t *ticket)
+static hipError_t enqueue_launch(const struct request *request, uint32_t queue,
+                                 const uint8_t *kernarg, uint64_t *ticket)
 {
     struct driver_launch launch = hip_describe_launch(
         request->function, request->grid, request->block, request->dynamic_lds, kernarg);
     launch.cluster = request->cluster;
-    size_t line = record(request, kernarg);
+    size_t line = record_launch(request, kernarg);
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
     if (status != DRIVER_OK)
         HIP_RECORD_STEP(drop(line));
@@ -250,7 +250,7 @@ static hipError_t keep_launch(const struct request *request, int device,
     return hipSuccess;
 }
 
-static hipError_t capture(const struct request *request, int device)
+static hipError_t capture_launch(const struct request *request, int device)
 {
     struct hip_action action = {.kind = HIP_ACTION_KERNEL};
     hipError_t error = keep_launch(request, device, &action.kernel);
@@ -258,7 +258,7 @@ static hipError_t capture(const struct request *request, int device)
 }
 
 /* The steps are those of a copy: check, prepare, order, record, enqueue. */
-static hipError_t launch(const struct request *request)
+static hipError_t launch_kernel(const struct request *request)
 {
     uint32_t queue = 0;
     int device = 0;
@@ -270,7 +270,7 @@ static hipError_t launch(const struct request *request)
     if (error != hipSuccess)
         return error;
     if (hip_captures(request->stream))
-        return capture(request, device);
+        return capture_launch(request, device);
     struct kernarg_geometry geometry = geometry_of(request, device);
     if (hip_calls_host(request->function))
         error = hip_hostcall_buffer(request->function, device, &geometry.hostcall_buffer);
@@ -284,7 +284,7 @@ static hipError_t launch(const struct request *request)
     if (error == hipSuccess)
         error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
     if (error == hipSuccess)
-        error = enqueue(request, queue, kernarg, &ticket);
+        error = enqueue_launch(request, queue, kernarg, &ticket);
     if (error == hipSuccess && geometry.hostcall_buffer != 0)
         hip_hostcall_begin(device, request->function->name, ticket);
     if (error == hipSuccess)
@@ -344,7 +344,7 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 /* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
 static hipError_t check_cooperative(const struct request *request)
 {
-    if (request->cooperative || !meets(request))
+    if (request->cooperative || !kernel_meets(request))
         return hipSuccess;
     hip_complain("the kernel lets its work-groups meet (grid sync): launch it with "
                  "hipLaunchCooperativeKernel (kernel '%s')",
@@ -373,7 +373,7 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
         error = check_cooperative(&request);
     set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
                    (uint32_t[3]){block.x, block.y, block.z});
-    return error != hipSuccess ? error : launch(&request);
+    return error != hipSuccess ? error : launch_kernel(&request);
 }
 
 HIP_CALL(hipLaunchKernel,
@@ -457,7 +457,7 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
             return error;
     }
     set_block_grid(&request, blocks, block);
-    return launch(&request);
+    return launch_kernel(&request);
 }
 
 hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
@@ -519,7 +519,7 @@ hipError_t hip_make_call(const struct hip_kernel_call *call, hipStream_t stream)
         .stream = stream, .packed = call->arguments, .packed_size = call->size};
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     error = error == hipSuccess ? find_kernel(call, device, &request) : error;
-    return error == hipSuccess ? launch(&request) : error;
+    return error == hipSuccess ? launch_kernel(&request) : error;
 }
 
 void hip_release_call(struct hip_kernel_call *call)

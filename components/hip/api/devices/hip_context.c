@@ -64,7 +64,7 @@ static hipError_t give_context(hipCtx_t *context, int device)
     return hipSuccess;
 }
 
-static hipError_t create(hipCtx_t *context, int device)
+static hipError_t create_context(hipCtx_t *context, int device)
 {
     hipError_t error = give_context(context, device);
     return error == hipSuccess ? push(device) : error;
@@ -73,7 +73,7 @@ static hipError_t create(hipCtx_t *context, int device)
 hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
 {
     (void)flags;
-    HIP_API_ALWAYS(create(context, device));
+    HIP_API_ALWAYS(create_context(context, device));
 }
 
 HIP_DEFINE_ALWAYS(hipCtxDestroy, (context), hipCtx_t context)

@@ -81,6 +81,21 @@ static int bus_bits(uint64_t bytes_per_s)
     return bytes_per_s > 4 * 819200000000u ? 2 * HBM_BUS_BITS : HBM_BUS_BITS;
 }
 
+/* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled
+ * one. */
+static void fill_memory_properties(const struct driver_device_info *info,
+                                   hipDeviceProp_t *properties)
+{
+    const int bits = bus_bits(info->memory_bandwidth_bytes_per_s);
+    properties->totalGlobalMem = info->memory_bytes;
+    properties->totalConstMem = (size_t)clamp_int(info->memory_bytes);
+    properties->memoryBusWidth = bits;
+    properties->memoryClockRate =
+        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * (unsigned)bits / 8) / 1000);
+    properties->l2CacheSize = clamp_int(info->l2_bytes);
+    properties->memPitch = PITCH_MAX;
+}
+
 static void fill_properties(int number, hipDeviceProp_t *properties)
 {
     const struct hip_device *device = &hip.devices[number];
@@ -93,8 +108,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     properties->arch = architecture_flags();
     properties->major = is.major;
     properties->minor = is.minor;
-    properties->totalGlobalMem = info->memory_bytes;
-    properties->totalConstMem = (size_t)clamp_int(info->memory_bytes);
+    fill_memory_properties(info, properties);
     properties->sharedMemPerBlock = info->lds_bytes_per_cu;
     properties->maxSharedMemoryPerMultiProcessor = info->lds_bytes_per_cu;
     properties->regsPerBlock =
@@ -111,19 +125,11 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     }
     properties->clockRate = clamp_int(info->clock_hz / 1000);
     properties->clockInstructionRate = properties->clockRate;
-    /* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled
-     * one. */
-    const int bits = bus_bits(info->memory_bandwidth_bytes_per_s);
-    properties->memoryBusWidth = bits;
-    properties->memoryClockRate =
-        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * (unsigned)bits / 8) / 1000);
     properties->multiProcessorCount = clamp_int(info->compute_units);
-    properties->l2CacheSize = clamp_int(info->l2_bytes);
     properties->maxThreadsPerMultiProcessor =
         clamp_int((uint64_t)info->simds_per_cu * info->wavefronts_per_simd * HIP_WAVEFRONT);
     properties->concurrentKernels = 1;
     properties->pciBusID = number + 1;
-    properties->memPitch = PITCH_MAX;
     properties->textureAlignment = TEXTURE_ALIGN;
     properties->texturePitchAlignment = TEXTURE_ALIGN;
 }

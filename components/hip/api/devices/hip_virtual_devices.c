@@ -61,7 +61,7 @@ static void record_unified(int device, const int *gpus, int count)
     HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
 }
 
-static hipError_t unify(int *device, const int *gpus, int count)
+static hipError_t unify_gpus(int *device, const int *gpus, int count)
 {
     uint32_t numbers[HIP_DEVICES_MAX], number = 0;
     if (!device || !gpus || count < 1 || count > HIP_DEVICES_MAX)
@@ -77,7 +77,7 @@ static hipError_t unify(int *device, const int *gpus, int count)
 
 int heddleUnifyDevices(int *device, const int *gpus, int count)
 {
-    HIP_API(unify(device, gpus, count));
+    HIP_API(unify_gpus(device, gpus, count));
 }
 
 static hipError_t create_context(int *device, int like)

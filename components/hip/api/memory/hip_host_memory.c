@@ -19,7 +19,7 @@ static struct {
     size_t count;
 } watched;
 
-static void watch(uint64_t address, uint64_t size)
+static void watch_range(uint64_t address, uint64_t size)
 {
     if (watched.count == 0 || address < watched.low)
         watched.low = address;
@@ -51,7 +51,7 @@ void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
 }
 
 /* Makes the memory usable by kernels, at its own address. */
-static hipError_t map(const struct hip_allocation *allocation)
+static hipError_t map_allocation(const struct hip_allocation *allocation)
 {
     uint64_t start = allocation->address, size = allocation->size;
     uint32_t number = allocation->number;
@@ -83,7 +83,7 @@ static hipError_t map_wanted(void)
     hipError_t error = hipSuccess;
     const struct hip_allocation *wanted;
     while (error == hipSuccess && (wanted = hip_find_wanted()))
-        error = map(wanted);
+        error = map_allocation(wanted);
     return error;
 }
 
@@ -95,7 +95,7 @@ static void add_host_memory(enum hip_allocation_kind kind, uint64_t address, uin
                                                .kind = kind,
                                                .device = hip_current_device(),
                                                .flags = flags});
-    watch(address, size);
+    watch_range(address, size);
     HIP_RECORD(.kind = call, .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
                .size = size, .flags = flags);
 }
@@ -248,7 +248,7 @@ HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, voi
     *device = NULL;
     hipError_t error = hipSuccess;
     if (allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY)
-        error = allocation->mapped ? hipSuccess : map(allocation);
+        error = allocation->mapped ? hipSuccess : map_allocation(allocation);
     else if (allocation->kind != HIP_MANAGED_MEMORY)
         error = hipErrorInvalidValue;
     *device = error == hipSuccess ? pointer : NULL;

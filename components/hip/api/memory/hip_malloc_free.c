@@ -58,7 +58,7 @@ void hip_memory_forget(int device)
 }
 
 /* `flags`: those of hipExtMallocWithFlags, by which amdgpu types the memory. */
-static hipError_t allocate(void **pointer, size_t size, unsigned flags)
+static hipError_t allocate_memory(void **pointer, size_t size, unsigned flags)
 {
     enum { APART = 2 << 20 /* a fragment has one type, so no other buffer shares these pages */ };
     if (!pointer)
@@ -84,7 +84,7 @@ static hipError_t allocate(void **pointer, size_t size, unsigned flags)
 
 hipError_t hip_allocate_for_program(void **pointer, size_t size)
 {
-    return allocate(pointer, size, hipDeviceMallocDefault);
+    return allocate_memory(pointer, size, hipDeviceMallocDefault);
 }
 
 /* Only whole allocations that the program made are freed. */
@@ -126,7 +126,8 @@ static hipError_t release_memory(void *pointer)
 
 HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(pointer, size));
 HIP_CALL(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags),
-         flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue : allocate(pointer, size, flags));
+         flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue
+                                        : allocate_memory(pointer, size, flags));
 HIP_CALL_ALWAYS(hipFree, (void *pointer), release_memory(pointer));
 
 hipError_t hipFreeAsync(void *pointer, hipStream_t stream)

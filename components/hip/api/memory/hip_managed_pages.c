@@ -182,7 +182,7 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
 static _Thread_local bool fetched;
 
 /* Fetches blocks from `block` on. The work that may change them is done. */
-static bool fetch(struct managed *m, uint64_t block, bool write)
+static bool fetch_block(struct managed *m, uint64_t block, bool write)
 {
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
     if (block == m->next && m->streak > 0)
@@ -213,7 +213,7 @@ static bool bring_block(uint64_t host, bool write)
     uint64_t block = (host - m->address) / BLOCK;
     switch ((enum location)m->locations[block]) {
     case AT_DEVICE:
-        return fetch(m, block, write);
+        return fetch_block(m, block, write);
     case AT_BOTH:
         return !write || put_pages(m, block, 1, AT_HOST);
     case UNUSED:
@@ -224,7 +224,7 @@ static bool bring_block(uint64_t host, bool write)
 }
 
 /* Lets the host read or, with `write`, write the block at `host`. False: it was said why not. */
-static bool bring(uint64_t host, bool write)
+static bool bring_page(uint64_t host, bool write)
 {
     const char *before = hip_doing("host access to managed memory");
     bool open = bring_block(host, write);
@@ -240,7 +240,7 @@ static bool bring_recorded(uint64_t host, bool write)
         return false;
     HIP_RECORD_STEP(host_access(host, write));
     fetched = false;
-    bool open = bring(host, write);
+    bool open = bring_page(host, write);
     m = find_managed(host);
     if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
@@ -258,7 +258,7 @@ bool hip_host_memory_fault(uint64_t address, bool write)
     bool mine = hip_has_lock(); /* the library itself reads a program's argument */
     if (!mine)
         hip_lock();
-    bool open = hip.recording ? bring_recorded(address, write) : bring(address, write);
+    bool open = hip.recording ? bring_recorded(address, write) : bring_page(address, write);
     if (!mine) {
         hip_host_memory_fetch();
         hip_recorder.leave();
@@ -412,7 +412,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
     return error;
 }
 
-/* Notes before bring() what comes to the host, and what the host has stored there. */
+/* Notes before bring_page() what comes to the host, and what the host has stored there. */
 static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
 {
     const struct managed *m = find_managed(host);
@@ -442,7 +442,7 @@ hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
         return hipSuccess;
     uint64_t offset = host - m->address;
     for (uint64_t at = offset; at < offset + use->size; at = (at / BLOCK + 1) * BLOCK)
-        if (!bring(m->address + at, use->written))
+        if (!bring_page(m->address + at, use->written))
             return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
     use->memory = (uintptr_t)m->own + offset;
     return hipSuccess;

@@ -19,8 +19,9 @@
 /* All `size` bytes from `address` on are in one allocation. */
 bool hip_managed_holds(uint64_t address, uint64_t size);
 
-/* Enqueues what a kernel, or a copy or fill that uses a range, needs from the host, and makes its
- * `queue` wait for that. What the command may change (`written`) is closed to the host. */
+/* Before a kernel, or before a copy or fill of a range: enqueues the transfers of pages that the
+ * command needs from the host, and makes its `queue` wait for them. Pages that the command may
+ * change (`written`) are closed to the host. */
 hipError_t hip_managed_before_launch(uint32_t queue);
 hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written);
 /* A command is going to use mapped memory at the host: brings the contents there and sets

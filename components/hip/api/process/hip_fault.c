@@ -118,7 +118,7 @@ static void add_place(struct note *note, uint64_t address)
     add_text(note, offset < allocation->size ? "" : ", behind its end");
 }
 
-static void say(const struct note *note)
+static void say_note(const struct note *note)
 {
     ssize_t written = write(STDERR_FILENO, note->text, note->used);
     (void)written; /* the program is about to die: there is no one to tell */
@@ -150,7 +150,7 @@ static void explain_other(uint64_t address)
         add_number(&note, address, 16);
         add_text(&note, ", where nothing is: the program has passed a wrong pointer\n");
     }
-    say(&note);
+    say_note(&note);
 }
 
 static void explain(uint64_t address)
@@ -167,7 +167,7 @@ static void explain(uint64_t address)
     }
     add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
                             : "; copy it with hipMemcpy first\n");
-    say(&note);
+    say_note(&note);
 }
 
 /* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */

@@ -187,7 +187,7 @@ static void end_interrupted(int number)
     die_of(number);
 }
 
-static void *watch(void *unused)
+static void *watch_signals(void *unused)
 {
     (void)unused;
     hip_turns_inside(1);
@@ -214,7 +214,7 @@ static void start_watch(void)
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the program's threads */
-    int error = hip_turns_real_create(&thread, &attributes, watch, NULL);
+    int error = hip_turns_real_create(&thread, &attributes, watch_signals, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     process.watches = !error;

@@ -1,7 +1,7 @@
-/* See hip_capture.h. A call stands behind those of its stream, and behind what that has waited for.
- * A stream joins when it waits for an event that was recorded in the capture; all leave when it
- * ends. Streams without a handle of their own (the null stream, hipStreamPerThread) cannot
- * capture. */
+/* See hip_capture.h. A call stands behind the earlier calls of its stream, and behind the events
+ * that the stream has waited for. A stream joins a capture when it waits for an event that was
+ * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
+ * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
 #include "hip_stream.h"
 #include "components/hip/api/hip_findings.h"

@@ -1,4 +1,4 @@
-/* Graphs as the library keeps them (hip_graph.c), for what is done with those that are launched
+/* Graphs as the library keeps them (hip_graph.c) for the graphs that are launched
  * (hip_graph_exec.c). All functions are called with `hip.lock` held. */
 #ifndef HEDDLE_HIP_GRAPH_H
 #define HEDDLE_HIP_GRAPH_H

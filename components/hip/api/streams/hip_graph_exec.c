@@ -188,7 +188,7 @@ struct launch {
     hipEvent_t begin, *done;
 };
 
-static hipError_t mark(hipEvent_t *event, hipStream_t stream)
+static hipError_t mark_stream(hipEvent_t *event, hipStream_t stream)
 {
     hipError_t error = hip_make_event(event, hipEventDisableTiming | hipEventReleaseToDevice);
     return error == hipSuccess ? hip_record_event(*event, stream) : error;
@@ -197,7 +197,7 @@ static hipError_t mark(hipEvent_t *event, hipStream_t stream)
 static hipError_t make_streams(struct launch *l)
 {
     const uint32_t count = l->exec->branches;
-    hipError_t error = count > 1 ? mark(&l->begin, l->streams[0]) : hipSuccess;
+    hipError_t error = count > 1 ? mark_stream(&l->begin, l->streams[0]) : hipSuccess;
     for (uint32_t b = 1; b < count && error == hipSuccess; b++)
         error = hip_make_stream(&l->streams[b]);
     return error;
@@ -215,7 +215,7 @@ static hipError_t make_step(struct launch *l, size_t number)
             error = hip_wait_event(l->done[step->after[i]], stream);
     if (error == hipSuccess && !step->disabled)
         error = perform(&step->action, stream);
-    return error == hipSuccess && step->awaited ? mark(&l->done[number], stream) : error;
+    return error == hipSuccess && step->awaited ? mark_stream(&l->done[number], stream) : error;
 }
 
 /* What comes behind the launch on its stream follows the ends of all branches. */
@@ -284,7 +284,7 @@ HIP_DEFINE_ALWAYS(hipGraphExecDestroy, (handle), hipGraphExec_t handle)
 /* ---- other parameters ---- */
 
 /* Takes the action in place of `old`, unless `made` is an error or it is of another kind. */
-static hipError_t change(struct hip_action *old, hipError_t made, struct hip_action *action)
+static hipError_t change_action(struct hip_action *old, hipError_t made, struct hip_action *action)
 {
     if (made != hipSuccess)
         return made;
@@ -300,7 +300,7 @@ static hipError_t change(struct hip_action *old, hipError_t made, struct hip_act
 static hipError_t change_node(hipGraphNode_t handle, hipError_t made, struct hip_action *action)
 {
     struct hip_node *node = hip_graph_find_node(handle);
-    return change(node ? &node->action : NULL, made, action);
+    return change_action(node ? &node->action : NULL, made, action);
 }
 
 static struct step *find_step(struct exec *exec, hipGraphNode_t node)
@@ -334,7 +334,7 @@ static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipErr
         hip_graph_release_action(action);
         return hipErrorGraphExecUpdateFailure;
     }
-    return change(old, made, action);
+    return change_action(old, made, action);
 }
 
 /* The two functions that change parameters of a kind: of a node, and of a step. */
@@ -417,7 +417,7 @@ HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphEx
     for (size_t i = 0; i < made.count; i++) {
         struct hip_action *action = &made.steps[i].action;
         if (*result == hipGraphExecUpdateSuccess)
-            change(&exec->steps[i].action, hipSuccess, action);
+            change_action(&exec->steps[i].action, hipSuccess, action);
         else
             hip_graph_release_action(action);
         hip_release(made.steps[i].after);

@@ -161,7 +161,7 @@ static bool is_blocking(const struct stream *stream)
 }
 
 /* The queue waits for another queue's commands that it does not wait for yet: behind `*met`. */
-static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
+static hipError_t meet_queue(uint32_t queue, uint32_t other, uint64_t *met)
 {
     uint64_t ticket = last_of(other);
     if (ticket == 0 || ticket == *met || queue == other)
@@ -178,7 +178,7 @@ static hipError_t order_null(uint32_t queue, int device)
         if (each->device == device && is_blocking(each)) {
             uint64_t other_met = 0;
             bool own = queue == hip.devices[device].queue;
-            error = meet(queue, each->queue, own ? &each->met : &other_met);
+            error = meet_queue(queue, each->queue, own ? &each->met : &other_met);
         }
     }
     return error;
@@ -220,7 +220,7 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
     if (is_null_stream(stream))
         return order_null(found->queue, found->device);
     return is_blocking(found)
-               ? meet(found->queue, hip.devices[found->device].queue, &found->null_met)
+               ? meet_queue(found->queue, hip.devices[found->device].queue, &found->null_met)
                : hipSuccess;
 }
 
@@ -239,7 +239,7 @@ hipError_t hip_stream_order_device(hipStream_t stream, int device)
     uint64_t met = 0;
     if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
         return found ? hipSuccess : hipErrorInvalidHandle;
-    hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
+    hipError_t error = meet_queue(found->queue, hip.devices[device].queue, &met);
     return error == hipSuccess ? order_null(found->queue, device) : error;
 }
 

@@ -58,7 +58,7 @@ void *play_allocate(size_t size)
     return grow_zeroed(size, "an API trace");
 }
 
-static void say(void *context, uint32_t line, const char *text)
+static void say_mistake(void *context, uint32_t line, const char *text)
 {
     (void)context;
     fprintf(stderr, "%s:", play_path);
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
         return 2;
     }
     play_path = argv[1];
-    struct api_trace_sink sink = {.say = say};
+    struct api_trace_sink sink = {.say = say_mistake};
     if (!api_trace_read(&play_trace, argv[1], &sink))
         return 1;
     for (int i = 2; i < argc; i++)

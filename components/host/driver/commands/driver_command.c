@@ -42,8 +42,7 @@ static bool command_touches(const struct driver *d, const struct driver_command 
 }
 
 /* Copies go past the caches, which hold whole lines. Where a copy ends inside a line, a kernel that
- * ran beside it may have cached the other bytes of that line, and the old ones of the copy with
- * them. */
+ * ran beside the copy may have cached the whole line with the bytes from before the copy. */
 static void command_note_lines(struct driver *d, const struct driver_command *k)
 {
     if (!command_is_move(k) || k->kind == DRIVER_READ)

@@ -5,9 +5,9 @@
  *
  * A launch of a sample begins at a moment that is drawn. In a run of all, the moments at which
  * launches begin follow from each other, and what depends on them (turns of units and crossbars,
- * refreshes of DRAM) may be the same each time. Moments at random let launches of a sample differ
- * by it, so that their scatter says what that is (randomisation: Cochran, Sampling Techniques,
- * chapter 1). */
+ * refreshes of DRAM) may be the same each time. Where the moments are drawn, launches of a sample
+ * differ by such effects, and their scatter contains them (randomisation: Cochran, Sampling
+ * Techniques, chapter 1). */
 #include "driver_commands.h"
 
 #include "components/host/driver/driver_state.h"

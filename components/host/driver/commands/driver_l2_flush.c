@@ -7,8 +7,8 @@
  * flushes before copies to the host only. Here copies to a GPU flush, too: a line of the target
  * that stayed in the cache would hide what was copied.)
  *
- * Where an L2 keeps lines of all memory, it is the L2 of the GPU that ran the kernel that may hold
- * lines, of all memory that kernels there could access.
+ * Where an L2 keeps lines of all memory, the L2 of the GPU that ran the kernel may hold lines of
+ * all memory that kernels of that GPU could access.
  *
  * Times are a count of launches, ends and flushes. */
 #include "driver_commands.h"

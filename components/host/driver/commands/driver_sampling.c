@@ -14,9 +14,9 @@
  * seen to end depends on which components were awake.
  *
  * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it
- * is over: what that one executed decides. Caches and TLBs keep what they have while launches leave
- * no trace, since components/sampling/stratified_sampler.h makes sure that enough touch them before
- * the next one that is simulated. */
+ * is over: what that one executed decides. Caches and TLBs keep their lines while launches leave no
+ * trace in them, since components/sampling/stratified_sampler.h makes sure that enough launches
+ * touch them before the next simulated one. */
 #include "driver_commands.h"
 
 #include <inttypes.h>

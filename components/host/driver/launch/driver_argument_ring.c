@@ -2,9 +2,9 @@
  *
  * Positions count bytes since start; the place of a position is its remainder. Every launch holds a
  * piece until it is done. Launches of different queues end in any order: pieces are forgotten in
- * the order in which they were taken, and when the head has gone round and meets one that is still
- * held, that one becomes "late" and the head goes around it. A launch whose packet and arguments
- * are what the last piece contains uses that piece, and nothing is copied. */
+ * the order of their launches. When the head has gone round and meets a piece that is still held,
+ * the piece becomes "late", and the head passes it. A launch whose packet and arguments are what
+ * the last piece contains uses that piece, and nothing is copied. */
 #include "driver_launch.h"
 
 #include <string.h>

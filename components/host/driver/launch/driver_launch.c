@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
@@ -141,7 +142,7 @@ static enum driver_status launch_take_piece(struct driver *d, uint32_t number,
     struct driver_device *device = &d->device[number];
     struct driver_ring *r = argument_ring_of(d, number, k->pid);
     uint32_t bytes = kernarg_offset + l->kernarg_bytes;
-    char *content = code_new(bytes);
+    char *content = grow_zeroed(bytes, "the arguments of a launch");
     launch_write_arguments(device, r, l, k, kernarg_offset, r->last_piece.start, content);
     bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
     if (!always && argument_ring_is_last(r, content, bytes, queue)) {
@@ -180,9 +181,10 @@ static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
                                     .piece = launch->piece,
                                     .ring_offset = launch->ring_offset,
                                     .size = kernarg_offset};
-    enum driver_status status = arguments.size ? enqueue(d, queue, &arguments, NULL) : DRIVER_OK;
+    enum driver_status status =
+        arguments.size ? enqueue_command(d, queue, &arguments, NULL) : DRIVER_OK;
     launch->size = 0;
-    return status == DRIVER_OK ? enqueue(d, queue, &packet, NULL) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &packet, NULL) : status;
 }
 
 /* The code object has been copied when it was loaded; each further launch finds it. */
@@ -376,7 +378,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     launch_count_code(d, p->code);
     if (call_path(d))
         call_path(d)->launch(d, p->queue, l);
-    return enqueue(d, p->queue, k, ticket);
+    return enqueue_command(d, p->queue, k, ticket);
 }
 
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue, for which the launch was

@@ -79,8 +79,10 @@ static enum driver_status ptx_register_kernel(const char *name, uint64_t entry)
     return status;
 }
 
-static enum driver_status ptx_describe(uint64_t entry, struct driver_ptx_kernel *to)
+static enum driver_status call_ptx_kernel(struct driver *d, uint64_t entry,
+                                          struct driver_ptx_kernel *to)
 {
+    (void)d;
     const struct ptx_code *code;
     const struct warp_kernel *kernel;
     enum driver_status status = ptx_find(entry, &code, &kernel);

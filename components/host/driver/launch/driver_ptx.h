@@ -13,7 +13,6 @@ static inline bool device_executes_ptx(const struct driver_device *device)
 
 static enum driver_status ptx_unregister(uint64_t address);
 static enum driver_status ptx_register_kernel(const char *name, uint64_t entry);
-static enum driver_status ptx_describe(uint64_t entry, struct driver_ptx_kernel *kernel);
 
 static enum driver_ptx_fault ptx_fault_kind(void);
 

@@ -33,18 +33,26 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
     return fitting >= 0 ? fitting : empty >= 0 ? empty : other;
 }
 
-static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
+/* How many work-groups the pool is for, of `group` bytes each: as many as can be resident, in an
+ * eighth of the memory. */
+static uint64_t scratch_groups(const struct driver_device *device, const struct scratch_want *want,
+                               uint64_t group)
 {
-    struct driver_device *device = &d->device[number];
     const struct driver_device_info *info = &device->info;
-    uint64_t group = aql_scratch_bytes(want->private_bytes) * want->waves_per_group;
     uint64_t groups = want->groups,
              resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
     uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
     resident = slots / want->waves_per_group < resident ? slots / want->waves_per_group : resident;
     groups = resident < groups ? resident : groups;
     groups = device->size / 8 / group < groups ? device->size / 8 / group : groups;
-    groups = groups ? groups : 1;
+    return groups ? groups : 1;
+}
+
+static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
+{
+    struct driver_device *device = &d->device[number];
+    uint64_t group = aql_scratch_bytes(want->private_bytes) * want->waves_per_group;
+    uint64_t groups = scratch_groups(device, want, group);
     int slot = scratch_choose(device, want->pid, group * groups);
     if (slot < 0)
         return false;

@@ -40,8 +40,8 @@ static void copies_enter(struct driver *d, const struct driver_page_request *r, 
 static void copies_leave(struct driver *d, const struct driver_page_request *r, uint64_t physical,
                          uint64_t flags);
 
-/* Must the command wait for copies of what it writes to go? Asks for that; `asked`: something new.
- */
+/* Must the command wait until read copies of the pages that it writes are gone? Asks for their end;
+ * `asked`: not all of it had been asked for. */
 static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *asked);
 
 /* Managed pages in the memory of GPUs, in the order in which they leave. See

@@ -1,5 +1,5 @@
-/* Pages that come with one that was faulted on, and those that the program sends somewhere. They
- * are asked for behind all other requests; the former come in the same pause. */
+/* Pages that come with a page that was faulted on, and pages that the program sends somewhere. All
+ * are asked for behind other requests; pages that come with another one move in the same pause. */
 #include "driver_migration.h"
 
 #include <inttypes.h>

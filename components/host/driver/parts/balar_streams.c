@@ -105,7 +105,7 @@ static struct api_stream_operation *find_operation(struct balar *p, uint16_t str
 }
 
 /* The operation's ticket becomes `to`; what is complete at the head of the stream leaves. */
-static void change(struct balar *p, uint16_t stream, uint64_t from, uint64_t to)
+static void change_ticket(struct balar *p, uint16_t stream, uint64_t from, uint64_t to)
 {
     struct api_stream_operation *operation = find_operation(p, stream, from);
     uint64_t ticket;
@@ -121,13 +121,13 @@ static void change(struct balar *p, uint16_t stream, uint64_t from, uint64_t to)
 static void balar_end(struct part *self, uint32_t queue, uint64_t ticket)
 {
     struct balar *p = self_of(self);
-    change(p, stream_of(p, queue), TICKET_OPEN, ticket);
+    change_ticket(p, stream_of(p, queue), TICKET_OPEN, ticket);
 }
 
 static void balar_completed(struct part *self, uint32_t queue, uint64_t ticket)
 {
     struct balar *p = self_of(self);
-    change(p, stream_of(p, queue), ticket, TICKET_DONE);
+    change_ticket(p, stream_of(p, queue), ticket, TICKET_DONE);
 }
 
 static const struct stream_rules_ops balar_ops = {

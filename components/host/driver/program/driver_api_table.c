@@ -265,14 +265,14 @@ static enum driver_status call_fence(struct driver *d, uint32_t queue, uint64_t 
     struct driver_command k = {.kind = DRIVER_FENCE};
     if (status == DRIVER_OK)
         k.pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid;
-    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &k, ticket) : status;
 }
 
 static enum driver_status call_mark(struct driver *d, uint32_t queue, bool fences, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     struct driver_command k = {.kind = DRIVER_MARK, .fences = fences};
-    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &k, ticket) : status;
 }
 
 static enum driver_status check_ticket(const struct driver *d, uint64_t ticket)
@@ -513,13 +513,6 @@ static void api_leave_call(const char *function)
         api_enter();
         api_leave(call_path(d)->end(d, function));
     }
-}
-
-static enum driver_status call_ptx_kernel(struct driver *d, uint64_t entry,
-                                          struct driver_ptx_kernel *kernel)
-{
-    (void)d;
-    return ptx_describe(entry, kernel);
 }
 
 static bool api_meets(uint64_t entry)

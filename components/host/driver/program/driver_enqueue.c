@@ -106,8 +106,8 @@ static uint64_t next_ticket(struct driver *d)
     return d->last_ticket;
 }
 
-static enum driver_status enqueue(struct driver *d, uint32_t queue,
-                                  const struct driver_command *command, uint64_t *ticket)
+static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
+                                          const struct driver_command *command, uint64_t *ticket)
 {
     enum driver_status status = await_some(d, (uint32_t)driver_params(d)->commands);
     if (status == DRIVER_OK && call_path(d))
@@ -161,7 +161,7 @@ static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
         k.size = whole->size - at < most ? whole->size - at : most;
         k.move.address += at;
         k.move.host += at;
-        status = enqueue(d, queue, &k, ticket);
+        status = enqueue_command(d, queue, &k, ticket);
     }
     return status;
 }
@@ -190,7 +190,7 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         memory_prepare(d, address, size);
     if (call_path(d) && size > call_path(d)->copy_bytes)
         return enqueue_pieces(d, queue, &k, ticket);
-    return enqueue(d, queue, &k, ticket);
+    return enqueue_command(d, queue, &k, ticket);
 }
 
 static enum driver_status call_copy(struct driver *d, uint32_t queue, uint64_t to, uint64_t from,
@@ -206,7 +206,7 @@ static enum driver_status call_copy(struct driver *d, uint32_t queue, uint64_t t
     status = memory_check(d, k.move.address, size, "copy to");
     if (status == DRIVER_OK)
         status = memory_check(d, k.move.source, size, "copy from");
-    return status == DRIVER_OK ? enqueue(d, queue, &k, ticket) : status;
+    return status == DRIVER_OK ? enqueue_command(d, queue, &k, ticket) : status;
 }
 
 static enum driver_status call_fill(struct driver *d, uint32_t queue, uint64_t address,
@@ -230,14 +230,14 @@ static enum driver_status call_fill(struct driver *d, uint32_t queue, uint64_t a
     memory_prepare(d, address, count * bytes);
     struct driver_command k = {.kind = DRIVER_FILL, .size = count * bytes, .move.address = address};
     memcpy(&k.move.pattern, word, sizeof word);
-    return enqueue(d, queue, &k, ticket);
+    return enqueue_command(d, queue, &k, ticket);
 }
 
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
                                           uint64_t *ticket)
 {
     const struct driver_command k = {.kind = DRIVER_BARRIER, .barrier.awaited = awaited};
-    return enqueue(d, queue, &k, ticket);
+    return enqueue_command(d, queue, &k, ticket);
 }
 
 static uint64_t queue_last(const struct driver *d, uint32_t queue)

@@ -100,7 +100,7 @@ static void journal_call(const struct driver_command *k)
 
 /* ---- keeping ---- */
 
-static void append(const void *bytes, uint64_t size)
+static void append_entry(const void *bytes, uint64_t size)
 {
     struct driver_journal *j = journal();
     uint64_t whole = (size + 7) / 8 * 8;
@@ -114,8 +114,8 @@ static void append(const void *bytes, uint64_t size)
 static void append_bytes(uint64_t ticket, uint64_t queue, const char *host, uint64_t size)
 {
     const struct journal_bytes head = {ticket, queue, size};
-    append(&head, sizeof head);
-    append(host, size);
+    append_entry(&head, sizeof head);
+    append_entry(host, size);
 }
 
 /* Reads that are under way, as far as they have come. */
@@ -151,8 +151,8 @@ static void keep_record(struct driver *d, enum journal_kind kind)
                 .buffers = j->buffer_count + (state ? count_begun(d, false) : 0)}};
     for (uint32_t i = 0; i < d->device_count; i++)
         r.ran.written |= (uint64_t)d->device[i].ring.last_piece.written << i;
-    append(&r, sizeof r);
-    append(j->done, j->done_count * sizeof *j->done);
+    append_entry(&r, sizeof r);
+    append_entry(j->done, j->done_count * sizeof *j->done);
     for (uint32_t i = 0; i < j->buffer_count; i++)
         append_bytes(j->buffer[i].ticket, j->buffer[i].queue, j->buffer[i].host, j->buffer[i].size);
     if (state)
@@ -186,7 +186,7 @@ static void journal_keep_address(struct driver *d, uint64_t size, uint64_t addre
         return;
     const struct journal_record r = {
         .kind = JOURNAL_ADDRESS, .calls = journal()->calls, .allocated = {size, address}};
-    append(&r, sizeof r);
+    append_entry(&r, sizeof r);
 }
 
 /* ---- answering ---- */
@@ -448,5 +448,5 @@ static void journal_begin(void)
     j->buffer = arena_reserve(DRIVER_COMMANDS * sizeof *j->buffer);
     j->opened = true;
     if (before)
-        append(before, size);
+        append_entry(before, size);
 }

@@ -1,5 +1,6 @@
-/* What a program must be told when it does once more what it did before a state was written
- * (runtime/state/checkpoint.h), so that its half of the state is there when the state is loaded.
+/* Answers for a program that repeats its calls from before a state was written
+ * (runtime/state/checkpoint.h), so that the program's half of the state is there when the state is
+ * loaded.
  *
  * The program is a player of recorded calls: it makes the same calls whenever it is told the same.
  * Until a state is written, the journal keeps what calls came to: the addresses of allocations, and

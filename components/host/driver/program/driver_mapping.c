@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -48,7 +49,7 @@ static enum driver_status mapping_shoot_down(struct driver *d, uint32_t pid, uin
                                .size = d->gpu_count,
                                .shootdown = {page_table_address(address), size}};
     uint64_t ticket;
-    enum driver_status status = enqueue(d, 0, &k, &ticket);
+    enum driver_status status = enqueue_command(d, 0, &k, &ticket);
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
@@ -492,7 +493,7 @@ static enum driver_status code_register_kernel(struct driver *d, uint32_t device
 static enum driver_status copy_code_to(struct driver *d, const struct code_module *m,
                                        uint32_t number, uint32_t gpu)
 {
-    struct code_copy *c = code_new(sizeof *c);
+    struct code_copy *c = grow_zeroed(sizeof *c, CODE_MEMORY);
     *c = (struct code_copy){.address = m->address, .size = m->size, .handle = number, .gpu = gpu};
     uint64_t ticket;
     enum driver_status status = memory_allocate_own(d, gpu, driver_handle_at(d, number)->pid,

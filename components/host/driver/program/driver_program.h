@@ -52,8 +52,8 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue);
 static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ticket);
 
 /* Appends a command; waits for others to end when there are too many. */
-static enum driver_status enqueue(struct driver *d, uint32_t queue,
-                                  const struct driver_command *command, uint64_t *ticket);
+static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
+                                          const struct driver_command *command, uint64_t *ticket);
 
 /* Writes to the device or reads from it. `of_library`: contents that the library keeps on both
  * sides. */
@@ -143,7 +143,7 @@ struct code_extent {
     bool meets; /* its wavefronts meet at the global wave sync, and do not set its counters */
 };
 
-static void *code_new(size_t bytes);
+#define CODE_MEMORY "registered code" /* what base/grow.h asks for memory for */
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size);
 static bool code_remove(uint64_t address);
 static const struct code_module *code_find(uint64_t address);

@@ -10,23 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 
-static void *code_new(size_t bytes)
-{
-    void *made = calloc(1, bytes);
-    if (!made)
-        die("out of memory for %zu bytes of registered code", bytes);
-    return made;
-}
-
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size)
 {
-    struct code_module *m = code_new(sizeof *m);
+    struct code_module *m = grow_zeroed(sizeof *m, CODE_MEMORY);
     m->address = address;
     m->size = size;
-    m->bytes = code_new(size);
+    m->bytes = grow_zeroed(size, CODE_MEMORY);
     memcpy(m->bytes, bytes, size);
     snprintf(m->name, sizeof m->name, "%s", name);
     m->next = driver_process()->code_modules;
@@ -153,7 +146,7 @@ static void search_lacks(struct code_search *s, uint64_t pc, const char *text, c
             text, pc, isa_target_name(s->target), colon, reason, s->kernel, s->module->name);
     if (s->lack)
         return;
-    s->lack = code_new(sizeof *s->lack);
+    s->lack = grow_zeroed(sizeof *s->lack, CODE_MEMORY);
     s->lack->entry = entry;
     snprintf(s->lack->text, sizeof s->lack->text,
              "an instruction is reached that is not implemented for %s: %s at 0x%" PRIx64
@@ -256,7 +249,7 @@ static void search_note_extent(const struct code_search *s, uint64_t entry, size
     if (first == last || code_find_extent(entry))
         return;
     enum { LONGEST = 8 }; /* bytes of an instruction of these targets, literal included */
-    struct code_extent *x = code_new(sizeof *x);
+    struct code_extent *x = grow_zeroed(sizeof *x, CODE_MEMORY);
     uint64_t end = s->module->address + (last - 1) * 4 + LONGEST,
              most = s->module->address + s->module->size;
     *x = (struct code_extent){driver_process()->code_extents, entry, s->module->address + first * 4,
@@ -271,8 +264,8 @@ static bool code_check_kernel(enum isa_target target, const char *name, uint64_t
         return false;
     size_t dwords = m->size / 4 + 1;
     struct code_search s = {.module = m, .target = target, .kernel = name};
-    s.seen = code_new(dwords);
-    s.todo = code_new(dwords * sizeof *s.todo);
+    s.seen = grow_zeroed(dwords, CODE_MEMORY);
+    s.todo = grow_zeroed(dwords * sizeof *s.todo, CODE_MEMORY);
     search_add(&s, entry);
     while (s.todo_count)
         search_run(&s, s.todo[--s.todo_count], entry);

@@ -236,7 +236,7 @@ static enum driver_status user_queue_open(struct driver *d, uint32_t queue, uint
     u->queue_end = number < u->queue_end ? u->queue_end : number + 1;
     *id = number;
     const struct driver_command open = {.kind = DRIVER_OPEN, .pid = pid, .open.user = number};
-    return enqueue(d, queue, &open, ticket);
+    return enqueue_command(d, queue, &open, ticket);
 }
 
 static enum driver_status user_queue_create(struct driver *d, uint32_t device, uint32_t packets,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/program_memory.h"
@@ -41,51 +42,49 @@ struct kfd_events {
     struct kfd_hsa_hw_exception_data hang;
 };
 
-static struct event *find_event(uint32_t id)
+static struct event *find_event(struct kfd_events *events, uint32_t id)
 {
-    struct kfd_events *events = kfd_now->events;
     return id && id < KFD_EVENTS_MAX && events->event[id].used ? &events->event[id] : NULL;
 }
 
 /* ---- the page ---- */
 
-static uint64_t *event_page(void)
+static uint64_t *event_page(const struct kfd_process *p)
 {
-    struct kfd_events *events = kfd_now->events;
-    if (!events->page_handle)
-        return events->page;
-    const struct kfd_allocation *a = kfd_find_handle(events->page_handle);
+    if (!p->events->page_handle)
+        return p->events->page;
+    const struct kfd_allocation *a = kfd_find_handle(p, p->events->page_handle);
     return a && a->size >= KFD_EVENTS_MAX * sizeof(uint64_t) ? (uint64_t *)(void *)a->bytes : NULL;
 }
 
-static int open_page(uint64_t handle)
+static int open_page(struct kfd_process *p, uint64_t handle)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     if (events->page_handle || events->page)
         return 0;
     if (handle) {
         events->page_handle = handle;
-        if (!event_page()) {
+        if (!event_page(p)) {
             events->page_handle = 0;
             return -EINVAL;
         }
     } else {
-        events->page = (uint64_t *)(void *)((char *)kfd_now->page + KFD_SHARED_EVENTS);
+        events->page = (uint64_t *)(void *)((char *)p->page + KFD_SHARED_EVENTS);
     }
-    memset(event_page(), 0xff, KFD_EVENTS_MAX * sizeof(uint64_t));
+    memset(event_page(p), 0xff, KFD_EVENTS_MAX * sizeof(uint64_t));
     return 0;
 }
 
 /* ---- calls ---- */
 
-int kfd_event_create(struct kfd_request *request)
+int kfd_event_create(struct kfd_process *p, struct kfd_request *request)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     struct kfd_ioctl_create_event_args *call = request->argument;
     uint32_t id = 1;
     if (call->event_type > KFD_IOC_EVENT_MEMORY)
         return -EINVAL;
-    int result = open_page(call->event_page_offset);
+    int result = open_page(p, call->event_page_offset);
     if (result != 0)
         return result;
     while (id < KFD_EVENTS_MAX && events->event[id].used)
@@ -102,10 +101,10 @@ int kfd_event_create(struct kfd_request *request)
     return 0;
 }
 
-int kfd_event_reset(struct kfd_request *request)
+int kfd_event_reset(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_reset_event_args *call = request->argument;
-    struct event *e = find_event(call->event_id);
+    struct event *e = find_event(p->events, call->event_id);
     if (!e)
         return -EINVAL;
     e->signalled = false;
@@ -134,53 +133,54 @@ static uint64_t seen_age(const struct event *e, const struct kfd_event_data *dat
 
 /* Tells what exceptions there were, in the program's list of events, unless it has taken that
  * away. */
-static void tell(const struct waiter *w, uint64_t list)
+static void tell_exceptions(const struct kfd_process *p, const struct waiter *w, uint64_t list)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     for (uint32_t i = 0; i < w->count; i++) {
-        const struct event *e = find_event(w->events[i].event_id);
+        const struct event *e = find_event(p->events, w->events[i].event_id);
         if (!w->met[i] || !e)
             continue;
         uint64_t at = list + i * sizeof(struct kfd_event_data);
         if (e->type == KFD_IOC_EVENT_MEMORY)
-            program_write(at, &events->fault, sizeof events->fault);
+            program_write(p->pid, at, &events->fault, sizeof events->fault);
         else if (e->type == KFD_IOC_EVENT_HW_EXCEPTION)
-            program_write(at, &events->hang, sizeof events->hang);
+            program_write(p->pid, at, &events->hang, sizeof events->hang);
         else if (seen_age(e, &w->events[i]))
-            program_write(at, &e->age, sizeof e->age);
+            program_write(p->pid, at, &e->age, sizeof e->age);
     }
 }
 
-static void end_wait(struct waiter **link, uint32_t outcome, int result)
+static void end_wait(const struct kfd_process *p, struct waiter **link, uint32_t outcome,
+                     int result)
 {
     struct waiter *w = *link;
     struct kfd_ioctl_wait_events_args *call = w->request->argument;
     *link = w->next;
     call->wait_result = outcome;
     if (outcome == KFD_IOC_WAIT_RESULT_COMPLETE)
-        tell(w, call->events_ptr);
+        tell_exceptions(p, w, call->events_ptr);
     kfd_answer(w->request, result);
     free(w->events);
     free(w->met);
     free(w);
 }
 
-static void wake(uint32_t id)
+static void wake_waiters(struct kfd_process *p, uint32_t id)
 {
-    for (struct waiter **link = &kfd_now->events->waiters; *link;) {
+    for (struct waiter **link = &p->events->waiters; *link;) {
         struct waiter *w = *link;
         for (uint32_t i = 0; i < w->count; i++)
             w->met[i] |= w->events[i].event_id == id;
         if (is_done(w))
-            end_wait(link, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
+            end_wait(p, link, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
         else
             link = &w->next;
     }
 }
 
-static bool has_waiter(uint32_t id)
+static bool has_waiter(const struct kfd_events *events, uint32_t id)
 {
-    for (const struct waiter *w = kfd_now->events->waiters; w; w = w->next) {
+    for (const struct waiter *w = events->waiters; w; w = w->next) {
         for (uint32_t i = 0; i < w->count; i++) {
             if (w->events[i].event_id == id)
                 return true;
@@ -189,46 +189,46 @@ static bool has_waiter(uint32_t id)
     return false;
 }
 
-void kfd_event_signal(uint32_t id)
+void kfd_event_signal(struct kfd_process *p, uint32_t id)
 {
-    struct event *e = find_event(id);
+    struct event *e = find_event(p->events, id);
     if (!e)
         return;
     e->age++;
-    e->signalled = !e->resets || !has_waiter(id);
-    wake(id);
+    e->signalled = !e->resets || !has_waiter(p->events, id);
+    wake_waiters(p, id);
 }
 
-void kfd_event_interrupt(uint32_t id)
+void kfd_event_interrupt(struct kfd_process *p, uint32_t id)
 {
-    uint64_t *page = id < kfd_now->events->end ? event_page() : NULL;
+    uint64_t *page = id < p->events->end ? event_page(p) : NULL;
     if (page)
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
-    kfd_event_signal(id);
+    kfd_event_signal(p, id);
 }
 
-int kfd_event_set(struct kfd_request *request)
+int kfd_event_set(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_set_event_args *call = request->argument;
-    if (!find_event(call->event_id))
+    if (!find_event(p->events, call->event_id))
         return -EINVAL;
-    kfd_event_signal(call->event_id);
+    kfd_event_signal(p, call->event_id);
     return 0;
 }
 
-int kfd_event_destroy(struct kfd_request *request)
+int kfd_event_destroy(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_destroy_event_args *call = request->argument;
-    struct event *e = find_event(call->event_id);
+    struct event *e = find_event(p->events, call->event_id);
     if (!e)
         return -EINVAL;
-    for (struct waiter **link = &kfd_now->events->waiters; *link;) {
+    for (struct waiter **link = &p->events->waiters; *link;) {
         struct waiter *w = *link;
         bool awaited = false;
         for (uint32_t i = 0; i < w->count; i++)
             awaited |= w->events[i].event_id == call->event_id;
         if (awaited)
-            end_wait(link, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
+            end_wait(p, link, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
         else
             link = &w->next;
     }
@@ -237,38 +237,39 @@ int kfd_event_destroy(struct kfd_request *request)
 }
 
 /* Copies the list of events; false: it is not readable or names what is not there. */
-static bool read_list(struct waiter *w, const struct kfd_ioctl_wait_events_args *call)
+static bool read_list(const struct kfd_process *p, struct waiter *w,
+                      const struct kfd_ioctl_wait_events_args *call)
 {
     size_t bytes = call->num_events * sizeof(struct kfd_event_data);
-    if (!program_read(w->events, call->events_ptr, bytes))
+    if (!program_read(p->pid, w->events, call->events_ptr, bytes))
         return false;
     for (uint32_t i = 0; i < w->count; i++) {
-        if (!find_event(w->events[i].event_id))
+        if (!find_event(p->events, w->events[i].event_id))
             return false;
     }
     return true;
 }
 
-int kfd_event_wait(struct kfd_request *request)
+int kfd_event_wait(struct kfd_process *p, struct kfd_request *request)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     const struct kfd_ioctl_wait_events_args *call = request->argument;
     if (!call->num_events || call->num_events > KFD_EVENTS_MAX)
         return -EINVAL;
-    struct waiter *w = kfd_new(sizeof *w);
+    struct waiter *w = grow_zeroed(sizeof *w, KFD_SERVER);
     *w = (struct waiter){.request = request,
-                         .events = kfd_new(call->num_events * sizeof *w->events),
-                         .met = kfd_new(call->num_events),
+                         .events = grow_zeroed(call->num_events * sizeof *w->events, KFD_SERVER),
+                         .met = grow_zeroed(call->num_events, KFD_SERVER),
                          .count = call->num_events,
                          .all = call->wait_for_all != 0};
-    if (!read_list(w, call)) {
+    if (!read_list(p, w, call)) {
         free(w->events);
         free(w->met);
         free(w);
         return -EINVAL;
     }
     for (uint32_t i = 0; i < w->count; i++) {
-        struct event *e = find_event(w->events[i].event_id);
+        struct event *e = find_event(p->events, w->events[i].event_id);
         uint64_t age = seen_age(e, &w->events[i]);
         w->met[i] = e->signalled || (age && age != e->age);
         e->signalled = e->signalled && !e->resets;
@@ -276,15 +277,15 @@ int kfd_event_wait(struct kfd_request *request)
     w->next = events->waiters;
     events->waiters = w;
     if (is_done(w))
-        end_wait(&events->waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
+        end_wait(p, &events->waiters, KFD_IOC_WAIT_RESULT_COMPLETE, 0);
     return KFD_LATER;
 }
 
-void kfd_event_give_up(const struct kfd_request *wait)
+void kfd_event_give_up(const struct kfd_process *p, const struct kfd_request *wait)
 {
-    for (struct waiter **link = &kfd_now->events->waiters; *link; link = &(*link)->next) {
+    for (struct waiter **link = &p->events->waiters; *link; link = &(*link)->next) {
         if ((*link)->request == wait) {
-            end_wait(link, KFD_IOC_WAIT_RESULT_TIMEOUT, 0);
+            end_wait(p, link, KFD_IOC_WAIT_RESULT_TIMEOUT, 0);
             break;
         }
     }
@@ -304,21 +305,21 @@ bool kfd_events_have_waiters(const struct kfd_process *p)
 bool kfd_events_read_mailboxes(struct kfd_process *p)
 {
     struct kfd_events *events = p->events;
-    uint64_t *page = events->end ? event_page() : NULL;
+    uint64_t *page = events->end ? event_page(p) : NULL;
     bool any = false;
     for (uint32_t id = 1; page && id < events->end; id++) {
         if (__atomic_load_n(&page[id], __ATOMIC_ACQUIRE) == UNSIGNALLED)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
-        kfd_event_signal(id);
+        kfd_event_signal(p, id);
         any = true;
     }
     return any;
 }
 
-void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
+void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool memory)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     events->fault = (struct kfd_hsa_memory_exception_data){
         .failure = {.NotPresent = 1}, .va = address, .gpu_id = kfd_gpu_id(gpu)};
     events->hang =
@@ -327,28 +328,28 @@ void kfd_events_fail(uint32_t gpu, uint64_t address, bool memory)
                                            .memory_lost = 1,
                                            .gpu_id = kfd_gpu_id(gpu)};
     if (memory)
-        kfd_smi_events_fault(gpu);
+        kfd_smi_events_fault(p, gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
     for (uint32_t id = 1; id < events->end; id++) {
         if (events->event[id].used && events->event[id].type == type)
-            kfd_event_signal(id);
+            kfd_event_signal(p, id);
     }
 }
 
-void kfd_events_open(void)
+void kfd_events_open(struct kfd_process *p)
 {
-    kfd_now->events = kfd_new(sizeof *kfd_now->events);
+    p->events = grow_zeroed(sizeof *p->events, KFD_SERVER);
 }
 
-void kfd_events_end_waits(void)
+void kfd_events_end_waits(struct kfd_process *p)
 {
-    struct kfd_events *events = kfd_now->events;
+    struct kfd_events *events = p->events;
     while (events->waiters)
-        end_wait(&events->waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
+        end_wait(p, &events->waiters, KFD_IOC_WAIT_RESULT_FAIL, -EIO);
 }
 
-void kfd_events_close(void)
+void kfd_events_close(struct kfd_process *p)
 {
-    free(kfd_now->events);
-    kfd_now->events = NULL;
+    free(p->events);
+    p->events = NULL;
 }

@@ -1,6 +1,7 @@
 /* Threads of the program that wait for a signal, or look at one (interpose_signal_waits.c). A
  * thread that waits is held until its condition is true or nothing of its process can go on. One
  * that looks lets KFD_POLL_PS pass, so that programs which poll come to an end. */
+#include "base/grow.h"
 #include "components/kfd/server/kfd_machine.h"
 
 #include <stdlib.h>
@@ -15,21 +16,21 @@ struct kfd_wait {
 };
 
 /* The value of a signal, in the machine's view; NULL: there is none. */
-static const int64_t *value_at(uint64_t signal)
+static const int64_t *value_at(const struct kfd_process *p, uint64_t signal)
 {
     enum { VALUE = 8 }; /* offset, amd_hsa_signal.h */
-    const struct kfd_allocation *a = kfd_find_allocation(signal);
+    const struct kfd_allocation *a = kfd_find_allocation(p, signal);
     if (!a || !a->bytes || signal % 8 || signal - a->address + 2 * VALUE > a->size)
         return NULL;
     return (const int64_t *)(void *)(a->bytes + (signal - a->address) + VALUE);
 }
 
-static bool is_over(const struct kfd_wait *w)
+static bool is_over(const struct kfd_process *p, const struct kfd_wait *w)
 {
     bool over = kfd.api->now() >= w->until_ps;
     for (size_t i = 0; i < w->count && !over; i++) {
         const struct kfd_condition *on = &w->on[i];
-        const int64_t *value = value_at(on->signal);
+        const int64_t *value = value_at(p, on->signal);
         over = !value
                || kfd_signal_compare((uint32_t)on->condition,
                                      __atomic_load_n(value, __ATOMIC_SEQ_CST), on->compare);
@@ -45,27 +46,27 @@ static void end_wait(struct kfd_wait **link)
     free(w);
 }
 
-bool kfd_signal_waits_are_over(void)
+bool kfd_signal_waits_are_over(const struct kfd_process *p)
 {
     bool any = false;
-    for (const struct kfd_wait *w = kfd_now->waits; w; w = w->next)
-        any |= is_over(w);
+    for (const struct kfd_wait *w = p->waits; w; w = w->next)
+        any |= is_over(p, w);
     return any;
 }
 
-void kfd_signal_waits_end(bool all)
+void kfd_signal_waits_end(struct kfd_process *p, bool all)
 {
-    for (struct kfd_wait **link = &kfd_now->waits; *link;) {
-        if (all || is_over(*link))
+    for (struct kfd_wait **link = &p->waits; *link;) {
+        if (all || is_over(p, *link))
             end_wait(link);
         else
             link = &(*link)->next;
     }
 }
 
-void kfd_signal_wait_give_up(const struct kfd_request *request)
+void kfd_signal_wait_give_up(struct kfd_process *p, const struct kfd_request *request)
 {
-    struct kfd_wait **link = &kfd_now->waits;
+    struct kfd_wait **link = &p->waits;
     while (*link && (*link)->request != request)
         link = &(*link)->next;
     if (*link)
@@ -80,19 +81,19 @@ bool kfd_signal_waits_poll(struct kfd_process *p)
     return polls;
 }
 
-int kfd_signal_wait_begin(struct kfd_request *request, const struct kfd_condition *on, size_t count,
-                          bool polls)
+int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
+                          const struct kfd_condition *on, size_t count, bool polls)
 {
-    struct kfd_wait wait = {.next = kfd_now->waits,
+    struct kfd_wait wait = {.next = p->waits,
                             .request = request,
                             .on = on,
                             .count = count,
                             .polls = polls,
                             .until_ps = polls ? kfd.api->now() + KFD_POLL_PS : UINT64_MAX};
-    if (kfd.lost || is_over(&wait))
+    if (kfd.lost || is_over(p, &wait))
         return 0;
-    struct kfd_wait *w = kfd_new(sizeof *w);
+    struct kfd_wait *w = grow_zeroed(sizeof *w, KFD_SERVER);
     *w = wait;
-    kfd_now->waits = w;
+    p->waits = w;
     return KFD_LATER;
 }

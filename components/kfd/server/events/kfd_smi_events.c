@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "components/kfd/server/kfd_ioctl.h"
 
 struct kfd_listener {
@@ -20,7 +21,7 @@ struct kfd_listener {
     uint64_t mask;
 };
 
-int kfd_smi_events_open(struct kfd_request *request)
+int kfd_smi_events_open(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_smi_events_args *call = request->argument;
     int gpu = kfd_find_gpu(call->gpuid), pair[2];
@@ -28,9 +29,9 @@ int kfd_smi_events_open(struct kfd_request *request)
         return -EINVAL;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return -errno;
-    struct kfd_listener *l = kfd_new(sizeof *l);
-    *l = (struct kfd_listener){.next = kfd_now->listeners, .fd = pair[0], .gpu = (uint32_t)gpu};
-    kfd_now->listeners = l;
+    struct kfd_listener *l = grow_zeroed(sizeof *l, KFD_SERVER);
+    *l = (struct kfd_listener){.next = p->listeners, .fd = pair[0], .gpu = (uint32_t)gpu};
+    p->listeners = l;
     call->anon_fd = (uint32_t)pair[1];
     return 0;
 }
@@ -46,11 +47,12 @@ static bool read_mask(struct kfd_listener *l)
 }
 
 /* A reader that does not read loses what has no room, as it does with Linux. */
-static void tell(uint32_t gpu, enum kfd_smi_event event, const char *what)
+static void tell_listeners(struct kfd_process *p, uint32_t gpu, enum kfd_smi_event event,
+                           const char *what)
 {
     char line[KFD_SMI_EVENT_MSG_SIZE];
     int length = snprintf(line, sizeof line, "%x %s\n", (unsigned)event, what);
-    for (struct kfd_listener **link = &kfd_now->listeners; *link;) {
+    for (struct kfd_listener **link = &p->listeners; *link;) {
         struct kfd_listener *l = *link;
         if (!read_mask(l)) {
             *link = l->next;
@@ -64,25 +66,25 @@ static void tell(uint32_t gpu, enum kfd_smi_event event, const char *what)
     }
 }
 
-void kfd_smi_events_fault(uint32_t gpu)
+void kfd_smi_events_fault(struct kfd_process *p, uint32_t gpu)
 {
     char what[64], name[32] = "", path[64];
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)kfd_now->pid);
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)p->pid);
     FILE *file = fopen(path, "re");
     if (file && fgets(name, sizeof name, file))
         name[strcspn(name, "\n")] = '\0';
     if (file)
         fclose(file);
-    snprintf(what, sizeof what, "%x:%s", (unsigned)kfd_now->pid, name);
-    tell(gpu, KFD_SMI_EVENT_VMFAULT, what);
+    snprintf(what, sizeof what, "%x:%s", (unsigned)p->pid, name);
+    tell_listeners(p, gpu, KFD_SMI_EVENT_VMFAULT, what);
 }
 
-void kfd_smi_events_close(void)
+void kfd_smi_events_close(struct kfd_process *p)
 {
-    for (struct kfd_listener *l = kfd_now->listeners, *next; l; l = next) {
+    for (struct kfd_listener *l = p->listeners, *next; l; l = next) {
         next = l->next;
         close(l->fd);
         free(l);
     }
-    kfd_now->listeners = NULL;
+    p->listeners = NULL;
 }

@@ -7,9 +7,11 @@
  * came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
- * (kfd_machine.c, `behind`): it may wait for another one by means that are not seen here. */
+ * (`unawaited` of struct kfd_process): it may wait for another one by means that are not seen here.
+ */
 #include "kfd_start_barrier.h"
 #include "kfd_guest.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,7 +37,7 @@ static uint64_t word_in(const struct kfd_connection *c, uint32_t number)
     return call.word[number];
 }
 
-static void answer(struct kfd_connection *c, int status)
+static void answer_call(struct kfd_connection *c, int status)
 {
     struct kfd_guest *g = c->process->guest;
     c->reply.word[2] = name_in(c) == GUEST_printed ? 0 : g->printed_bytes;
@@ -118,12 +120,11 @@ void kfd_guest_drop(const struct kfd_request *request)
 static void finish_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    kfd_enter(c->process);
     kfd_guest_drop(&c->request);
     if (g->fault) {
         c->began = false;
         kfd_guest_put_text(c, g->fault);
-        answer(c, DRIVER_FAULT);
+        answer_call(c, DRIVER_FAULT);
         return;
     }
     bool waited = c->began && name_in(c) == GUEST_wait && !kfd.lost;
@@ -133,7 +134,7 @@ static void finish_call(struct kfd_connection *c)
     if (status >= DRIVER_FAULT)
         kfd_note_end_of_simulation(status);
     c->began = false;
-    answer(c, (int)status);
+    answer_call(c, (int)status);
 }
 
 int kfd_guest_call(struct kfd_connection *c)
@@ -146,7 +147,7 @@ int kfd_guest_call(struct kfd_connection *c)
     if (name_in(c) == GUEST_go_on) {
         go_on(c);
     } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
-        answer(c, (int)kfd_guest_do(c));
+        answer_call(c, (int)kfd_guest_do(c));
         return KFD_LATER;
     } else {
         c->began = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
@@ -164,10 +165,9 @@ int kfd_guest_call(struct kfd_connection *c)
 void kfd_guest_enter(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    kfd_enter(c->process);
     g->entered = kfd_process_enter(c->process);
     if (g->entered)
-        kfd_guest_make_queues();
+        kfd_guest_make_queues(c->process);
     else
         kfd_guest_refuse(c, kfd.lost ? kfd.why : "the machine has no room for another process");
 }
@@ -176,8 +176,8 @@ void kfd_guest_refuse(struct kfd_connection *c, const char *text)
 {
     struct kfd_guest *g = c->process->guest;
     kfd_guest_put_text(c, text);
-    g->fault =
-        strcpy(kfd_grow(NULL, sizeof((struct driver_fault *)0)->text), (char *)c->reply.bytes);
+    g->fault = strcpy(grow_zeroed(sizeof((struct driver_fault *)0)->text, KFD_SERVER),
+                      (char *)c->reply.bytes);
     g->entered = true;
 }
 
@@ -191,7 +191,7 @@ static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_gu
     return NULL;
 }
 
-static bool waits(const struct kfd_process *p)
+static bool has_waiting_call(const struct kfd_process *p)
 {
     bool any = false;
     for (const struct kfd_request *r = p->guest->calls; r; r = r->next)
@@ -206,12 +206,12 @@ bool kfd_guest_lives(struct kfd_process *p)
 
 bool kfd_guest_waits(const struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && (p->life == KFD_ENDED || waits(p));
+    return p->guest && p->guest->entered && (p->life == KFD_ENDED || has_waiting_call(p));
 }
 
 bool kfd_guest_computes(struct kfd_process *p)
 {
-    return kfd_guest_lives(p) && !p->unawaited && !waits(p);
+    return kfd_guest_lives(p) && !p->unawaited && !has_waiting_call(p);
 }
 
 /* ---- turns ---- */
@@ -226,8 +226,8 @@ static struct kfd_process *find_holder(void)
     return NULL;
 }
 
-/* Calls in which no time passes: those of the holder or, without one, of those that have lost their
- * turn, or whose other threads wait. */
+/* Calls in which no time passes: the holder's calls or, without a holder, calls of guests that have
+ * lost their turn or whose other threads wait. */
 static bool do_now(const struct kfd_process *holder)
 {
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
@@ -311,7 +311,7 @@ void kfd_guests_advanced(void)
                 continue;
             kfd_guest_drop(r);
             c->began = false;
-            answer(c, DRIVER_OK);
+            answer_call(c, DRIVER_OK);
         }
     }
 }
@@ -339,7 +339,7 @@ bool kfd_guest_sleeps(const struct kfd_process *p)
 
 void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault)
 {
-    p->guest->fault = kfd_grow(NULL, sizeof fault->text);
+    p->guest->fault = grow_zeroed(sizeof fault->text, KFD_SERVER);
     memcpy(p->guest->fault, fault->text, sizeof fault->text);
 }
 
@@ -378,7 +378,7 @@ void kfd_guests_attend(const struct driver_attention *now)
         kfd_guest_drop(&c->request);
         c->waits = c->call;
         guests.attending = c;
-        answer(c, GUEST_ATTEND);
+        answer_call(c, GUEST_ATTEND);
         while (guests.attending && !asks_else(c))
             kfd_take_aside();
         guests.attending = NULL;

@@ -67,9 +67,9 @@ void kfd_guests_attend(const struct driver_attention *now);
 
 enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_ASIDE };
 enum kfd_guest_kind kfd_guest_kind_of(uint32_t name);
-/* Makes the queues of a guest, kfd_now, that has entered. */
-void kfd_guest_make_queues(void);
-/* Does the call of a guest, kfd_now, and puts what it gives into the answer. */
+/* Makes the queues of a guest that has entered. */
+void kfd_guest_make_queues(struct kfd_process *p);
+/* Does the call of the connection, and puts what it gives into the answer. */
 enum driver_status kfd_guest_do(struct kfd_connection *c);
 /* The text of an answer that is not DRIVER_OK. */
 void kfd_guest_put_text(struct kfd_connection *c, const char *text);

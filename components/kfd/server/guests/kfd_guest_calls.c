@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/host/start/heddle_start.h"
 #include "components/kfd/channel/program_memory.h"
 
@@ -22,10 +23,11 @@ static struct loan {
 
 /* ---- what a guest names ---- */
 
-static uint32_t device_of(const struct kfd_guest *g, uint64_t number)
+static uint32_t device_of(const struct kfd_process *p, uint64_t number)
 {
+    const struct kfd_guest *g = p->guest;
     if (number < kfd.gpu_count)
-        return g->entered ? kfd_now->device[number] : (uint32_t)number;
+        return g->entered ? p->device[number] : (uint32_t)number;
     for (uint32_t i = 0; i < g->context_count; i++) {
         if (g->contexts[i] == number)
             return (uint32_t)number;
@@ -40,22 +42,23 @@ static uint32_t queue_of(const struct kfd_guest *g, uint64_t number)
 }
 
 /* An address that the guest has itself, by the driver's name; 0: it is none of its own. */
-static uint64_t name_of(const struct kfd_guest *g, uint64_t address)
+static uint64_t name_of(const struct kfd_process *p, uint64_t address)
 {
+    const struct kfd_guest *g = p->guest;
     struct driver_device_info info;
     struct driver_page page;
-    uint64_t name = kfd_name(address);
+    uint64_t name = kfd_name(p, address);
     if (kfd.api->page_info(name, &page) != DRIVER_OK)
         return 0;
-    bool own = kfd.api->device_info(kfd_now->device[0], &info) == DRIVER_OK
-               && info.process == page.process;
+    bool own =
+        kfd.api->device_info(p->device[0], &info) == DRIVER_OK && info.process == page.process;
     for (uint32_t i = 0; i < g->context_count && !own; i++)
         own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
               && info.process == page.process;
     return own ? name : 0;
 }
 
-static void *borrow(uint64_t address, uint64_t size)
+static void *borrow_bytes(const struct kfd_process *p, uint64_t address, uint64_t size)
 {
     struct loan *l = size <= BYTES_MOST ? malloc(sizeof *l + size + 1) : NULL;
     if (!l)
@@ -63,19 +66,19 @@ static void *borrow(uint64_t address, uint64_t size)
     l->next = loans;
     loans = l;
     l->bytes[size] = '\0';
-    return program_read(l->bytes, address, size) ? l->bytes : NULL;
+    return program_read(p->pid, l->bytes, address, size) ? l->bytes : NULL;
 }
 
 /* A string. It is read in pieces of one page each, as memory may end behind it. */
-static const char *borrow_text(uint64_t address)
+static const char *borrow_text(const struct kfd_process *p, uint64_t address)
 {
     enum { PIECE = 256 };
-    struct loan *l = kfd_new(sizeof *l + 1);
+    struct loan *l = grow_zeroed(sizeof *l + 1, KFD_SERVER);
     uint64_t at = 0, part;
     for (bool ends = !address; !ends && at < TEXT_MOST; at += part) {
         part = PIECE - (address + at) % PIECE;
-        l = kfd_grow(l, sizeof *l + at + part + 1);
-        if (!program_read(l->bytes + at, address + at, part))
+        l = grow_memory(l, sizeof *l + at + part + 1, KFD_SERVER);
+        if (!program_read(p->pid, l->bytes + at, address + at, part))
             break;
         ends = memchr(l->bytes + at, '\0', part);
     }
@@ -98,7 +101,7 @@ static void return_loans(void)
 
 static const char *refused; /* why the call in progress is; NULL: the driver says it */
 
-static enum driver_status refuse(const char *why)
+static enum driver_status refuse_call(const char *why)
 {
     refused = why;
     return DRIVER_INVALID_VALUE;
@@ -108,11 +111,11 @@ static enum driver_status set_window(uint64_t base, uint64_t size)
 {
     if (base == HEDDLE_WINDOW && size >= HEDDLE_WINDOW_BYTES)
         return DRIVER_OK;
-    return refuse("the range of device addresses of the shared machine is not free in this "
-                  "process");
+    return refuse_call("the range of device addresses of the shared machine is not free in this "
+                       "process");
 }
 
-static enum driver_status find(uint64_t name, struct driver_allocation *found)
+static enum driver_status find_memory(uint64_t name, struct driver_allocation *found)
 {
     return kfd.api->find(name, found) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
 }
@@ -144,7 +147,7 @@ static enum driver_status context_create(struct kfd_guest *g, struct kfd_reply *
 {
     uint32_t made = 0;
     if (g->context_count == sizeof g->contexts / sizeof g->contexts[0])
-        return refuse("a process has made too many contexts on a shared machine");
+        return refuse_call("a process has made too many contexts on a shared machine");
     enum driver_status status = kfd.api->context_create(like, process, &made);
     if (status == DRIVER_OK)
         status = kfd.api->contain(made);
@@ -162,34 +165,35 @@ static enum driver_status context_destroy(struct kfd_guest *g, uint32_t context)
         g->contexts[i] = g->contexts[--g->context_count];
         return kfd.api->context_destroy(context);
     }
-    return refuse("only a device that the process has made can be destroyed");
+    return refuse_call("only a device that the process has made can be destroyed");
 }
 
-static enum driver_status make_queue(const struct kfd_guest *g, struct kfd_guest_queue *q)
+static enum driver_status make_queue(const struct kfd_process *p, struct kfd_guest_queue *q)
 {
-    return kfd.api->queue_create(device_of(g, q->device), q->flags, &q->number);
+    return kfd.api->queue_create(device_of(p, q->device), q->flags, &q->number);
 }
 
-static enum driver_status queue_create(struct kfd_guest *g, uint64_t device, uint32_t flags,
+static enum driver_status queue_create(const struct kfd_process *p, uint64_t device, uint32_t flags,
                                        uint64_t *made)
 {
+    struct kfd_guest *g = p->guest;
     size_t i = 0;
     while (i < g->queue_count && g->queues[i].used)
         i++;
     if (i == g->queue_count)
-        g->queues = kfd_grow(g->queues, ++g->queue_count * sizeof *g->queues);
+        g->queues = grow_memory(g->queues, ++g->queue_count * sizeof *g->queues, KFD_SERVER);
     g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, flags, UINT32_MAX, false};
-    enum driver_status status = g->entered ? make_queue(g, &g->queues[i]) : DRIVER_OK;
+    enum driver_status status = g->entered ? make_queue(p, &g->queues[i]) : DRIVER_OK;
     g->queues[i].used = status == DRIVER_OK;
     *made = i;
     return status;
 }
 
-void kfd_guest_make_queues(void)
+void kfd_guest_make_queues(struct kfd_process *p)
 {
-    struct kfd_guest *g = kfd_now->guest;
+    struct kfd_guest *g = p->guest;
     for (size_t i = 0; i < g->queue_count; i++)
-        g->queues[i].used = g->queues[i].used && make_queue(g, &g->queues[i]) == DRIVER_OK;
+        g->queues[i].used = g->queues[i].used && make_queue(p, &g->queues[i]) == DRIVER_OK;
 }
 
 static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
@@ -200,42 +204,45 @@ static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
     return status;
 }
 
-static enum driver_status last(const struct kfd_guest *g, uint32_t queue, uint64_t *ticket)
+static enum driver_status last_of_queue(const struct kfd_guest *g, uint32_t queue, uint64_t *ticket)
 {
     *ticket = 0;
     return g->entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
 }
 
-static enum driver_status launch(uint32_t queue, uint64_t address, uint64_t *ticket)
+static enum driver_status launch_kernel(const struct kfd_process *p, uint32_t queue,
+                                        uint64_t address, uint64_t *ticket)
 {
     enum { ARGUMENTS_MOST = 1 << 20 };
     struct driver_launch l;
-    if (!program_read(&l, address, sizeof l) || l.kernarg_bytes > ARGUMENTS_MOST)
-        return refuse("a launch cannot be read");
-    l.name = borrow_text((uintptr_t)l.name);
-    l.symbol = l.symbol ? borrow_text((uintptr_t)l.symbol) : NULL;
-    l.kernarg = l.kernarg ? borrow((uintptr_t)l.kernarg, l.kernarg_bytes) : NULL;
+    if (!program_read(p->pid, &l, address, sizeof l) || l.kernarg_bytes > ARGUMENTS_MOST)
+        return refuse_call("a launch cannot be read");
+    l.name = borrow_text(p, (uintptr_t)l.name);
+    l.symbol = l.symbol ? borrow_text(p, (uintptr_t)l.symbol) : NULL;
+    l.kernarg = l.kernarg ? borrow_bytes(p, (uintptr_t)l.kernarg, l.kernarg_bytes) : NULL;
     if (l.kernarg_bytes && !l.kernarg && !l.kernarg_address)
-        return refuse("the arguments of a launch cannot be read");
+        return refuse_call("the arguments of a launch cannot be read");
     return kfd.api->launch(queue, &l, ticket);
 }
 
 /* Words: device, name, address, bytes, size. */
-static enum driver_status register_code(uint32_t device, const uint64_t *word)
+static enum driver_status register_code(const struct kfd_process *p, uint32_t device,
+                                        const uint64_t *word)
 {
-    const void *bytes = borrow(word[3], word[4]);
-    return bytes ? kfd.api->register_code(device, borrow_text(word[1]), word[2], bytes, word[4])
-                 : refuse("code cannot be read");
+    const void *bytes = borrow_bytes(p, word[3], word[4]);
+    return bytes ? kfd.api->register_code(device, borrow_text(p, word[1]), word[2], bytes, word[4])
+                 : refuse_call("code cannot be read");
 }
 
-static enum driver_status register_ptx(uint32_t device, const uint64_t *word)
+static enum driver_status register_ptx(const struct kfd_process *p, uint32_t device,
+                                       const uint64_t *word)
 {
-    const char *text = borrow(word[3], word[4]);
-    return text ? kfd.api->register_ptx(device, borrow_text(word[1]), word[2], text, word[4])
-                : refuse("code cannot be read");
+    const char *text = borrow_bytes(p, word[3], word[4]);
+    return text ? kfd.api->register_ptx(device, borrow_text(p, word[1]), word[2], text, word[4])
+                : refuse_call("code cannot be read");
 }
 
-static enum driver_status meets(uint64_t entry, uint64_t *does)
+static enum driver_status kernel_meets(uint64_t entry, uint64_t *does)
 {
     *does = kfd.api->meets(entry);
     return DRIVER_OK;
@@ -262,34 +269,37 @@ static enum driver_status set_attendant(struct kfd_guest *g, bool attends)
     return DRIVER_OK;
 }
 
-static enum driver_status set_leaves(bool leaves)
+static enum driver_status set_leaves(struct kfd_process *p, bool leaves)
 {
-    kfd_now->life = leaves ? KFD_LEAVES : KFD_LIVES;
+    p->life = leaves ? KFD_LEAVES : KFD_LIVES;
     return DRIVER_OK;
 }
 
-static enum driver_status printed(struct kfd_guest *g, uint64_t address, uint64_t size)
+static enum driver_status give_printed(const struct kfd_process *p, uint64_t address, uint64_t size)
 {
-    if (size > g->printed_bytes || !program_write(address, g->printed, size))
+    struct kfd_guest *g = p->guest;
+    if (size > g->printed_bytes || !program_write(p->pid, address, g->printed, size))
         return DRIVER_INVALID_VALUE;
     g->printed_bytes -= size;
     memmove(g->printed, g->printed + size, g->printed_bytes);
     return DRIVER_OK;
 }
 
-static enum driver_status peek(uint64_t address, uint64_t to, uint64_t size)
+static enum driver_status peek_memory(const struct kfd_process *p, uint64_t address, uint64_t to,
+                                      uint64_t size)
 {
     char bytes[8192];
     return attention && size <= sizeof bytes && attention->read(address, bytes, size)
-                   && program_write(to, bytes, size)
+                   && program_write(p->pid, to, bytes, size)
                ? DRIVER_OK
                : DRIVER_INVALID_ADDRESS;
 }
 
-static enum driver_status poke(uint64_t address, uint64_t from, uint64_t size)
+static enum driver_status poke_memory(const struct kfd_process *p, uint64_t address, uint64_t from,
+                                      uint64_t size)
 {
     char bytes[8192];
-    return attention && size <= sizeof bytes && program_read(bytes, from, size)
+    return attention && size <= sizeof bytes && program_read(p->pid, bytes, from, size)
                    && attention->write(address, bytes, size)
                ? DRIVER_OK
                : DRIVER_INVALID_ADDRESS;
@@ -298,11 +308,11 @@ static enum driver_status poke(uint64_t address, uint64_t from, uint64_t size)
 /* ---- the table ---- */
 
 #define W(i)         (word[i])
-#define DEVICE(i)    device_of(g, word[i])
+#define DEVICE(i)    device_of(p, word[i])
 #define QUEUE(i)     queue_of(g, word[i])
-#define NAME(i)      name_of(g, word[i])
+#define NAME(i)      name_of(p, word[i])
 #define POINTER(i)   ((void *)(uintptr_t)word[i])
-#define TEXT(i)      borrow_text(word[i])
+#define TEXT(i)      borrow_text(p, word[i])
 #define OUT(i)       (&reply->word[i])
 #define STRUCT(type) ((struct type *)(void *)fill_struct(reply, sizeof(struct type)))
 
@@ -313,10 +323,11 @@ static uint8_t *fill_struct(struct kfd_reply *reply, size_t size)
 }
 
 #define GUEST_CALL(name, kind, ...)                                                                \
-    static enum driver_status do_##name(struct kfd_guest *g, const uint64_t *word,                 \
+    static enum driver_status do_##name(struct kfd_process *p, const uint64_t *word,               \
                                         struct kfd_reply *reply)                                   \
     {                                                                                              \
         const struct driver_api *api = kfd.api;                                                    \
+        struct kfd_guest *g = p->guest;                                                            \
         (void)g, (void)word, (void)reply, (void)api;                                               \
         return __VA_ARGS__;                                                                        \
     }
@@ -325,7 +336,7 @@ static uint8_t *fill_struct(struct kfd_reply *reply, size_t size)
 
 static const struct {
     enum kfd_guest_kind kind;
-    enum driver_status (*run)(struct kfd_guest *g, const uint64_t *word, struct kfd_reply *reply);
+    enum driver_status (*run)(struct kfd_process *p, const uint64_t *word, struct kfd_reply *reply);
 } calls[GUEST_CALLS] = {
 #define GUEST_CALL(name, kind, ...) [GUEST_##name] = {GUEST_##kind, do_##name},
 #include "components/kfd/channel/guest_calls.def"
@@ -346,19 +357,19 @@ enum kfd_guest_kind kfd_guest_kind_of(uint32_t name)
 enum driver_status kfd_guest_do(struct kfd_connection *c)
 {
     static struct kfd_guest *last; /* whose progress the driver has */
-    struct kfd_guest *g = kfd_now->guest;
+    struct kfd_guest *g = c->process->guest;
     struct guest_call call;
     memcpy(&call, c->call.bytes, sizeof call);
     if (last != g) {
         uint64_t before = kfd.api->switch_program(g->progress);
-        for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+        for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
             if (p->guest && p->guest == last)
                 last->progress = before;
         }
         last = g;
     }
     refused = NULL;
-    enum driver_status status = calls[call.name].run(g, call.word, &c->reply);
+    enum driver_status status = calls[call.name].run(c->process, call.word, &c->reply);
     return_loans();
     if (status != DRIVER_OK)
         kfd_guest_put_text(c, status == DRIVER_NOT_READY ? ""
@@ -403,34 +414,34 @@ static void take_bytes(uint32_t device, void *to, const void *from, size_t size)
     const struct kfd_process *p = program_of(device);
     if (!p && is_viewed(device))
         memcpy(to, from, size);
-    else if (!p || !program_read_of(p->pid, to, (uintptr_t)from, size))
+    else if (!p || !program_read(p->pid, to, (uintptr_t)from, size))
         memset(to, 0, size);
 }
 
-static void give(uint32_t device, void *to, const void *from, size_t size)
+static void give_bytes(uint32_t device, void *to, const void *from, size_t size)
 {
     const struct kfd_process *p = program_of(device);
     if (p)
-        program_write_of(p->pid, (uintptr_t)to, from, size);
+        program_write(p->pid, (uintptr_t)to, from, size);
     else if (is_viewed(device))
         memcpy(to, from, size);
 }
 
-static void print(uint32_t device, const char *text, size_t size)
+static void print_text(uint32_t device, const char *text, size_t size)
 {
     const struct kfd_process *p = program_of(device);
     if (!p || p->life == KFD_ENDED)
         return;
-    p->guest->printed = kfd_grow(p->guest->printed, p->guest->printed_bytes + size);
+    p->guest->printed = grow_memory(p->guest->printed, p->guest->printed_bytes + size, KFD_SERVER);
     memcpy(p->guest->printed + p->guest->printed_bytes, text, size);
     p->guest->printed_bytes += size;
 }
 
 void kfd_guest_calls_open(void)
 {
-    static const struct driver_programs programs = {take_bytes, give};
+    static const struct driver_programs programs = {take_bytes, give_bytes};
     kfd.api->programs(&programs);
-    kfd.api->set_printer(print);
+    kfd.api->set_printer(print_text);
 }
 
 void kfd_guest_set_attention(const struct driver_attention *now)

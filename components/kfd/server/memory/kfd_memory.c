@@ -2,11 +2,12 @@
  *
  * Each allocation has pages of simulated memory at the address that the runtime has chosen. The
  * program's view of them is a mapping of the same bytes, which kfd_client.c makes when it calls
- * mmap() of a render node; memory of its own that it gives to GPUs is replaced by such a view, with
- * what it held, and is its own again when it is freed. The machine has a view, too, so that no call
- * of the program can take its bytes away. Memory of the host lies in the platform's, which GPUs
- * reach over their links, or where there is none, or one that GPU and host share, in memory of the
- * GPU that it was allocated for. An allocation is for those GPUs that it is mapped to. */
+ * mmap() of a render node. Memory that the program gives to GPUs becomes such a view with the same
+ * contents, and is the program's own again when the allocation is freed. The machine has a view,
+ * too, so that no call of the program can take its bytes away. Memory of the host lies in the
+ * platform's host memory, which GPUs reach over their links. On a platform without host memory, or
+ * whose GPU shares it, memory of the host lies in memory of the GPU that it is allocated for. Only
+ * GPUs to which an allocation is mapped reach it. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include <errno.h>
 #include <linux/kfd_ioctl.h>
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/program_memory.h"
@@ -39,9 +41,8 @@ enum {
 /* ---- the list ---- */
 
 /* The number of allocations that begin at or below the address. */
-static size_t count_below(uint64_t address)
+static size_t count_below(const struct kfd_memory *memory, uint64_t address)
 {
-    struct kfd_memory *memory = kfd_now->memory;
     size_t low = 0, high = memory->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -53,16 +54,16 @@ static size_t count_below(uint64_t address)
     return low;
 }
 
-struct kfd_allocation *kfd_find_allocation(uint64_t address)
+struct kfd_allocation *kfd_find_allocation(const struct kfd_process *p, uint64_t address)
 {
-    size_t below = count_below(address);
-    struct kfd_allocation *a = below ? kfd_now->memory->list[below - 1] : NULL;
+    size_t below = count_below(p->memory, address);
+    struct kfd_allocation *a = below ? p->memory->list[below - 1] : NULL;
     return a && address - a->address < a->span ? a : NULL;
 }
 
-struct kfd_allocation *kfd_find_handle(uint64_t handle)
+struct kfd_allocation *kfd_find_handle(const struct kfd_process *p, uint64_t handle)
 {
-    struct kfd_memory *memory = kfd_now->memory;
+    const struct kfd_memory *memory = p->memory;
     for (size_t i = 0; i < memory->count; i++) {
         if (memory->list[i]->handle == handle)
             return memory->list[i];
@@ -70,9 +71,8 @@ struct kfd_allocation *kfd_find_handle(uint64_t handle)
     return NULL;
 }
 
-static struct kfd_allocation *find_offset(uint64_t offset)
+static struct kfd_allocation *find_offset(const struct kfd_memory *memory, uint64_t offset)
 {
-    struct kfd_memory *memory = kfd_now->memory;
     for (size_t i = 0; i < memory->count; i++) {
         struct kfd_allocation *a = memory->list[i];
         if (a->in_device && offset - a->offset < a->size)
@@ -81,38 +81,37 @@ static struct kfd_allocation *find_offset(uint64_t offset)
     return NULL;
 }
 
-void *kfd_bytes(uint32_t gpu, uint64_t address, uint64_t size)
+void *kfd_bytes(const struct kfd_process *p, uint32_t gpu, uint64_t address, uint64_t size)
 {
-    const struct kfd_allocation *a = kfd_find_allocation(address);
+    const struct kfd_allocation *a = kfd_find_allocation(p, address);
     if (!a || !a->bytes || !(a->mapped >> gpu & 1) || size > a->span - (address - a->address))
         return NULL;
     return a->bytes + (address - a->address);
 }
 
-static bool is_free(uint64_t address, uint64_t size)
+static bool is_free(const struct kfd_memory *memory, uint64_t address, uint64_t size)
 {
-    size_t below = count_below(address + size - 1);
-    const struct kfd_allocation *a = below ? kfd_now->memory->list[below - 1] : NULL;
+    size_t below = count_below(memory, address + size - 1);
+    const struct kfd_allocation *a = below ? memory->list[below - 1] : NULL;
     return !a || a->address + a->span <= address;
 }
 
-static void add_allocation(struct kfd_allocation *a)
+static void add_allocation(struct kfd_memory *memory, struct kfd_allocation *a)
 {
-    struct kfd_memory *memory = kfd_now->memory;
     if (memory->count == memory->room) {
         memory->room = memory->room ? 2 * memory->room : 64;
-        memory->list = kfd_grow(memory->list, memory->room * sizeof(struct kfd_allocation *));
+        memory->list =
+            grow_memory(memory->list, memory->room * sizeof(struct kfd_allocation *), KFD_SERVER);
     }
-    size_t at = count_below(a->address);
+    size_t at = count_below(memory, a->address);
     memmove(memory->list + at + 1, memory->list + at,
             (memory->count - at) * sizeof(struct kfd_allocation *));
     memory->list[at] = a;
     memory->count++;
 }
 
-static void drop(struct kfd_allocation *a)
+static void drop_allocation(struct kfd_memory *memory, struct kfd_allocation *a)
 {
-    struct kfd_memory *memory = kfd_now->memory;
     size_t at = 0;
     while (memory->list[at] != a)
         at++;
@@ -124,33 +123,31 @@ static void drop(struct kfd_allocation *a)
 
 /* ---- views ---- */
 
-static void *reserve(size_t size)
+static void *reserve_addresses(size_t size)
 {
     return mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-static int show(const struct kfd_allocation *a, void *at)
+static int show_allocation(const struct kfd_process *p, const struct kfd_allocation *a, void *at)
 {
-    return kfd_status(kfd.api->alias(kfd_name(a->address), a->size, at), "mapping memory");
+    return kfd_status(kfd.api->alias(kfd_name(p, a->address), a->size, at), "mapping memory");
 }
 
-static int open_view(struct kfd_allocation *a)
+static int open_view(const struct kfd_process *p, struct kfd_allocation *a)
 {
-    char *at = reserve(a->span);
+    char *at = reserve_addresses(a->span);
     if (at == MAP_FAILED)
         return -ENOMEM;
     a->bytes = at;
-    int result = show(a, at);
-    return result == 0 && a->span > a->size ? show(a, at + a->size) : result;
+    int result = show_allocation(p, a, at);
+    return result == 0 && a->span > a->size ? show_allocation(p, a, at + a->size) : result;
 }
 
-/* A run of pages of the program's memory, from an offset on: how long it is, and in *other an
- * allocation that the program has given to GPUs, too, and that has all of it; NULL: none has any.
- */
-static uint64_t run_at(const struct kfd_allocation *a, uint64_t offset,
-                       const struct kfd_allocation **other)
+/* The length of a run of pages of the program's memory, from an offset on. *other is another
+ * allocation that has the whole run, too; NULL: none has any of its pages. */
+static uint64_t run_at(const struct kfd_memory *memory, const struct kfd_allocation *a,
+                       uint64_t offset, const struct kfd_allocation **other)
 {
-    struct kfd_memory *memory = kfd_now->memory;
     uint64_t host = a->host + offset, end = a->host + a->size;
     *other = NULL;
     for (size_t i = 0; i < memory->count && !*other; i++) {
@@ -168,43 +165,45 @@ static uint64_t run_at(const struct kfd_allocation *a, uint64_t offset,
 }
 
 /* Pages that others have, too, are one memory at all their addresses, and those others own it. */
-static int join_host(const struct kfd_allocation *a)
+static int join_host(const struct kfd_process *p, const struct kfd_allocation *a)
 {
     const struct kfd_allocation *other;
     int result = 0;
     for (uint64_t at = 0, run; at < a->size && result == 0; at += run) {
-        run = run_at(a, at, &other);
+        run = run_at(p->memory, a, at, &other);
         if (other)
-            result =
-                kfd_status(kfd.api->join(kfd_name(a->address + at), run,
-                                         kfd_name(other->address + (a->host + at - other->host))),
-                           "registering memory");
+            result = kfd_status(
+                kfd.api->join(kfd_name(p, a->address + at), run,
+                              kfd_name(p, other->address + (a->host + at - other->host))),
+                "registering memory");
     }
     return result;
 }
 
 /* Memory that was imported is one memory at all its addresses. */
-static int join_origin(const struct kfd_allocation *a)
+static int join_origin(const struct kfd_process *p, const struct kfd_allocation *a)
 {
-    struct kfd_memory *memory = kfd_now->memory;
+    const struct kfd_memory *memory = p->memory;
     for (size_t i = 0; i < memory->count; i++) {
         const struct kfd_allocation *o = memory->list[i];
         if (o != a && o->origin == a->origin)
-            return kfd_status(kfd.api->join(kfd_name(a->address), a->size, kfd_name(o->address)),
-                              "importing memory");
+            return kfd_status(
+                kfd.api->join(kfd_name(p, a->address), a->size, kfd_name(p, o->address)),
+                "importing memory");
     }
     return 0;
 }
 
 /* Copies pages of the program. The allocation is all zeros: pages that are, too, need not be made.
  */
-static int take_run(const struct kfd_allocation *a, uint64_t at, uint64_t end)
+static int take_run(const struct kfd_process *p, const struct kfd_allocation *a, uint64_t at,
+                    uint64_t end)
 {
     enum { PIECE = 64 * KFD_PAGE };
     static char piece[PIECE]; /* of the machine's thread */
     for (uint64_t size; at < end; at += size) {
         size = end - at < PIECE ? end - at : PIECE;
-        if (!program_read(piece, a->host + at, size))
+        if (!program_read(p->pid, piece, a->host + at, size))
             return -EFAULT;
         for (uint64_t page = 0; page < size; page += KFD_PAGE) {
             if (piece[page] || memcmp(piece + page, piece + page + 1, KFD_PAGE - 1) != 0)
@@ -216,70 +215,70 @@ static int take_run(const struct kfd_allocation *a, uint64_t at, uint64_t end)
 
 /* The allocation holds what the program's memory holds, which becomes a view of it (kfd_client.c).
  */
-static int take_host(const struct kfd_allocation *a)
+static int take_host(const struct kfd_process *p, const struct kfd_allocation *a)
 {
     const struct kfd_allocation *other;
     int result = 0;
     for (uint64_t at = 0, run; at < a->size && result == 0; at += run) {
-        run = run_at(a, at, &other);
+        run = run_at(p->memory, a, at, &other);
         if (!other)
-            result = take_run(a, at, at + run);
+            result = take_run(p, a, at, at + run);
     }
     return result;
 }
 
 /* ---- calls ---- */
 
-static void release_allocation(struct kfd_allocation *a)
+void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a)
 {
     if (a->has_code)
-        kfd_kernel_name_forget(a);
+        kfd_kernel_name_forget(p, a);
     if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
         if (a->host)
-            join_host(a);
+            join_host(p, a);
         if (a->origin)
-            join_origin(a);
-        kfd_status(kfd.api->release(kfd_name(a->address)), "freeing memory");
+            join_origin(p, a);
+        kfd_status(kfd.api->release(kfd_name(p, a->address)), "freeing memory");
     }
     if (a->bytes)
         munmap(a->bytes, a->span);
-    drop(a);
+    drop_allocation(p->memory, a);
 }
 
 /* Takes pages at the allocation's address, all zeros, which no GPU reaches. */
-static int take_pages(struct kfd_allocation *a)
+static int take_pages(struct kfd_process *p, struct kfd_allocation *a)
 {
     bool apart = a->at_host && kfd.gpu[a->gpu].info.reaches_host;
     enum driver_place place = a->moves ? DRIVER_PLACE_MANAGED
                               : apart  ? DRIVER_PLACE_HOST
                                        : DRIVER_PLACE_DEVICE;
-    int result =
-        kfd_status(kfd.api->allocate_at(kfd_now->device[a->gpu], a->address, a->size, place),
-                   "allocating memory");
+    int result = kfd_status(kfd.api->allocate_at(p->device[a->gpu], a->address, a->size, place),
+                            "allocating memory");
     if (result != 0)
         return result;
     a->in_device = true;
-    result = kfd_memory_map_to_gpus(a, 0);
+    result = kfd_memory_map_to_gpus(p, a, 0);
     if (result == 0 && !a->moves && a->flags & TYPED)
         result =
             kfd_status(kfd.api->advise(
-                           kfd_name(a->address), a->size,
+                           kfd_name(p, a->address), a->size,
                            a->flags & UNCACHED ? DRIVER_ADVICE_UNCACHED : DRIVER_ADVICE_FINE, true),
                        "typing memory");
     if (result == 0)
-        result = kfd_status(kfd.api->clear(kfd_name(a->address), a->size), "allocating memory");
+        result = kfd_status(kfd.api->clear(kfd_name(p, a->address), a->size), "allocating memory");
     if (result == 0 && a->host)
-        result = join_host(a);
+        result = join_host(p, a);
     if (result == 0 && a->origin)
-        result = join_origin(a);
+        result = join_origin(p, a);
     if (result == 0)
-        result = open_view(a);
+        result = open_view(p, a);
     if (result == 0 && a->host)
-        result = take_host(a);
+        result = take_host(p, a);
     return result;
 }
 
-static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
+static int check_request(const struct kfd_process *p,
+                         const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
 {
     uint32_t kind = call->flags & KINDS;
     if (kfd_find_gpu(call->gpu_id) < 0)
@@ -296,21 +295,21 @@ static int check_request(const struct kfd_ioctl_alloc_memory_of_gpu_args *call)
         return -EINVAL;
     if (kind == KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP && call->size != KFD_PAGE)
         return -EINVAL;
-    return is_free(call->va_addr, call->size) ? 0 : -EADDRINUSE;
+    return is_free(p->memory, call->va_addr, call->size) ? 0 : -EADDRINUSE;
 }
 
-static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t origin, bool at_host,
-                    bool moves)
+static int allocate_memory(struct kfd_process *p, struct kfd_ioctl_alloc_memory_of_gpu_args *call,
+                           uint64_t origin, bool at_host, bool moves)
 {
-    struct kfd_memory *memory = kfd_now->memory;
-    int result = check_request(call);
+    struct kfd_memory *memory = p->memory;
+    int result = check_request(p, call);
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
     if (result != 0)
         return result;
     /* A ring of packets is mapped twice, one behind the other. Only the machine's view has both. */
     bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
     uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);
-    struct kfd_allocation *a = kfd_new(sizeof *a);
+    struct kfd_allocation *a = grow_zeroed(sizeof *a, KFD_SERVER);
     *a = (struct kfd_allocation){.handle = (uint64_t)call->gpu_id << 32 | ++memory->serial,
                                  .address = call->va_addr,
                                  .size = call->size >> twice,
@@ -324,11 +323,11 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
     /* Behind all that was there, so that none of its pages is another's. */
     a->offset = memory->next_offset;
     memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
-    add_allocation(a);
+    add_allocation(memory, a);
     if (call->flags & IN_DEVICE)
-        result = take_pages(a);
+        result = take_pages(p, a);
     if (result != 0) {
-        release_allocation(a);
+        kfd_memory_release(p, a);
         return result;
     }
     call->handle = a->handle;
@@ -341,13 +340,14 @@ static int allocate(struct kfd_ioctl_alloc_memory_of_gpu_args *call, uint64_t or
     return 0;
 }
 
-int kfd_memory_allocate(struct kfd_request *request)
+int kfd_memory_allocate(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args *call = request->argument;
-    return allocate(call, 0, (call->flags & AT_HOST) != 0, false);
+    return allocate_memory(p, call, 0, (call->flags & AT_HOST) != 0, false);
 }
 
-int kfd_memory_give_to_gpu(uint64_t start, uint64_t end, uint32_t gpu, bool at_host)
+int kfd_memory_give_to_gpu(struct kfd_process *p, uint64_t start, uint64_t end, uint32_t gpu,
+                           bool at_host)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args call = {.va_addr = start,
                                                       .size = end - start,
@@ -355,17 +355,17 @@ int kfd_memory_give_to_gpu(uint64_t start, uint64_t end, uint32_t gpu, bool at_h
                                                       .gpu_id = kfd_gpu_id(gpu),
                                                       .flags = KFD_IOC_ALLOC_MEM_FLAGS_USERPTR
                                                                | KFD_IOC_ALLOC_MEM_FLAGS_WRITABLE};
-    return allocate(&call, 0, at_host, kfd_now->retries);
+    return allocate_memory(p, &call, 0, at_host, p->retries);
 }
 
-int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *handle,
-                      uint64_t *offset)
+int kfd_memory_import(struct kfd_process *p, struct kfd_allocation *of, uint64_t address,
+                      uint64_t *handle, uint64_t *offset)
 {
     struct kfd_ioctl_alloc_memory_of_gpu_args call = {
         .va_addr = address, .size = of->size, .gpu_id = kfd_gpu_id(of->gpu), .flags = of->flags};
     if (!of->origin)
         of->origin = of->handle;
-    int result = allocate(&call, of->origin, of->at_host, false);
+    int result = allocate_memory(p, &call, of->origin, of->at_host, false);
     if (result != 0)
         return result;
     *handle = call.handle;
@@ -373,10 +373,10 @@ int kfd_memory_import(struct kfd_allocation *of, uint64_t address, uint64_t *han
     return 0;
 }
 
-struct kfd_allocation *kfd_find_origin(uint64_t handle)
+struct kfd_allocation *kfd_find_origin(const struct kfd_process *p, uint64_t handle)
 {
-    struct kfd_memory *memory = kfd_now->memory;
-    struct kfd_allocation *a = kfd_find_handle(handle);
+    const struct kfd_memory *memory = p->memory;
+    struct kfd_allocation *a = kfd_find_handle(p, handle);
     for (size_t i = 0; i < memory->count && !a; i++) {
         if (memory->list[i]->origin == handle)
             a = memory->list[i];
@@ -384,87 +384,89 @@ struct kfd_allocation *kfd_find_origin(uint64_t handle)
     return a;
 }
 
-int kfd_memory_free(struct kfd_request *request)
+int kfd_memory_free(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_free_memory_of_gpu_args *call = request->argument;
-    struct kfd_allocation *a = kfd_find_handle(call->handle);
+    struct kfd_allocation *a = kfd_find_handle(p, call->handle);
     if (!a)
         return -EINVAL;
-    release_allocation(a);
+    kfd_memory_release(p, a);
     return 0;
 }
 
-int kfd_memory_map_to_gpus(struct kfd_allocation *a, uint64_t gpus)
+int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus)
 {
     a->mapped = gpus;
     return a->in_device && !kfd.lost
-               ? kfd_status(kfd.api->limit_to(kfd_name(a->address), gpus), "mapping memory")
+               ? kfd_status(kfd.api->limit_to(kfd_name(p, a->address), gpus), "mapping memory")
                : 0;
 }
 
 /* Sets or clears the bits of the GPUs that a call names, as far as it comes. Both calls have the
  * same arguments. */
-static int change_mapped(struct kfd_request *request, bool on)
+static int change_mapped(const struct kfd_process *p, struct kfd_request *request, bool on)
 {
     struct kfd_ioctl_map_memory_to_gpu_args *call = request->argument;
-    struct kfd_allocation *a = kfd_find_handle(call->handle);
+    struct kfd_allocation *a = kfd_find_handle(p, call->handle);
     if (!a || !call->n_devices || call->n_success > call->n_devices)
         return -EINVAL;
     for (; call->n_success < call->n_devices; call->n_success++) {
         uint32_t id;
-        if (!program_read(&id, call->device_ids_array_ptr + call->n_success * sizeof id, sizeof id))
+        if (!program_read(p->pid, &id, call->device_ids_array_ptr + call->n_success * sizeof id,
+                          sizeof id))
             return -EFAULT;
         int gpu = kfd_find_gpu(id);
         if (gpu < 0)
             return -EINVAL;
         uint64_t bit = (uint64_t)1 << gpu;
-        int result = kfd_memory_map_to_gpus(a, on ? a->mapped | bit : a->mapped & ~bit);
+        int result = kfd_memory_map_to_gpus(p, a, on ? a->mapped | bit : a->mapped & ~bit);
         if (result != 0)
             return result;
     }
     return 0;
 }
 
-int kfd_memory_map(struct kfd_request *request)
+int kfd_memory_map(struct kfd_process *p, struct kfd_request *request)
 {
-    return change_mapped(request, true);
+    return change_mapped(p, request, true);
 }
 
-int kfd_memory_unmap(struct kfd_request *request)
+int kfd_memory_unmap(struct kfd_process *p, struct kfd_request *request)
 {
-    return change_mapped(request, false);
+    return change_mapped(p, request, false);
 }
 
-void kfd_memory_open(void)
+void kfd_memory_open(struct kfd_process *p)
 {
-    kfd_now->memory = kfd_new(sizeof *kfd_now->memory);
-    kfd_now->memory->next_offset = (uint64_t)1 << 32;
+    p->memory = grow_zeroed(sizeof *p->memory, KFD_SERVER);
+    p->memory->next_offset = (uint64_t)1 << 32;
 }
 
-void kfd_memory_close(void)
+void kfd_memory_close(struct kfd_process *p)
 {
-    struct kfd_memory *memory = kfd_now->memory;
+    struct kfd_memory *memory = p->memory;
     while (memory->count)
-        release_allocation(memory->list[memory->count - 1]);
+        kfd_memory_release(p, memory->list[memory->count - 1]);
     free(memory->list);
     free(memory);
-    kfd_now->memory = NULL;
+    p->memory = NULL;
 }
 
 /* ---- mmap() ---- */
 
-int kfd_memory_find(uint64_t offset, uint64_t length, uint64_t *handle)
+int kfd_memory_find(const struct kfd_process *p, uint64_t offset, uint64_t length, uint64_t *handle)
 {
-    const struct kfd_allocation *a = find_offset(offset);
+    const struct kfd_allocation *a = find_offset(p->memory, offset);
     if (!a || offset != a->offset || length > a->size)
         return -EINVAL;
     *handle = a->handle;
     return 0;
 }
 
-const struct kfd_allocation *kfd_memory_find_given(uint64_t start, uint64_t end)
+const struct kfd_allocation *kfd_memory_find_given(const struct kfd_process *p, uint64_t start,
+                                                   uint64_t end)
 {
-    struct kfd_memory *memory = kfd_now->memory;
+    const struct kfd_memory *memory = p->memory;
     for (size_t i = 0; i < memory->count && memory->list[i]->address < end; i++) {
         const struct kfd_allocation *a = memory->list[i];
         if (a->host == a->address && a->address + a->size > start)
@@ -473,15 +475,15 @@ const struct kfd_allocation *kfd_memory_find_given(uint64_t start, uint64_t end)
     return NULL;
 }
 
-int kfd_memory_extent_at(uint64_t handle, uint64_t first, uint64_t end, struct kfd_extent *part,
-                         size_t room, size_t *count)
+int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t first, uint64_t end,
+                         struct kfd_extent *part, size_t room, size_t *count)
 {
-    const struct kfd_allocation *a = kfd_find_handle(handle);
+    const struct kfd_allocation *a = kfd_find_handle(p, handle);
     if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)
         return -EINVAL;
-    int result = a->moves && !first ? show(a, a->bytes) : 0;
+    int result = a->moves && !first ? show_allocation(p, a, a->bytes) : 0;
     for (*count = 0; *count < room && first < end && result == 0; first += part[(*count)++].bytes)
-        result = kfd_status(kfd.api->extent(kfd_name(a->address) + first, end - first,
+        result = kfd_status(kfd.api->extent(kfd_name(p, a->address) + first, end - first,
                                             &part[*count].offset, &part[*count].bytes),
                             "mapping memory");
     return result;

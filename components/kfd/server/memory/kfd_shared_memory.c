@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
@@ -26,11 +27,11 @@ struct kfd_shared {
 };
 
 /* Forgets files whose memory was freed. */
-static void drop_freed(void)
+static void drop_freed(struct kfd_process *p)
 {
-    for (struct kfd_shared **link = &kfd_now->shared; *link;) {
+    for (struct kfd_shared **link = &p->shared; *link;) {
         struct kfd_shared *s = *link;
-        if (kfd_find_origin(s->handle)) {
+        if (kfd_find_origin(p, s->handle)) {
             link = &s->next;
             continue;
         }
@@ -40,14 +41,14 @@ static void drop_freed(void)
     }
 }
 
-void kfd_share_close(void)
+void kfd_share_close(struct kfd_process *p)
 {
-    for (struct kfd_shared *s = kfd_now->shared, *next; s; s = next) {
+    for (struct kfd_shared *s = p->shared, *next; s; s = next) {
         next = s->next;
         close(s->fd);
         free(s);
     }
-    kfd_now->shared = NULL;
+    p->shared = NULL;
 }
 
 static bool can_be_shared(const struct kfd_allocation *a)
@@ -57,22 +58,22 @@ static bool can_be_shared(const struct kfd_allocation *a)
 }
 
 /* The allocation that a descriptor of the program stands for, or NULL. */
-static struct kfd_allocation *find_file(int fd)
+static struct kfd_allocation *find_file(struct kfd_process *p, int fd)
 {
     struct stat status;
-    drop_freed();
+    drop_freed(p);
     if (fstat(fd, &status) != 0)
         return NULL;
-    for (const struct kfd_shared *s = kfd_now->shared; s; s = s->next) {
+    for (const struct kfd_shared *s = p->shared; s; s = s->next) {
         if (s->device == status.st_dev && s->inode == status.st_ino)
-            return kfd_find_origin(s->handle);
+            return kfd_find_origin(p, s->handle);
     }
     return NULL;
 }
 
 /* The file is empty and stays so. Linux' could be mapped, too; a mapping of this one has no byte.
  */
-static int make_file(uint64_t handle, int flags, int *fd)
+static int make_file(struct kfd_process *p, uint64_t handle, int flags, int *fd)
 {
     struct stat status;
     int ours = memfd_create("heddle dma-buf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -87,29 +88,29 @@ static int make_file(uint64_t handle, int flags, int *fd)
         close(ours);
         return -reason;
     }
-    struct kfd_shared *s = kfd_new(sizeof *s);
-    *s = (struct kfd_shared){kfd_now->shared, handle, status.st_dev, status.st_ino, ours};
-    kfd_now->shared = s;
+    struct kfd_shared *s = grow_zeroed(sizeof *s, KFD_SERVER);
+    *s = (struct kfd_shared){p->shared, handle, status.st_dev, status.st_ino, ours};
+    p->shared = s;
     return 0;
 }
 
-int kfd_share_export_dmabuf(struct kfd_request *request)
+int kfd_share_export_dmabuf(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_export_dmabuf_args *call = request->argument;
-    const struct kfd_allocation *a = kfd_find_handle(call->handle);
+    const struct kfd_allocation *a = kfd_find_handle(p, call->handle);
     int fd = -1;
     if (!can_be_shared(a))
         return -EINVAL;
-    drop_freed();
-    int result = make_file(a->origin ? a->origin : a->handle, (int)call->flags, &fd);
+    drop_freed(p);
+    int result = make_file(p, a->origin ? a->origin : a->handle, (int)call->flags, &fd);
     call->dmabuf_fd = (uint32_t)fd;
     return result;
 }
 
-int kfd_share_dmabuf_info(struct kfd_request *request)
+int kfd_share_dmabuf_info(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_dmabuf_info_args *call = request->argument;
-    const struct kfd_allocation *a = find_file((int)call->dmabuf_fd);
+    const struct kfd_allocation *a = find_file(p, (int)call->dmabuf_fd);
     if (!a)
         return fcntl((int)call->dmabuf_fd, F_GETFD) < 0 ? -EBADF : -EINVAL;
     call->size = a->size;
@@ -119,16 +120,16 @@ int kfd_share_dmabuf_info(struct kfd_request *request)
     return 0;
 }
 
-int kfd_share_import_dmabuf(struct kfd_request *request)
+int kfd_share_import_dmabuf(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_import_dmabuf_args *call = request->argument;
-    struct kfd_allocation *a = find_file((int)call->dmabuf_fd);
+    struct kfd_allocation *a = find_file(p, (int)call->dmabuf_fd);
     uint64_t handle = call->handle, offset;
     if (!a && fcntl((int)call->dmabuf_fd, F_GETFD) < 0)
         return -EBADF;
     if (!a || kfd_find_gpu(call->gpu_id) < 0)
         return -EINVAL;
-    int result = kfd_memory_import(a, call->va_addr, &handle, &offset);
+    int result = kfd_memory_import(p, a, call->va_addr, &handle, &offset);
     call->handle = handle;
     return result;
 }
@@ -137,10 +138,10 @@ int kfd_share_import_dmabuf(struct kfd_request *request)
 
 static const uint32_t mark[2] = {0x64646568, 0x6b2d656c}; /* the rest is the allocation's handle */
 
-int kfd_share_export_handle(struct kfd_request *request)
+int kfd_share_export_handle(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_ipc_export_handle_args *call = request->argument;
-    const struct kfd_allocation *a = kfd_find_handle(call->handle);
+    const struct kfd_allocation *a = kfd_find_handle(p, call->handle);
     if (kfd_find_gpu(call->gpu_id) < 0 || !can_be_shared(a))
         return -EINVAL;
     memcpy(call->share_handle, mark, sizeof mark);
@@ -149,16 +150,16 @@ int kfd_share_export_handle(struct kfd_request *request)
     return 0;
 }
 
-int kfd_share_import_handle(struct kfd_request *request)
+int kfd_share_import_handle(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_ipc_import_handle_args *call = request->argument;
     uint64_t name, handle, offset;
     memcpy(&name, call->share_handle + 2, sizeof name);
-    struct kfd_allocation *a = kfd_find_origin(name);
+    struct kfd_allocation *a = kfd_find_origin(p, name);
     if (kfd_find_gpu(call->gpu_id) < 0 || memcmp(call->share_handle, mark, sizeof mark) != 0
         || !can_be_shared(a))
         return -EINVAL;
-    int result = kfd_memory_import(a, call->va_addr, &handle, &offset);
+    int result = kfd_memory_import(p, a, call->va_addr, &handle, &offset);
     if (result != 0)
         return result;
     call->handle = handle;

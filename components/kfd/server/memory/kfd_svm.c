@@ -2,15 +2,16 @@
  * ranges of pages with a preferred and a prefetched location, flags, and what each GPU may do.
  *
  * What a GPU may access has to be there before kernels run, as with XNACK off, when GPUs cannot
- * retry an access. So a range that some GPU gets access to is given to it as a registered buffer at
- * its own address (kfd_memory.c), and stays given until the program unmaps it or no GPU may access
- * it any more. With XNACK all GPUs have access to a range at first, and its pages are managed ones
- * of the driver's, for which an access waits and is retried. Invariant: ranges are ordered, do not
- * overlap, and those with access are covered by such buffers. */
+ * retry an access. So a range is given to the GPUs that get access to it as a registered buffer at
+ * its own address (kfd_memory.c), until the program unmaps the range or no GPU may access it any
+ * more. With XNACK all GPUs have access to a range at first, and the driver manages its pages: an
+ * access waits for a page and is retried. Invariant: ranges are ordered, do not overlap, and those
+ * with access are covered by such buffers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
@@ -29,14 +30,14 @@ struct range {
     struct traits traits;
 };
 
-static struct traits at_first(void)
+static struct traits at_first(const struct kfd_process *p)
 {
     uint64_t all = kfd.gpu_count == 64 ? UINT64_MAX : ((uint64_t)1 << kfd.gpu_count) - 1;
     return (struct traits){.preferred = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
                            .prefetched = KFD_IOCTL_SVM_LOCATION_UNDEFINED,
                            .flags = FLAGS,
                            .granularity = GRANULARITY,
-                           .access = kfd_now->retries ? all : 0};
+                           .access = p->retries ? all : 0};
 }
 
 struct kfd_ranges {
@@ -44,49 +45,46 @@ struct kfd_ranges {
     size_t count, room;
 };
 
-bool kfd_svm_any(void)
+bool kfd_svm_any(const struct kfd_process *p)
 {
-    return kfd_now->ranges->count != 0;
+    return p->ranges->count != 0;
 }
 
-void kfd_svm_open(void)
+void kfd_svm_open(struct kfd_process *p)
 {
-    kfd_now->ranges = kfd_new(sizeof *kfd_now->ranges);
+    p->ranges = grow_zeroed(sizeof *p->ranges, KFD_SERVER);
 }
 
-void kfd_svm_close(void)
+void kfd_svm_close(struct kfd_process *p)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
+    struct kfd_ranges *ranges = p->ranges;
     free(ranges->list);
     free(ranges);
-    kfd_now->ranges = NULL;
+    p->ranges = NULL;
 }
 
 /* ---- ranges ---- */
 
-static void insert(size_t at, struct range added)
+static void insert_range(struct kfd_ranges *ranges, size_t at, struct range added)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     if (ranges->count == ranges->room) {
         ranges->room = ranges->room ? 2 * ranges->room : 64;
-        ranges->list = kfd_grow(ranges->list, ranges->room * sizeof *ranges->list);
+        ranges->list = grow_memory(ranges->list, ranges->room * sizeof *ranges->list, KFD_SERVER);
     }
     memmove(ranges->list + at + 1, ranges->list + at, (ranges->count - at) * sizeof *ranges->list);
     ranges->list[at] = added;
     ranges->count++;
 }
 
-static void drop(size_t at)
+static void drop_range(struct kfd_ranges *ranges, size_t at)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     ranges->count--;
     memmove(ranges->list + at, ranges->list + at + 1, (ranges->count - at) * sizeof *ranges->list);
 }
 
 /* The first range that ends behind the address. */
-static size_t find_range(uint64_t address)
+static size_t find_range(const struct kfd_ranges *ranges, uint64_t address)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     size_t at = 0;
     while (at < ranges->count && ranges->list[at].end <= address)
         at++;
@@ -94,47 +92,46 @@ static size_t find_range(uint64_t address)
 }
 
 /* The range of this number; NULL: it does not begin below `end`. */
-static struct range *range_below(size_t at, uint64_t end)
+static struct range *range_below(const struct kfd_ranges *ranges, size_t at, uint64_t end)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
     return at < ranges->count && ranges->list[at].start < end ? &ranges->list[at] : NULL;
 }
 
 /* No range crosses the address any more. */
-static void split(uint64_t address)
+static void split_range(struct kfd_ranges *ranges, uint64_t address)
 {
-    size_t at = find_range(address);
-    struct range *crossing = range_below(at, address);
+    size_t at = find_range(ranges, address);
+    struct range *crossing = range_below(ranges, at, address);
     if (!crossing)
         return;
     struct range behind = *crossing;
     behind.start = crossing->end = address;
-    insert(at + 1, behind);
+    insert_range(ranges, at + 1, behind);
 }
 
 /* All of [start, end) lies in ranges afterwards, none of which crosses its ends. */
-static void cover(uint64_t start, uint64_t end)
+static void cover_addresses(struct kfd_process *p, uint64_t start, uint64_t end)
 {
-    split(start);
-    split(end);
-    for (size_t at = find_range(start); start < end; at++) {
-        const struct range *next = range_below(at, end);
+    struct kfd_ranges *ranges = p->ranges;
+    split_range(ranges, start);
+    split_range(ranges, end);
+    for (size_t at = find_range(ranges, start); start < end; at++) {
+        const struct range *next = range_below(ranges, at, end);
         if (!next || next->start > start)
-            insert(at, (struct range){start, next ? next->start : end, at_first()});
-        start = kfd_now->ranges->list[at].end;
+            insert_range(ranges, at, (struct range){start, next ? next->start : end, at_first(p)});
+        start = ranges->list[at].end;
     }
 }
 
 /* Neighbours with the same attributes become one. */
-static void join_ranges(uint64_t start, uint64_t end)
+static void join_ranges(struct kfd_ranges *ranges, uint64_t start, uint64_t end)
 {
-    struct kfd_ranges *ranges = kfd_now->ranges;
-    size_t at = find_range(start);
+    size_t at = find_range(ranges, start);
     for (at = at ? at - 1 : 0; at + 1 < ranges->count && ranges->list[at].start < end;) {
         struct range *one = &ranges->list[at], *next = one + 1;
         if (one->end == next->start && !memcmp(&one->traits, &next->traits, sizeof one->traits)) {
             one->end = next->end;
-            drop(at + 1);
+            drop_range(ranges, at + 1);
         } else {
             at++;
         }
@@ -144,21 +141,14 @@ static void join_ranges(uint64_t start, uint64_t end)
 /* ---- the memory ---- */
 
 /* A buffer that this file has given to GPUs: at its own address. */
-static struct kfd_allocation *find_given(uint64_t address)
+static struct kfd_allocation *find_given(const struct kfd_process *p, uint64_t address)
 {
-    struct kfd_allocation *a = kfd_find_allocation(address);
+    struct kfd_allocation *a = kfd_find_allocation(p, address);
     return a && a->host == a->address ? a : NULL;
 }
 
-static void take_back(struct kfd_allocation *a)
-{
-    struct kfd_ioctl_free_memory_of_gpu_args call = {.handle = a->handle};
-    struct kfd_request request = {.argument = &call};
-    kfd_memory_free(&request);
-}
-
-/* The GPU in whose memory a range is to lie, the one that it was prefetched to or the preferred
- * one. Otherwise it lies at the host, for the first GPU that may access it. */
+/* The GPU in whose memory a range is to lie: the GPU of the last prefetch, or the preferred one. A
+ * range with neither lies at the host, for the first GPU that may access the range. */
 static uint32_t home_of(const struct traits *traits, bool *at_host)
 {
     int gpu = kfd_find_gpu(traits->prefetched);
@@ -169,70 +159,74 @@ static uint32_t home_of(const struct traits *traits, bool *at_host)
 }
 
 /* The driver's word for a location. */
-static uint32_t device_of(uint32_t location)
+static uint32_t device_of(const struct kfd_process *p, uint32_t location)
 {
     int gpu = kfd_find_gpu(location);
-    return gpu < 0 ? DRIVER_HOST_DEVICE : kfd_now->device[gpu];
+    return gpu < 0 ? DRIVER_HOST_DEVICE : p->device[gpu];
 }
 
 /* Pages that are preferred at the host, or accessed in place, stay where they are. Coherent ones
  * are fine-grained. */
-static int advise(const struct kfd_allocation *a, const struct range *range)
+static int advise_driver(const struct kfd_process *p, const struct kfd_allocation *a,
+                         const struct range *range)
 {
     const struct traits *traits = &range->traits;
     uint64_t end = a->address + a->size, first, last;
     bool stay = traits->preferred == KFD_IOCTL_SVM_LOCATION_SYSMEM || traits->in_place;
     first = a->address > range->start ? a->address : range->start;
     last = end < range->end ? end : range->end;
-    enum driver_status status = kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_FINE,
-                                                (traits->flags & KFD_IOCTL_SVM_FLAG_COHERENT) != 0);
+    enum driver_status status =
+        kfd.api->advise(kfd_name(p, first), last - first, DRIVER_ADVICE_FINE,
+                        (traits->flags & KFD_IOCTL_SVM_FLAG_COHERENT) != 0);
     if (status == DRIVER_OK && a->moves)
-        status = kfd.api->advise(kfd_name(first), last - first, DRIVER_ADVICE_REMOTE, stay);
+        status = kfd.api->advise(kfd_name(p, first), last - first, DRIVER_ADVICE_REMOTE, stay);
     return kfd_status(status, "attributes of memory");
 }
 
 /* With XNACK a prefetch moves pages, as an access would. */
-static int prefetch(uint64_t start, uint64_t end, uint32_t location)
+static int prefetch_pages(const struct kfd_process *p, uint64_t start, uint64_t end,
+                          uint32_t location)
 {
     int result = 0;
     for (uint64_t at = start; at < end && result == 0;) {
-        const struct kfd_allocation *a = find_given(at);
+        const struct kfd_allocation *a = find_given(p, at);
         if (!a)
             return 0;
         uint64_t last = a->address + a->size < end ? a->address + a->size : end;
         if (a->moves)
-            result = kfd_status(kfd.api->prefetch(device_of(location), kfd_name(at), last - at),
-                                "prefetching memory");
+            result =
+                kfd_status(kfd.api->prefetch(device_of(p, location), kfd_name(p, at), last - at),
+                           "prefetching memory");
         at = last;
     }
     return result;
 }
 
 /* Gives what of the range is not given yet, and lets the GPUs reach it. */
-static int give_range(const struct range *range)
+static int give_range(struct kfd_process *p, const struct range *range)
 {
     const struct traits *traits = &range->traits;
     bool at_host;
     uint32_t home = home_of(traits, &at_host);
     for (uint64_t at = range->start; at < range->end;) {
-        struct kfd_allocation *a = find_given(at);
+        struct kfd_allocation *a = find_given(p, at);
         if (a && !a->moves && (a->at_host != at_host || (!at_host && a->gpu != home))
             && a->address >= range->start && a->address + a->size <= range->end) {
-            take_back(a);
+            kfd_memory_release(p, a);
             a = NULL;
         }
         if (!a) {
             uint64_t end = at + KFD_PAGE;
-            while (end < range->end && !kfd_find_allocation(end))
+            while (end < range->end && !kfd_find_allocation(p, end))
                 end += KFD_PAGE;
-            int result = kfd_memory_give_to_gpu(at, end, home, at_host);
-            a = find_given(at);
+            int result = kfd_memory_give_to_gpu(p, at, end, home, at_host);
+            a = find_given(p, at);
             if (result != 0 || !a)
                 return result ? result : -EFAULT;
         }
-        int result = kfd_memory_map_to_gpus(a, a->mapped | traits->access);
+        int result = kfd_memory_map_to_gpus(p, a, a->mapped | traits->access);
         if (result == 0)
-            result = advise(a, range);
+            result = advise_driver(p, a, range);
         if (result != 0)
             return result;
         at = a->address + a->size;
@@ -241,21 +235,22 @@ static int give_range(const struct range *range)
 }
 
 /* Takes back the buffers that touch [start, end) and that no GPU may access any more. */
-static void take_back_unused(uint64_t start, uint64_t end)
+static void take_back_unused(struct kfd_process *p, uint64_t start, uint64_t end)
 {
     const struct range *r;
     for (uint64_t at = start; at < end;) {
-        struct kfd_allocation *a = find_given(at);
+        struct kfd_allocation *a = find_given(p, at);
         if (!a) {
             at += KFD_PAGE;
             continue;
         }
         bool used = false;
         uint64_t behind = a->address + a->size;
-        for (size_t i = find_range(a->address); (r = range_below(i, behind)); i++)
+        for (size_t i = find_range(p->ranges, a->address); (r = range_below(p->ranges, i, behind));
+             i++)
             used |= r->traits.access != 0;
         if (!used)
-            take_back(a);
+            kfd_memory_release(p, a);
         at = behind;
     }
 }
@@ -297,7 +292,7 @@ static int check_attributes(const struct kfd_ioctl_svm_attribute *list, uint32_t
     return 0;
 }
 
-static void apply(struct traits *traits, const struct kfd_ioctl_svm_attribute *a)
+static void apply_attribute(struct traits *traits, const struct kfd_ioctl_svm_attribute *a)
 {
     uint64_t bit = (uint64_t)1 << (kfd_find_gpu(a->value) & 63);
     switch ((enum kfd_ioctl_svm_attr_type)a->type) {
@@ -332,40 +327,40 @@ static void apply(struct traits *traits, const struct kfd_ioctl_svm_attribute *a
 }
 
 /* Is all of it memory of the program, and none of it what the runtime has allocated? */
-static int check_memory(uint64_t start, uint64_t end)
+static int check_memory(const struct kfd_process *p, uint64_t start, uint64_t end)
 {
-    if (!program_has(start, end))
+    if (!program_has(p->pid, start, end))
         return -EFAULT;
     for (uint64_t at = start; at < end; at += KFD_PAGE) {
-        if (kfd_find_allocation(at) && !find_given(at))
+        if (kfd_find_allocation(p, at) && !find_given(p, at))
             return -EADDRINUSE;
     }
     return 0;
 }
 
-static int set_attributes(const struct kfd_ioctl_svm_args *call)
+static int set_attributes(struct kfd_process *p, const struct kfd_ioctl_svm_args *call)
 {
     struct range *r;
     uint64_t start = call->start_addr, end = start + call->size;
-    int result = check_memory(start, end);
+    int result = check_memory(p, start, end);
     if (result != 0)
         return result;
-    cover(start, end);
-    size_t first = find_range(start);
-    for (size_t i = first; (r = range_below(i, end)); i++) {
+    cover_addresses(p, start, end);
+    size_t first = find_range(p->ranges, start);
+    for (size_t i = first; (r = range_below(p->ranges, i, end)); i++) {
         for (uint32_t k = 0; k < call->nattr; k++)
-            apply(&r->traits, &call->attrs[k]);
+            apply_attribute(&r->traits, &call->attrs[k]);
     }
-    for (size_t i = first; result == 0 && (r = range_below(i, end)); i++) {
+    for (size_t i = first; result == 0 && (r = range_below(p->ranges, i, end)); i++) {
         if (r->traits.access)
-            result = give_range(r);
+            result = give_range(p, r);
     }
     for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
         if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
-            result = prefetch(start, end, call->attrs[k].value);
+            result = prefetch_pages(p, start, end, call->attrs[k].value);
     }
-    take_back_unused(start, end);
-    join_ranges(start, end);
+    take_back_unused(p, start, end);
+    join_ranges(p->ranges, start, end);
     return result;
 }
 
@@ -385,15 +380,16 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
 }
 
 /* What all pages of the addresses have in common. */
-static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
+static struct traits sum_up(const struct kfd_process *p, uint64_t start, uint64_t end,
+                            uint32_t *any_flags)
 {
-    size_t i = find_range(start);
-    const struct range *r = range_below(i, start + 1);
-    const struct traits other = at_first();
+    size_t i = find_range(p->ranges, start);
+    const struct range *r = range_below(p->ranges, i, start + 1);
+    const struct traits other = at_first(p);
     struct traits sum = r ? r->traits : other;
     *any_flags = sum.flags;
     for (; start < end; i++) {
-        r = range_below(i, end);
+        r = range_below(p->ranges, i, end);
         if (!r || r->start > start)
             sum = common_of(sum, &other, any_flags);
         if (!r)
@@ -404,7 +400,8 @@ static struct traits sum_up(uint64_t start, uint64_t end, uint32_t *any_flags)
     return sum;
 }
 
-static int answer(struct kfd_ioctl_svm_attribute *a, const struct traits *sum, uint32_t any_flags)
+static int answer_attribute(struct kfd_ioctl_svm_attribute *a, const struct traits *sum,
+                            uint32_t any_flags)
 {
     uint64_t bit = (uint64_t)1 << (kfd_find_gpu(a->value) & 63);
     switch ((enum kfd_ioctl_svm_attr_type)a->type) {
@@ -435,20 +432,21 @@ static int answer(struct kfd_ioctl_svm_attribute *a, const struct traits *sum, u
     return -EINVAL;
 }
 
-static int get_attributes(struct kfd_ioctl_svm_args *call)
+static int get_attributes(const struct kfd_process *p, struct kfd_ioctl_svm_args *call)
 {
     uint32_t any_flags;
-    int result = check_memory(call->start_addr, call->start_addr + call->size);
-    const struct traits sum = sum_up(call->start_addr, call->start_addr + call->size, &any_flags);
+    int result = check_memory(p, call->start_addr, call->start_addr + call->size);
+    const struct traits sum =
+        sum_up(p, call->start_addr, call->start_addr + call->size, &any_flags);
     for (uint32_t i = 0; i < call->nattr && result == 0; i++) {
         struct kfd_ioctl_svm_attribute *a = &call->attrs[i];
         bool good = a->type != KFD_IOCTL_SVM_ATTR_ACCESS || has_svm(kfd_find_gpu(a->value));
-        result = good ? answer(a, &sum, any_flags) : -EINVAL;
+        result = good ? answer_attribute(a, &sum, any_flags) : -EINVAL;
     }
     return result;
 }
 
-int kfd_svm_call(struct kfd_request *request)
+int kfd_svm_call(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_svm_args *call = request->argument;
     bool any = false;
@@ -459,40 +457,40 @@ int kfd_svm_call(struct kfd_request *request)
         || call->size > KFD_ADDRESSES_END - call->start_addr)
         return -EINVAL;
     if (call->op == KFD_IOCTL_SVM_OP_GET_ATTR)
-        return get_attributes(call);
+        return get_attributes(p, call);
     if (call->op != KFD_IOCTL_SVM_OP_SET_ATTR)
         return -EINVAL;
     int result = check_attributes(call->attrs, call->nattr);
-    return result ? result : set_attributes(call);
+    return result ? result : set_attributes(p, call);
 }
 
 /* ---- memory that the program unmaps ---- */
 
 /* Buffers that are cut are taken back, and what is left of them is given anew. */
-int kfd_svm_forget(struct kfd_request *request)
+void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone)
 {
-    const struct kfd_span *gone = request->argument;
+    struct kfd_ranges *ranges = p->ranges;
     struct kfd_span touched = *gone;
     const struct range *r;
-    for (size_t i = find_range(gone->start); (r = range_below(i, gone->end)); i++) {
+    for (size_t i = find_range(ranges, gone->start); (r = range_below(ranges, i, gone->end)); i++) {
         uint64_t at = r->start > gone->start ? r->start : gone->start;
         for (; at < r->end && at < gone->end; at += KFD_PAGE) {
-            struct kfd_allocation *a = find_given(at);
+            struct kfd_allocation *a = find_given(p, at);
             if (!a)
                 continue;
             uint64_t end = a->address + a->size;
             touched.start = a->address < touched.start ? a->address : touched.start;
             touched.end = end > touched.end ? end : touched.end;
-            take_back(a);
+            kfd_memory_release(p, a);
         }
     }
-    split(gone->start);
-    split(gone->end);
-    for (size_t i = find_range(gone->start); range_below(i, gone->end);)
-        drop(i);
-    for (size_t i = find_range(touched.start); (r = range_below(i, touched.end)); i++) {
+    split_range(ranges, gone->start);
+    split_range(ranges, gone->end);
+    for (size_t i = find_range(ranges, gone->start); range_below(ranges, i, gone->end);)
+        drop_range(ranges, i);
+    for (size_t i = find_range(ranges, touched.start); (r = range_below(ranges, i, touched.end));
+         i++) {
         if (r->traits.access)
-            give_range(r);
+            give_range(p, r);
     }
-    return 0;
 }

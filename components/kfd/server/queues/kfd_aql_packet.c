@@ -44,36 +44,36 @@ _Static_assert(sizeof(struct barrier_value_packet) == AQL_PACKET_BYTES, "a packe
 
 /* ---- signals ---- */
 
-struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address)
+struct amd_signal *kfd_signal_at(const struct kfd_queue *q, uint64_t address)
 {
-    return address % 8 ? NULL : kfd_bytes(gpu, address, sizeof(struct amd_signal));
+    return address % 8 ? NULL : kfd_queue_bytes(q, address, sizeof(struct amd_signal));
 }
 
 /* The signal of the queue object (amd_queue_t, amd_hsa_queue.h), in which the read pointer is. */
 static struct amd_signal *inactive_signal(const struct kfd_queue *q)
 {
     enum { READ_TO_INACTIVE = 192 - 128 };
-    const uint64_t *handle = kfd_bytes(q->gpu, q->read_pointer + READ_TO_INACTIVE, sizeof *handle);
-    return handle && *handle ? kfd_signal_at(q->gpu, *handle) : NULL;
+    const uint64_t *handle = kfd_queue_bytes(q, q->read_pointer + READ_TO_INACTIVE, sizeof *handle);
+    return handle && *handle ? kfd_signal_at(q, *handle) : NULL;
 }
 
 void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason)
 {
     if (kfd_sdma_is_type(q->type)) {
         q->stopped = true;
-        kfd_events_fail(q->gpu, 0, false);
-        kfd_queues_reset(q->gpu);
+        kfd_events_fail(q->process, q->gpu, 0, false);
+        kfd_queues_reset(q->process, q->gpu);
         return;
     }
     struct amd_signal *s = inactive_signal(q);
     q->stopped = true;
     if (!s) {
-        kfd_events_fail(q->gpu, 0, false);
+        kfd_events_fail(q->process, q->gpu, 0, false);
         return;
     }
     __atomic_store_n(&s->value, (int64_t)reason, __ATOMIC_SEQ_CST);
     if (s->event_mailbox)
-        kfd_event_signal(s->event_id);
+        kfd_event_signal(q->process, s->event_id);
 }
 
 static void say_stopped(const struct kfd_queue *q, const char *why)
@@ -92,23 +92,23 @@ void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address)
 {
     say_stopped(q, why);
     q->stopped = true;
-    kfd_events_fail(q->gpu, address & ~(uint64_t)(KFD_PAGE - 1), true);
+    kfd_events_fail(q->process, q->gpu, address & ~(uint64_t)(KFD_PAGE - 1), true);
 }
 
 void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t end_ps)
 {
-    struct amd_signal *s = f->completion ? kfd_signal_at(q->gpu, f->completion) : NULL;
+    struct amd_signal *s = f->completion ? kfd_signal_at(q, f->completion) : NULL;
     uint64_t begun_ps = f->begun_ps > q->last_end_ps ? f->begun_ps : q->last_end_ps;
     q->last_end_ps = end_ps;
     if (!s && f->completion)
         kfd_queue_stop(q, STOP_PACKET, "its completion signal is not in memory of the GPU");
     if (!s)
         return;
-    s->start_ts = kfd_clock_at(begun_ps < end_ps ? begun_ps : end_ps);
-    s->end_ts = kfd_clock_at(end_ps);
+    s->start_ts = kfd_clock_at(q->process, begun_ps < end_ps ? begun_ps : end_ps);
+    s->end_ts = kfd_clock_at(q->process, end_ps);
     __atomic_sub_fetch(&s->value, 1, __ATOMIC_SEQ_CST);
     if (s->event_mailbox)
-        kfd_event_signal(s->event_id);
+        kfd_event_signal(q->process, s->event_id);
 }
 
 /* ---- packets ---- */
@@ -133,10 +133,11 @@ static uint8_t scope_of(uint16_t header, unsigned shift)
 static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t completion)
 {
     uint64_t ticket = 0;
-    if (kfd_queues_unreleased() && aql_scope(header, AQL_RELEASE_SHIFT) >= AQL_SCOPE_SYSTEM) {
+    if (kfd_queues_unreleased(q->process)
+        && aql_scope(header, AQL_RELEASE_SHIFT) >= AQL_SCOPE_SYSTEM) {
         if (kfd_status(kfd.api->fence(q->driver, &ticket), "a fence") != 0)
             return TURN_OVER;
-        kfd_queues_released(q);
+        kfd_queues_released(q->process, q);
     }
     kfd_packet_track(q, ticket, completion);
     return TURN_BEGUN;
@@ -145,8 +146,8 @@ static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t 
 /* Where caches of other GPUs may hold what the program has written, a fence empties all. */
 static int acquire_all(struct kfd_queue *q)
 {
-    kfd_caches.acquisitions++;
-    kfd_caches.host_ran = false;
+    q->process->caches->acquisitions++;
+    q->process->caches->host_ran = false;
     return kfd.gpu_count > 1 ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
 
@@ -162,26 +163,15 @@ static enum kfd_stop reason_of(const struct kfd_queue *q, const struct driver_la
                                                    : STOP_CODE;
 }
 
-static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet *p,
-                                    uint64_t completion)
+static struct driver_launch launch_of(const struct kfd_queue *q, const struct aql_packet *p,
+                                      const struct aql_descriptor *d, unsigned dimensions)
 {
-    const struct aql_descriptor *d = kfd_bytes(q->gpu, p->kernel_object, sizeof *d);
-    unsigned dimensions = p->setup & 3;
-    uint64_t ticket = 0;
-    if (!d || !dimensions) {
-        kfd_queue_stop(q, d ? STOP_DIMENSION : STOP_CODE,
-                       d ? "a dispatch packet of no dimension"
-                         : "its kernel is not in memory that the GPU has mapped");
-        return TURN_OVER;
-    }
-    if (kfd_caches.host_ran && acquire_all(q) != 0)
-        return TURN_OVER;
     struct driver_launch launch = {.kernel_object = p->kernel_object,
                                    .entry = p->kernel_object + (uint64_t)d->entry_offset,
                                    .group_bytes = p->group_bytes,
                                    .private_bytes = p->private_bytes,
                                    .kernarg_address = p->kernarg,
-                                   .acquire = q->acquired == kfd_caches.acquisitions
+                                   .acquire = q->acquired == q->process->caches->acquisitions
                                                   ? scope_of(p->header, AQL_ACQUIRE_SHIFT)
                                                   : DRIVER_SCOPE_SYSTEM,
                                    .release = scope_of(p->header, AQL_RELEASE_SHIFT)};
@@ -191,14 +181,32 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
     }
     memcpy(launch.descriptor, d, sizeof launch.descriptor);
     const struct kfd_kernel *kernel =
-        kfd_kernel_name_find(q->gpu, launch.kernel_object, launch.entry);
+        kfd_kernel_name_find(q->process, q->gpu, launch.kernel_object, launch.entry);
     launch.name = kernel->name;
     launch.symbol = kernel->symbol;
+    return launch;
+}
+
+static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet *p,
+                                    uint64_t completion)
+{
+    const struct aql_descriptor *d = kfd_queue_bytes(q, p->kernel_object, sizeof *d);
+    unsigned dimensions = p->setup & 3;
+    uint64_t ticket = 0;
+    if (!d || !dimensions) {
+        kfd_queue_stop(q, d ? STOP_DIMENSION : STOP_CODE,
+                       d ? "a dispatch packet of no dimension"
+                         : "its kernel is not in memory that the GPU has mapped");
+        return TURN_OVER;
+    }
+    if (q->process->caches->host_ran && acquire_all(q) != 0)
+        return TURN_OVER;
+    struct driver_launch launch = launch_of(q, p, d, dimensions);
     if (kfd_status(kfd.api->launch(q->driver, &launch, &ticket), "a kernel dispatch packet") != 0) {
         kfd_queue_stop(q, reason_of(q, &launch), "the kernel cannot be launched");
         return TURN_OVER;
     }
-    q->acquired = kfd_caches.acquisitions;
+    q->acquired = q->process->caches->acquisitions;
     bool others = kfd.gpu_count > 1; /* whose caches may hold what it has written to their memory */
     q->unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
     if (!completion || !others || launch.release != DRIVER_SCOPE_SYSTEM) {
@@ -215,8 +223,7 @@ static enum kfd_turn begin_barrier(struct kfd_queue *q, const struct aql_barrier
 {
     bool met = all, any = false;
     for (unsigned i = 0; i < AQL_DEPENDENCIES; i++) {
-        const struct amd_signal *s =
-            p->dependency[i] ? kfd_signal_at(q->gpu, p->dependency[i]) : NULL;
+        const struct amd_signal *s = p->dependency[i] ? kfd_signal_at(q, p->dependency[i]) : NULL;
         if (!p->dependency[i])
             continue;
         if (!s) {
@@ -247,7 +254,7 @@ bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b)
 
 static enum kfd_turn begin_barrier_value(struct kfd_queue *q, const struct barrier_value_packet *p)
 {
-    const struct amd_signal *s = p->signal ? kfd_signal_at(q->gpu, p->signal) : NULL;
+    const struct amd_signal *s = p->signal ? kfd_signal_at(q, p->signal) : NULL;
     if ((p->signal && !s) || p->condition > KFD_SIGNAL_NOT_LESS) {
         kfd_queue_stop(q, STOP_PACKET, "a barrier-value packet is not sound");
         return TURN_OVER;
@@ -265,7 +272,7 @@ static bool only_invalidates(const struct kfd_queue *q, const uint32_t *jump)
 {
     uint64_t address = jump[1] | (uint64_t)(jump[2] & 0xffff) << 32;
     uint32_t count = jump[3] & PM4_BUFFER_DWORDS, length;
-    const uint32_t *word = address % 4 ? NULL : kfd_bytes(q->gpu, address, count * sizeof *word);
+    const uint32_t *word = address % 4 ? NULL : kfd_queue_bytes(q, address, count * sizeof *word);
     if (pm4_operation(jump[0]) != PM4_INDIRECT_BUFFER || !word)
         return false;
     for (uint32_t i = 0; i < count; i += length) {

@@ -31,6 +31,7 @@ struct kfd_sdma {
 };
 
 struct kfd_queue {
+    struct kfd_process *process;
     uint32_t type; /* KFD_IOC_QUEUE_TYPE_* */
     bool stopped;  /* it made a mistake, or the program asked for it */
     uint32_t priority;
@@ -45,7 +46,7 @@ struct kfd_queue {
     uint64_t rung; /* value of the doorbell */
     uint64_t last_end_ps;
     bool unreleased;                       /* launches of it have released less than system scope */
-    uint64_t acquired;                     /* kfd_caches.acquisitions at its last launch */
+    uint64_t acquired;                     /* the process' acquisitions at its last launch */
     struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
     uint32_t first, count;
 };
@@ -69,15 +70,19 @@ struct kfd_cache_state {
     uint64_t acquisitions; /* how often launches had to see that, from 1 */
     bool unreleased;       /* queues that are gone have left something */
 };
-#define kfd_caches (*kfd_now->caches)
 
 /* May caches hold what launches have written? A fence of one queue does not wait for launches of
  * another. */
-bool kfd_queues_unreleased(void);
-/* There is a fence behind all that `q` has begun, and all that is over; NULL: everything is. */
-void kfd_queues_released(const struct kfd_queue *q);
-/* The signal at an address; NULL: it is not in memory of the GPU. */
-struct amd_signal *kfd_signal_at(uint32_t gpu, uint64_t address);
+bool kfd_queues_unreleased(const struct kfd_process *p);
+/* There is a fence behind all that `q` has begun, and all that is over; NULL: behind everything. */
+void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *q);
+/* `size` bytes at an address that the queue uses; NULL: they are not in memory of its GPU. */
+static inline void *kfd_queue_bytes(const struct kfd_queue *q, uint64_t address, uint64_t size)
+{
+    return kfd_bytes(q->process, q->gpu, address, size);
+}
+/* The signal at an address; NULL: it is not in memory of the queue's GPU. */
+struct amd_signal *kfd_signal_at(const struct kfd_queue *q, uint64_t address);
 /* Says why, and tells the program. A queue of an SDMA engine cannot say so itself: the GPU hangs,
  * and is reset. */
 void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);

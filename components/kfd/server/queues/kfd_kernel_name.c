@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "components/amd/isa/object/code_object.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/program_memory.h"
@@ -34,7 +35,7 @@ static uint8_t *read_file(const char *path, uint64_t offset, size_t *size)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && !*size && fstat(fd, &about) == 0)
         *size = (size_t)about.st_size;
-    uint8_t *image = *size <= CODE_OBJECT_SPAN_MAX ? kfd_new(*size + 1) : NULL;
+    uint8_t *image = *size <= CODE_OBJECT_SPAN_MAX ? grow_zeroed(*size + 1, KFD_SERVER) : NULL;
     bool good = fd >= 0 && image && pread(fd, image, *size, (off_t)offset) == (ssize_t)*size;
     if (fd >= 0)
         close(fd);
@@ -46,7 +47,7 @@ static uint8_t *read_file(const char *path, uint64_t offset, size_t *size)
 
 /* The ELF file that a URI names: memory://PID#offset=ADDRESS&size=BYTES, or file://PATH with the
  * same behind it, or with nothing. NULL: it cannot be read. */
-static uint8_t *read_uri(const char *uri, size_t *size)
+static uint8_t *read_uri(const struct kfd_process *p, const char *uri, size_t *size)
 {
     static const char memory[] = "memory://", file[] = "file://";
     const char *mark = strrchr(uri, '#');
@@ -60,8 +61,8 @@ static uint8_t *read_uri(const char *uri, size_t *size)
         image = path ? read_file(path, offset, size) : NULL;
         free(path);
     } else if (strncmp(uri, memory, strlen(memory)) == 0 && *size <= CODE_OBJECT_SPAN_MAX) {
-        image = kfd_new(*size + 1);
-        if (!program_read(image, offset, *size)) {
+        image = grow_zeroed(*size + 1, KFD_SERVER);
+        if (!program_read(p->pid, image, offset, *size)) {
             free(image);
             image = NULL;
         }
@@ -70,20 +71,22 @@ static uint8_t *read_uri(const char *uri, size_t *size)
 }
 
 /* For checks and debuggers, at the first kernel of a file. */
-static void describe(uint64_t base, const uint8_t *image, size_t size)
+static void describe_code(const struct kfd_process *p, uint64_t base, const uint8_t *image,
+                          size_t size)
 {
-    struct kfd_allocation *a = kfd_find_allocation(base);
+    struct kfd_allocation *a = kfd_find_allocation(p, base);
     if (a && !a->is_described)
-        kfd_status(kfd.api->describe_code(kfd_name(base), image, size), "describing code");
+        kfd_status(kfd.api->describe_code(kfd_name(p, base), image, size), "describing code");
     if (a)
         a->is_described = true;
 }
 
 /* The name of the kernel in the file that is loaded at `base`, or NULL. */
-static char *find_in_file(const char *uri, uint64_t base, uint64_t object)
+static char *find_in_file(const struct kfd_process *p, const char *uri, uint64_t base,
+                          uint64_t object)
 {
     size_t size = 0;
-    uint8_t *image = read_uri(uri, &size);
+    uint8_t *image = read_uri(p, uri, &size);
     struct code_object file;
     char *name = NULL;
     if (!image)
@@ -95,76 +98,79 @@ static char *find_in_file(const char *uri, uint64_t base, uint64_t object)
         }
     }
     if (name)
-        describe(base, image, size);
+        describe_code(p, base, image, size);
     code_object_release(&file);
     free(image);
     return name;
 }
 
 /* Reads a text, page by page; it is cut where memory or room ends. */
-static void read_text(char *text, size_t room, uint64_t address)
+static void read_text(const struct kfd_process *p, char *text, size_t room, uint64_t address)
 {
     size_t got = 0;
     memset(text, 0, room);
     while (got < room - 1 && !memchr(text, 0, got)) {
         size_t part = KFD_PAGE - (address + got) % KFD_PAGE;
         part = part < room - 1 - got ? part : room - 1 - got;
-        if (!program_read(text + got, address + got, part))
+        if (!program_read(p->pid, text + got, address + got, part))
             break;
         got += part;
     }
 }
 
-static char *find_name(uint64_t object)
+static char *find_name(const struct kfd_process *p, uint64_t object)
 {
     enum { FILES_MAX = 1 << 16, URI_MAX = 4096 };
     struct r_debug list;
     struct link_map map;
-    char *uri = kfd_new(URI_MAX), *name = NULL;
-    bool known = kfd_now->code && program_read(&list, kfd_now->code, sizeof list);
+    char *uri = grow_zeroed(URI_MAX, KFD_SERVER), *name = NULL;
+    bool known = p->code && program_read(p->pid, &list, p->code, sizeof list);
     uint64_t at = known ? (uintptr_t)list.r_map : 0;
-    for (int i = 0; at && i < FILES_MAX && !name && program_read(&map, at, sizeof map); i++) {
-        read_text(uri, URI_MAX, (uintptr_t)map.l_name);
-        name = find_in_file(uri, map.l_addr, object);
+    for (int i = 0; at && i < FILES_MAX && !name && program_read(p->pid, &map, at, sizeof map);
+         i++) {
+        read_text(p, uri, URI_MAX, (uintptr_t)map.l_name);
+        name = find_in_file(p, uri, map.l_addr, object);
         at = (uintptr_t)map.l_next;
     }
     free(uri);
     return name;
 }
 
-static void register_code(uint32_t gpu, const char *name, uint64_t entry)
+static void register_code(const struct kfd_process *p, uint32_t gpu, const char *name,
+                          uint64_t entry)
 {
-    struct kfd_allocation *a = kfd_find_allocation(entry);
+    struct kfd_allocation *a = kfd_find_allocation(p, entry);
     if (!a || !a->bytes)
         return;
     if (!a->has_code)
-        kfd_status(kfd.api->register_code(kfd_now->device[gpu], name, kfd_name(a->address),
-                                          a->bytes, a->size),
+        kfd_status(kfd.api->register_code(p->device[gpu], name, kfd_name(p, a->address), a->bytes,
+                                          a->size),
                    name);
     a->has_code = true;
-    kfd_status(kfd.api->register_kernel(kfd_now->device[gpu], name, kfd_name(entry)), name);
+    kfd_status(kfd.api->register_kernel(p->device[gpu], name, kfd_name(p, entry)), name);
 }
 
-const struct kfd_kernel *kfd_kernel_name_find(uint32_t gpu, uint64_t object, uint64_t entry)
+const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gpu, uint64_t object,
+                                              uint64_t entry)
 {
-    for (const struct kfd_kernel *k = kfd_now->kernels; k; k = k->next) {
+    for (const struct kfd_kernel *k = p->kernels; k; k = k->next) {
         if (k->object == object)
             return k;
     }
-    struct kfd_kernel *k = kfd_new(sizeof *k);
-    char *symbol = find_name(object);
+    struct kfd_kernel *k = grow_zeroed(sizeof *k, KFD_SERVER);
+    char *symbol = find_name(p, object);
     k->object = object;
     k->symbol = symbol ? symbol : strdup(OWN_KERNEL);
     k->name = code_object_readable_name(k->symbol);
-    k->next = kfd_now->kernels;
-    kfd_now->kernels = k;
-    register_code(gpu, k->name, entry);
+    k->next = p->kernels;
+    p->kernels = k;
+    register_code(p, gpu, k->name, entry);
     return k;
 }
 
-void kfd_kernel_name_forget(const struct kfd_allocation *a)
+void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *a)
 {
-    struct kfd_kernel **link = &kfd_now->kernels;
+    struct kfd_kernel **link = &p->kernels;
     while (*link) {
         struct kfd_kernel *k = *link;
         if (k->object - a->address < a->size) {
@@ -177,5 +183,5 @@ void kfd_kernel_name_forget(const struct kfd_allocation *a)
         }
     }
     if (!kfd.lost)
-        kfd_status(kfd.api->unregister_code(kfd_name(a->address)), "freeing code");
+        kfd_status(kfd.api->unregister_code(kfd_name(p, a->address)), "freeing code");
 }

@@ -1,9 +1,9 @@
 /* Queues: rings of packets that the program writes.
  *
- * Each queue has one of the driver's, in which its launches execute in order, so a packet never
- * overtakes another one of its queue, with the barrier bit or without. A packet that only waits for
- * signals holds up its own queue. Signals change when the driver says that a launch is done, at
- * that moment of simulated time, before anything else begins.
+ * Launches of a queue go to a queue of the driver and execute in order, so no packet overtakes
+ * another one of its queue, with the barrier bit or without. A packet that only waits for signals
+ * holds up its own queue. Signals change when the driver says that a launch is done, at that moment
+ * of simulated time, before anything else begins.
  *
  * A GPU works on SLOTS queues of kernels at a time, of all processes. More of them take turns, as
  * the driver's run list has it: a queue of the highest priority goes first, among these the one
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "kfd_aql_packet.h"
 #include "kfd_sdma_queue.h"
@@ -79,9 +80,10 @@ static bool end_flights(struct kfd_queue *q)
         uint64_t end_ps = kfd.api->now();
         if (f.ticket && kfd.api->time_of(f.ticket, &end_ps) != DRIVER_OK)
             break;
-        if (!kfd_now->faulted)
+        if (!q->process->faulted)
             kfd_packet_end(q, &f, end_ps);
-        kfd_caches.host_ran |= kfd_sdma_is_type(q->type); /* it has written past the caches */
+        q->process->caches->host_ran |=
+            kfd_sdma_is_type(q->type); /* it has written past the caches */
         ended = true;
     }
     return ended;
@@ -92,8 +94,8 @@ static bool begin_packets(struct kfd_queue *q)
     bool begun = false;
     while (has_packets(q) && q->count < KFD_FLIGHTS && has_slot(q)) {
         char *packet =
-            kfd_bytes(q->gpu, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
-        uint64_t *read = kfd_bytes(q->gpu, q->read_pointer, sizeof *read);
+            kfd_queue_bytes(q, q->ring + q->next % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
+        uint64_t *read = kfd_queue_bytes(q, q->read_pointer, sizeof *read);
         if (!packet || !read) {
             kfd_queue_stop(q, STOP_OTHER, "its ring is not in memory of the GPU any more");
             break;
@@ -122,48 +124,47 @@ bool kfd_queues_step(struct kfd_process *p)
     return progress;
 }
 
-bool kfd_queues_in_flight(void)
+bool kfd_queues_in_flight(const struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     bool fly = false;
     for (uint32_t i = 0; i < queues->end; i++)
         fly |= queues->queue[i] && queues->queue[i]->count;
     return fly;
 }
 
-bool kfd_queues_have_commands(void)
+bool kfd_queues_have_commands(struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
-    bool busy = queues->settling != 0 || kfd_queues_in_flight();
+    struct kfd_queues *queues = p->queues;
+    bool busy = queues->settling != 0 || kfd_queues_in_flight(p);
     uint64_t end_ps;
     if (queues->settling && kfd.api->time_of(queues->settling, &end_ps) == DRIVER_OK)
         queues->settling = 0;
     return busy;
 }
 
-bool kfd_queues_release_caches(void)
+bool kfd_queues_release_caches(struct kfd_process *p)
 {
-    bool settled = !kfd_queues_unreleased();
-    if (!settled
-        && kfd_status(kfd.api->fence(kfd_now->fences, &kfd_now->queues->settling), "a fence") != 0)
+    bool settled = !kfd_queues_unreleased(p);
+    if (!settled && kfd_status(kfd.api->fence(p->fences, &p->queues->settling), "a fence") != 0)
         return true;
-    kfd_queues_released(NULL);
+    kfd_queues_released(p, NULL);
     return settled;
 }
 
-bool kfd_queues_unreleased(void)
+bool kfd_queues_unreleased(const struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
-    bool any = kfd_caches.unreleased;
+    struct kfd_queues *queues = p->queues;
+    bool any = p->caches->unreleased;
     for (uint32_t i = 0; i < queues->end; i++)
         any |= queues->queue[i] && queues->queue[i]->unreleased;
     return any;
 }
 
-void kfd_queues_released(const struct kfd_queue *q)
+void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *q)
 {
-    struct kfd_queues *queues = kfd_now->queues;
-    kfd_caches.unreleased = false;
+    struct kfd_queues *queues = p->queues;
+    p->caches->unreleased = false;
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *other = queues->queue[i];
         if (other && (!q || other == q || !other->count))
@@ -173,18 +174,18 @@ void kfd_queues_released(const struct kfd_queue *q)
 
 /* ---- calls ---- */
 
-void kfd_queues_fail(void)
+void kfd_queues_fail(const struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++) {
         if (queues->queue[i] && queues->queue[i]->count)
             kfd_queue_tell(queues->queue[i], STOP_OTHER);
     }
 }
 
-void kfd_queues_reset(uint32_t gpu)
+void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *q = queues->queue[i];
         if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->stopped)
@@ -195,11 +196,11 @@ void kfd_queues_reset(uint32_t gpu)
 /* No thread can wait by an event for a packet with a signal that has none. */
 static bool has_event(const struct kfd_queue *q, uint64_t number)
 {
-    const struct aql_packet *p =
-        kfd_bytes(q->gpu, q->ring + number % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
+    const struct aql_packet *packet =
+        kfd_queue_bytes(q, q->ring + number % q->packets * AQL_PACKET_BYTES, AQL_PACKET_BYTES);
     /* The completion signal is the last word of all packets. */
-    const struct amd_signal *s = p ? kfd_signal_at(q->gpu, p->scratch_groups) : NULL;
-    return !p || !p->scratch_groups || !s || s->event_mailbox;
+    const struct amd_signal *s = packet ? kfd_signal_at(q, packet->scratch_groups) : NULL;
+    return !packet || !packet->scratch_groups || !s || s->event_mailbox;
 }
 
 static bool packets_rung(struct kfd_queue *q, uint64_t value)
@@ -217,16 +218,16 @@ static bool packets_rung(struct kfd_queue *q, uint64_t value)
     return waits || q->announced - q->next + ROOM_LEFT > q->packets;
 }
 
-bool kfd_queues_read_doorbells(uint32_t gpu, uint32_t *queue)
+bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *queue)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     bool waits = false;
-    kfd_caches.host_ran = true;
+    p->caches->host_ran = true;
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *q = queues->queue[i];
         if (!q || q->gpu != gpu)
             continue;
-        uint64_t value = kfd_doorbell_value(gpu, q->slot);
+        uint64_t value = kfd_doorbell_value(p, gpu, q->slot);
         if (value == q->rung)
             continue;
         q->rung = value;
@@ -236,24 +237,28 @@ bool kfd_queues_read_doorbells(uint32_t gpu, uint32_t *queue)
     return waits;
 }
 
-bool kfd_queue_is_done(uint32_t queue)
+bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue)
 {
-    const struct kfd_queue *q = kfd_now->queues->queue[queue];
+    const struct kfd_queue *q = p->queues->queue[queue];
     return !q || (!q->count && (q->stopped || q->next == q->announced));
 }
 
-void kfd_queues_sync_memory(void)
+void kfd_queues_sync_memory(const struct kfd_process *p)
 {
-    kfd_status(kfd.api->fence(kfd_now->fences, NULL), "a fence");
+    kfd_status(kfd.api->fence(p->fences, NULL), "a fence");
+}
+
+static struct kfd_queue *find_queue(const struct kfd_process *p, uint32_t id)
+{
+    return id < KFD_QUEUES_MAX ? p->queues->queue[id] : NULL;
 }
 
 /* The counters of the global wave sync belong to a GPU, and a launch that uses them has them alone,
  * so each queue may have all of them. */
-int kfd_queue_allocate_gws(struct kfd_request *request)
+int kfd_queue_allocate_gws(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_alloc_queue_gws_args *call = request->argument;
-    const struct kfd_queue *q =
-        call->queue_id < KFD_QUEUES_MAX ? kfd_now->queues->queue[call->queue_id] : NULL;
+    const struct kfd_queue *q = find_queue(p, call->queue_id);
     if (!q)
         return -EINVAL;
     if (kfd.gpu[q->gpu].traits->encoding == ISA_ENCODING_GFX8)
@@ -270,16 +275,17 @@ static bool ring_is_possible(uint32_t type, uint64_t bytes)
     return packets >= 2 && !(packets & (packets - 1)) && bytes % AQL_PACKET_BYTES == 0;
 }
 
-static uint32_t count_queues(uint32_t gpu, uint32_t type)
+static uint32_t count_queues(const struct kfd_process *p, uint32_t gpu, uint32_t type)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     uint32_t count = 0;
     for (uint32_t i = 0; i < queues->end; i++)
         count += queues->queue[i] && queues->queue[i]->gpu == gpu && queues->queue[i]->type == type;
     return count;
 }
 
-static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
+static int check_create(const struct kfd_process *p, const struct kfd_ioctl_create_queue_args *call,
+                        int gpu)
 {
     bool copies = kfd_sdma_is_type(call->queue_type);
     if (gpu < 0)
@@ -291,21 +297,22 @@ static int check_create(const struct kfd_ioctl_create_queue_args *call, int gpu)
         || call->queue_priority > KFD_MAX_QUEUE_PRIORITY
         || !ring_is_possible(call->queue_type, call->ring_size))
         return -EINVAL;
-    if (copies && count_queues((uint32_t)gpu, call->queue_type) >= kfd_sdma_queues((uint32_t)gpu))
+    if (copies
+        && count_queues(p, (uint32_t)gpu, call->queue_type) >= kfd_sdma_queues((uint32_t)gpu))
         return -ENOMEM; /* as of the driver (allocate_sdma_queue() of Linux) */
-    if (!kfd_bytes((uint32_t)gpu, call->ring_base_address, call->ring_size)
+    if (!kfd_bytes(p, (uint32_t)gpu, call->ring_base_address, call->ring_size)
         || call->read_pointer_address % 8 || call->write_pointer_address % 8
-        || !kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8)
-        || !kfd_bytes((uint32_t)gpu, call->write_pointer_address, 8))
+        || !kfd_bytes(p, (uint32_t)gpu, call->read_pointer_address, 8)
+        || !kfd_bytes(p, (uint32_t)gpu, call->write_pointer_address, 8))
         return -EFAULT;
     return 0;
 }
 
-int kfd_queue_create(struct kfd_request *request)
+int kfd_queue_create(struct kfd_process *p, struct kfd_request *request)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     struct kfd_ioctl_create_queue_args *call = request->argument;
-    int gpu = kfd_find_gpu(call->gpu_id), result = check_create(call, gpu);
+    int gpu = kfd_find_gpu(call->gpu_id), result = check_create(p, call, gpu);
     const bool copies = kfd_sdma_is_type(call->queue_type); /* kernels may wait for those */
     const uint32_t flags = DRIVER_QUEUE_SIGNALLED | (copies ? DRIVER_QUEUE_ATTENDS : 0);
     uint32_t slot = 0, driver; /* ROCt of gfx8 takes the queue's number for its doorbell */
@@ -315,14 +322,14 @@ int kfd_queue_create(struct kfd_request *request)
         slot++;
     if (slot == KFD_QUEUES_MAX)
         return -ENOSPC;
-    result =
-        kfd_status(kfd.api->queue_create(kfd_now->device[gpu], flags, &driver), "creating a queue");
+    result = kfd_status(kfd.api->queue_create(p->device[gpu], flags, &driver), "creating a queue");
     if (result != 0)
         return result;
-    struct kfd_queue *q = kfd_new(sizeof *q);
-    const uint64_t *read = kfd_bytes((uint32_t)gpu, call->read_pointer_address, 8);
+    struct kfd_queue *q = grow_zeroed(sizeof *q, KFD_SERVER);
+    const uint64_t *read = kfd_bytes(p, (uint32_t)gpu, call->read_pointer_address, 8);
     uint64_t first = copies ? 0 : *read;
-    *q = (struct kfd_queue){.type = call->queue_type,
+    *q = (struct kfd_queue){.process = p,
+                            .type = call->queue_type,
                             .stopped = call->queue_percentage == 0,
                             .priority = call->queue_priority,
                             .gpu = (uint32_t)gpu,
@@ -334,8 +341,8 @@ int kfd_queue_create(struct kfd_request *request)
                             .next = first,
                             .announced = first,
                             .sdma.ring_bytes = call->ring_size};
-    kfd_doorbell_clear(q->gpu, slot);
-    q->rung = kfd_doorbell_value(q->gpu, slot);
+    kfd_doorbell_clear(p, q->gpu, slot);
+    q->rung = kfd_doorbell_value(p, q->gpu, slot);
     queues->queue[slot] = q;
     queues->end = slot < queues->end ? queues->end : slot + 1;
     call->queue_id = slot;
@@ -345,38 +352,33 @@ int kfd_queue_create(struct kfd_request *request)
     return 0;
 }
 
-static struct kfd_queue *find_queue(uint32_t id)
-{
-    return id < KFD_QUEUES_MAX ? kfd_now->queues->queue[id] : NULL;
-}
-
 /* What was begun comes to its end; the other packets are dropped. */
-int kfd_queue_destroy(struct kfd_request *request)
+int kfd_queue_destroy(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_destroy_queue_args *call = request->argument;
-    struct kfd_queue *q = find_queue(call->queue_id);
+    struct kfd_queue *q = find_queue(p, call->queue_id);
     if (!q)
         return -EINVAL;
-    kfd_now->queues->queue[call->queue_id] = NULL;
+    p->queues->queue[call->queue_id] = NULL;
     int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
-    kfd_has_faulted(kfd_now);
+    kfd_has_faulted(p);
     while (q->count && end_flights(q))
         ;
-    kfd_caches.unreleased |= q->unreleased;
+    p->caches->unreleased |= q->unreleased;
     free(q);
     return result;
 }
 
-int kfd_queue_update(struct kfd_request *request)
+int kfd_queue_update(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_update_queue_args *call = request->argument;
-    struct kfd_queue *q = find_queue(call->queue_id);
+    struct kfd_queue *q = find_queue(p, call->queue_id);
     if (!q || call->queue_percentage > KFD_MAX_QUEUE_PERCENTAGE
         || call->queue_priority > KFD_MAX_QUEUE_PRIORITY)
         return -EINVAL;
     if (call->queue_percentage
         && (!ring_is_possible(q->type, call->ring_size)
-            || !kfd_bytes(q->gpu, call->ring_base_address, call->ring_size)))
+            || !kfd_queue_bytes(q, call->ring_base_address, call->ring_size)))
         return -EINVAL;
     q->stopped = call->queue_percentage == 0;
     q->priority = call->queue_priority;
@@ -388,35 +390,37 @@ int kfd_queue_update(struct kfd_request *request)
     return 0;
 }
 
-void kfd_queues_open(void)
+void kfd_queues_open(struct kfd_process *p)
 {
-    kfd_now->queues = kfd_new(sizeof *kfd_now->queues);
+    p->queues = grow_zeroed(sizeof *p->queues, KFD_SERVER);
 }
 
-void kfd_queues_process_ended(void)
+void kfd_queues_process_ended(const struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++) {
         if (queues->queue[i])
             queues->queue[i]->stopped = true;
     }
 }
 
-void kfd_queues_close(void)
+void kfd_queues_close(struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++) {
-        if (queues->queue[i] && !kfd.lost)
-            kfd_status(kfd.api->queue_destroy(queues->queue[i]->driver), "destroying a queue");
-        free(queues->queue[i]);
+        struct kfd_queue *q = queues->queue[i];
+        queues->queue[i] = NULL;
+        if (q && !kfd.lost)
+            kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+        free(q);
     }
     free(queues);
-    kfd_now->queues = NULL;
+    p->queues = NULL;
 }
 
-bool kfd_queues_any(void)
+bool kfd_queues_any(const struct kfd_process *p)
 {
-    struct kfd_queues *queues = kfd_now->queues;
+    struct kfd_queues *queues = p->queues;
     bool any = false;
     for (uint32_t i = 0; i < queues->end; i++)
         any |= queues->queue[i] != NULL;
@@ -435,16 +439,16 @@ bool kfd_queues_have_packets(struct kfd_process *p)
 }
 
 /* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */
-int kfd_queue_mask(struct kfd_request *request)
+int kfd_queue_mask(struct kfd_process *p, struct kfd_request *request)
 {
     enum { BITS_MOST = 1024 }; /* as many as Linux reads */
     const struct kfd_ioctl_set_cu_mask_args *call = request->argument;
-    const struct kfd_queue *q = find_queue(call->queue_id);
+    const struct kfd_queue *q = find_queue(p, call->queue_id);
     uint32_t words[BITS_MOST / 32] = {0};
     uint32_t bits = call->num_cu_mask < BITS_MOST ? call->num_cu_mask : BITS_MOST;
     if (!bits || call->num_cu_mask % 32)
         return -EINVAL;
-    if (!program_read(words, call->cu_mask_ptr, bits / 8))
+    if (!program_read(p->pid, words, call->cu_mask_ptr, bits / 8))
         return -EFAULT;
     if (!q)
         return -EINVAL;
@@ -458,8 +462,8 @@ int kfd_queue_mask(struct kfd_request *request)
 }
 
 /* Work is not saved in the middle, so there is no state of wavefronts, as on GPUs without CWSR. */
-int kfd_queue_wave_state(struct kfd_request *request)
+int kfd_queue_wave_state(struct kfd_process *p, struct kfd_request *request)
 {
-    (void)request;
+    (void)p, (void)request;
     return -EINVAL;
 }

@@ -43,7 +43,8 @@ uint32_t kfd_sdma_queues(uint32_t gpu)
 
 /* ---- what packets do ---- */
 
-static enum kfd_turn stop(struct kfd_queue *q, const char *what, uint64_t address, uint64_t bytes)
+static enum kfd_turn stop_at(struct kfd_queue *q, const char *what, uint64_t address,
+                             uint64_t bytes)
 {
     char why[160];
     snprintf(why, sizeof why, "%s %llu bytes at 0x%llx, which are not in memory of the GPU", what,
@@ -52,9 +53,9 @@ static enum kfd_turn stop(struct kfd_queue *q, const char *what, uint64_t addres
     return TURN_OVER;
 }
 
-static bool is_host(uint64_t address)
+static bool is_at_host(const struct kfd_queue *q, uint64_t address)
 {
-    return kfd_find_allocation(address)->at_host;
+    return kfd_find_allocation(q->process, address)->at_host;
 }
 
 /* What the driver was asked for is under way, or it was not possible. */
@@ -72,18 +73,19 @@ static enum kfd_turn take_ticket(struct kfd_queue *q, enum driver_status status,
 /* The link sees what is in memory, so what kernels have left in caches comes first. */
 static int settle_copies(struct kfd_queue *q)
 {
-    bool left = kfd_queues_unreleased();
-    kfd_queues_released(q);
+    bool left = kfd_queues_unreleased(q->process);
+    kfd_queues_released(q->process, q);
     return left ? kfd_status(kfd.api->fence(q->driver, NULL), "a fence") : 0;
 }
 
 static enum kfd_turn begin_row(struct kfd_queue *q, uint64_t to, uint64_t from, uint64_t bytes)
 {
     uint64_t ticket = 0;
-    char *target = kfd_bytes(q->gpu, to, bytes), *source = kfd_bytes(q->gpu, from, bytes);
+    char *target = kfd_queue_bytes(q, to, bytes), *source = kfd_queue_bytes(q, from, bytes);
     if (!target || !source)
-        return target ? stop(q, "a copy reads", from, bytes) : stop(q, "a copy writes", to, bytes);
-    bool to_host = is_host(to), from_host = is_host(from);
+        return target ? stop_at(q, "a copy reads", from, bytes)
+                      : stop_at(q, "a copy writes", to, bytes);
+    bool to_host = is_at_host(q, to), from_host = is_at_host(q, from);
     if ((to_host || from_host) && settle_copies(q) != 0)
         return TURN_OVER;
     enum driver_status status = to_host == from_host
@@ -132,8 +134,8 @@ static enum kfd_turn begin_fill(struct kfd_queue *q, struct sdma_packet *p)
         return TURN_BEGUN;
     if (q->count == COPIES_MOST)
         return TURN_WAITS;
-    if (!kfd_bytes(q->gpu, p->to, p->bytes))
-        return stop(q, "a fill writes", p->to, p->bytes);
+    if (!kfd_queue_bytes(q, p->to, p->bytes))
+        return stop_at(q, "a fill writes", p->to, p->bytes);
     enum driver_status status =
         kfd.api->fill(q->driver, p->to, &p->data, p->data_bytes, p->bytes / p->data_bytes, &ticket);
     return take_ticket(q, status, ticket);
@@ -147,14 +149,14 @@ static enum kfd_turn begin_nop(struct kfd_queue *q, struct sdma_packet *p)
 
 static enum kfd_turn begin_fence(struct kfd_queue *q, struct sdma_packet *p)
 {
-    uint32_t *at = kfd_bytes(q->gpu, p->to, sizeof *at);
+    uint32_t *at = kfd_queue_bytes(q, p->to, sizeof *at);
     if (!at)
-        return stop(q, "a fence writes", p->to, sizeof *at);
+        return stop_at(q, "a fence writes", p->to, sizeof *at);
     __atomic_store_n(at, p->data, __ATOMIC_SEQ_CST);
     return TURN_BEGUN;
 }
 
-static bool compare(uint8_t operation, uint32_t a, uint32_t b)
+static bool compare_words(uint8_t operation, uint32_t a, uint32_t b)
 {
     switch ((enum sdma_compare)operation) {
     case SDMA_ALWAYS:
@@ -177,14 +179,14 @@ static bool compare(uint8_t operation, uint32_t a, uint32_t b)
 
 static enum kfd_turn begin_poll(struct kfd_queue *q, struct sdma_packet *p)
 {
-    const uint32_t *at = kfd_bytes(q->gpu, p->from, sizeof *at);
+    const uint32_t *at = kfd_queue_bytes(q, p->from, sizeof *at);
     if (!at)
-        return stop(q, "a poll reads", p->from, sizeof *at);
+        return stop_at(q, "a poll reads", p->from, sizeof *at);
     uint32_t value = __atomic_load_n(at, __ATOMIC_SEQ_CST) & p->mask;
-    return compare(p->operation, value, p->data) ? TURN_BEGUN : TURN_WAITS;
+    return compare_words(p->operation, value, p->data) ? TURN_BEGUN : TURN_WAITS;
 }
 
-static uint64_t apply(const struct sdma_packet *p, uint64_t old)
+static uint64_t apply_atomic(const struct sdma_packet *p, uint64_t old)
 {
     switch ((enum sdma_atomic)p->operation) {
     case SDMA_SWAP:
@@ -207,38 +209,37 @@ static uint64_t apply(const struct sdma_packet *p, uint64_t old)
 /* Threads of the program change the word at the same time. */
 static enum kfd_turn begin_atomic(struct kfd_queue *q, struct sdma_packet *p)
 {
-    uint64_t *at = kfd_bytes(q->gpu, p->to, p->data_bytes);
+    uint64_t *at = kfd_queue_bytes(q, p->to, p->data_bytes);
     bool whole = p->data_bytes == sizeof *at, compares = p->operation == SDMA_COMPARE_SWAP;
     uint32_t *half = (uint32_t *)(void *)at, old_half;
     uint64_t old, mask = whole ? UINT64_MAX : UINT32_MAX;
     if (!at)
-        return stop(q, "an atomic changes", p->to, p->data_bytes);
+        return stop_at(q, "an atomic changes", p->to, p->data_bytes);
     do {
         old =
             whole ? __atomic_load_n(at, __ATOMIC_SEQ_CST) : __atomic_load_n(half, __ATOMIC_SEQ_CST);
         if (compares && old != (p->compare & mask))
             return p->again ? TURN_WAITS : TURN_BEGUN;
         old_half = (uint32_t)old;
-    } while (whole ? !__atomic_compare_exchange_n(at, &old, apply(p, old), false, __ATOMIC_SEQ_CST,
-                                                  __ATOMIC_SEQ_CST)
-                   : !__atomic_compare_exchange_n(half, &old_half, (uint32_t)apply(p, old), false,
-                                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    } while (whole ? !__atomic_compare_exchange_n(at, &old, apply_atomic(p, old), false,
+                                                  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
+                   : !__atomic_compare_exchange_n(half, &old_half, (uint32_t)apply_atomic(p, old),
+                                                  false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     return TURN_BEGUN;
 }
 
 static enum kfd_turn begin_timestamp(struct kfd_queue *q, struct sdma_packet *p)
 {
-    uint64_t *at = kfd_bytes(q->gpu, p->to, sizeof *at);
+    uint64_t *at = kfd_queue_bytes(q, p->to, sizeof *at);
     if (!at)
-        return stop(q, "a timestamp writes", p->to, sizeof *at);
-    __atomic_store_n(at, kfd_clock_at(kfd.api->now()), __ATOMIC_SEQ_CST);
+        return stop_at(q, "a timestamp writes", p->to, sizeof *at);
+    __atomic_store_n(at, kfd_clock_at(q->process, kfd.api->now()), __ATOMIC_SEQ_CST);
     return TURN_BEGUN;
 }
 
 static enum kfd_turn begin_trap(struct kfd_queue *q, struct sdma_packet *p)
 {
-    (void)q;
-    kfd_event_interrupt(p->data);
+    kfd_event_interrupt(q->process, p->data);
     return TURN_BEGUN;
 }
 
@@ -249,8 +250,8 @@ static enum kfd_turn begin_indirect(struct kfd_queue *q, struct sdma_packet *p)
         kfd_queue_stop(q, STOP_PACKET, "an indirect buffer leads to another one");
         return TURN_OVER;
     }
-    if (p->bytes && !kfd_bytes(q->gpu, p->from, p->bytes))
-        return stop(q, "an indirect buffer has", p->from, p->bytes);
+    if (p->bytes && !kfd_queue_bytes(q, p->from, p->bytes))
+        return stop_at(q, "an indirect buffer has", p->from, p->bytes);
     q->sdma.buffer = p->from;
     q->sdma.left = p->bytes;
     return TURN_BEGUN;
@@ -282,7 +283,7 @@ static const char *read_packet(const struct kfd_queue *q, bool in_buffer, uint64
     for (uint64_t i = 0; i < SDMA_WORDS_MOST && i < bytes / WORD; i++) {
         uint64_t byte = start + i * WORD;
         const uint32_t *at =
-            kfd_bytes(q->gpu, in_buffer ? byte : q->ring + byte % q->sdma.ring_bytes, WORD);
+            kfd_queue_bytes(q, in_buffer ? byte : q->ring + byte % q->sdma.ring_bytes, WORD);
         if (!at)
             return "its packets are not in memory of the GPU any more";
         word[i] = __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -291,7 +292,7 @@ static const char *read_packet(const struct kfd_queue *q, bool in_buffer, uint64
 }
 
 /* Goes on behind a packet, and lets the program use its words again. */
-static bool advance(struct kfd_queue *q, bool in_buffer, uint64_t bytes)
+static bool advance_ring(struct kfd_queue *q, bool in_buffer, uint64_t bytes)
 {
     if (in_buffer) {
         q->sdma.buffer += bytes;
@@ -299,7 +300,7 @@ static bool advance(struct kfd_queue *q, bool in_buffer, uint64_t bytes)
         return true;
     }
     q->next += bytes;
-    uint64_t *read = kfd_bytes(q->gpu, q->read_pointer, is_gfx8(q->gpu) ? 4 : 8);
+    uint64_t *read = kfd_queue_bytes(q, q->read_pointer, is_gfx8(q->gpu) ? 4 : 8);
     if (!read) {
         kfd_queue_stop(q, STOP_OTHER, "its read pointer is not in memory of the GPU any more");
         return false;
@@ -325,7 +326,7 @@ bool kfd_sdma_begin(struct kfd_queue *q)
             break;
         }
         if ((q->count && !kinds[p.kind].overlaps) || kinds[p.kind].begin(q, &p) != TURN_BEGUN
-            || !advance(q, in_buffer, (uint64_t)p.words * WORD))
+            || !advance_ring(q, in_buffer, (uint64_t)p.words * WORD))
             break;
         begun = true;
     }

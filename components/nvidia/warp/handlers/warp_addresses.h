@@ -1,4 +1,4 @@
-/* From the lanes' addresses to bytes of the host. Included by handlers of memory. Private to
+/* Finds the host's bytes at the lanes' addresses. Included by handlers of memory. Private to
  * components/nvidia/warp.
  *
  * warp_reach() checks all active lanes before anything is read or written: an instruction that
@@ -27,11 +27,11 @@ struct warp_region {
 /* The region of an address, by the operation's space. */
 struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *op, u64 address);
 
-/* Lane by lane: what lies in several regions, and what faults. */
+/* Lane by lane, for accesses to several regions and accesses that fault. */
 enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
                                   u64 bytes, bool writes);
 
-/* Addresses of all lanes, inactive ones get that of the first active lane. */
+/* Computes the addresses of all lanes; inactive lanes get the address of the first active lane. */
 WARP_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     u64 *to = m->address, offset = op->value;

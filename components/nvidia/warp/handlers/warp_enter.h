@@ -1,5 +1,6 @@
-/* From here on a row of a table enters its handler in `table`. Included by the files of handlers
- * between the two times that they include their table; it has no guard for that reason. */
+/* Redefines the rows of a table: from here on, a row enters its handler in `table`. Included by the
+ * files of handlers between the two times that they include their table; it has no guard for that
+ * reason. */
 #undef LANE1
 #undef LANE2
 #undef LANE3

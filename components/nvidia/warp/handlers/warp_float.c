@@ -22,7 +22,7 @@ WARP_INLINE s32 order32(u32 a)
     return (s32)(a ^ ((u32)((s32)a >> 31) >> 1));
 }
 
-/* 9.7.3.11: the other one if one is NaN. */
+/* 9.7.3.11: if one source is NaN, the result is the other one. */
 WARP_INLINE u32 least32(u32 a, u32 b)
 {
     u32 d = order32(a) < order32(b) ? a : b;

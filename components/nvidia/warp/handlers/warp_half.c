@@ -77,7 +77,7 @@ WARP_INLINE s32 order16(u32 a)
 }
 
 /* The lesser or greater by bits, and what NaNs make of it; `top` is the pattern of infinity. */
-WARP_INLINE u32 choose(u32 a, u32 b, bool first, u32 top, bool keep)
+WARP_INLINE u32 choose_half(u32 a, u32 b, bool first, u32 top, bool keep)
 {
     bool nan_a = (a & 0x7fff) > top, nan_b = (b & 0x7fff) > top;
     u32 d = first ? a : b;
@@ -87,35 +87,35 @@ WARP_INLINE u32 choose(u32 a, u32 b, bool first, u32 top, bool keep)
 }
 WARP_INLINE u32 min_f16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) < order16(b), 0x7c00, false);
+    return choose_half(a, b, order16(a) < order16(b), 0x7c00, false);
 }
 WARP_INLINE u32 max_f16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) > order16(b), 0x7c00, false);
+    return choose_half(a, b, order16(a) > order16(b), 0x7c00, false);
 }
 WARP_INLINE u32 min_bf16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) < order16(b), 0x7f80, false);
+    return choose_half(a, b, order16(a) < order16(b), 0x7f80, false);
 }
 WARP_INLINE u32 max_bf16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) > order16(b), 0x7f80, false);
+    return choose_half(a, b, order16(a) > order16(b), 0x7f80, false);
 }
 WARP_INLINE u32 minnan_f16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) < order16(b), 0x7c00, true);
+    return choose_half(a, b, order16(a) < order16(b), 0x7c00, true);
 }
 WARP_INLINE u32 maxnan_f16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) > order16(b), 0x7c00, true);
+    return choose_half(a, b, order16(a) > order16(b), 0x7c00, true);
 }
 WARP_INLINE u32 minnan_bf16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) < order16(b), 0x7f80, true);
+    return choose_half(a, b, order16(a) < order16(b), 0x7f80, true);
 }
 WARP_INLINE u32 maxnan_bf16(u32 a, u32 b)
 {
-    return choose(a, b, order16(a) > order16(b), 0x7f80, true);
+    return choose_half(a, b, order16(a) > order16(b), 0x7f80, true);
 }
 
 /* NaN becomes +0. */

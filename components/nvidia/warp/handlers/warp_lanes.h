@@ -1,8 +1,8 @@
-/* Loops over lanes, made of the rows of a table: each file that includes this defines handlers of
- * one .def and a function that enters them. Private to components/nvidia/warp.
+/* Loops over lanes, made of the rows of a table. A file that includes this header defines the
+ * handlers of one .def and the function that enters them. Private to components/nvidia/warp.
  *
- * A loop always computes 32 lanes, so that it vectorises; where some are not to change, it writes
- * beside and merges. Operations must not trap, whatever inactive lanes hold. */
+ * A loop always computes 32 lanes, so that it vectorises; where some lanes are not to change, the
+ * loop writes into a buffer and merges. Operations must not trap, whatever inactive lanes hold. */
 #ifndef HEDDLE_WARP_LANES_H
 #define HEDDLE_WARP_LANES_H
 

@@ -79,9 +79,9 @@ static u64 element_of(unsigned e, f64 x, bool saturates)
 enum matrix_role { ROLE_A, ROLE_B, ROLE_C };
 
 /* Row and column of element `s` of lane `lane`, whose registers hold `each` elements. */
-static void place_of(const struct warp_matrix *x, enum matrix_role role, bool is_wmma,
-                     unsigned lane, unsigned s, unsigned count, unsigned each, unsigned *row,
-                     unsigned *column)
+static void element_place(const struct warp_matrix *x, enum matrix_role role, bool is_wmma,
+                          unsigned lane, unsigned s, unsigned count, unsigned each, unsigned *row,
+                          unsigned *column)
 {
     unsigned columns = role == ROLE_A ? x->k : x->n, rows = role == ROLE_B ? x->k : x->m;
     unsigned group = lane >> 2, thread = lane & 3, reg = s / each, j = s % each;
@@ -124,7 +124,8 @@ static void gather(const struct warp_machine *m, const struct warp_matrix *x, bo
             u64 word = lanes_get(m, &place[p], lane);
             for (unsigned j = 0; j < each; j++) {
                 unsigned row, column;
-                place_of(x, role, is_wmma, lane, p * each + j, places * each, each, &row, &column);
+                element_place(x, role, is_wmma, lane, p * each + j, places * each, each, &row,
+                              &column);
                 matrix[row * columns + column] = element_value(e, word >> j * bits);
             }
         }
@@ -141,8 +142,8 @@ static void scatter(struct warp_machine *m, const struct warp_matrix *x, bool is
             u64 word = 0;
             for (unsigned j = 0; j < each; j++) {
                 unsigned row, column;
-                place_of(x, ROLE_C, is_wmma, lane, p * each + j, places * each, each, &row,
-                         &column);
+                element_place(x, ROLE_C, is_wmma, lane, p * each + j, places * each, each, &row,
+                              &column);
                 word |= element_of(x->d, matrix[row * x->n + column], saturates) << j * bits;
             }
             lanes_put(m, &place[p], lane, word);
@@ -345,7 +346,8 @@ RUN(WMMA_LOAD)
             for (unsigned j = 0; j < each; j++) {
                 unsigned row, column, bit;
                 u64 value = 0;
-                place_of(&x, role, true, lane, p * each + j, op->count * each, each, &row, &column);
+                element_place(&x, role, true, lane, p * each + j, op->count * each, each, &row,
+                              &column);
                 const char *at = element_at(op, start, row, column, stride, bits, &bit);
                 memcpy(&value, at, bits < 8 ? 1 : bits / 8);
                 value = bits < 64 ? value >> bit & ((1ull << bits) - 1) : value;
@@ -368,8 +370,8 @@ RUN(WMMA_STORE)
             u64 word = lanes_get(m, &place[p], lane);
             for (unsigned j = 0; j < each; j++) {
                 unsigned row, column, bit;
-                place_of(&x, ROLE_C, true, lane, p * each + j, op->count * each, each, &row,
-                         &column);
+                element_place(&x, ROLE_C, true, lane, p * each + j, op->count * each, each, &row,
+                              &column);
                 u64 value = word >> j * bits;
                 memcpy(element_at(op, start, row, column, stride, bits, &bit), &value, bits / 8);
             }

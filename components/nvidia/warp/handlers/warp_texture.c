@@ -1,8 +1,8 @@
 /* Textures and surfaces (9.7.10, 9.7.11), at one x86-64 level. Called through warp_handler_of().
  *
  * Coordinates, filters and modes are those of the CUDA C++ Programming Guide, "Texture Fetching":
- * weights have 8 bits behind the point. An access is observed at its nearest texel, of which the
- * others are neighbours. */
+ * weights have 8 bits behind the point. An access is observed at its nearest texel; its other
+ * texels are neighbours of that one. */
 #include "warp_variant.h"
 #include "warp_lanes.h"
 

@@ -1,4 +1,4 @@
-/* How instructions become operations. Private to components/nvidia/warp.
+/* The builder that turns instructions into operations. Private to components/nvidia/warp.
  *
  * A builder works on one function. Registers of the PTX and temporaries have numbers in three
  * classes, by bank; at[] and places hold these numbers until warp_registers_assign() packs them
@@ -35,7 +35,13 @@ struct warp_value {
     bool wide;    /* a constant of 64 bits */
 };
 
+/* Memory is asked for in its name (base/grow.h). */
+#define WARP_CODE "the operations of a kernel"
+
 #define WARP_NO_VALUE ((struct warp_value){.bank = WARP_NOTHING})
+
+/* Makes room for one more of `count` entries. */
+void *warp_list_grow(void *list, uint32_t count, uint32_t *room, size_t size);
 
 /* Appends an operation, which becomes invalid with the next one. */
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run);

@@ -4,24 +4,20 @@
 
 #include "warp_build.h"
 
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 
-/* Makes room for one more of `count` entries. */
-static void *grow(void *list, uint32_t count, uint32_t *room, size_t size)
+void *warp_list_grow(void *list, uint32_t count, uint32_t *room, size_t size)
 {
     if (count < *room)
         return list;
     *room = *room ? 2 * *room : 1024;
-    list = realloc(list, *room * size);
-    if (!list)
-        bug("no memory for the operations of a kernel");
-    return list;
+    return grow_memory(list, *room * size, WARP_CODE);
 }
 
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run)
 {
     struct warp_code *c = b->code;
-    c->ops = grow(c->ops, c->op_count, &c->op_room, sizeof *c->ops);
+    c->ops = warp_list_grow(c->ops, c->op_count, &c->op_room, sizeof *c->ops);
     struct warp_op *op = &c->ops[c->op_count++];
     *op = (struct warp_op){.run = warp_handler_of(run), .instruction = b->number};
     memset(op->bank, WARP_NOTHING, sizeof op->bank);
@@ -43,7 +39,7 @@ void warp_use(struct warp_op *op, unsigned i, struct warp_value v)
 uint32_t warp_place(struct warp_build *b, struct warp_value v)
 {
     struct warp_code *c = b->code;
-    c->places = grow(c->places, c->place_count, &c->place_room, sizeof *c->places);
+    c->places = warp_list_grow(c->places, c->place_count, &c->place_room, sizeof *c->places);
     c->places[c->place_count] = (struct warp_place){.at = v.at, .bank = v.bank, .wide = v.wide};
     return c->place_count++;
 }
@@ -74,9 +70,7 @@ static bool row_is(const struct warp_code *c, uint32_t entry, uint64_t bits, boo
 static void rehash(struct warp_code *c, uint32_t slots)
 {
     uint32_t *old = c->constant_hash, count = c->constant_slots;
-    c->constant_hash = calloc(slots, sizeof *c->constant_hash);
-    if (!c->constant_hash)
-        bug("no memory for the constants of a kernel");
+    c->constant_hash = grow_zeroed(slots * sizeof *c->constant_hash, WARP_CODE);
     c->constant_slots = slots;
     for (uint32_t i = 0; i < count; i++) {
         if (!old[i])
@@ -97,9 +91,7 @@ static uint32_t add_row(struct warp_code *c, uint64_t bits, bool wide)
     size_t bytes = wide ? WARP_WIDE_BYTES : WARP_NARROW_BYTES;
     if (c->constant_bytes + bytes > c->constant_room) {
         size_t room = c->constant_room ? 2 * c->constant_room : 1 << 14;
-        char *rows = aligned_alloc(64, room);
-        if (!rows)
-            bug("no memory for the constants of a kernel");
+        char *rows = grow_sized(aligned_alloc(64, room), room, WARP_CODE);
         if (c->constants)
             memcpy(rows, c->constants, c->constant_bytes);
         free(c->constants);

@@ -4,7 +4,7 @@
  * the function (.reg, as PTX before 2.0 had them) has words of its own behind the block. */
 #include "warp_frame.h"
 
-#include <stdlib.h>
+#include "base/grow.h"
 
 static uint32_t words_of(const struct ptx_variable *v)
 {
@@ -107,8 +107,9 @@ static void spill(struct warp_build *b, uint32_t words)
 void warp_frame_begin(struct warp_build *b, struct warp_function *f)
 {
     const struct ptx_function *p = b->function;
-    b->param_words_of = calloc(p->variable_count + 1u, sizeof *b->param_words_of);
-    for (uint32_t i = 0; i < p->variable_count && b->param_words_of; i++) {
+    b->param_words_of =
+        grow_zeroed((p->variable_count + 1u) * sizeof *b->param_words_of, WARP_CODE);
+    for (uint32_t i = 0; i < p->variable_count; i++) {
         const struct ptx_variable *v = &p->variables[i];
         if (v->space != PTX_SPACE_PARAM)
             continue;

@@ -31,7 +31,7 @@ static enum ptx_type type_of(const struct warp_build *b, unsigned i)
     return (enum ptx_type)b->instruction->types[i];
 }
 
-static unsigned distance(enum family family, enum ptx_type type)
+static unsigned type_distance(enum family family, enum ptx_type type)
 {
     return family == BY_SIZE    ? warp_size_index(type)
            : family == BY_SIGN  ? warp_sign_index(type)
@@ -247,7 +247,7 @@ static void lower_packed_integers(struct warp_build *b)
         warp_emit1(b, WARP_RUN_RELU_S16X2, d, d);
 }
 
-/* Instructions of the table, and those of them that saturate. */
+/* Lowers instructions of the table, with and without saturation. */
 static void lower_simple(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -262,9 +262,9 @@ static void lower_simple(struct warp_build *b)
         if (s->opcode != in->opcode)
             continue;
         bool narrow_result = in->opcode == PTX_OP_POPC || in->opcode == PTX_OP_CLZ;
-        emit_sources(b,
-                     warp_run_at((enum warp_run)s->first, distance((enum family)s->family, type)),
-                     s->sources, ptx_type_bits(type) > 32 && !narrow_result);
+        emit_sources(
+            b, warp_run_at((enum warp_run)s->first, type_distance((enum family)s->family, type)),
+            s->sources, ptx_type_bits(type) > 32 && !narrow_result);
         if (warp_has(b, PTX_MOD_RELU)) {
             struct warp_value d = warp_output(b, &in->operands[0], false);
             warp_emit1(b, WARP_RUN_RELU_S32, d, d);

@@ -82,8 +82,8 @@ static struct warp_value half_value(struct warp_build *b, struct warp_value v, e
 }
 
 /* p and q of the comparison of operands 1 and 2; operand 3 is the predicate to combine with. */
-static void compare(struct warp_build *b, enum ptx_type type, struct warp_value p,
-                    struct warp_value q, bool high)
+static void emit_comparison(struct warp_build *b, enum ptx_type type, struct warp_value p,
+                            struct warp_value q, bool high)
 {
     const struct ptx_instruction *in = b->instruction;
     enum warp_run run = comparison_run(b, type);
@@ -114,11 +114,11 @@ static void lower_setp(struct warp_build *b)
     if (b->instruction->operands[0].kind == PTX_OPERAND_SINK)
         p = WARP_NO_VALUE;
     if (!is_pair(type)) {
-        compare(b, type, p, q, false);
+        emit_comparison(b, type, p, q, false);
         return;
     }
-    compare(b, type, p, WARP_NO_VALUE, false);
-    compare(b, type, q, WARP_NO_VALUE, true);
+    emit_comparison(b, type, p, WARP_NO_VALUE, false);
+    emit_comparison(b, type, q, WARP_NO_VALUE, true);
 }
 
 /* All ones, or 1.0, where the predicate is true. */
@@ -132,7 +132,7 @@ static void lower_set(struct warp_build *b)
                    : result == PTX_BF16 || result == PTX_BF16X2 ? 0x3f80
                    : ptx_type_bits(result) == 16                ? 0xffff
                                                                 : UINT32_MAX;
-    compare(b, type, p, WARP_NO_VALUE, false);
+    emit_comparison(b, type, p, WARP_NO_VALUE, false);
     struct warp_value zero = warp_constant(b, 0, false),
                       d = warp_output(b, &in->operands[0], false);
     if (!is_pair(type)) {
@@ -142,7 +142,7 @@ static void lower_set(struct warp_build *b)
     one = is_pair(result) ? one : 0xffff;
     struct warp_value low = warp_temporary(b, WARP_NARROW), high = warp_temporary(b, WARP_NARROW);
     warp_emit3(b, WARP_RUN_SELP_32, low, warp_constant(b, one, false), zero, p);
-    compare(b, type, p, WARP_NO_VALUE, true);
+    emit_comparison(b, type, p, WARP_NO_VALUE, true);
     warp_emit3(b, WARP_RUN_SELP_32, high, warp_constant(b, one, false), zero, p);
     warp_emit2(b, WARP_RUN_PACK_16, d, low, high);
 }

@@ -1,10 +1,7 @@
 /* Branches, calls, barriers and what lanes exchange; see warp_build.h. Called through
  * warp_lower(). */
-#include <stdlib.h>
 
 #include "warp_frame.h"
-
-#include "runtime/engine/bug.h"
 
 static void set_kind(struct warp_build *b, enum warp_kind kind)
 {
@@ -14,12 +11,7 @@ static void set_kind(struct warp_build *b, enum warp_kind kind)
 static uint32_t add_target(struct warp_build *b, uint32_t target)
 {
     struct warp_code *c = b->code;
-    if (c->target_count == c->target_room) {
-        c->target_room = c->target_room ? 2 * c->target_room : 256;
-        c->targets = realloc(c->targets, c->target_room * sizeof *c->targets);
-        if (!c->targets)
-            bug("no memory for the branches of a kernel");
-    }
+    c->targets = warp_list_grow(c->targets, c->target_count, &c->target_room, sizeof *c->targets);
     c->targets[c->target_count] = target;
     return c->target_count++;
 }
@@ -87,8 +79,8 @@ static struct warp_value outgoing(uint32_t word)
 }
 
 /* An argument to the callee's words, or a result from them. */
-static void pass(struct warp_build *b, const struct ptx_operand *o, const struct ptx_variable *v,
-                 uint32_t word, bool is_argument)
+static void pass_argument(struct warp_build *b, const struct ptx_operand *o,
+                          const struct ptx_variable *v, uint32_t word, bool is_argument)
 {
     uint32_t words = words_of(v);
     if (is_param(b, o)) {
@@ -196,8 +188,9 @@ static void pass_list(struct warp_build *b, const struct warp_signature *s, bool
         }
         const struct ptx_operand *o = &list->elements[i];
         if (o->kind != PTX_OPERAND_SINK)
-            pass(b, o, is_argument ? &s->params[i] : &s->results[i],
-                 is_argument ? warp_param_word(s, i) : warp_result_word(s, i), is_argument);
+            pass_argument(b, o, is_argument ? &s->params[i] : &s->results[i],
+                          is_argument ? warp_param_word(s, i) : warp_result_word(s, i),
+                          is_argument);
     }
 }
 

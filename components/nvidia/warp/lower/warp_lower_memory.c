@@ -52,7 +52,7 @@ static bool is_signed_small(enum ptx_type type)
 
 /* ---- parameters in rows ---- */
 
-/* From words: `bytes` at `offset` of those that begin at `first`. */
+/* Reads `bytes` at `offset` from the words that begin at `first`. */
 static void get_words(struct warp_build *b, struct warp_value d, uint32_t first, uint64_t offset,
                       enum ptx_type type)
 {

@@ -9,15 +9,7 @@
 #include "warp_build.h"
 #include "warp_frame.h"
 
-#include "runtime/engine/bug.h"
-
-static void *take_memory(size_t count, size_t size)
-{
-    void *p = calloc(count ? count : 1, size);
-    if (!p)
-        bug("no memory for the operations of a kernel");
-    return p;
-}
+#include "base/grow.h"
 
 /* ---- labels and blocks ---- */
 
@@ -30,7 +22,7 @@ static uint32_t target_of(const struct warp_build *b, uint32_t instruction)
 static void resolve_targets(struct warp_build *b)
 {
     struct warp_code *c = b->code;
-    bool *begins = take_memory(c->op_count - b->first_op + 1, sizeof *begins);
+    bool *begins = grow_zeroed((c->op_count - b->first_op + 1) * sizeof *begins, WARP_CODE);
     for (uint32_t i = b->first_op; i < c->op_count; i++) {
         struct warp_op *op = &c->ops[i];
         if (op->kind == WARP_BRANCH) {
@@ -49,8 +41,8 @@ static void resolve_targets(struct warp_build *b)
     free(begins);
 }
 
-/* Which of the operations of an instruction stands for it: the one that is not of registers only,
- * or the last. */
+/* Marks the operation that stands for its instruction: the one that does more than change
+ * registers, or else the last. */
 static void mark_counted(struct warp_build *b, uint32_t first)
 {
     struct warp_code *c = b->code;
@@ -94,7 +86,7 @@ static void lower_all(struct warp_build *b, struct warp_function *f)
 static void number_registers(struct warp_build *b)
 {
     const struct ptx_function *f = b->function;
-    b->number_of = take_memory(f->register_count, sizeof *b->number_of);
+    b->number_of = grow_zeroed(f->register_count * sizeof *b->number_of, WARP_CODE);
     for (uint32_t i = 0; i < f->register_count; i++) {
         enum ptx_type type = (enum ptx_type)f->registers[i].type;
         enum warp_bank bank = warp_bank_of(type);
@@ -119,7 +111,7 @@ static void make_function(struct warp_code *c, uint32_t number)
     f->missing = PTX_NONE;
     if (!function->is_defined)
         return;
-    b.op_of = take_memory(function->instruction_count + 1u, sizeof *b.op_of);
+    b.op_of = grow_zeroed((function->instruction_count + 1u) * sizeof *b.op_of, WARP_CODE);
     number_registers(&b);
     lower_all(&b, f);
     resolve_targets(&b);
@@ -174,8 +166,8 @@ static void measure(struct warp_code *c, uint32_t number, uint8_t *state)
 static void make_kernels(struct warp_code *c)
 {
     const struct ptx_module *m = c->module;
-    uint8_t *state = take_memory(m->function_count, 1);
-    c->kernels = take_memory(m->function_count, sizeof *c->kernels);
+    uint8_t *state = grow_zeroed(m->function_count, WARP_CODE);
+    c->kernels = grow_zeroed(m->function_count * sizeof *c->kernels, WARP_CODE);
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *p = &m->functions[i];
         if (!state[i])
@@ -205,10 +197,10 @@ static void make_kernels(struct warp_code *c)
 
 struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base)
 {
-    struct warp_code *c = take_memory(1, sizeof *c);
+    struct warp_code *c = grow_zeroed(1 * sizeof *c, WARP_CODE);
     c->module = module;
     c->base = base;
-    c->functions = take_memory(module->function_count, sizeof *c->functions);
+    c->functions = grow_zeroed(module->function_count * sizeof *c->functions, WARP_CODE);
     for (uint32_t i = 0; i < module->function_count; i++)
         make_function(c, i);
     make_kernels(c);

@@ -10,7 +10,7 @@
 
 #include "warp_frame.h"
 
-#include "runtime/engine/bug.h"
+#include "base/grow.h"
 
 struct interval {
     uint32_t first, last; /* operations; first UINT32_MAX: never used */
@@ -35,14 +35,6 @@ struct flow {
     uint32_t words;
     struct interval *interval;
 };
-
-static void *take_memory(size_t count, size_t size)
-{
-    void *p = calloc(count ? count : 1, size);
-    if (!p)
-        bug("no memory for the registers of a kernel");
-    return p;
-}
 
 /* Number among all, or PTX_NONE: no register that needs a row. */
 static uint32_t number(const struct flow *f, uint8_t bank, uint32_t at)
@@ -99,7 +91,7 @@ static void accesses_of(const struct flow *f, const struct warp_op *op, struct a
 
 static void find_blocks(struct flow *f)
 {
-    bool *begins = take_memory(f->count + 1, sizeof *begins);
+    bool *begins = grow_zeroed((f->count + 1) * sizeof *begins, WARP_CODE);
     uint32_t base = f->b->first_op;
     begins[0] = true;
     for (uint32_t i = 0; i < f->count; i++) {
@@ -114,8 +106,8 @@ static void find_blocks(struct flow *f)
     }
     for (uint32_t i = 0; i < f->count; i++)
         f->block_count += begins[i];
-    f->block = take_memory(f->block_count, sizeof *f->block);
-    f->block_of = take_memory(f->count + 1, sizeof *f->block_of);
+    f->block = grow_zeroed(f->block_count * sizeof *f->block, WARP_CODE);
+    f->block_of = grow_zeroed((f->count + 1) * sizeof *f->block_of, WARP_CODE);
     for (uint32_t i = 0, n = 0; i < f->count; i++) {
         if (begins[i]) {
             f->block_of[i] = n;
@@ -220,7 +212,7 @@ static void cover(struct interval *i, uint32_t op)
 static void find_intervals(struct flow *f)
 {
     struct accesses a;
-    f->interval = take_memory(f->total, sizeof *f->interval);
+    f->interval = grow_zeroed(f->total * sizeof *f->interval, WARP_CODE);
     for (uint32_t i = 0; i < f->total; i++)
         f->interval[i].first = UINT32_MAX;
     for (uint32_t i = 0; i < f->block_count; i++) {
@@ -256,14 +248,15 @@ static int by_first(const void *x, const void *y)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Rows of one class, `row[number]`. Returns how many there are. A register's row is free for one
- * that begins at the operation where it ends: all handlers read a lane before they write it, except
- * those of several places, so those that end and begin at one operation do not share. */
+/* Rows of one class, `row[number]`. Returns how many there are. A row is free for a register that
+ * begins after the operation at which the row's last register ends. At that operation the row is
+ * not free yet: most handlers read a lane before they write it, but handlers of several places do
+ * not. */
 static uint32_t give_rows(const struct flow *f, unsigned class, uint32_t *row)
 {
     uint32_t count = f->b->registers[class], used = 0, rows = 0;
-    struct candidate *list = take_memory(count, sizeof *list);
-    uint32_t *until = take_memory(count, sizeof *until);
+    struct candidate *list = grow_zeroed(count * sizeof *list, WARP_CODE);
+    uint32_t *until = grow_zeroed(count * sizeof *until, WARP_CODE);
     for (uint32_t i = 0; i < count; i++)
         if (f->interval[f->base[class] + i].first != UINT32_MAX)
             list[used++] = (struct candidate){f->interval[f->base[class] + i], i};
@@ -330,7 +323,7 @@ static bool enters(const struct flow *f, uint32_t op, uint32_t n)
 static void keep_names(const struct flow *f, const struct rows *r, struct warp_function *function)
 {
     const struct ptx_function *ptx = f->b->function;
-    function->named = take_memory(ptx->register_count, sizeof *function->named);
+    function->named = grow_zeroed(ptx->register_count * sizeof *function->named, WARP_CODE);
     for (uint32_t i = 0; i < ptx->register_count; i++) {
         enum warp_bank bank = warp_bank_of((enum ptx_type)ptx->registers[i].type);
         uint32_t n = f->b->number_of[i], all = number(f, (uint8_t)bank, n);
@@ -357,7 +350,8 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *function)
     f.words = (f.total + 63) / 64;
     find_blocks(&f);
     find_edges(&f);
-    uint64_t *sets = take_memory((size_t)4 * f.block_count * f.words + f.words, sizeof *sets);
+    uint64_t *sets =
+        grow_zeroed(((size_t)4 * f.block_count * f.words + f.words) * sizeof *sets, WARP_CODE);
     f.in = sets, f.out = f.in + (size_t)f.block_count * f.words;
     f.use = f.out + (size_t)f.block_count * f.words;
     f.def = f.use + (size_t)f.block_count * f.words;
@@ -369,7 +363,7 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *function)
     solve(&f);
     find_intervals(&f);
     for (unsigned class = 0; class < 3; class ++) {
-        r.row[class] = take_memory(b->registers[class], sizeof *r.row[class]);
+        r.row[class] = grow_zeroed(b->registers[class] * sizeof *r.row[class], WARP_CODE);
         count[class] = give_rows(&f, class, r.row[class]);
     }
     function->registers = count[WARP_NARROW] + 2 * count[WARP_WIDE];

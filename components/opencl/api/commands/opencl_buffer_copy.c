@@ -2,8 +2,8 @@
 #include "opencl_transfer.h"
 
 /* A buffer and host memory: reading and writing. */
-static cl_int exchange(const struct opencl_enqueue *how, cl_mem handle, bool writes, size_t offset,
-                       size_t size, void *pointer)
+static cl_int exchange_bytes(const struct opencl_enqueue *how, cl_mem handle, bool writes,
+                             size_t offset, size_t size, void *pointer)
 {
     struct opencl_memory *memory = opencl_buffer_find(handle);
     cl_int error = opencl_memory_check_enqueue(how, memory);
@@ -29,14 +29,15 @@ static cl_int exchange(const struct opencl_enqueue *how, cl_mem handle, bool wri
 OPENCL_CALL(clEnqueueReadBuffer,
             (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
              void *pointer, cl_uint count, const cl_event *list, cl_event *event),
-            exchange(HOW(CL_COMMAND_READ_BUFFER, blocking), buffer, false, offset, size, pointer));
+            exchange_bytes(HOW(CL_COMMAND_READ_BUFFER, blocking), buffer, false, offset, size,
+                           pointer));
 OPENCL_CALL(clEnqueueWriteBuffer,
             (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
              const void *pointer, cl_uint count, const cl_event *list, cl_event *event),
-            exchange(HOW(CL_COMMAND_WRITE_BUFFER, blocking), buffer, true, offset, size,
-                     (void *)(uintptr_t)pointer));
+            exchange_bytes(HOW(CL_COMMAND_WRITE_BUFFER, blocking), buffer, true, offset, size,
+                           (void *)(uintptr_t)pointer));
 
-static bool overlap(size_t a, size_t b, size_t size)
+static bool ranges_overlap(size_t a, size_t b, size_t size)
 {
     return a < b ? b - a < size : a - b < size;
 }
@@ -48,8 +49,8 @@ static cl_int check_copy(const struct opencl_enqueue *how, const struct opencl_m
     return error == CL_SUCCESS ? opencl_memory_check_enqueue(how, to) : error;
 }
 
-static cl_int copy(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
-                   size_t from_offset, size_t to_offset, size_t size)
+static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
+                          size_t from_offset, size_t to_offset, size_t size)
 {
     struct opencl_memory *from = opencl_buffer_find(from_handle);
     struct opencl_memory *to = opencl_buffer_find(to_handle);
@@ -60,7 +61,7 @@ static cl_int copy(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem 
         || !opencl_memory_has(to, to_offset, size))
         return CL_INVALID_VALUE;
     if (opencl_memory_whole(from) == opencl_memory_whole(to)
-        && overlap(from->origin + from_offset, to->origin + to_offset, size))
+        && ranges_overlap(from->origin + from_offset, to->origin + to_offset, size))
         return CL_MEM_COPY_OVERLAP;
     struct opencl_transfer *made =
         opencl_transfer_bytes((struct opencl_side){.memory = to, .offset = to_offset},
@@ -71,7 +72,8 @@ static cl_int copy(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem 
 OPENCL_CALL(clEnqueueCopyBuffer,
             (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
              size_t size, cl_uint count, const cl_event *list, cl_event *event),
-            copy(HOW(CL_COMMAND_COPY_BUFFER, false), from, to, from_offset, to_offset, size));
+            copy_buffer(HOW(CL_COMMAND_COPY_BUFFER, false), from, to, from_offset, to_offset,
+                        size));
 
 /* ---- rectangles ---- */
 
@@ -98,7 +100,7 @@ static size_t extent_of(const struct opencl_side *side, const size_t region[3])
                : bytes;
 }
 
-static bool fits(const struct opencl_side *side, const size_t region[3])
+static bool side_fits(const struct opencl_side *side, const size_t region[3])
 {
     size_t extent = extent_of(side, region);
     return extent > 0 && opencl_memory_has(side->memory, side->offset, extent);
@@ -127,7 +129,7 @@ static cl_int exchange_rectangle(const struct opencl_enqueue *how, cl_mem handle
     if (!pointer || !r->buffer_origin || !r->host_origin || !is_region(r->region)
         || !set_pitches(&buffer, r->buffer_origin, r->region, r->buffer_row, r->buffer_slice)
         || !set_pitches(&host, r->host_origin, r->region, r->host_row, r->host_slice)
-        || !fits(&buffer, r->region))
+        || !side_fits(&buffer, r->region))
         return CL_INVALID_VALUE;
     struct opencl_transfer *made =
         opencl_transfer_rectangle(writes ? buffer : host, writes ? host : buffer, r->region);
@@ -164,15 +166,15 @@ static bool rectangles_overlap(const size_t from[3], const size_t to[3], const s
     const size_t block_bytes = (region[2] - 1) * slice + slice_bytes;
     const size_t from_first = from[2] * slice + from[1] * row + from[0];
     const size_t to_first = to[2] * slice + to[1] * row + to[0];
-    bool in_x = overlap(from[0], to[0], region[0]);
-    bool in_y = overlap(from[1], to[1], region[1]);
-    bool in_z = overlap(from[2], to[2], region[2]);
+    bool in_x = ranges_overlap(from[0], to[0], region[0]);
+    bool in_y = ranges_overlap(from[1], to[1], region[1]);
+    bool in_z = ranges_overlap(from[2], to[2], region[2]);
     if (in_x && in_y && in_z)
         return true;
     /* A row that is wrapped around reaches into the next one. */
     bool wraps_x = from[0] + region[0] > row || to[0] + region[0] > row;
     bool wraps_y = from[1] * row + slice_bytes > slice || to[1] * row + slice_bytes > slice;
-    return (wraps_x || wraps_y) && overlap(from_first, to_first, block_bytes);
+    return (wraps_x || wraps_y) && ranges_overlap(from_first, to_first, block_bytes);
 }
 
 static cl_int copy_rectangle(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
@@ -186,8 +188,8 @@ static cl_int copy_rectangle(const struct opencl_enqueue *how, cl_mem from_handl
         return error;
     if (!from_origin || !to_origin || !is_region(region)
         || !set_pitches(&from, from_origin, region, pitches[0], pitches[1])
-        || !set_pitches(&to, to_origin, region, pitches[2], pitches[3]) || !fits(&from, region)
-        || !fits(&to, region))
+        || !set_pitches(&to, to_origin, region, pitches[2], pitches[3]) || !side_fits(&from, region)
+        || !side_fits(&to, region))
         return CL_INVALID_VALUE;
     bool same = from.memory == to.memory;
     if (same && (from.row != to.row || from.slice != to.slice))

@@ -82,7 +82,7 @@ static void note_lane(int number, uint32_t lane)
         while (streams.count <= lane)
             streams.list[streams.count++] = (struct stream){0};
     }
-    streams.list[lane] = (struct stream){opencl.hip->take_stream_number(), number};
+    streams.list[lane] = (struct stream){opencl.hip->stream_take_number(), number};
     note_device(number);
     NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking);
     note_device_back(number);
@@ -131,7 +131,7 @@ cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struc
     size_t line = 0;
     bool noted = begin_copy(&copy, &line);
     if (to_device && !from_device)
-        opencl.hip->scan(to, host, size);
+        opencl.hip->host_memory_scan(to, host, size);
     cl_int error =
         opencl_status(to_device && from_device
                           ? opencl.api->copy(lane, target->memory, source->memory, size, ticket)
@@ -246,7 +246,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 
 static uint32_t make_event(uint32_t lane)
 {
-    uint32_t number = opencl.hip->take_event_number();
+    uint32_t number = opencl.hip->event_take_number();
     int device = lane < streams.count ? streams.list[lane].device : 0;
     note_device(device);
     NOTE(.kind = API_TRACE_EVENT_CREATE, .event = number, .flags = hipEventDisableTiming);

@@ -56,7 +56,7 @@ static cl_int fill_rows(const struct fill *fill, uint32_t lane, uint64_t address
     return error;
 }
 
-static cl_int issue(struct opencl_command *command, struct opencl_event *event)
+static cl_int issue_fill(struct opencl_command *command, struct opencl_event *event)
 {
     const struct fill *fill = (const struct fill *)command;
     const struct opencl_box *box = &fill->box;
@@ -73,7 +73,7 @@ static cl_int issue(struct opencl_command *command, struct opencl_event *event)
                                   + (box->region[1] - 1) * box->row + box->region[0],
                           .written = true};
     if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl.hip->prepare(event->lane, &use, 1, false));
+        error = opencl_error_of(opencl.hip->host_memory_prepare(event->lane, &use, 1, false));
     if (error != CL_SUCCESS || box->region[0] == 0)
         return error;
     return fill_rows(fill, event->lane, address, &event->ticket);
@@ -89,7 +89,7 @@ struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *poin
                                         struct opencl_box box, const void *pattern, size_t bytes)
 {
     struct fill *fill = opencl_allocate(sizeof *fill);
-    *fill = (struct fill){.command = {issue, release_fill},
+    *fill = (struct fill){.command = {issue_fill, release_fill},
                           .memory = memory,
                           .address = (uintptr_t)pointer,
                           .box = box,

@@ -40,9 +40,9 @@ static bool set_host_pitches(const struct opencl_image *image, const struct open
     return true;
 }
 
-static cl_int exchange(const struct opencl_enqueue *how, cl_mem handle, bool writes,
-                       const size_t *origin, const size_t *region, const size_t pitches[2],
-                       void *pointer)
+static cl_int exchange_image(const struct opencl_enqueue *how, cl_mem handle, bool writes,
+                             const size_t *origin, const size_t *region, const size_t pitches[2],
+                             void *pointer)
 {
     struct opencl_memory *memory = opencl_image_find(handle);
     struct opencl_box box;
@@ -66,18 +66,18 @@ OPENCL_CALL(clEnqueueReadImage,
             (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
              const size_t *region, size_t row, size_t slice, void *pointer, cl_uint count,
              const cl_event *list, cl_event *event),
-            exchange(HOW(CL_COMMAND_READ_IMAGE, blocking), image, false, origin, region,
-                     (const size_t[2]){row, slice}, pointer));
+            exchange_image(HOW(CL_COMMAND_READ_IMAGE, blocking), image, false, origin, region,
+                           (const size_t[2]){row, slice}, pointer));
 OPENCL_CALL(clEnqueueWriteImage,
             (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,
              const size_t *region, size_t row, size_t slice, const void *pointer, cl_uint count,
              const cl_event *list, cl_event *event),
-            exchange(HOW(CL_COMMAND_WRITE_IMAGE, blocking), image, true, origin, region,
-                     (const size_t[2]){row, slice}, (void *)(uintptr_t)pointer));
+            exchange_image(HOW(CL_COMMAND_WRITE_IMAGE, blocking), image, true, origin, region,
+                           (const size_t[2]){row, slice}, (void *)(uintptr_t)pointer));
 
 /* ---- copying ---- */
 
-static bool overlap(const size_t a[3], const size_t b[3], const size_t region[3])
+static bool boxes_overlap(const size_t a[3], const size_t b[3], const size_t region[3])
 {
     for (int i = 0; i < 3; i++)
         if ((a[i] < b[i] ? b[i] - a[i] : a[i] - b[i]) >= region[i])
@@ -85,8 +85,8 @@ static bool overlap(const size_t a[3], const size_t b[3], const size_t region[3]
     return true;
 }
 
-static cl_int copy(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
-                   const size_t *from_origin, const size_t *to_origin, const size_t *region)
+static cl_int copy_image(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem to_handle,
+                         const size_t *from_origin, const size_t *to_origin, const size_t *region)
 {
     struct opencl_memory *from = opencl_image_find(from_handle), *to = opencl_image_find(to_handle);
     struct opencl_box from_box, to_box;
@@ -100,7 +100,7 @@ static cl_int copy(const struct opencl_enqueue *how, cl_mem from_handle, cl_mem 
     if (!opencl_image_box(from->image, from_origin, region, &from_box)
         || !opencl_image_box(to->image, to_origin, region, &to_box))
         return CL_INVALID_VALUE;
-    if (from == to && overlap(from_origin, to_origin, region))
+    if (from == to && boxes_overlap(from_origin, to_origin, region))
         return CL_MEM_COPY_OVERLAP;
     return opencl_enqueue(how,
                           &opencl_transfer_rectangle(side_of(to, NULL, &to_box),
@@ -112,7 +112,8 @@ OPENCL_CALL(clEnqueueCopyImage,
             (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin,
              const size_t *to_origin, const size_t *region, cl_uint count, const cl_event *list,
              cl_event *event),
-            copy(HOW(CL_COMMAND_COPY_IMAGE, false), from, to, from_origin, to_origin, region));
+            copy_image(HOW(CL_COMMAND_COPY_IMAGE, false), from, to, from_origin, to_origin,
+                       region));
 
 /* Between an image and a buffer, in which rows and slices are one behind the other. */
 static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem image_handle,
@@ -175,9 +176,9 @@ OPENCL_CALL(clEnqueueFillImage,
              const size_t *region, cl_uint count, const cl_event *list, cl_event *event),
             fill_image(HOW(CL_COMMAND_FILL_IMAGE, false), image, colour, origin, region));
 
-static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags,
-                 const size_t *origin, const size_t *region, size_t *row, size_t *slice,
-                 cl_int *error)
+static void *map_image(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags,
+                       const size_t *origin, const size_t *region, size_t *row, size_t *slice,
+                       cl_int *error)
 {
     struct opencl_memory *memory = opencl_image_find(handle);
     struct opencl_box box = {0};
@@ -198,5 +199,5 @@ OPENCL_MAKE(void *, clEnqueueMapImage,
             (cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
              const size_t *origin, const size_t *region, size_t *row, size_t *slice, cl_uint count,
              const cl_event *list, cl_event *event, cl_int *errcode_ret),
-            map(HOW(CL_COMMAND_MAP_IMAGE, blocking), image, flags, origin, region, row, slice,
-                &error));
+            map_image(HOW(CL_COMMAND_MAP_IMAGE, blocking), image, flags, origin, region, row, slice,
+                      &error));

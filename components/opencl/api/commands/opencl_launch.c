@@ -186,7 +186,8 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     const struct hip_services *services = opencl.hip;
     const struct hip_function *function = launch->function;
     uint32_t size = kernarg_size(function->kernel);
-    cl_int error = opencl_error_of(services->prepare_launch(event->lane, kernarg, size));
+    cl_int error =
+        opencl_error_of(services->host_memory_prepare_launch(event->lane, kernarg, size));
     if (error != CL_SUCCESS)
         return error;
     struct driver_launch described = services->describe_launch(
@@ -199,11 +200,11 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
         services->hostcall_begin(event->queue->device->number, function->name, event->ticket);
     if (error == CL_SUCCESS)
-        services->queued(event->ticket, NULL);
+        services->host_memory_queued(event->ticket, NULL);
     return error;
 }
 
-static cl_int issue(struct opencl_command *command, struct opencl_event *event)
+static cl_int issue_launch(struct opencl_command *command, struct opencl_event *event)
 {
     struct launch *launch = (struct launch *)command;
     const struct opencl_queue *queue = event->queue;
@@ -302,13 +303,14 @@ static cl_int check_launch(const struct opencl_enqueue *how, struct request *req
     return request->global ? CL_SUCCESS : CL_INVALID_GLOBAL_WORK_SIZE;
 }
 
-static cl_int enqueue(const struct opencl_enqueue *how, cl_kernel handle, struct request request)
+static cl_int enqueue_launch(const struct opencl_enqueue *how, cl_kernel handle,
+                             struct request request)
 {
     cl_int error = check_launch(how, &request, handle);
     if (error != CL_SUCCESS)
         return error;
     struct launch *launch = opencl_allocate(sizeof *launch);
-    launch->command = (struct opencl_command){issue, release_launch};
+    launch->command = (struct opencl_command){issue_launch, release_launch};
     launch->program = request.kernel->program;
     opencl_hold(&launch->program->object);
     error = find_code(launch, &request);
@@ -329,29 +331,29 @@ OPENCL_CALL(clEnqueueNDRangeKernel,
             (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
              const size_t *global, const size_t *local, cl_uint count, const cl_event *list,
              cl_event *event),
-            enqueue(&(struct opencl_enqueue){.queue = queue,
-                                             .type = CL_COMMAND_NDRANGE_KERNEL,
-                                             .wait_count = count,
-                                             .waits = list,
-                                             .event = event},
-                    kernel,
-                    (struct request){.dimensions = dimensions,
-                                     .offset = offset,
-                                     .global = global,
-                                     .local = local}));
+            enqueue_launch(&(struct opencl_enqueue){.queue = queue,
+                                                    .type = CL_COMMAND_NDRANGE_KERNEL,
+                                                    .wait_count = count,
+                                                    .waits = list,
+                                                    .event = event},
+                           kernel,
+                           (struct request){.dimensions = dimensions,
+                                            .offset = offset,
+                                            .global = global,
+                                            .local = local}));
 
 OPENCL_CALL(clEnqueueTask,
             (cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event *list,
              cl_event *event),
-            enqueue(&(struct opencl_enqueue){.queue = queue,
-                                             .type = CL_COMMAND_TASK,
-                                             .wait_count = count,
-                                             .waits = list,
-                                             .event = event},
-                    kernel,
-                    (struct request){.dimensions = 1,
-                                     .global = (const size_t[1]){1},
-                                     .local = (const size_t[1]){1}}));
+            enqueue_launch(&(struct opencl_enqueue){.queue = queue,
+                                                    .type = CL_COMMAND_TASK,
+                                                    .wait_count = count,
+                                                    .waits = list,
+                                                    .event = event},
+                           kernel,
+                           (struct request){.dimensions = 1,
+                                            .global = (const size_t[1]){1},
+                                            .local = (const size_t[1]){1}}));
 
 static cl_int refuse_native(const struct opencl_enqueue *how)
 {

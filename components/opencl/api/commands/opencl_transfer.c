@@ -21,7 +21,7 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
         [OPENCL_TO] = {.location = opencl.hip->location_of(to), .size = size, .written = true},
         [OPENCL_FROM] = {.location = opencl.hip->location_of(from), .size = size},
     };
-    cl_int error = opencl_error_of(opencl.hip->prepare(lane, uses, 2, false));
+    cl_int error = opencl_error_of(opencl.hip->host_memory_prepare(lane, uses, 2, false));
     if (error != CL_SUCCESS)
         return error;
     if (!hip_location_on_device(&uses[OPENCL_TO].location)
@@ -29,7 +29,7 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
         return copy_on_host(lane, to, from, size);
     error = opencl_driver_copy(lane, to, from, uses, ticket);
     if (error == CL_SUCCESS)
-        opencl.hip->queued(*ticket, &uses[OPENCL_TO]);
+        opencl.hip->host_memory_queued(*ticket, &uses[OPENCL_TO]);
     return error;
 }
 
@@ -48,7 +48,7 @@ static cl_int place_side(const struct opencl_side *side, const struct opencl_eve
     return error;
 }
 
-static cl_int issue(struct opencl_command *command, struct opencl_event *event)
+static cl_int issue_transfer(struct opencl_command *command, struct opencl_event *event)
 {
     const struct opencl_transfer *copy = (const struct opencl_transfer *)command;
     uint64_t to = 0, from = 0;
@@ -88,7 +88,7 @@ struct opencl_transfer *opencl_transfer_rectangle(struct opencl_side to, struct 
                                                   const size_t region[3])
 {
     struct opencl_transfer *copy = opencl_allocate(sizeof *copy);
-    *copy = (struct opencl_transfer){.command = {issue, release_transfer},
+    *copy = (struct opencl_transfer){.command = {issue_transfer, release_transfer},
                                      .to = to,
                                      .from = from,
                                      .width = region[0],

@@ -52,7 +52,7 @@ void opencl_destructors_run(struct opencl_destructor *list)
 
 /* ---- contexts ---- */
 
-static void destroy(struct opencl_object *object)
+static void destroy_context(struct opencl_object *object)
 {
     struct opencl_context *context = (struct opencl_context *)object;
     opencl_destructors_due(context->destructors);
@@ -84,9 +84,9 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
 }
 
 /* Errors of a device end the program's use of it, and are said; so there is nothing to notify. */
-static cl_context create(const cl_context_properties *properties, cl_uint count,
-                         const cl_device_id *handles, bool has_notify, const void *data,
-                         cl_int *error)
+static cl_context create_context(const cl_context_properties *properties, cl_uint count,
+                                 const cl_device_id *handles, bool has_notify, const void *data,
+                                 cl_int *error)
 {
     size_t property_count = 0;
     struct opencl_device **devices = NULL;
@@ -110,7 +110,7 @@ static cl_context create(const cl_context_properties *properties, cl_uint count,
         context->properties = opencl_allocate(property_count * sizeof *properties);
         memcpy(context->properties, properties, property_count * sizeof *properties);
     }
-    opencl_object_begin(&context->object, OPENCL_CONTEXT, destroy);
+    opencl_object_begin(&context->object, OPENCL_CONTEXT, destroy_context);
     return context->object.handle;
 }
 
@@ -118,7 +118,7 @@ OPENCL_MAKE(cl_context, clCreateContext,
             (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
              void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
              cl_int *errcode_ret),
-            create(properties, count, devices, notify != NULL, data, &error));
+            create_context(properties, count, devices, notify != NULL, data, &error));
 
 static cl_context create_from_type(const cl_context_properties *properties, cl_device_type type,
                                    bool has_notify, const void *data, cl_int *error)
@@ -138,7 +138,7 @@ static cl_context create_from_type(const cl_context_properties *properties, cl_d
         return NULL;
     }
     cl_uint count = type == CL_DEVICE_TYPE_DEFAULT ? 1 : opencl.device_count;
-    return create(properties, count, devices, has_notify, data, error);
+    return create_context(properties, count, devices, has_notify, data, error);
 }
 
 OPENCL_MAKE(cl_context, clCreateContextFromType,

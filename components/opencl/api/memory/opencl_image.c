@@ -216,8 +216,8 @@ static struct opencl_memory *make_image(const struct request *request,
                                    image->buffer->parent ? image->buffer->origin : 0, size);
 }
 
-static cl_mem create(cl_context handle, const cl_mem_properties *properties,
-                     const cl_image_format *format, struct request request, cl_int *error)
+static cl_mem create_image(cl_context handle, const cl_mem_properties *properties,
+                           const cl_image_format *format, struct request request, cl_int *error)
 {
     struct opencl_image image = {0};
     struct opencl_memory *memory = NULL;
@@ -239,39 +239,42 @@ static cl_mem create(cl_context handle, const cl_mem_properties *properties,
 OPENCL_MAKE(cl_mem, clCreateImage,
             (cl_context context, cl_mem_flags flags, const cl_image_format *format,
              const cl_image_desc *what, void *pointer, cl_int *errcode_ret),
-            create(context, NULL, format,
-                   (struct request){.flags = flags, .what = what, .pointer = pointer}, &error));
+            create_image(context, NULL, format,
+                         (struct request){.flags = flags, .what = what, .pointer = pointer},
+                         &error));
 OPENCL_MAKE(cl_mem, clCreateImageWithProperties,
             (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
              const cl_image_format *format, const cl_image_desc *what, void *pointer,
              cl_int *errcode_ret),
-            create(context, properties, format,
-                   (struct request){.flags = flags, .what = what, .pointer = pointer}, &error));
+            create_image(context, properties, format,
+                         (struct request){.flags = flags, .what = what, .pointer = pointer},
+                         &error));
 OPENCL_MAKE(cl_mem, clCreateImage2D,
             (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
              size_t height, size_t row, void *pointer, cl_int *errcode_ret),
-            create(context, NULL, format,
-                   (struct request){.flags = flags,
-                                    .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                                             .image_width = width,
-                                                             .image_height = height,
-                                                             .image_row_pitch = row},
-                                    .pointer = pointer},
-                   &error));
-OPENCL_MAKE(cl_mem, clCreateImage3D,
-            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-             size_t height, size_t depth, size_t row, size_t slice, void *pointer,
-             cl_int *errcode_ret),
-            create(context, NULL, format,
-                   (struct request){.flags = flags,
-                                    .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
-                                                             .image_width = width,
-                                                             .image_height = height,
-                                                             .image_depth = depth,
-                                                             .image_row_pitch = row,
-                                                             .image_slice_pitch = slice},
-                                    .pointer = pointer},
-                   &error));
+            create_image(context, NULL, format,
+                         (struct request){
+                             .flags = flags,
+                             .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                                      .image_width = width,
+                                                      .image_height = height,
+                                                      .image_row_pitch = row},
+                             .pointer = pointer},
+                         &error));
+OPENCL_MAKE(
+    cl_mem, clCreateImage3D,
+    (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+     size_t height, size_t depth, size_t row, size_t slice, void *pointer, cl_int *errcode_ret),
+    create_image(context, NULL, format,
+                 (struct request){.flags = flags,
+                                  .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                                           .image_width = width,
+                                                           .image_height = height,
+                                                           .image_depth = depth,
+                                                           .image_row_pitch = row,
+                                                           .image_slice_pitch = slice},
+                                  .pointer = pointer},
+                 &error));
 
 /* ---- queries ---- */
 

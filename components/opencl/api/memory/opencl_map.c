@@ -39,8 +39,8 @@ static void add_mapping(struct opencl_memory *memory, const struct opencl_mappin
 }
 
 /* A copy between the device's memory and what the host sees of it, if anything is to be copied. */
-static struct opencl_command *exchange(struct opencl_memory *whole, void *pointer,
-                                       const struct opencl_box *box, bool writes, bool copies)
+static struct opencl_command *exchange_box(struct opencl_memory *whole, void *pointer,
+                                           const struct opencl_box *box, bool writes, bool copies)
 {
     struct opencl_side device = {whole, NULL, box->offset, box->row, box->slice};
     struct opencl_side host = {NULL, pointer, 0, box->row, box->slice};
@@ -68,15 +68,15 @@ void *opencl_memory_map(const struct opencl_enqueue *how, struct opencl_memory *
      * buffer, unless the flag says that they do not matter. */
     bool reads = !(flags & CL_MAP_WRITE_INVALIDATE_REGION) && !whole->is_shared;
     opencl_hold(&memory->object);
-    *error = opencl_enqueue(how, exchange(whole, mapping.pointer, &box, false, reads));
+    *error = opencl_enqueue(how, exchange_box(whole, mapping.pointer, &box, false, reads));
     if (*error == CL_SUCCESS)
         add_mapping(memory, &mapping);
     opencl_drop(&memory->object);
     return *error == CL_SUCCESS ? mapping.pointer : NULL;
 }
 
-static void *map(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags, size_t offset,
-                 size_t size, cl_int *error)
+static void *map_buffer(const struct opencl_enqueue *how, cl_mem handle, cl_map_flags flags,
+                        size_t offset, size_t size, cl_int *error)
 {
     struct opencl_memory *memory = opencl_buffer_find(handle);
     const struct opencl_box box = {offset, {size, 1, 1}, size, size};
@@ -95,7 +95,8 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_b
                                        .event = event,
                                        .blocking = blocking};
     cl_int error = opencl_enter("clEnqueueMapBuffer");
-    void *pointer = error == CL_SUCCESS ? map(&how, buffer, flags, offset, size, &error) : NULL;
+    void *pointer =
+        error == CL_SUCCESS ? map_buffer(&how, buffer, flags, offset, size, &error) : NULL;
     opencl_leave(error);
     if (errcode_ret)
         *errcode_ret = error;
@@ -111,7 +112,7 @@ static struct opencl_mapping *find_mapping(struct opencl_memory *memory, const v
     return NULL;
 }
 
-static cl_int unmap(const struct opencl_enqueue *how, cl_mem handle, void *pointer)
+static cl_int unmap_memory(const struct opencl_enqueue *how, cl_mem handle, void *pointer)
 {
     struct opencl_memory *memory = opencl_memory_find(handle);
     cl_int error = opencl_memory_check_enqueue(how, memory);
@@ -126,15 +127,15 @@ static cl_int unmap(const struct opencl_enqueue *how, cl_mem handle, void *point
     memory->map_count--;
     struct opencl_memory *whole = opencl_memory_whole(memory);
     bool writes = (mapping.flags & MAP_WRITES) != 0 && !whole->is_shared;
-    return opencl_enqueue(how, exchange(whole, pointer, &mapping.box, true, writes));
+    return opencl_enqueue(how, exchange_box(whole, pointer, &mapping.box, true, writes));
 }
 
 OPENCL_CALL(clEnqueueUnmapMemObject,
             (cl_command_queue queue, cl_mem memory, void *pointer, cl_uint count,
              const cl_event *list, cl_event *event),
-            unmap(&(struct opencl_enqueue){.queue = queue,
-                                           .type = CL_COMMAND_UNMAP_MEM_OBJECT,
-                                           .wait_count = count,
-                                           .waits = list,
-                                           .event = event},
-                  memory, pointer));
+            unmap_memory(&(struct opencl_enqueue){.queue = queue,
+                                                  .type = CL_COMMAND_UNMAP_MEM_OBJECT,
+                                                  .wait_count = count,
+                                                  .waits = list,
+                                                  .event = event},
+                         memory, pointer));

@@ -99,7 +99,7 @@ static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
     return opencl_driver_order(lane, maker->lane - 1, 0, ticket);
 }
 
-static cl_int bring(struct opencl_memory *whole, int place, uint32_t from, uint32_t lane)
+static cl_int bring_contents(struct opencl_memory *whole, int place, uint32_t from, uint32_t lane)
 {
     uint64_t ticket = 0;
     cl_int error = wait_for_maker(&whole->makers[from], lane);
@@ -125,7 +125,7 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
         error = wait_for_maker(&whole->makers[place], lane);
     for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++) {
         if (!whole->valid[place] && whole->valid[i])
-            error = bring(whole, place, i, lane);
+            error = bring_contents(whole, place, i, lane);
     }
     for (uint32_t i = 0; i < whole->context->device_count && written; i++)
         whole->valid[i] = (int)i == place;
@@ -136,7 +136,7 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
 
 /* ---- the end ---- */
 
-static void destroy(struct opencl_object *object)
+static void destroy_memory(struct opencl_object *object)
 {
     struct opencl_memory *memory = (struct opencl_memory *)object;
     for (uint32_t i = 0;
@@ -228,7 +228,7 @@ static cl_int fill_buffer(struct opencl_memory *memory, void *pointer)
     cl_int error = opencl_memory_address(memory, 0, &address);
     if (error != CL_SUCCESS || !pointer)
         return error;
-    opencl.hip->scan(address, pointer, memory->size);
+    opencl.hip->host_memory_scan(address, pointer, memory->size);
     error = opencl_driver_write_now(context->devices[0]->number, address, pointer, memory->size);
     memory->valid[0] = true;
     return error;
@@ -241,7 +241,7 @@ static struct opencl_memory *begin_memory(struct opencl_context *context, cl_mem
     memory->context = context;
     memory->flags = flags & ACCESS_FLAGS ? flags : flags | CL_MEM_READ_WRITE;
     memory->size = size;
-    memory->object.destroy = destroy;
+    memory->object.destroy = destroy_memory;
     opencl_hold(&context->object);
     return memory;
 }
@@ -263,18 +263,18 @@ struct opencl_memory *opencl_memory_make(struct opencl_context *context,
     *error = fill_buffer(memory, pointer);
     if (*error == CL_SUCCESS)
         return memory;
-    destroy(&memory->object);
+    destroy_memory(&memory->object);
     return NULL;
 }
 
 cl_mem opencl_memory_begin(struct opencl_memory *memory)
 {
-    opencl_object_begin(&memory->object, OPENCL_MEMORY, destroy);
+    opencl_object_begin(&memory->object, OPENCL_MEMORY, destroy_memory);
     return memory->object.handle;
 }
 
-static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_mem_flags flags,
-                     size_t size, void *pointer, cl_int *error)
+static cl_mem create_buffer(cl_context handle, const cl_mem_properties *properties,
+                            cl_mem_flags flags, size_t size, void *pointer, cl_int *error)
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
     *error = !context                      ? CL_INVALID_CONTEXT
@@ -293,11 +293,11 @@ static cl_mem create(cl_context handle, const cl_mem_properties *properties, cl_
 OPENCL_MAKE(cl_mem, clCreateBuffer,
             (cl_context context, cl_mem_flags flags, size_t size, void *pointer,
              cl_int *errcode_ret),
-            create(context, NULL, flags, size, pointer, &error));
+            create_buffer(context, NULL, flags, size, pointer, &error));
 OPENCL_MAKE(cl_mem, clCreateBufferWithProperties,
             (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
              size_t size, void *pointer, cl_int *errcode_ret),
-            create(context, properties, flags, size, pointer, &error));
+            create_buffer(context, properties, flags, size, pointer, &error));
 
 /* ---- sub-buffers ---- */
 

@@ -54,7 +54,8 @@ struct opencl_memory *opencl_memory_find(cl_mem handle);
 struct opencl_memory *opencl_buffer_find(cl_mem handle);
 /* Are the flags of a new object sound, and do they fit the pointer? */
 cl_int opencl_memory_check_flags(cl_mem_flags flags, const void *pointer);
-/* May a part of `parent` have the flags, and which it has with those that it takes over. */
+/* May a part of `parent` have the flags? The flags of a part, with those that it takes over from
+ * its parent. */
 bool opencl_memory_allows_part(const struct opencl_memory *parent, cl_mem_flags flags);
 cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem_flags flags);
 /* An object without a handle yet, with memory that holds what `pointer` points to. NULL: `*error`

@@ -25,8 +25,8 @@ static void release_migration(struct opencl_command *command)
 }
 
 /* To the host: its copies are made when they are mapped, so nothing moves. */
-static cl_int migrate(const struct opencl_enqueue *how, cl_uint count, const cl_mem *list,
-                      cl_mem_migration_flags flags)
+static cl_int migrate_memories(const struct opencl_enqueue *how, cl_uint count, const cl_mem *list,
+                               cl_mem_migration_flags flags)
 {
     const cl_mem_migration_flags known =
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
@@ -57,9 +57,9 @@ static cl_int migrate(const struct opencl_enqueue *how, cl_uint count, const cl_
 OPENCL_CALL(clEnqueueMigrateMemObjects,
             (cl_command_queue queue, cl_uint number, const cl_mem *objects,
              cl_mem_migration_flags flags, cl_uint count, const cl_event *list, cl_event *event),
-            migrate(&(struct opencl_enqueue){.queue = queue,
-                                             .type = CL_COMMAND_MIGRATE_MEM_OBJECTS,
-                                             .wait_count = count,
-                                             .waits = list,
-                                             .event = event},
-                    number, objects, flags));
+            migrate_memories(&(struct opencl_enqueue){.queue = queue,
+                                                      .type = CL_COMMAND_MIGRATE_MEM_OBJECTS,
+                                                      .wait_count = count,
+                                                      .waits = list,
+                                                      .event = event},
+                             number, objects, flags));

@@ -11,7 +11,7 @@ uint64_t opencl_sampler_bits(const struct opencl_sampler *sampler)
            | (sampler->filter == CL_FILTER_LINEAR ? 0x20 : 0x10);
 }
 
-static void destroy(struct opencl_object *object)
+static void destroy_sampler(struct opencl_object *object)
 {
     struct opencl_sampler *sampler = (struct opencl_sampler *)object;
     opencl_drop(&sampler->context->object);
@@ -50,8 +50,8 @@ static bool is_sound(const struct opencl_sampler *sampler)
            && (sampler->filter == CL_FILTER_NEAREST || sampler->filter == CL_FILTER_LINEAR);
 }
 
-static cl_sampler create(cl_context handle, struct opencl_sampler wanted,
-                         const cl_sampler_properties *properties, cl_int *error)
+static cl_sampler create_sampler(cl_context handle, struct opencl_sampler wanted,
+                                 const cl_sampler_properties *properties, cl_int *error)
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
     *error = context ? CL_SUCCESS : CL_INVALID_CONTEXT;
@@ -65,24 +65,25 @@ static cl_sampler create(cl_context handle, struct opencl_sampler wanted,
     *sampler = wanted;
     sampler->context = context;
     opencl_hold(&context->object);
-    opencl_object_begin(&sampler->object, OPENCL_SAMPLER, destroy);
+    opencl_object_begin(&sampler->object, OPENCL_SAMPLER, destroy_sampler);
     return sampler->object.handle;
 }
 
 OPENCL_MAKE(cl_sampler, clCreateSampler,
             (cl_context context, cl_bool normalized, cl_addressing_mode addressing,
              cl_filter_mode filter, cl_int *errcode_ret),
-            create(context,
-                   (struct opencl_sampler){
-                       .is_normalized = normalized, .addressing = addressing, .filter = filter},
-                   NULL, &error));
+            create_sampler(context,
+                           (struct opencl_sampler){.is_normalized = normalized,
+                                                   .addressing = addressing,
+                                                   .filter = filter},
+                           NULL, &error));
 OPENCL_MAKE(cl_sampler, clCreateSamplerWithProperties,
             (cl_context context, const cl_sampler_properties *properties, cl_int *errcode_ret),
-            create(context,
-                   (struct opencl_sampler){.is_normalized = CL_TRUE,
-                                           .addressing = CL_ADDRESS_CLAMP,
-                                           .filter = CL_FILTER_NEAREST},
-                   properties, &error));
+            create_sampler(context,
+                           (struct opencl_sampler){.is_normalized = CL_TRUE,
+                                                   .addressing = CL_ADDRESS_CLAMP,
+                                                   .filter = CL_FILTER_NEAREST},
+                           properties, &error));
 OPENCL_COUNTED(Sampler, cl_sampler, OPENCL_SAMPLER, CL_INVALID_SAMPLER);
 
 static cl_int get_sampler_info(cl_sampler handle, cl_sampler_info what, struct opencl_answer to)

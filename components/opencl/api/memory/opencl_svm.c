@@ -11,7 +11,7 @@
 
 enum { SVM_ALIGN_MAX = 4096 };
 
-static void *allocate(cl_context handle, cl_svm_mem_flags flags, size_t size, cl_uint align)
+static void *allocate_svm(cl_context handle, cl_svm_mem_flags flags, size_t size, cl_uint align)
 {
     const cl_svm_mem_flags known =
         CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER;
@@ -23,14 +23,14 @@ static void *allocate(cl_context handle, cl_svm_mem_flags flags, size_t size, cl
         return NULL;
     if (size > context->devices[0]->info.memory_bytes / 4 * 3)
         return NULL;
-    hipError_t error = opencl.hip->allocate_shared(context->devices[0]->number, size, &address);
+    hipError_t error = opencl.hip->allocate_managed_on(context->devices[0]->number, size, &address);
     return error == hipSuccess ? (void *)(uintptr_t)address : NULL;
 }
 
 void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint align)
 {
     cl_int error = opencl_enter("clSVMAlloc");
-    void *pointer = error == CL_SUCCESS ? allocate(context, flags, size, align) : NULL;
+    void *pointer = error == CL_SUCCESS ? allocate_svm(context, flags, size, align) : NULL;
     opencl_leave(error);
     return pointer;
 }
@@ -127,7 +127,7 @@ OPENCL_CALL(clEnqueueSVMFree,
 
 /* ---- copies and fills ---- */
 
-static cl_int copy(const struct opencl_enqueue *how, void *to, const void *from, size_t size)
+static cl_int copy_svm(const struct opencl_enqueue *how, void *to, const void *from, size_t size)
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
@@ -147,7 +147,7 @@ static cl_int copy(const struct opencl_enqueue *how, void *to, const void *from,
 OPENCL_CALL(clEnqueueSVMMemcpy,
             (cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t size,
              cl_uint count, const cl_event *list, cl_event *event),
-            copy(HOW(CL_COMMAND_SVM_MEMCPY, blocking), to, from, size));
+            copy_svm(HOW(CL_COMMAND_SVM_MEMCPY, blocking), to, from, size));
 
 static bool is_shared(const void *pointer, size_t size)
 {
@@ -177,8 +177,8 @@ OPENCL_CALL(clEnqueueSVMMemFill,
 
 /* ---- mapping ---- */
 
-static cl_int map(const struct opencl_enqueue *how, cl_map_flags flags, const void *pointer,
-                  size_t size)
+static cl_int map_svm(const struct opencl_enqueue *how, cl_map_flags flags, const void *pointer,
+                      size_t size)
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
@@ -194,9 +194,9 @@ static cl_int map(const struct opencl_enqueue *how, cl_map_flags flags, const vo
 OPENCL_CALL(clEnqueueSVMMap,
             (cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *pointer,
              size_t size, cl_uint count, const cl_event *list, cl_event *event),
-            map(HOW(CL_COMMAND_SVM_MAP, blocking), flags, pointer, size));
+            map_svm(HOW(CL_COMMAND_SVM_MAP, blocking), flags, pointer, size));
 
-static cl_int unmap(const struct opencl_enqueue *how, const void *pointer)
+static cl_int unmap_svm(const struct opencl_enqueue *how, const void *pointer)
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
@@ -208,11 +208,11 @@ static cl_int unmap(const struct opencl_enqueue *how, const void *pointer)
 OPENCL_CALL(clEnqueueSVMUnmap,
             (cl_command_queue queue, void *pointer, cl_uint count, const cl_event *list,
              cl_event *event),
-            unmap(HOW(CL_COMMAND_SVM_UNMAP, false), pointer));
+            unmap_svm(HOW(CL_COMMAND_SVM_UNMAP, false), pointer));
 
 /* Memory goes to where it is touched, so that a migration is only in order. */
-static cl_int migrate(const struct opencl_enqueue *how, cl_uint number, const void **pointers,
-                      const size_t *sizes, cl_mem_migration_flags flags)
+static cl_int migrate_svm(const struct opencl_enqueue *how, cl_uint number, const void **pointers,
+                          const size_t *sizes, cl_mem_migration_flags flags)
 {
     const cl_mem_migration_flags known =
         CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
@@ -231,4 +231,4 @@ static cl_int migrate(const struct opencl_enqueue *how, cl_uint number, const vo
 OPENCL_CALL(clEnqueueSVMMigrateMem,
             (cl_command_queue queue, cl_uint number, const void **pointers, const size_t *sizes,
              cl_mem_migration_flags flags, cl_uint count, const cl_event *list, cl_event *event),
-            migrate(HOW(CL_COMMAND_SVM_MIGRATE_MEM, false), number, pointers, sizes, flags));
+            migrate_svm(HOW(CL_COMMAND_SVM_MIGRATE_MEM, false), number, pointers, sizes, flags));

@@ -3,9 +3,9 @@
  * A handle is the address of a slot, which begins with the table that the loader calls through.
  * Slots lie in a range of their own, in the order in which objects were made, and are never used
  * again. So a handle of an object that has ended, or of another kind, is refused and never
- * followed, and handles do not depend on the heap. A program may have released an object that
- * another one keeps, ask that one for it (CL_QUEUE_CONTEXT), and use it again. All functions are
- * called with the lock held. */
+ * followed, and handles do not depend on the heap. An object may keep another one that the program
+ * has released: asked for it (CL_QUEUE_CONTEXT), it gives the handle, which the program may use
+ * again. All functions are called with the lock held. */
 #ifndef HEDDLE_OPENCL_OBJECT_H
 #define HEDDLE_OPENCL_OBJECT_H
 

@@ -10,8 +10,9 @@
 typedef void(CL_CALLBACK *build_call)(cl_program, void *);
 
 /* The devices that a call names, all of which the program has; none: all of them. */
-static cl_int choose(const struct opencl_program *program, cl_uint count, const cl_device_id *list,
-                     struct opencl_device ***devices, uint32_t *chosen)
+static cl_int choose_devices(const struct opencl_program *program, cl_uint count,
+                             const cl_device_id *list, struct opencl_device ***devices,
+                             uint32_t *chosen)
 {
     if ((count == 0) != (list == NULL))
         return CL_INVALID_VALUE;
@@ -93,7 +94,7 @@ static cl_int build_program(cl_program handle, cl_uint count, const cl_device_id
         return CL_INVALID_VALUE;
     if (program->kernels > 0)
         return CL_INVALID_OPERATION;
-    cl_int error = choose(program, count, list, &devices, &chosen);
+    cl_int error = choose_devices(program, count, list, &devices, &chosen);
     for (uint32_t i = 0; i < chosen && error == CL_SUCCESS; i++) {
         struct opencl_build *build = opencl_program_build(program, devices[i]);
         error =
@@ -147,7 +148,8 @@ static cl_int compile_program(cl_program handle, cl_uint count, const cl_device_
     if (!program->source || program->kernels > 0)
         return CL_INVALID_OPERATION;
     struct opencl_text *headers = headers_of(header_count, programs, names);
-    cl_int error = headers ? choose(program, count, list, &devices, &chosen) : CL_INVALID_PROGRAM;
+    cl_int error =
+        headers ? choose_devices(program, count, list, &devices, &chosen) : CL_INVALID_PROGRAM;
     const struct opencl_text source = {NULL, program->source, strlen(program->source)};
     for (uint32_t i = 0; i < chosen && error == CL_SUCCESS; i++) {
         struct opencl_build *build = opencl_program_build(program, devices[i]);

@@ -22,7 +22,7 @@ const struct hip_function *opencl_kernel_function(const struct hip_module *modul
 
 /* ---- making ---- */
 
-static void destroy(struct opencl_object *object)
+static void destroy_kernel(struct opencl_object *object)
 {
     struct opencl_kernel_object *kernel = (struct opencl_kernel_object *)object;
     for (uint32_t i = 0; i < kernel->facts->argument_count; i++)
@@ -46,7 +46,7 @@ static struct opencl_kernel_object *make_kernel(struct opencl_program *program,
         kernel->values[i].bytes = opencl_allocate(facts->arguments[i].size);
     program->kernels++;
     opencl_hold(&program->object);
-    opencl_object_begin(&kernel->object, OPENCL_KERNEL, destroy);
+    opencl_object_begin(&kernel->object, OPENCL_KERNEL, destroy_kernel);
     return kernel;
 }
 
@@ -64,7 +64,7 @@ static bool is_alike(const struct opencl_kernel *a, const struct opencl_kernel *
     return alike;
 }
 
-static cl_kernel create(cl_program handle, const char *name, cl_int *error)
+static cl_kernel create_kernel(cl_program handle, const char *name, cl_int *error)
 {
     struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
     const struct opencl_kernel *first = NULL;
@@ -86,7 +86,7 @@ static cl_kernel create(cl_program handle, const char *name, cl_int *error)
 }
 
 OPENCL_MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *errcode_ret),
-            create(program, name, &error));
+            create_kernel(program, name, &error));
 
 static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl_uint *count)
 {

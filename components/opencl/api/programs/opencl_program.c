@@ -82,7 +82,7 @@ bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size
 
 /* ---- programs ---- */
 
-static void destroy(struct opencl_object *object)
+static void destroy_program(struct opencl_object *object)
 {
     struct opencl_program *program = (struct opencl_program *)object;
     for (uint32_t i = 0; i < program->build_count; i++)
@@ -99,13 +99,13 @@ struct opencl_program *opencl_program_make(struct opencl_context *context,
 {
     struct opencl_program *program = opencl_allocate(sizeof *program);
     program->context = context;
-    program->object.destroy = destroy;
+    program->object.destroy = destroy_program;
     program->builds = opencl_allocate(count * sizeof *program->builds);
     program->build_count = count;
     for (uint32_t i = 0; i < count; i++)
         program->builds[i] = (struct opencl_build){.device = devices[i], .status = CL_BUILD_NONE};
     opencl_hold(&context->object);
-    opencl_object_begin(&program->object, OPENCL_PROGRAM, destroy);
+    opencl_object_begin(&program->object, OPENCL_PROGRAM, destroy_program);
     return program;
 }
 

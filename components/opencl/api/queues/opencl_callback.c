@@ -61,7 +61,7 @@ static void make_call(struct opencl_callback *callback)
     free(callback);
 }
 
-static void *serve(void *unused)
+static void *serve_callbacks(void *unused)
 {
     (void)unused;
     if (opencl_enter("clSetEventCallback") != CL_SUCCESS) {
@@ -107,7 +107,7 @@ cl_int CL_API_CALL clSetEventCallback(cl_event event, cl_int state,
     bool first = error == CL_SUCCESS && !has_thread;
     has_thread |= first;
     opencl_leave(error);
-    if (first && opencl.hip->make_thread(serve, NULL) != 0)
+    if (first && opencl.hip->make_thread(serve_callbacks, NULL) != 0)
         return CL_OUT_OF_HOST_MEMORY;
     return error;
 }

@@ -38,7 +38,7 @@ cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queu
 
 /* ---- events of commands ---- */
 
-static void destroy(struct opencl_object *object)
+static void destroy_event(struct opencl_object *object)
 {
     struct opencl_event *event = (struct opencl_event *)object;
     opencl_driver_note_end(event);
@@ -76,7 +76,7 @@ static void add_order(struct opencl_event *event, const struct opencl_enqueue *h
 struct opencl_event *opencl_event_make(struct opencl_context *context)
 {
     struct opencl_event *event = opencl_allocate(sizeof *event);
-    event->object.destroy = destroy;
+    event->object.destroy = destroy_event;
     event->object.holds = 1;
     event->context = context;
     event->state = CL_QUEUED;
@@ -122,7 +122,7 @@ static bool can_issue(const struct opencl_event *event)
     return true;
 }
 
-static cl_int order(const struct opencl_event *event)
+static cl_int order_event(const struct opencl_event *event)
 {
     cl_int error = CL_SUCCESS;
     for (uint32_t i = 0; i < event->wait_count && error == CL_SUCCESS; i++) {
@@ -138,7 +138,7 @@ static cl_int order(const struct opencl_event *event)
     return error;
 }
 
-static cl_int mark(const struct opencl_event *event, uint64_t *ticket)
+static cl_int mark_event(const struct opencl_event *event, uint64_t *ticket)
 {
     return opencl_status(opencl.api->mark(event->lane, true, ticket));
 }
@@ -146,16 +146,16 @@ static cl_int mark(const struct opencl_event *event, uint64_t *ticket)
 static cl_int run_event(struct opencl_event *event)
 {
     bool profiles = (event->queue->flags & CL_QUEUE_PROFILING_ENABLE) != 0;
-    cl_int error = order(event);
+    cl_int error = order_event(event);
     if (error == CL_SUCCESS && profiles)
-        error = mark(event, &event->begin);
+        error = mark_event(event, &event->begin);
     if (error == CL_SUCCESS && event->command)
         error = event->command->issue(event->command, event);
     if (error == CL_SUCCESS && profiles)
-        error = mark(event, &event->end);
+        error = mark_event(event, &event->end);
     event->ticket = profiles ? event->end : event->ticket;
     if (error == CL_SUCCESS && event->ticket == 0)
-        error = mark(event, &event->ticket);
+        error = mark_event(event, &event->ticket);
     if (error == CL_SUCCESS)
         opencl_driver_note_event(event);
     return error;
@@ -169,13 +169,13 @@ static void drop_waits(struct opencl_event *event)
         opencl_drop(&event->waits[i]->object);
 }
 
-static cl_int issue(struct opencl_event *event)
+static cl_int issue_event(struct opencl_event *event)
 {
     event->submitted_ps = opencl.api->now();
     cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run_event(event);
     event->state = error == CL_SUCCESS ? CL_SUBMITTED : error;
     drop_waits(event);
-    opencl.hip->progressed();
+    opencl.hip->turns_progress();
     return error;
 }
 
@@ -195,7 +195,7 @@ static struct opencl_event *take_ready(void)
 void opencl_events_issue(void)
 {
     for (struct opencl_event *event; (event = take_ready());) {
-        issue(event);
+        issue_event(event);
         opencl_drop(&event->object);
     }
     opencl_note_done();
@@ -234,7 +234,7 @@ static cl_int start_event(const struct opencl_enqueue *how, struct opencl_event 
         keep_event(event);
         return CL_SUCCESS;
     }
-    cl_int error = issue(event);
+    cl_int error = issue_event(event);
     bool from_list = error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     return from_list && !how->blocking ? CL_SUCCESS : error;
 }
@@ -256,7 +256,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
         become_barrier(event);
     error = start_event(how, event);
     if (error == CL_SUCCESS && how->event) {
-        opencl_object_begin(&event->object, OPENCL_EVENT, destroy);
+        opencl_object_begin(&event->object, OPENCL_EVENT, destroy_event);
         *how->event = event->object.handle;
     }
     if (error == CL_SUCCESS && how->blocking && opencl_event_wait(event) != CL_SUCCESS)

@@ -31,7 +31,7 @@ struct opencl_event {
     struct opencl_event *next; /* of those that are not issued */
 };
 
-/* What a command does. issue() enqueues it on `event->lane` and sets the ticket of the last step,
+/* What a command does. `issue` enqueues it on `event->lane` and sets the ticket of the last step,
  * or leaves it 0 when there is nothing to do. Its memory begins with this struct and lives as long
  * as the event. */
 struct opencl_command {

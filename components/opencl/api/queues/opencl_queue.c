@@ -94,7 +94,7 @@ void opencl_queues_finish(void)
 /* ---- making and ending ---- */
 
 /* The commands of a queue hold it until they are known to be over. */
-static void destroy(struct opencl_object *object)
+static void destroy_queue(struct opencl_object *object)
 {
     struct opencl_queue *queue = (struct opencl_queue *)object;
     for (struct opencl_queue **link = &queues; *link; link = &(*link)->next)
@@ -177,9 +177,9 @@ static cl_int check_flags(cl_command_queue_properties flags)
                                                : CL_SUCCESS;
 }
 
-static cl_command_queue create(cl_context context_handle, cl_device_id device_handle,
-                               const cl_queue_properties *properties,
-                               cl_command_queue_properties flags, cl_int *error)
+static cl_command_queue create_queue(cl_context context_handle, cl_device_id device_handle,
+                                     const cl_queue_properties *properties,
+                                     cl_command_queue_properties flags, cl_int *error)
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, context_handle);
     struct opencl_device *device = opencl_find(OPENCL_DEVICE, device_handle);
@@ -207,22 +207,22 @@ static cl_command_queue create(cl_context context_handle, cl_device_id device_ha
     queues = queue;
     *error = make_lanes(queue);
     if (*error != CL_SUCCESS) {
-        destroy(&queue->object);
+        destroy_queue(&queue->object);
         return NULL;
     }
-    opencl_object_begin(&queue->object, OPENCL_QUEUE, destroy);
+    opencl_object_begin(&queue->object, OPENCL_QUEUE, destroy_queue);
     return queue->object.handle;
 }
 
 OPENCL_MAKE(cl_command_queue, clCreateCommandQueueWithProperties,
             (cl_context context, cl_device_id device, const cl_queue_properties *properties,
              cl_int *errcode_ret),
-            create(context, device, properties, 0, &error));
+            create_queue(context, device, properties, 0, &error));
 
 OPENCL_MAKE(cl_command_queue, clCreateCommandQueue,
             (cl_context context, cl_device_id device, cl_command_queue_properties flags,
              cl_int *errcode_ret),
-            create(context, device, NULL, flags, &error));
+            create_queue(context, device, NULL, flags, &error));
 
 OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
             opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);

@@ -21,8 +21,8 @@ static struct itrace_command *add_command(struct itrace_list *list,
     return &list->commands[list->count++];
 }
 
-/* "MemcpyHtoD,0xADDRESS,BYTES". A line that is none leaves *wrong as it is; one that cannot be sets
- * it: no card has so much memory, and no address lies behind the last. */
+/* "MemcpyHtoD,0xADDRESS,BYTES". A line of another form leaves *wrong as it is. A copy that cannot
+ * be sets *wrong: no card has so much memory, and no address lies after the last one. */
 static bool take_copy(struct itrace_list *list, const char *text, uint64_t line, const char **wrong)
 {
     struct itrace_command c = {.kind = ITRACE_COMMAND_WRITE, .line = line};

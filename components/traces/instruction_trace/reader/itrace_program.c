@@ -1,6 +1,6 @@
-/* A line is compared with the instruction that followed the last one the time before, then with
- * those of its PC; only what equals none of them is taken apart. The text of an instruction is
- * checked once, what changes from line to line each time. */
+/* A line is compared with the instruction that followed its predecessor the last time, then with
+ * the instructions of its PC. Only a line that equals none of them is parsed. The text of an
+ * instruction is checked once, the parts that change from line to line each time. */
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"

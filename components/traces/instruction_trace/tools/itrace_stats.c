@@ -1,5 +1,5 @@
-/* Sets are the only thing that grows, with what a kernel touches; those of one kernel are kept
- * until the next one is read. */
+/* Only the sets grow, with the lines and pages that a kernel touches. The sets of one kernel are
+ * kept until the next kernel is read. */
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
 
 #include <string.h>

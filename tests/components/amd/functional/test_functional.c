@@ -95,12 +95,26 @@ static const uint32_t change[] = {
     0xbf810000,             /* s_endpgm */
 };
 
+/* Each work-item takes numbers from data[0] until they are 12 and more. */
+enum { TAKE_ONCE = 4, TAKE_NUMBERS = 12 };
+static const uint32_t take_numbers[] = {
+    0x7e020200,             /* v_mov_b32 v1, s0 */
+    0x7e040201,             /* v_mov_b32 v2, s1 */
+    0x7e000281,             /* v_mov_b32 v0, 1 */
+    0xdd090000, 0x03000001, /* loop: flat_atomic_add v3, v[1:2], v0 glc */
+    0xbf8c0070,             /* s_waitcnt vmcnt(0) lgkmcnt(0) */
+    0x7d98068c,             /* v_cmp_gt_u32 vcc, 12, v3 */
+    0xbf87fffb,             /* s_cbranch_vccnz loop */
+    0xbf810000,             /* s_endpgm */
+};
+
 static const uint32_t broken[] = {0xffffffff, 0xffffffff, 0xffffffff};
 
 static struct program_table program;
 static struct page_table *pages;
 static bool touching;
 static uint32_t threads;
+static struct sampler_work *counts;
 
 static void put_memory(uint64_t physical, const void *from, size_t bytes)
 {
@@ -168,7 +182,8 @@ static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t bl
                                              .descriptor = &descriptor,
                                              .most_instructions = limit,
                                              .touches = touching,
-                                             .threads = threads};
+                                             .threads = threads,
+                                             .executed = counts};
     static struct functional_result result;
     functional_run(&launch, &result);
     return result;
@@ -392,6 +407,25 @@ Test(functional, a_fault_is_that_of_one_thread_however_many_share_the_launch)
     cr_assert_eq(one.address, four.address);
     cr_assert_eq(one.instructions, four.instructions);
     cr_assert(!memcmp(got[0], got[1], sizeof got[0]));
+}
+
+/* The first would take all numbers if it went on alone, as no simulated launch does. */
+Test(functional, wavefronts_that_compete_are_about_as_long_as_in_a_simulated_launch)
+{
+    enum { GROUPS = 4, LONGEST = 4 + 5 * TAKE_ONCE };
+    static const uint32_t zero;
+    open_memory(take_numbers, sizeof take_numbers);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct sampler_work work = {0};
+        counts = &work;
+        threads = 1 + 3 * i;
+        host_view_write(table(), DATA, &zero, sizeof zero);
+        struct functional_result r = run(DATA, GROUPS, 1, GROUPS, 0);
+        cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+        cr_assert_eq(r.instructions, 4 * GROUPS + (TAKE_NUMBERS + GROUPS) * TAKE_ONCE);
+        cr_assert_eq(work.longest, LONGEST, "%u threads: %lu", threads,
+                     (unsigned long)work.longest);
+    }
 }
 
 /* Work-group 0 waits for others, which write without waiting. */

@@ -1,0 +1,135 @@
+/* Blocks that are filled from the front. They double in size, so that a small region costs little;
+ * what is large gets a block of its own, so that the rest of the current one is not lost. Called by
+ * the language, the generator, and readers of files. */
+#include "base/region.h"
+
+#include "base/grow.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT       ((size_t)16)
+#define FIRST_BYTES     ((size_t)16 * 1024)
+#define LAST_BYTES      ((size_t)256 * 1024) /* malloc maps it, so it is zero already */
+#define OWN_BLOCK_BYTES (LAST_BYTES / 4)
+
+struct region_block {
+    struct region_block *next;
+    alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+void region_init(struct region *region, const char *what)
+{
+    *region = (struct region){.what = what};
+}
+
+void region_release(struct region *region)
+{
+    for (struct region_block *block = region->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        free(block);
+    }
+    region_init(region, region->what);
+}
+
+static struct region_block *new_block(const struct region *region, size_t bytes)
+{
+    return grow_zeroed(sizeof(struct region_block) + bytes, region->what);
+}
+
+static void *take_own_block(struct region *region, size_t size)
+{
+    struct region_block *own = new_block(region, size);
+    struct region_block **after = region->blocks != NULL ? &region->blocks->next : &region->blocks;
+    own->next = *after;
+    *after = own;
+    return own->bytes;
+}
+
+/* The block that is filled next has room for `size`. */
+static void open_block(struct region *region, size_t size)
+{
+    size_t bytes = region->capacity == 0 ? FIRST_BYTES : 2 * region->capacity;
+    while (bytes < size)
+        bytes *= 2;
+    region->capacity = bytes < LAST_BYTES ? bytes : LAST_BYTES;
+    region->used = 0;
+    struct region_block *block = new_block(region, region->capacity);
+    block->next = region->blocks;
+    region->blocks = block;
+}
+
+void *region_take(struct region *region, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        size = SIZE_MAX / 2; /* there is as little memory for that, and it can be counted */
+    size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    region->total += size;
+    if (region->capacity - region->used < size || region->blocks == NULL) {
+        if (size > OWN_BLOCK_BYTES)
+            return take_own_block(region, size);
+        open_block(region, size);
+    }
+    void *taken = region->blocks->bytes + region->used;
+    region->used += size;
+    return taken;
+}
+
+void *region_take_array(struct region *region, size_t count, size_t size)
+{
+    return region_take(region, size > 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+}
+
+char *region_strndup(struct region *region, const char *text, size_t size)
+{
+    char *copy = region_take(region, size + 1);
+    if (size > 0)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+char *region_strdup(struct region *region, const char *text)
+{
+    return region_strndup(region, text, strlen(text));
+}
+
+/* Most texts are short, and are then made once. */
+char *region_vprintf(struct region *region, const char *format, va_list args)
+{
+    char usual[256];
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(usual, sizeof usual, format, again);
+    va_end(again);
+    if (length < 0)
+        abort(); /* a format that is wrong */
+    char *text = region_take(region, (size_t)length + 1);
+    if (length < (int)sizeof usual)
+        memcpy(text, usual, (size_t)length + 1);
+    else
+        vsnprintf(text, (size_t)length + 1, format, args);
+    return text;
+}
+
+char *region_printf(struct region *region, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = region_vprintf(region, format, args);
+    va_end(args);
+    return text;
+}
+
+void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *capacity,
+                  size_t item_size)
+{
+    if (count < *capacity)
+        return items;
+    *capacity = count == 0 ? REGION_LEAST_ITEMS : count * 2;
+    void *grown = region_take_array(region, *capacity, item_size);
+    if (count > 0)
+        memcpy(grown, items, count * item_size);
+    return grown;
+}
