@@ -67,6 +67,14 @@ def swept(tmp_path_factory):
 # ---- the command
 
 
+def test_one_platform_of_generic_code_is_not_compiled_for_its_parameters(tmp_path):
+    """Not even to find out what its points depend on."""
+    sweep(tmp_path / "out", "--generic", "--vary", "ticker.most=7", program=(),
+          platform="tests/system/small/small.heddle", env={"HEDDLE_CACHE": str(tmp_path / "cache")})
+    generated = (tmp_path / "cache/platforms").rglob("ticker__*.c")
+    assert {file.name for file in generated} == {"ticker__generic.c"}
+
+
 def test_points_are_runs_of_heddle_run(swept, measure):
     rows = rows_of(swept.out)
     assert [(r["gpu.l2"], r["n"]) for r in rows] == [
@@ -214,8 +222,8 @@ def test_combination_that_the_platform_refuses_fails_alone(tmp_path):
 def test_limit_ends_points(tmp_path):
     program = ["/bin/sh", "-c", f"test $0 = 1 || while :; do :; done; {PROGRAMS}/vectoradd 64",
                "{x}"]
-    sweep(tmp_path / "out", "--vary", "{x}=1,2", "--limit", 1, program=program, status=1,
-          says=[r"2 \(sh x=2\): took more than the limit of 1 CPU seconds"])
+    sweep(tmp_path / "out", "--generic", "--vary", "{x}=1,2", "--limit", 1, program=program,
+          status=1, says=[r"2 \(sh x=2\): took more than the limit of 1 CPU seconds"])
 
 
 def limited_run(tmp_path, script, limit=1):

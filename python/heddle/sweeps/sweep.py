@@ -196,7 +196,7 @@ class Sweep:
         """Digests of what the result of each point depends on."""
         hip = digest_of(self.toolkit.hip, "cannot read") if self.toolkit.hip else ""
         firsts = {p.platform: p.settings for p in reversed(self.points)}
-        generic = self.platforms > 1  # what is built anyway
+        generic = self.plan.generic or self.platforms > 1  # what is built anyway
         of_platform = {platform: self.toolkit.platform_digest(platform, settings, generic)
                        for platform, settings in firsts.items()}
         same = digest(hip, digest_of(self.toolkit.path, "cannot read"),
