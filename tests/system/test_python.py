@@ -98,7 +98,7 @@ def test_sweep_has_frames_of_its_tables(tmp_path):
     with pytest.raises(heddle.Mistake, match="'m' is not varied"):
         found.plot("cycles", "m")
     with pytest.raises(heddle.Mistake, match="is another sweep"):
-        heddle.sweep(*words, vary={"{n}": [64]})
+        heddle.sweep(*words, vary={"{n}": [64], "gpu.sa.l1v.size": "8KiB,16KiB"})
     with pytest.raises(heddle.Mistake, match="folder without a sweep"):
         heddle.open_sweep(tmp_path)
 
