@@ -163,6 +163,8 @@ def traffic_table(records, which):
     inside = count = 0
     errors = []
     for platform, program, full, sampled in rows(records, which):
+        if "read" not in full:
+            continue
         cells = []
         for one in TRAFFIC:
             (value, interval), truth = sampled[one], full[one]
