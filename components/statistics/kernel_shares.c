@@ -86,29 +86,43 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
     pthread_mutex_unlock(&lock);
 }
 
-static void fill_slots(struct kernel_shares *s, uint64_t cycles)
+/* Takes the times of ends out of the details. */
+static uint64_t take_slots_end(struct kernel_shares *s)
+{
+    struct kernel_detail *end = detail_of(s, NULL, KERNEL_SHARES_END);
+    if (!end)
+        bug("the shares of a kernel do not say when they ended");
+    uint64_t slots_end = end->value;
+    memmove(end, end + 1, (size_t)(&s->detail[--s->count] - end) * sizeof *end);
+    return slots_end;
+}
+
+static void fill_slots(struct kernel_shares *s, uint64_t begin, uint64_t end)
 {
     static const char all[] = "slot_cycles";
-    struct kernel_detail *empty = detail_of(s, "slot_cycles.empty", "launch");
+    uint64_t told = 0, slots_end = take_slots_end(s);
+    struct kernel_detail *before = detail_of(s, "slot_cycles.empty", "launch");
+    struct kernel_detail *after = detail_of(s, "slot_cycles.empty", "draining");
     const struct kernel_detail *slots = detail_of(s, NULL, "slots");
-    uint64_t told = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         const char *group = s->detail[i].group;
         if (group && !strncmp(group, all, sizeof all - 1))
             told += s->detail[i].value;
     }
-    if (!empty || !slots || told > slots->value * cycles)
+    if (!before || !after || !slots || slots_end > slots->value * end
+        || slots_end < slots->value * begin + told)
         bug("shares of a kernel tell of more slot-cycles than there were");
-    empty->value += slots->value * cycles - told;
+    before->value += slots_end - slots->value * begin - told;
+    after->value += slots->value * end - slots_end;
 }
 
-void kernel_shares_close(uint32_t kernel, uint64_t cycles)
+void kernel_shares_close(uint32_t kernel, uint64_t begin, uint64_t end)
 {
     if (!kernel_is_kept(kernel))
         return;
     pthread_mutex_lock(&lock);
     struct kernel_shares *s = find_share(true, kernel);
-    fill_slots(s, cycles);
+    fill_slots(s, begin, end);
     s->open = false;
     pthread_mutex_unlock(&lock);
     kernel_describe(kernel, s->detail, s->count);

@@ -26,9 +26,13 @@ void kernel_shares_open(uint32_t kernel);
 void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
                        const enum kernel_merge *merge, uint32_t number);
 
-/* All shares have ended, `cycles` after the whole began. The slots were empty before and after a
- * share ran: what is missing of slots times cycles becomes slot_cycles.empty.launch. */
-void kernel_shares_close(uint32_t kernel, uint64_t cycles);
+/* Each share adds its slots times the cycle of its end by this name, of a clock like that of
+ * kernel_shares_close(). The record does not have it. */
+#define KERNEL_SHARES_END "slots_end"
+
+/* All shares have ended. The launch ran from cycle `begin` to `end`. Slots were empty before a
+ * share ran, which becomes slot_cycles.empty.launch, and after it, slot_cycles.empty.draining. */
+void kernel_shares_close(uint32_t kernel, uint64_t begin, uint64_t end);
 
 /* Statistics begin: no kernel has shares. Called by kernel_forget(). */
 void kernel_shares_forget(void);

@@ -59,6 +59,15 @@ def test_launch_on_several_dies_is_one_record(measure):
     assert done.total(r"gpu\.xcd\[1\].*cu", "work_groups") == 35
 
 
+def test_slots_of_dies_that_have_ended_are_empty_behind_the_work(measure):
+    """Of one work-group two dies have nothing, and they wait for its end, not for its begin."""
+    done = measure(f"{THREE} --generic -- {PROGRAMS / 'cdna/vectoradd.gfx942'} 64", "^vectoradd 64 ")
+    kernel = done.stats["kernels"][0]
+    assert kernel["work_groups"] == 1 and "slots_end" not in kernel
+    empty = kernel["slot_cycles"]["empty"]
+    assert empty["draining"] > 2 / 3 * kernel["slots"] * kernel["cycles"] > 10 * empty["launch"] > 0
+
+
 def test_launch_on_several_dies_is_one_in_a_trace(run, tmp_path):
     """What each die does of it is no launch of its own."""
     run(f"{THREE} --generic --record perfetto={tmp_path}/trace --record-kernel 9"

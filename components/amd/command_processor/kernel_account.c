@@ -148,8 +148,11 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     struct slot_details details = {0};
     describe_cycles(k, shape, all, now, &details);
     describe_occupancy(k, shape, &details);
-    if (shape->shared)
+    if (shape->shared) {
+        slot_details_add(&details, NULL, KERNEL_SHARES_END,
+                         (uint64_t)shape->units * shape->slots * now);
         kernel_shares_add(record, details.detail, details.merge, details.count);
-    else
+    } else {
         kernel_describe(record, details.detail, details.count);
+    }
 }

@@ -218,7 +218,7 @@ static void deal_end(struct dealer *c, uint32_t number)
 {
     struct deal *deal = deal_at(c, number);
     if (deal->launch) {
-        kernel_shares_close(deal->record, dealer_now(c) - deal->begin);
+        kernel_shares_close(deal->record, deal->begin, dealer_now(c));
         kernel_end(&c->io.base, deal->record);
         timeline_end(&c->io.base, number, program_kernel_name(dealer_program(c), deal->kernel));
     }
