@@ -1,5 +1,5 @@
 /* A timed dram with a cache in front (memory_side_cache.h): hits, and writes, are answered after
- * the latency of the cache; a read that misses asks memory, and so does the line that goes.
+ * the latency of the cache; a miss asks memory. Writes, and atomics, go on to memory.
  *
  * The latency stands in the rings of answers, since every answer takes it; one from memory takes
  * the rest of the memory's overhead in addition. */
@@ -10,8 +10,7 @@
 
 static void dram_warm_settle(struct dram *c, const struct warm_access *a)
 {
-    bool writes = a->kind == WARM_WRITE || a->kind == WARM_ATOMIC;
-    dram_front_ops(c)->settle(dram_front(c), a->physical, writes);
+    dram_front_ops(c)->settle(dram_front(c), a->physical, a->kind == WARM_WRITE);
 }
 
 /* Returns what stands in the rings of answers. */
@@ -25,14 +24,19 @@ static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
     return latency_ps;
 }
 
-/* Writes the line that goes to memory, which takes writes at once or not now. */
-static bool dram_let_go(struct dram *c, uint64_t address)
+/* Request `m` of `port` changes nothing, or a line that memory has room to be told of. */
+static bool dram_serve_cached(struct dram *c, unsigned port, const struct mem_request *m,
+                              uint64_t address, uint64_t now_ps)
 {
-    if (dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE,
-                                 component_now_ps(&c->io.base))
-        == DRAM_TIMING_FULL)
+    if (!dram_can_reply(c, port))
         return false;
-    dram_front_ops(c)->clean(dram_front(c), address);
+    if (message_kind(m) != MEM_READ
+        && dram_timing_ops(c)->take(dram_timing(c), 0, address, DRAM_TIMING_WRITE, now_ps)
+               == DRAM_TIMING_FULL) {
+        c->refused |= (uint8_t)(1u << port);
+        return false;
+    }
+    dram_serve(c, port, m);
     return true;
 }
 
@@ -45,19 +49,16 @@ static inline bool dram_take_cached(struct dram *c, unsigned port, const struct 
         dram_wake_at(c, c->free_at);
         return false;
     }
-    struct memory_side_look look = ops->look(dram_front(c), address);
-    if (look.dirty && !dram_let_go(c, look.goes))
-        return false;
-    if (look.hit || kind == MEM_WRITE) {
-        if (!dram_can_reply(c, port))
+    unsigned access = DRAM_TIMING_READ | (kind == MEM_ATOMIC ? DRAM_TIMING_WRITE : 0);
+    if (kind == MEM_WRITE || ops->holds(dram_front(c), address)) {
+        if (!dram_serve_cached(c, port, m, address, now_ps))
             return false;
-        dram_serve(c, port, m);
-    } else if (!dram_take_memory(c, port, m, kind, address, bytes, DRAM_TIMING_READ, now_ps)) {
+    } else if (!dram_take_memory(c, port, m, kind, address, bytes, access, now_ps)) {
         return false;
     } else if (dram_is_probing(c, port)) {
         dram_note_holder(c, m, address);
     }
-    ops->settle(dram_front(c), address, kind != MEM_READ);
+    ops->settle(dram_front(c), address, kind == MEM_WRITE);
     c->free_at = dram_now(c) + ops->interval(dram_front(c), address, kind == MEM_ATOMIC);
     return true;
 }

@@ -1,11 +1,11 @@
 /* A slice of Infinity Cache: tags, in order of use, and no bytes.
  *
- * A set is an array of line numbers, the most recently used first; the lowest bits say what is
- * known of the line. A line comes at a read, when memory has been asked for it, or at a write,
- * without: what a write leaves out is in memory, and reading it when the line goes is not modelled.
+ * A set is an array of line numbers, the most recently used first; the lowest bit says that there
+ * is one. A line comes at a read or an atomic, when memory has been asked for it. Memory has what
+ * is written, so a line goes without a word.
  *
  * The lower half of each place stands in one table, the upper half in another. The second table is
- * not touched before a line needs it: with lines of 128 bytes, from 128 GiB on. */
+ * not touched before a line needs it: with lines of 128 bytes, from 256 GiB on. */
 #include "infinity_cache.gen.h"
 
 #include <string.h>
@@ -18,9 +18,7 @@
 #define BLOCK_WAYS 4u
 
 #define LINE_HERE      ((uint64_t)1)
-#define LINE_CHANGED   ((uint64_t)2)
-#define LINE_FLAGS     ((uint64_t)3)
-#define LINE_FLAG_BITS 2
+#define LINE_FLAG_BITS 1
 
 struct infinity_cache {
     struct infinity_cache_io io;
@@ -92,10 +90,10 @@ static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t 
     arena_at(uint32_t, p->upper)[index] = (uint32_t)(what >> 32);
 }
 
-/* The line of an address as it stands in its place, without flags. */
+/* The line of an address as it stands in its place. */
 static uint64_t infinity_line(const struct infinity_cache *p, uint64_t address)
 {
-    return address / p->line << LINE_FLAG_BITS;
+    return address / p->line << LINE_FLAG_BITS | LINE_HERE;
 }
 
 static __attribute__((noinline)) uint32_t infinity_find_far(const struct infinity_cache *p,
@@ -103,15 +101,10 @@ static __attribute__((noinline)) uint32_t infinity_find_far(const struct infinit
 {
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
         uint64_t there = infinity_get(p, set, i);
-        if (!there || (there | LINE_FLAGS) == (line | LINE_FLAGS))
+        if (!there || there == line)
             return i;
     }
     return infinity_ways(p);
-}
-
-static inline bool infinity_is_same(uint32_t there, uint32_t line)
-{
-    return (there | (uint32_t)LINE_FLAGS) == (line | (uint32_t)LINE_FLAGS);
 }
 
 /* The line's way in the set; else the first empty way, or the number of ways. Looks at lower halves
@@ -121,7 +114,7 @@ static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64
 {
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
         uint32_t there = *infinity_near(p, set, i);
-        if (!there || infinity_is_same(there, line))
+        if (!there || there == line)
             return i;
     }
     return infinity_ways(p);
@@ -134,7 +127,7 @@ static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t se
 }
 
 /* Is there a line in this place? */
-static bool infinity_holds(const struct infinity_cache *p, uint64_t set, uint32_t place)
+static bool infinity_is_line(const struct infinity_cache *p, uint64_t set, uint32_t place)
 {
     return place < infinity_ways(p) && infinity_get(p, set, place);
 }
@@ -157,18 +150,11 @@ static uint32_t infinity_interval(struct part *self, uint64_t address, bool atom
     return (uint32_t)(again ? k->atomic_same : k->atomic);
 }
 
-static struct memory_side_look infinity_look(struct part *self, uint64_t address)
+static bool infinity_holds(struct part *self, uint64_t address)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t set = infinity_set(p, address);
-    uint32_t place = infinity_find(p, set, infinity_line(p, address));
-    if (infinity_holds(p, set, place))
-        return (struct memory_side_look){.hit = true};
-    if (place < infinity_ways(p))
-        return (struct memory_side_look){.dirty = false};
-    uint64_t last = infinity_get(p, set, infinity_ways(p) - 1);
-    return (struct memory_side_look){.dirty = last & LINE_CHANGED,
-                                     .goes = (last >> LINE_FLAG_BITS) * p->line};
+    return infinity_is_line(p, set, infinity_find(p, set, infinity_line(p, address)));
 }
 
 static inline void infinity_count(struct infinity_cache *p, bool here)
@@ -180,16 +166,14 @@ static inline void infinity_count(struct infinity_cache *p, bool here)
 }
 
 static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache *p, uint64_t set,
-                                                          uint64_t line, uint64_t flags)
+                                                          uint64_t line)
 {
     p->far = true;
     uint32_t place = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
-    bool here = infinity_holds(p, set, place);
-    flags |= here ? infinity_get(p, set, place) & LINE_CHANGED : 0;
-    infinity_count(p, here);
+    infinity_count(p, infinity_is_line(p, set, place));
     for (uint32_t i = place < last ? place : last; i > 0; i--)
         infinity_put(p, set, i, infinity_get(p, set, i - 1));
-    infinity_put(p, set, 0, line | flags);
+    infinity_put(p, set, 0, line);
 }
 
 /* Moves on what stands in front of its place, or of the first that is empty, on the way there. */
@@ -197,32 +181,25 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     uint64_t line = infinity_line(p, address), set = infinity_set(p, address);
-    uint64_t flags = LINE_HERE | (writes ? LINE_CHANGED : 0);
-    if (engine_unlikely(p->far || line >> 32)) {
-        infinity_settle_far(p, set, line, flags);
+    if (writes && !infinity_holds(self, address)) {
+        infinity_count(p, false);
         return;
     }
-    uint32_t next = (uint32_t)(line | flags), there = 0;
+    if (engine_unlikely(p->far || line >> 32)) {
+        infinity_settle_far(p, set, line);
+        return;
+    }
+    uint32_t next = (uint32_t)line, there = 0;
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
         uint32_t *at = infinity_near(p, set, i);
         there = *at;
         *at = next;
-        if (!there || infinity_is_same(there, (uint32_t)line))
+        if (!there || there == (uint32_t)line)
             break;
         next = there;
         there = 0;
     }
-    *infinity_near(p, set, 0) |= there & (uint32_t)LINE_CHANGED;
     infinity_count(p, there != 0);
-}
-
-static void infinity_clean(struct part *self, uint64_t address)
-{
-    struct infinity_cache *p = (struct infinity_cache *)(void *)self;
-    uint64_t set = infinity_set(p, address);
-    uint32_t place = infinity_find(p, set, infinity_line(p, address));
-    arena_at(uint32_t, p->lower)[infinity_index(p, set, place)] &= ~(uint32_t)LINE_CHANGED;
-    p->io.stats.writebacks++;
 }
 
 static void infinity_drop(struct part *self)
@@ -237,7 +214,6 @@ static void infinity_drop(struct part *self)
 static const struct memory_side_cache_ops infinity_cache_ops = {.setup = infinity_setup,
                                                                 .latency = infinity_latency,
                                                                 .interval = infinity_interval,
-                                                                .look = infinity_look,
+                                                                .holds = infinity_holds,
                                                                 .settle = infinity_settle,
-                                                                .clean = infinity_clean,
                                                                 .drop = infinity_drop};

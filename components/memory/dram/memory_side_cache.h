@@ -2,8 +2,8 @@
  * through it, so it has no duties of coherence, and the bytes are those of the simulated memory. It
  * only says what the timing part is spared.
  *
- * look() says what a request would need of memory, and changes nothing; settle() follows when that
- * has been taken. */
+ * holds() says whether a request needs nothing of memory but to be told of a change, and changes
+ * nothing; settle() follows when that has been taken. */
 #ifndef HEDDLE_COMPONENTS_MEMORY_SIDE_CACHE_H
 #define HEDDLE_COMPONENTS_MEMORY_SIDE_CACHE_H
 
@@ -12,12 +12,6 @@
 
 struct part;
 
-struct memory_side_look {
-    bool hit;      /* the line is here */
-    bool dirty;    /* it is not, and the line that goes for it has to be written to memory: */
-    uint64_t goes; /* its address */
-};
-
 struct memory_side_cache_ops {
     /* At start-up: memory has lines of `line` bytes. */
     void (*setup)(struct part *self, uint32_t line);
@@ -25,11 +19,9 @@ struct memory_side_cache_ops {
     uint32_t (*latency)(const struct part *self);
     /* Cycles from this request to the next that can be taken. */
     uint32_t (*interval)(struct part *self, uint64_t address, bool atomic);
-    struct memory_side_look (*look)(struct part *self, uint64_t address);
-    /* The line is here now, and the most recently used; `writes`: it is dirty. */
+    bool (*holds)(struct part *self, uint64_t address);
+    /* The line is here now, and the most recently used; `writes`: if it was here before. */
     void (*settle)(struct part *self, uint64_t address, bool writes);
-    /* The line has been written to memory. */
-    void (*clean)(struct part *self, uint64_t address);
     /* Forgets all lines. */
     void (*drop)(struct part *self);
 };

@@ -132,12 +132,13 @@ Test(infinity_cache, atomics_follow_each_other_slower_on_one_line)
     cr_expect_eq(*(uint8_t *)memory_at(0), 6);
 }
 
-/* Random reads and writes against sets of lines in order of use. */
+/* Random reads and writes against sets of lines in order of use: reads bring lines, and memory is
+ * told of all writes. */
 Test(infinity_cache, keeps_the_lines_that_were_used_last)
 {
     enum { REQUESTS = 3000, LINES = 64 };
     static uint8_t expected[LINES * 64];
-    uint64_t sets[SETS][WAYS] = {{0}}, random = 7, hits = 0, reads = 0;
+    uint64_t sets[SETS][WAYS] = {{0}}, random = 7, hits = 0, reads = 0, writes = 0;
     set_up();
     for (uint16_t i = 0; i < REQUESTS; i++) {
         uint64_t r = harness_random(&random), line = r % LINES, number = line;
@@ -149,10 +150,14 @@ Test(infinity_cache, keeps_the_lines_that_were_used_last)
         unsigned place = 0;
         while (place < WAYS && set[place] != line + 1)
             place++;
+        bool write = r >> 40 & 1;
         hits += place < WAYS;
-        memmove(set + 1, set, (place < WAYS ? place : WAYS - 1) * sizeof *set);
-        set[0] = line + 1;
-        if (r >> 40 & 1) {
+        if (place < WAYS || !write) {
+            memmove(set + 1, set, (place < WAYS ? place : WAYS - 1) * sizeof *set);
+            set[0] = line + 1;
+        }
+        if (write) {
+            writes++;
             send(harness_write(1 + 400u * i, i, line * 64, UINT64_MAX, bytes));
             memcpy(expected + line * 64, bytes, 64);
         } else {
@@ -168,9 +173,25 @@ Test(infinity_cache, keeps_the_lines_that_were_used_last)
     cr_expect_eq(s->hits, hits);
     cr_expect_eq(s->hits + s->misses, REQUESTS);
     cr_expect_eq(h->row_hits + h->row_misses + h->row_conflicts + h->forwarded + h->joined,
-                 reads + s->writebacks, "memory is asked for misses of reads and lines that go");
+                 reads + writes, "memory is asked for misses of reads, and told of writes");
     cr_expect_eq(stats()->reads + stats()->writes, REQUESTS);
     cr_expect_eq(memcmp(memory_at(0), expected, sizeof expected), 0);
+}
+
+/* Of an atomic that misses, memory reads and writes the line; of one that hits, it writes it. */
+Test(infinity_cache, tells_memory_of_atomics)
+{
+    uint8_t one[64] = {1};
+    set_up();
+    send(harness_atomic(1, 1, 0, 0xf, ISA_ATOMIC_ADD, 4, one, one));
+    send(harness_atomic(1000, 2, 0, 0xf, ISA_ATOMIC_ADD, 4, one, one));
+    send(harness_read(2000, 3, 0, 64));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    const struct hbm_stats *h =
+        &((const struct hbm_io *)(const void *)dram_timing(harness_instance(dram)))->stats;
+    cr_expect_eq(h->row_hits + h->row_misses + h->row_conflicts, 3);
+    cr_expect_eq(harness_reply(top, 3)->payload[0], 2);
+    cr_expect_eq(seen(3) - 2000, LATENCY + 1);
 }
 
 /* Half of the lines of one set are far up in memory, and differ from the others in nothing else. */
