@@ -78,8 +78,8 @@ REASONS = (
      "The measured time is off the line of its neighbours: 2048 steps take 12.3 us, 4096 take "
      "21.0."),
     (r"L2, all compute units",
-     "A sixth may be the measuring program's own: on MI210 it finds 4.3 TB/s, another one 5.1. What "
-     "keeps the card's L2s below their width is not published."),
+     "A sixth may be the measuring program's own: on MI210 it finds 4.3 TB/s, another one 5.1. "
+     "What keeps the card's L2s below their width is not published."),
     (r"HBM read",
      "Between the bound of latency (3 % of the wavefronts) and that of memory (75 %) the "
      "card's loads take longer than here."),
