@@ -35,6 +35,15 @@ def test_vector_is_added(measure, program, platform, mode):
     assert kernels == ["vector_add"]
 
 
+def test_a_toolkit_without_the_library_says_so(run, program, tmp_path):
+    """The loader would open another platform of the host."""
+    home = (HEDDLE.parent / "heddle.home").read_text().splitlines()
+    (tmp_path / "heddle.home").write_text(
+        "\n".join(line for line in home if not line.startswith("opencl=")) + "\n")
+    run(f"{R9NANO} -- {program('vector_add')}", "built without its OpenCL library", status=1,
+        env={"HEDDLE_HOME": str(tmp_path)})
+
+
 @pytest.mark.parametrize("mode", ["timing", "functional"])
 @pytest.mark.parametrize("name,says", [("memory", ""), ("events", ""), ("image_calls", ""), (
     "kernel_calls", r"^-3 text  2.50 1,2,3,4 z %\n")])

@@ -72,6 +72,12 @@ static bool has_cuda_inside(const char *program)
            && !names(program, "libcudart.so.");
 }
 
+static bool lacks_opencl(const struct command *c, const char *program)
+{
+    return !c->toolkit.opencl_library && !run_uses_rocm(c->options)
+           && names(program, "libOpenCL.so");
+}
+
 /* The system's loader of OpenCL opens our driver only. */
 static void offer_opencl(struct command *c)
 {
@@ -244,6 +250,14 @@ int run_program(struct command *c, const struct build_result *built, const struc
                 "heddle run: CUDA's runtime library is linked into '%s', and heddle's cannot take "
                 "its place: link it as a shared library (nvcc: -cudart shared; CMake: "
                 "CUDA_RUNTIME_LIBRARY Shared; clang: -lcudart)\n",
+                program);
+        return EXIT_ERRORS;
+    }
+    if (lacks_opencl(c, program)) {
+        fprintf(stderr,
+                "heddle run: '%s' uses OpenCL, and this heddle was built without its OpenCL "
+                "library, so the program would run on another platform: install "
+                "ocl-icd-opencl-dev and build again\n",
                 program);
         return EXIT_ERRORS;
     }
