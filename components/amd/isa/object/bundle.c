@@ -125,7 +125,7 @@ bool bundle_read(struct bundle *bundle, const void *bytes, size_t size)
 static char feature_sign(const char *features, const char *feature)
 {
     size_t length = strlen(feature);
-    for (const char *at = features; (at = strchr(at, ':')) != NULL;) {
+    for (const char *at = features; (at = strchr(at, ':'));) {
         at++;
         if (strncmp(at, feature, length) == 0 && (at[length] == '+' || at[length] == '-')) {
             return at[length];

@@ -214,7 +214,7 @@ static bool read_symbols(struct code_object *object, Elf *elf)
 {
     static const GElf_Word types[] = {SHT_DYNSYM, SHT_SYMTAB};
     for (size_t t = 0; t < 2; t++) {
-        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
             GElf_Shdr header;
             if (gelf_getshdr(section, &header) && header.sh_type == types[t]
                 && !read_symbol_section(object, elf, section, &header)) {
@@ -303,7 +303,7 @@ static bool read_relocation_section(struct code_object *object, Elf *elf, Elf_Sc
 
 static bool read_relocations(struct code_object *object, Elf *elf)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
         /* Only tables that are themselves loaded are for the loader; others are the linker's
          * leftovers. */
