@@ -43,12 +43,11 @@ static char *plain_text(struct region *region, const char *text, size_t size, ui
     size_t from = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     char *plain = region_take(region, size + 1);
     uint32_t n = 0;
-    for (size_t i = from; i < size; i++) {
+    for (size_t i = from; i < size; i++)
         if (text[i] != '\r')
             plain[n++] = text[i];
         else if (i + 1 == size || text[i + 1] != '\n')
             plain[n++] = '\n';
-    }
     *plain_size = n;
     return plain;
 }

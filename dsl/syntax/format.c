@@ -393,12 +393,11 @@ static const char *write_lines(struct formatter *f, size_t *size)
         uint32_t end = f->lines.items[i].kind != 0 ? run_end(f, i) : i + 1;
         size_t columns[COLUMNS];
         find_columns(f, i, end, columns);
-        for (; i < end; i++) {
+        for (; i < end; i++)
             if (f->lines.items[i].is_blank)
                 text_add(&out, "\n", 1);
             else
                 write_line(&out, &f->lines.items[i], columns);
-        }
     }
     *size = out.v.count;
     return text_end(&out);
