@@ -27,7 +27,7 @@ void region_init(struct region *region, const char *what)
 
 void region_release(struct region *region)
 {
-    for (struct region_block *block = region->blocks, *next; block != NULL; block = next) {
+    for (struct region_block *block = region->blocks, *next; block; block = next) {
         next = block->next;
         free(block);
     }
@@ -42,7 +42,7 @@ static struct region_block *new_block(const struct region *region, size_t bytes)
 static void *take_own_block(struct region *region, size_t size)
 {
     struct region_block *own = new_block(region, size);
-    struct region_block **after = region->blocks != NULL ? &region->blocks->next : &region->blocks;
+    struct region_block **after = region->blocks ? &region->blocks->next : &region->blocks;
     own->next = *after;
     *after = own;
     return own->bytes;
@@ -67,7 +67,7 @@ void *region_take(struct region *region, size_t size)
         size = SIZE_MAX / 2; /* there is as little memory for that, and it can be counted */
     size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     region->total += size;
-    if (region->capacity - region->used < size || region->blocks == NULL) {
+    if (region->capacity - region->used < size || !region->blocks) {
         if (size > OWN_BLOCK_BYTES)
             return take_own_block(region, size);
         open_block(region, size);

@@ -40,7 +40,7 @@ static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code 
 static bool is_for_others(const struct diagnostics *d, enum diagnostic_code code, struct span span)
 {
     const struct source_file *file = source_of(d->sources, span.begin);
-    return d->library_is_quiet && file != NULL && file->is_library
+    return d->library_is_quiet && file && file->is_library
            && diagnostic_severity(code) == COMPILE_WARNING;
 }
 
@@ -53,7 +53,7 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
     if (d->muted > 0 || is_for_others(d, code, span))
         return &d->sink;
     struct diagnostic *same = find_same(d, code, span, key);
-    if (same != NULL) {
+    if (same) {
         same->repeats +=
             key != NULL; /* another instance; without a key it is the same text looked at again */
         return &d->sink;
@@ -113,7 +113,7 @@ void diagnostic_help(struct diagnostics *d, struct diagnostic *to, const char *f
 
 void diagnostic_suggest(struct diagnostics *d, struct diagnostic *to, const char *suggestion)
 {
-    if (suggestion != NULL)
+    if (suggestion)
         diagnostic_help(d, to, "did you mean '%s'?", suggestion);
 }
 
@@ -128,7 +128,7 @@ static struct model_place publish_place(const struct diagnostics *d, struct span
                                         uint32_t *end_line, uint32_t *end_column)
 {
     struct source_position from = source_locate(d->sources, span.begin);
-    if (from.file == NULL) {
+    if (!from.file) {
         *end_line = *end_column = 0;
         return (struct model_place){NULL, 0, 0};
     }
@@ -141,7 +141,7 @@ static struct model_place publish_place(const struct diagnostics *d, struct span
 
 void diagnostics_finish(struct diagnostics *d)
 {
-    if (d->published != NULL)
+    if (d->published)
         return;
     for (uint32_t i = 1; i < d->list.count;
          i++) { /* at most DIAGNOSTIC_LIMIT: insertion sort will do */
@@ -184,7 +184,7 @@ void diagnostics_finish(struct diagnostics *d)
 static void print_source(const struct diagnostics *d, FILE *out, struct span span, bool colour)
 {
     struct source_position at = source_locate(d->sources, span.begin);
-    if (at.file == NULL)
+    if (!at.file)
         return;
     uint32_t size;
     const char *line = source_line(d->sources, at.file, at.line, &size);
@@ -219,7 +219,7 @@ static void print_head(const struct diagnostics *d, FILE *out, struct span span,
                        const char *kind_colour, bool colour)
 {
     struct source_position at = source_locate(d->sources, span.begin);
-    if (at.file != NULL)
+    if (at.file)
         fprintf(out, "%s:%u:%u: ", at.file->name, at.line, at.column);
     else if (strcmp(kind, "help") != 0)
         fprintf(out, "heddle: ");

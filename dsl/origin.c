@@ -63,7 +63,7 @@ static bool is_nearly_a_kind(const char *word, size_t length)
 struct origin origin_in(const char *doc)
 {
     struct origin found = {.source = ""};
-    for (const char *colon = strchr(doc, ':'); colon != NULL; colon = strchr(colon + 1, ':')) {
+    for (const char *colon = strchr(doc, ':'); colon; colon = strchr(colon + 1, ':')) {
         const char *at = colon;
         while (at > doc && is_letter(at[-1]))
             at--;

@@ -155,7 +155,7 @@ enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *v
     int64_t factor = 1;
     if (digits < length) {
         const struct unit *unit = find_unit(text + digits, length - digits);
-        if (unit == NULL)
+        if (!unit)
             return QUANTITY_UNKNOWN_UNIT;
         factor = unit->factor;
         *dimension = unit->dimension;
@@ -180,10 +180,10 @@ const char *quantity_format(struct region *region, int64_t value, enum model_dim
             continue;
         /* 1024B reads better as 1KiB and 1000B as 1KB: the larger exact unit wins, binary ones on a
          * tie of length */
-        if (best == NULL || unit->factor > best->factor)
+        if (!best || unit->factor > best->factor)
             best = unit;
     }
-    if (best == NULL)
+    if (!best)
         return region_printf(region, "%lld", (long long)value);
     return region_printf(region, "%lld%s", (long long)(value / best->factor), best->name);
 }
@@ -201,7 +201,7 @@ const char *quantity_example_unit(enum model_dimension dimension)
 bool quantity_type_named(const char *name, enum model_dimension *dimension)
 {
     for (size_t i = 0; i < DIMENSION_COUNT; i++)
-        if (dimensions[i].type != NULL && strcmp(dimensions[i].type, name) == 0) {
+        if (dimensions[i].type && strcmp(dimensions[i].type, name) == 0) {
             *dimension = (enum model_dimension)i;
             return true;
         }

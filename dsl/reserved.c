@@ -32,7 +32,7 @@ static bool is_capital(const char *text)
 static bool is_format(const char *name)
 {
     return (strncmp(name, "PRI", 3) == 0 || strncmp(name, "SCN", 3) == 0) && name[3] != '\0'
-           && strchr("dioux", name[3]) != NULL;
+           && strchr("dioux", name[3]);
 }
 
 static bool is_of_family(const char *name)
@@ -80,7 +80,7 @@ const char *reserved_besides(struct region *region, const char *name, const char
         length--;
     const char *stem = region_strndup(region, name, length);
     bool is_taken = reserved_word(stem);
-    for (; others != NULL && *others != NULL; others++)
+    for (; others && *others; others++)
         is_taken |= strcmp(*others, stem) == 0;
     return is_taken ? region_printf(region, "%s_", name) : name;
 }

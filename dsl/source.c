@@ -15,13 +15,13 @@ void source_set_init(struct source_set *set, struct region *region)
 const char *source_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 static const char *source_folder_of(struct region *region, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (slash == NULL)
+    if (!slash)
         return "";
     if (slash == path)
         return "/";
@@ -43,12 +43,11 @@ static char *plain_text(struct region *region, const char *text, size_t size, ui
     size_t from = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     char *plain = region_take(region, size + 1);
     uint32_t n = 0;
-    for (size_t i = from; i < size; i++) {
+    for (size_t i = from; i < size; i++)
         if (text[i] != '\r')
             plain[n++] = text[i];
         else if (i + 1 == size || text[i + 1] != '\n')
             plain[n++] = '\n';
-    }
     *plain_size = n;
     return plain;
 }
@@ -83,13 +82,13 @@ bool source_is_no_file(const char *name)
 
 static const char *text_in_editor(const struct source_set *set, const char *name, size_t *size)
 {
-    return set->open_text != NULL ? set->open_text(set->open_context, name, size) : NULL;
+    return set->open_text ? set->open_text(set->open_context, name, size) : NULL;
 }
 
 bool source_exists(const struct source_set *set, const char *name)
 {
     size_t size;
-    return text_in_editor(set, name, &size) != NULL || source_is_readable(name);
+    return text_in_editor(set, name, &size) || source_is_readable(name);
 }
 
 /* Opens a file that may be read whole, and says how long it is now; NULL with a reason. A FIFO
@@ -106,9 +105,9 @@ static FILE *open_bounded(const char *name, size_t *size, const char **reason)
         why = "it is not a regular file";
     else if ((uint64_t)status.st_size > SOURCE_MAX_BYTES)
         why = SOURCE_TOO_LARGE;
-    FILE *stream = why == NULL ? fopen(name, "rb") : NULL;
-    if (stream == NULL)
-        *reason = why != NULL ? why : strerror(errno);
+    FILE *stream = !why ? fopen(name, "rb") : NULL;
+    if (!stream)
+        *reason = why ? why : strerror(errno);
     *size = (size_t)status.st_size;
     return stream;
 }
@@ -117,15 +116,15 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
 {
     size_t open_size;
     const char *open_text = text_in_editor(set, name, &open_size);
-    if (open_text != NULL) {
+    if (open_text) {
         struct source_file *opened = source_add(set, name, open_text, open_size);
-        if (opened == NULL)
+        if (!opened)
             *reason = SOURCE_TOO_LARGE;
         return opened;
     }
     size_t expected;
     FILE *stream = open_bounded(name, &expected, reason);
-    if (stream == NULL)
+    if (!stream)
         return NULL;
     /* Files of /proc say that they are empty, and one may grow meanwhile. */
     size_t size = 0, room = 0;
@@ -145,7 +144,7 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
         return NULL;
     }
     struct source_file *file = source_add(set, name, buffer, size);
-    if (file == NULL)
+    if (!file)
         *reason = SOURCE_TOO_LARGE;
     return file;
 }
@@ -175,7 +174,7 @@ struct source_file *source_of(const struct source_set *set, uint32_t offset)
 
 static void find_lines(const struct source_set *set, struct source_file *file)
 {
-    if (file->lines != NULL)
+    if (file->lines)
         return;
     uint32_t count = 1;
     for (uint32_t i = 0; i < file->size; i++)
@@ -190,7 +189,7 @@ static void find_lines(const struct source_set *set, struct source_file *file)
 struct source_position source_locate(const struct source_set *set, uint32_t offset)
 {
     struct source_file *file = source_of(set, offset);
-    if (file == NULL)
+    if (!file)
         return (struct source_position){0};
     find_lines(set, file);
     uint32_t at = offset - file->base;
@@ -221,7 +220,7 @@ const char *source_line(const struct source_set *set, const struct source_file *
 const char *source_slice(const struct source_set *set, struct span span)
 {
     struct source_file *file = source_of(set, span.begin);
-    if (file == NULL || span.end <= span.begin)
+    if (!file || span.end <= span.begin)
         return "";
     const char *from = file->text + (span.begin - file->base);
     char *copy = region_take(set->region, span.end - span.begin + 1);

@@ -59,7 +59,7 @@ struct suggestion suggestion_for(const char *word)
 
 void suggestion_try(struct suggestion *suggestion, const char *candidate)
 {
-    if (candidate == NULL || strcmp(candidate, suggestion->word) == 0)
+    if (!candidate || strcmp(candidate, suggestion->word) == 0)
         return;
     uint32_t away = distance(suggestion->word, candidate);
     uint32_t length = (uint32_t)strlen(candidate);

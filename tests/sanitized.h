@@ -22,7 +22,7 @@ enum { SANITIZED = 0 };
 static inline bool tests_are_full(void)
 {
     const char *full = getenv("HEDDLE_FULL"); /* set and empty without --full */
-    return full != NULL && full[0] != '\0';
+    return full && full[0] != '\0';
 }
 
 /* `all` with --full and in no sanitized build, otherwise the one for this build. */

@@ -523,7 +523,7 @@ static void add_descriptions(struct build *b, const struct compilation *compilat
     const char *missed;
     for (size_t i = 0; i < compile_file_count(compilation); i++)
         stamp_add(&b->stamp, compile_file_name(compilation, i));
-    for (size_t i = 0; (missed = compile_missed(compilation, i)) != NULL; i++)
+    for (size_t i = 0; (missed = compile_missed(compilation, i)); i++)
         stamp_add(&b->stamp, missed);
 }
 

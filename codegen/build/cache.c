@@ -188,10 +188,9 @@ static void each_name(struct region *region, const char *folder,
 {
     DIR *open_folder = opendir(folder);
     const struct dirent *name;
-    while (open_folder && (name = readdir(open_folder))) {
+    while (open_folder && (name = readdir(open_folder)))
         if (name->d_name[0] != '.')
             visit(region, region_printf(region, "%s/%s", folder, name->d_name), context);
-    }
     if (open_folder)
         closedir(open_folder);
 }

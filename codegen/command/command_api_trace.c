@@ -108,11 +108,11 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
                                  const char *name, size_t *size)
 {
     const char *mistake = input_mistake(path, INPUT_BYTES);
-    FILE *file = mistake == NULL ? fopen(path, "rb") : NULL;
+    FILE *file = !mistake ? fopen(path, "rb") : NULL;
     size_t capacity = 65536, got;
     uint8_t *bytes = region_take(checker->region, capacity);
     *size = 0;
-    while (file != NULL && (got = fread(bytes + *size, 1, capacity - *size, file)) > 0) {
+    while (file && (got = fread(bytes + *size, 1, capacity - *size, file)) > 0) {
         *size += got;
         if (*size < capacity)
             continue;
@@ -121,11 +121,11 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
         bytes = larger;
         capacity *= 2;
     }
-    bool good = file != NULL && ferror(file) == 0;
+    bool good = file && ferror(file) == 0;
     if (!good)
         say(checker, line,
             region_printf(checker->region, "cannot read '%s': %s", name, strerror(errno)));
-    if (file != NULL)
+    if (file)
         fclose(file);
     return good ? bytes : NULL;
 }
@@ -134,7 +134,7 @@ static void add_module(struct checker *checker, const char *path, uint32_t line,
 {
     size_t size;
     const uint8_t *bytes = read_whole(checker, path, line, name, &size);
-    if (bytes == NULL)
+    if (!bytes)
         return;
     if (bundle_recognise(bytes, size))
         add_bundle(checker, bytes, size, line, name);

@@ -107,7 +107,7 @@ static struct emit fill_template(struct region *region, const char *template, co
     static const char name_mark[] = "@NAME@", dir_mark[] = "@DIR@";
     struct emit text;
     emit_init(&text, region);
-    for (const char *at; (at = strchr(template, '@')) != NULL;) {
+    for (const char *at; (at = strchr(template, '@'));) {
         bool is_name = strncmp(at, name_mark, sizeof name_mark - 1) == 0;
         emit(&text, "%.*s%s", (int)(at - template), template, is_name ? name : prefix);
         template = at + (is_name ? sizeof name_mark : sizeof dir_mark) - 1;

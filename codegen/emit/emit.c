@@ -119,7 +119,7 @@ static bool file_equals(const char *path, const void *bytes, size_t size)
 static enum emit_result write_through(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(path, "wb");
-    bool ok = file != NULL && fwrite(bytes, 1, size, file) == size;
+    bool ok = file && fwrite(bytes, 1, size, file) == size;
     if (file && fclose(file) != 0)
         ok = false;
     if (!ok)
@@ -142,7 +142,7 @@ enum emit_result emit_write_bytes(const char *path, const void *bytes, size_t si
     }
     snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
     FILE *file = fopen(temporary, "wb");
-    bool ok = file != NULL && fwrite(bytes, 1, size, file) == size;
+    bool ok = file && fwrite(bytes, 1, size, file) == size;
     if (file && fclose(file) != 0)
         ok = false;
     if (ok && rename(temporary, path) == 0)

@@ -182,7 +182,7 @@ static bool has_init(struct emit *e, const struct model_type *type)
     for (uint32_t i = 0; i < type->behaviour_count && !found; i++) {
         size_t size;
         const char *text = input_read(e->region, type->behaviour[i], &size);
-        found = text == NULL || has_word(text, init);
+        found = !text || has_word(text, init);
     }
     return found;
 }

@@ -26,16 +26,16 @@ const char *input_mistake(const char *path, uint64_t most)
 FILE *input_open(const char *subject, const char *path, uint64_t most)
 {
     const char *mistake = input_mistake(path, most);
-    FILE *file = mistake == NULL ? fopen(path, "rb") : NULL;
-    if (file == NULL)
+    FILE *file = !mistake ? fopen(path, "rb") : NULL;
+    if (!file)
         fprintf(stderr, "heddle %s: cannot read '%s': %s\n", subject, path,
-                mistake != NULL ? mistake : strerror(errno));
+                mistake ? mistake : strerror(errno));
     return file;
 }
 
 char *input_read(struct region *region, const char *path, size_t *size)
 {
-    FILE *file = input_mistake(path, INPUT_BYTES) == NULL ? fopen(path, "rb") : NULL;
+    FILE *file = !input_mistake(path, INPUT_BYTES) ? fopen(path, "rb") : NULL;
     if (!file)
         return NULL;
     size_t capacity = 16384;

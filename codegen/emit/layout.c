@@ -248,7 +248,7 @@ static void add_routes(struct builder *b, const struct model_route *route,
                        struct platform_instance *row)
 {
     row->routes = b->routes.count;
-    if (route->outputs == NULL)
+    if (!route->outputs)
         return;
     for (uint32_t i = 0; i < b->model->space_count; i++)
         vector_push(b->region, &b->routes,

@@ -28,15 +28,15 @@ static char *copy(const char *text, size_t size)
 char *documents_real_path(const char *path)
 {
     char *real = realpath(path, NULL);
-    return real != NULL ? real : copy(path, strlen(path));
+    return real ? real : copy(path, strlen(path));
 }
 
 struct document *documents_at(const struct documents *all, const char *path)
 {
-    for (struct document *d = all->first; d != NULL; d = d->next)
+    for (struct document *d = all->first; d; d = d->next)
         if (strcmp(d->path, path) == 0)
             return d;
-    for (struct document *d = all->first; d != NULL; d = d->next) {
+    for (struct document *d = all->first; d; d = d->next) {
         if (strcmp(source_base_name(d->path), source_base_name(path)) != 0)
             continue;
         char *real = documents_real_path(path);
@@ -52,7 +52,7 @@ static const char *open_text(void *context, const char *name, size_t *size)
 {
     const struct documents *all = context;
     const struct document *document = documents_at(all, name);
-    if (document == NULL)
+    if (!document)
         return NULL;
     bool is_replaced = document == all->replaced;
     *size = is_replaced ? all->replacement_size : document->size;
@@ -68,7 +68,7 @@ void documents_init(struct documents *all, const struct compile_options *options
 
 struct document *documents_find(const struct documents *all, const char *uri)
 {
-    for (struct document *d = all->first; d != NULL; d = d->next)
+    for (struct document *d = all->first; d; d = d->next)
         if (strcmp(d->uri, uri) == 0)
             return d;
     return NULL;
@@ -97,17 +97,17 @@ static void outdate(struct document *document)
 /* The text at `path` has changed. */
 static void has_changed(struct documents *all, const char *path)
 {
-    for (struct document *d = all->first; d != NULL; d = d->next) {
+    for (struct document *d = all->first; d; d = d->next) {
         forget_service(d);
-        if (strcmp(d->path, path) == 0 || d->checked == NULL
-            || compile_diagnostic_count(d->checked) > 0 || was_read(d, path))
+        if (strcmp(d->path, path) == 0 || !d->checked || compile_diagnostic_count(d->checked) > 0
+            || was_read(d, path))
             outdate(d);
     }
 }
 
 void documents_outdate(struct documents *all)
 {
-    for (struct document *d = all->first; d != NULL; d = d->next) {
+    for (struct document *d = all->first; d; d = d->next) {
         forget_service(d);
         outdate(d);
     }
@@ -129,7 +129,7 @@ struct document *documents_open(struct documents *all, const char *uri, const ch
                                 size_t size)
 {
     struct document *document = documents_find(all, uri);
-    if (document == NULL) {
+    if (!document) {
         struct region region;
         region_init(&region, "a description");
         document = allocate(sizeof *document);
@@ -137,7 +137,7 @@ struct document *documents_open(struct documents *all, const char *uri, const ch
         document->path = documents_real_path(uri_path(&region, uri));
         region_release(&region);
         struct document **end = &all->first;
-        while (*end != NULL)
+        while (*end)
             end = &(*end)->next;
         *end = document;
     }
@@ -168,7 +168,7 @@ void documents_close(struct documents *all, struct document *document)
 
 void documents_release(struct documents *all)
 {
-    while (all->first != NULL) {
+    while (all->first) {
         struct document *document = all->first;
         all->first = document->next;
         release_document(document);
@@ -200,7 +200,7 @@ struct service *documents_service(struct documents *all, struct document *docume
 {
     if (document->service_uses++ >= SERVICE_USES)
         forget_service(document);
-    if (document->service == NULL) {
+    if (!document->service) {
         document->service = service_open(&all->options, document->path);
         document->service_uses = 0;
     }

@@ -14,16 +14,16 @@ static json_t *position_json(struct server *s, const struct compilation *c, cons
 {
     uint32_t size;
     const char *text = compile_line_text(c, file, line, &size);
-    uint32_t unit = text != NULL && column > 0 ? position_units_of(text, size, column - 1) : 0;
+    uint32_t unit = text && column > 0 ? position_units_of(text, size, column - 1) : 0;
     const struct document *document = line == 1 ? documents_at(&s->documents, file) : NULL;
-    unit += document != NULL && document->has_mark;
+    unit += document && document->has_mark;
     return json_pack("{s:i, s:i}", "line", line > 0 ? (int)line - 1 : 0, "character", (int)unit);
 }
 
 static json_t *range_json(struct server *s, const struct compilation *c, struct model_place place,
                           uint32_t end_line, uint32_t end_column)
 {
-    if (place.file == NULL)
+    if (!place.file)
         return json_pack("{s:{s:i, s:i}, s:{s:i, s:i}}", "start", "line", 0, "character", 0, "end",
                          "line", 0, "character", 0);
     return json_pack("{s:o, s:o}", "start",
@@ -39,7 +39,7 @@ static json_t *diagnostic_json(struct server *s, const struct compilation *c,
     json_t *related = json_array();
     for (size_t i = 0; i < d->note_count; i++) {
         const struct compile_note *note = &d->notes[i];
-        if (note->is_help || note->place.file == NULL) {
+        if (note->is_help || !note->place.file) {
             message = region_printf(&s->scratch, "%s\n%s: %s", message,
                                     note->is_help ? "help" : "note", note->message);
             continue;
@@ -74,18 +74,18 @@ static void send_found(struct server *s, const char *uri, bool always)
 {
     json_t *all = json_array(), *one;
     size_t index;
-    for (const struct document *d = s->documents.first; d != NULL; d = d->next)
+    for (const struct document *d = s->documents.first; d; d = d->next)
         json_array_foreach(json_object_get(d->found, uri), index,
                            one) if (!has_diagnostic(all, one)) json_array_append(all, one);
     const json_t *before = json_object_get(s->published, uri);
-    if (!always && before != NULL && json_equal(before, all)) {
+    if (!always && before && json_equal(before, all)) {
         json_decref(all);
         return;
     }
     json_object_set(s->published, uri, all);
     json_t *params = json_pack("{s:s, s:o}", "uri", uri, "diagnostics", all);
     const struct document *document = documents_find(&s->documents, uri);
-    if (document != NULL)
+    if (document)
         json_object_set_new(params, "version", json_integer(document->version));
     s->is_broken |= !rpc_send_notification(s->out, "textDocument/publishDiagnostics", params);
 }
@@ -97,8 +97,8 @@ static json_t *found_of(struct server *s, const struct document *document)
     json_object_set_new(found, document->uri, json_array()); /* also when nothing is wrong */
     for (size_t i = 0; i < compile_diagnostic_count(c); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(c, i);
-        const char *uri = d->place.file != NULL ? server_uri(s, d->place.file) : document->uri;
-        if (json_object_get(found, uri) == NULL)
+        const char *uri = d->place.file ? server_uri(s, d->place.file) : document->uri;
+        if (!json_object_get(found, uri))
             json_object_set_new(found, uri, json_array());
         json_array_append_new(json_object_get(found, uri), diagnostic_json(s, c, d));
     }
@@ -111,7 +111,7 @@ static void send_all(struct server *s, json_t *found, const struct document *che
     const char *uri;
     json_t *ignored;
     json_object_foreach(found, uri, ignored)
-        send_found(s, uri, checked != NULL && strcmp(uri, checked->uri) == 0);
+        send_found(s, uri, checked && strcmp(uri, checked->uri) == 0);
 }
 
 static void replace_found(struct server *s, struct document *document, json_t *found)
@@ -119,7 +119,7 @@ static void replace_found(struct server *s, struct document *document, json_t *f
     json_t *old = document->found;
     document->found = found;
     send_all(s, document->found, document);
-    if (old != NULL)
+    if (old)
         send_all(s, old, NULL); /* files in which nothing is wrong any more */
     json_decref(old);
 }
@@ -158,7 +158,7 @@ void publish_forget(struct server *s, struct document *document)
 {
     json_t *old = document->found;
     document->found = NULL;
-    if (old != NULL)
+    if (old)
         send_all(s, old, NULL);
     json_object_del(s->published, document->uri);
     json_decref(old);

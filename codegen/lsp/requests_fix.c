@@ -14,9 +14,8 @@ struct fix {
 static const char *quoted(struct region *region, const char *message, const char *from, char quote)
 {
     const char *begin = strstr(message, from);
-    const char *end = begin != NULL ? strchr(begin + strlen(from), quote) : NULL;
-    return end != NULL
-               ? region_strndup(region, begin + strlen(from), (size_t)(end - begin) - strlen(from))
+    const char *end = begin ? strchr(begin + strlen(from), quote) : NULL;
+    return end ? region_strndup(region, begin + strlen(from), (size_t)(end - begin) - strlen(from))
                : NULL;
 }
 
@@ -27,23 +26,23 @@ static bool fix_of(struct region *region, const struct compile_diagnostic *d, st
         *fix = (struct fix){"insert ';'", ";", true};
         return true;
     }
-    for (size_t i = 0; i < d->note_count && fix->text == NULL; i++) {
+    for (size_t i = 0; i < d->note_count && !fix->text; i++) {
         const char *message = d->notes[i].is_help ? d->notes[i].message : "";
         fix->text = quoted(region, message, "did you mean '", '\'');
         const char *import = quoted(region, message, "did you mean \"", '"');
-        if (import != NULL)
+        if (import)
             fix->text = region_printf(region, "\"%s\"", import);
         const char *with_unit = quoted(region, message, "a unit is missing: write '", '\'');
-        if (with_unit != NULL && d->end_line == d->place.line
+        if (with_unit && d->end_line == d->place.line
             && d->end_column - d->place.column < strlen(with_unit))
             fix->text = with_unit;
         const char *file = quoted(region, message, "it is declared elsewhere: import \"", '"');
-        if (file != NULL) {
+        if (file) {
             fix->text = region_printf(region, "import \"%s\";\n", file);
             fix->in_place = false;
         }
     }
-    if (fix->text == NULL)
+    if (!fix->text)
         return false;
     fix->title = fix->in_place ? region_printf(region, "write %s", fix->text)
                                : region_strndup(region, fix->text, strlen(fix->text) - 1);
@@ -80,7 +79,7 @@ json_t *request_actions(struct server *s, const json_t *params, struct failure *
     struct document *document = server_document(s, params, failure);
     struct position from, to;
     const json_t *range = json_object_get(params, "range");
-    if (document == NULL)
+    if (!document)
         return NULL;
     if (!server_position(json_object_get(range, "start"), &from)
         || !server_position(json_object_get(range, "end"), &to))
@@ -92,11 +91,10 @@ json_t *request_actions(struct server *s, const json_t *params, struct failure *
     size_t at = 0;
     for (size_t i = 0; i < compile_diagnostic_count(document->checked); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(document->checked, i);
-        bool is_here =
-            d->place.file == NULL || documents_at(&s->documents, d->place.file) == document;
+        bool is_here = !d->place.file || documents_at(&s->documents, d->place.file) == document;
         const json_t *shown = is_here ? json_array_get(found, at++) : NULL;
         struct fix fix;
-        if (shown != NULL && overlaps(json_object_get(shown, "range"), from, to)
+        if (shown && overlaps(json_object_get(shown, "range"), from, to)
             && fix_of(&s->scratch, d, &fix))
             json_array_append_new(actions, action_json(document, &fix, shown));
     }

@@ -13,7 +13,7 @@ struct renaming {
 
 static bool is_name(const char *text)
 {
-    if (text == NULL
+    if (!text
         || !((text[0] >= 'A' && text[0] <= 'Z') || (text[0] >= 'a' && text[0] <= 'z')
              || text[0] == '_'))
         return false;
@@ -23,7 +23,7 @@ static bool is_name(const char *text)
 
 static bool can_be_renamed(const struct service_symbol *symbol)
 {
-    return symbol != NULL && symbol->kind != SERVICE_FILE && symbol->kind != SERVICE_KEYWORD;
+    return symbol && symbol->kind != SERVICE_FILE && symbol->kind != SERVICE_KEYWORD;
 }
 
 json_t *request_prepare_rename(struct server *s, const json_t *params, struct failure *failure)
@@ -118,7 +118,7 @@ static const char *try_texts(struct renaming *r)
     options.open_text = renamed_text;
     options.open_context = &texts;
     const char *wrong = NULL;
-    for (uint32_t i = 0; i < texts.v.count && wrong == NULL; i++) {
+    for (uint32_t i = 0; i < texts.v.count && !wrong; i++) {
         const char *path = texts.v.items[i].path;
         struct compilation *c = compile_open(&options);
         compile_check(c, path, NULL);
@@ -126,7 +126,7 @@ static const char *try_texts(struct renaming *r)
             && compile_error_count(c) > errors_of(&s->documents.options, path)) {
             const struct compile_diagnostic *d = compile_diagnostic_at(c, 0);
             wrong = region_printf(&s->scratch, "'%s' cannot be renamed to '%s': %s:%u: %s",
-                                  r->before, r->after, d->place.file != NULL ? d->place.file : path,
+                                  r->before, r->after, d->place.file ? d->place.file : path,
                                   d->place.line, d->message);
         }
         compile_close(c);
@@ -154,7 +154,7 @@ static json_t *edits_json(struct renaming *r)
         struct position_lines lines;
         json_t *edits = json_array();
         position_lines_make(&lines, first->text, first->size);
-        lines.lead = document != NULL && document->has_mark;
+        lines.lead = document && document->has_mark;
         end = end_of_file(r, i);
         for (uint32_t k = i; k < end; k++) {
             const struct found_place *one = &r->found.v.items[k];
@@ -191,7 +191,7 @@ json_t *request_rename(struct server *s, const json_t *params, struct failure *f
     struct service *service;
     const struct service_symbol *symbol =
         server_symbol(s, params, &document, &service, NULL, failure);
-    if (service == NULL)
+    if (!service)
         return NULL;
     struct renaming r = {.server = s,
                          .after = json_string_value(json_object_get(params, "newName"))};
@@ -203,9 +203,9 @@ json_t *request_rename(struct server *s, const json_t *params, struct failure *f
     r.before = symbol->name;
     workspace_find(s, service, symbol, &r.found);
     const char *wrong = outside(&r);
-    if (wrong == NULL)
+    if (!wrong)
         wrong = try_texts(&r);
-    if (wrong != NULL)
+    if (wrong)
         return server_fail(failure, RPC_REQUEST_FAILED, wrong);
     warn_of_behaviour(&r, symbol);
     return edits_json(&r);

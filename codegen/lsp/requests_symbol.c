@@ -24,7 +24,7 @@ json_t *request_definition(struct server *s, const json_t *params, struct failur
     struct service *service;
     const struct service_symbol *symbol =
         server_symbol(s, params, &document, &service, NULL, failure);
-    if (symbol == NULL)
+    if (!symbol)
         return NULL;
     return server_location(s, &symbol->place);
 }
@@ -40,7 +40,7 @@ static void places_to_json(struct server *s, const struct found_places *found, b
             position_lines_make(&lines, one->text, one->size);
         }
         const struct document *document = documents_at(&s->documents, one->path);
-        lines.lead = document != NULL && document->has_mark;
+        lines.lead = document && document->has_mark;
         if (one->is_declaration && !declarations)
             continue;
         json_array_append_new(list, json_pack("{s:o, s:o}", "uri",
@@ -57,7 +57,7 @@ json_t *request_references(struct server *s, const json_t *params, struct failur
     struct service *service;
     const struct service_symbol *symbol =
         server_symbol(s, params, &document, &service, NULL, failure);
-    if (symbol == NULL)
+    if (!symbol)
         return NULL;
     const json_t *wanted =
         json_object_get(json_object_get(params, "context"), "includeDeclaration");
@@ -75,7 +75,7 @@ json_t *request_highlight(struct server *s, const json_t *params, struct failure
     size_t count;
     const struct service_symbol *symbol =
         server_symbol(s, params, &document, &service, NULL, failure);
-    if (symbol == NULL)
+    if (!symbol)
         return NULL;
     const struct service_occurrence *list = service_occurrences(service, symbol, &count);
     const char *text = service_text(service, &size);
@@ -106,8 +106,8 @@ static json_t *outline_json(const struct service_outline *one, struct position_l
 json_t *request_symbols(struct server *s, const json_t *params, struct failure *failure)
 {
     struct document *document = server_document(s, params, failure);
-    struct service *service = document != NULL ? documents_service(&s->documents, document) : NULL;
-    if (service == NULL)
+    struct service *service = document ? documents_service(&s->documents, document) : NULL;
+    if (!service)
         return NULL;
     json_t *levels[OUTLINE_DEPTH + 1] = {json_array()};
     struct position_lines lines;

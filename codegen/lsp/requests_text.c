@@ -27,7 +27,7 @@ json_t *request_hover(struct server *s, const json_t *params, struct failure *fa
     struct service_hover hover;
     uint32_t at, size;
     struct service *service = server_place(s, params, &document, &at, failure);
-    if (service == NULL || !service_hover_at(service, at, &hover))
+    if (!service || !service_hover_at(service, at, &hover))
         return NULL;
     const char *values = document->is_old ? "" : service_values(service, document->model, at);
     const char *text = region_printf(&s->scratch, "```heddle\n%s\n```%s%s%s%s", hover.code,
@@ -87,9 +87,9 @@ static json_t *completion_json(const struct service_completion *one, size_t inde
         json_pack("{s:o, s:i, s:s, s:{s:o, s:o}}", "label", json_from_text(one->label), "kind",
                   completion_kinds[one->kind], "sortText", order, "textEdit", "range",
                   server_range(lines, one->begin, one->end), "newText", json_from_text(one->label));
-    if (one->detail != NULL && one->detail[0] != '\0')
+    if (one->detail && one->detail[0] != '\0')
         json_object_set_new(made, "detail", json_from_text(one->detail));
-    if (one->doc != NULL && one->doc[0] != '\0')
+    if (one->doc && one->doc[0] != '\0')
         json_object_set_new(made, "documentation", markdown(one->doc));
     return made;
 }
@@ -100,7 +100,7 @@ json_t *request_completion(struct server *s, const json_t *params, struct failur
     struct documents *all = &s->documents;
     uint32_t at, size;
     struct service *service = server_place(s, params, &document, &at, failure);
-    if (service == NULL)
+    if (!service)
         return NULL;
     const char *text = service_text(service, &size);
     struct position_lines lines;
@@ -108,7 +108,7 @@ json_t *request_completion(struct server *s, const json_t *params, struct failur
     lines.lead = document->has_mark;
     struct service *patched = NULL;
     char *replacement = with_end(service, at, &all->replacement_size);
-    if (replacement != NULL) {
+    if (replacement) {
         all->replaced = document;
         all->replacement = replacement;
         patched = service_open(&all->options, document->path);
@@ -117,7 +117,7 @@ json_t *request_completion(struct server *s, const json_t *params, struct failur
     size_t count;
     json_t *list = json_array();
     const struct service_completion *items =
-        service_complete(patched != NULL ? patched : service, at, &count);
+        service_complete(patched ? patched : service, at, &count);
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, completion_json(&items[i], i, &lines));
     service_close(patched);
@@ -134,7 +134,7 @@ static json_t *edit_json(const struct document *document, const char *text, size
 {
     struct position_lines lines;
     size_t begin = 0, end = 0, most = size < document->size ? size : document->size;
-    bool is_plain = memchr(document->text, '\r', document->size) == NULL;
+    bool is_plain = !memchr(document->text, '\r', document->size);
     while (is_plain && begin < most && text[begin] == document->text[begin])
         begin++;
     while (begin > 0 && text[begin - 1] != '\n')
@@ -155,19 +155,19 @@ static json_t *edit_json(const struct document *document, const char *text, size
 json_t *request_format(struct server *s, const json_t *params, struct failure *failure)
 {
     const struct document *document = server_document(s, params, failure);
-    if (document == NULL)
+    if (!document)
         return NULL;
     struct compilation *c = compile_open(NULL);
     size_t size;
     const char *text =
         compile_format_text(c, document->path, document->text, document->size, &size);
     json_t *edits = NULL;
-    if (text == NULL) {
+    if (!text) {
         const struct compile_diagnostic *first = compile_diagnostic_at(c, 0);
-        const char *reason = first != NULL ? first->message : "it cannot be read";
+        const char *reason = first ? first->message : "it cannot be read";
         server_fail(failure, RPC_REQUEST_FAILED,
                     region_printf(&s->scratch, "the text is not laid out: line %u: %s",
-                                  first != NULL ? first->place.line : 0, reason));
+                                  first ? first->place.line : 0, reason));
     } else {
         edits = json_array();
         if (size != document->size || memcmp(text, document->text, size) != 0)

@@ -57,7 +57,7 @@ static bool find_length(const char *header, size_t size, size_t *length)
     for (size_t at = 0; at < size;) {
         const char *line = header + at;
         const char *end = memchr(line, '\n', size - at);
-        size_t line_size = end != NULL ? (size_t)(end - line) : size - at;
+        size_t line_size = end ? (size_t)(end - line) : size - at;
         at += line_size + 1;
         if (line_size < sizeof name || strncasecmp(line, name, sizeof name - 1) != 0)
             continue;
@@ -100,9 +100,9 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
 
 static bool rpc_send(FILE *out, json_t *message)
 {
-    char *text = message != NULL ? json_dumps(message, JSON_COMPACT) : NULL;
+    char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
     json_decref(message);
-    if (text == NULL)
+    if (!text)
         return false;
     fprintf(out, "Content-Length: %zu\r\n\r\n%s", strlen(text), text);
     free(text);
@@ -111,13 +111,13 @@ static bool rpc_send(FILE *out, json_t *message)
 
 static json_t *id_of(const json_t *id)
 {
-    return id != NULL ? json_deep_copy(id) : json_null();
+    return id ? json_deep_copy(id) : json_null();
 }
 
 bool rpc_send_result(FILE *out, const json_t *id, json_t *result)
 {
     return rpc_send(out, json_pack("{s:s, s:o, s:o}", "jsonrpc", "2.0", "id", id_of(id), "result",
-                                   result != NULL ? result : json_null()));
+                                   result ? result : json_null()));
 }
 
 bool rpc_send_error(FILE *out, const json_t *id, enum rpc_error code, const char *text)

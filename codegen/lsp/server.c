@@ -31,10 +31,10 @@ static const char *text_at(const json_t *object, const char *key)
 struct document *server_document(struct server *s, const json_t *params, struct failure *failure)
 {
     const char *uri = text_at(json_object_get(params, "textDocument"), "uri");
-    struct document *document = uri != NULL ? documents_find(&s->documents, uri) : NULL;
-    if (uri == NULL)
+    struct document *document = uri ? documents_find(&s->documents, uri) : NULL;
+    if (!uri)
         server_fail(failure, RPC_INVALID_PARAMS, "'textDocument.uri' is missing");
-    else if (document == NULL)
+    else if (!document)
         server_fail(failure, RPC_INVALID_PARAMS,
                     region_printf(&s->scratch, "'%s' is not open", uri));
     return document;
@@ -57,14 +57,14 @@ struct service *server_place(struct server *s, const json_t *params, struct docu
 {
     struct position position;
     *document = server_document(s, params, failure);
-    if (*document == NULL)
+    if (!*document)
         return NULL;
     if (!server_position(json_object_get(params, "position"), &position)) {
         server_fail(failure, RPC_INVALID_PARAMS, "'position' is missing or malformed");
         return NULL;
     }
     struct service *service = documents_service(&s->documents, *document);
-    if (service == NULL) {
+    if (!service) {
         server_fail(failure, RPC_REQUEST_FAILED, "the text cannot be read");
         return NULL;
     }
@@ -84,7 +84,7 @@ const struct service_symbol *server_symbol(struct server *s, const json_t *param
 {
     uint32_t at;
     *service = server_place(s, params, document, &at, failure);
-    return *service != NULL ? service_symbol_at(*service, at, place) : NULL;
+    return *service ? service_symbol_at(*service, at, place) : NULL;
 }
 
 /* ---- places */
@@ -99,7 +99,7 @@ json_t *server_range(struct position_lines *lines, size_t begin, size_t end)
 const char *server_uri(struct server *s, const char *path)
 {
     const struct document *document = documents_at(&s->documents, path);
-    return document != NULL ? document->uri : uri_of_path(&s->scratch, path);
+    return document ? document->uri : uri_of_path(&s->scratch, path);
 }
 
 json_t *server_location(struct server *s, const struct service_place *place)
@@ -107,7 +107,7 @@ json_t *server_location(struct server *s, const struct service_place *place)
     const struct document *document = documents_at(&s->documents, place->file);
     struct position_lines lines;
     position_lines_make(&lines, place->text, place->size);
-    lines.lead = document != NULL && document->has_mark;
+    lines.lead = document && document->has_mark;
     json_t *range = server_range(&lines, place->begin, place->end);
     position_lines_release(&lines);
     return json_pack("{s:o, s:o}", "uri", json_from_text(server_uri(s, place->file)), "range",
@@ -125,7 +125,7 @@ void server_show(struct server *s, const char *text)
 
 static void add_root(struct server *s, const char *uri)
 {
-    if (uri == NULL || strncmp(uri, "file:", 5) != 0)
+    if (!uri || strncmp(uri, "file:", 5) != 0)
         return;
     char *real = documents_real_path(uri_path(&s->scratch, uri));
     vector_push(&s->lasting, &s->roots, region_strdup(&s->lasting, real));
@@ -198,7 +198,7 @@ static json_t *notice_open(struct server *s, const json_t *params, struct failur
     const json_t *item = json_object_get(params, "textDocument");
     const json_t *text = json_object_get(item, "text");
     const char *uri = text_at(item, "uri");
-    if (uri == NULL || !json_is_string(text))
+    if (!uri || !json_is_string(text))
         return server_fail(failure, RPC_INVALID_PARAMS, "a document needs 'uri' and 'text'");
     struct document *document =
         documents_open(&s->documents, uri, json_string_value(text), json_string_length(text));
@@ -214,7 +214,7 @@ static bool change(struct server *s, struct document *document, const json_t *on
         return false;
     const char *bytes = json_string_value(text);
     size_t size = json_string_length(text);
-    if (range == NULL || json_is_null(range)) {
+    if (!range || json_is_null(range)) {
         documents_set_text(&s->documents, document, bytes, size);
         return true;
     }
@@ -230,7 +230,7 @@ static json_t *notice_change(struct server *s, const json_t *params, struct fail
     struct document *document = server_document(s, params, failure);
     const json_t *changes = json_object_get(params, "contentChanges"), *one;
     size_t index;
-    if (document == NULL)
+    if (!document)
         return NULL;
     const json_t *version = json_object_get(json_object_get(params, "textDocument"), "version");
     document->version = json_integer_value(version);
@@ -242,7 +242,7 @@ static json_t *notice_change(struct server *s, const json_t *params, struct fail
 static json_t *notice_close(struct server *s, const json_t *params, struct failure *failure)
 {
     struct document *document = server_document(s, params, failure);
-    if (document == NULL)
+    if (!document)
         return NULL;
     publish_forget(s, document);
     documents_close(&s->documents, document);
@@ -304,7 +304,7 @@ static const char *refuse(const struct server *s, const struct method *method, c
                           struct region *region, enum rpc_error *code)
 {
     *code = RPC_METHOD_NOT_FOUND;
-    if (method == NULL)
+    if (!method)
         return region_printf(region, "there is no method '%s'", name);
     *code = RPC_NOT_INITIALIZED;
     if (!s->is_initialized && method->call != request_initialize && method->call != notice_exit)
@@ -321,15 +321,15 @@ static void call(struct server *s, const char *name, const json_t *id, const jso
     enum rpc_error code;
     struct failure failure = {0};
     const char *refused = refuse(s, method, name, &s->scratch, &code);
-    if (refused != NULL) {
-        if (id != NULL) /* no client waits for the answer of a notification */
+    if (refused) {
+        if (id) /* no client waits for the answer of a notification */
             answer_error(s, id, code, refused);
         return;
     }
     json_t *result = method->call(s, params, &failure);
-    if (id == NULL)
+    if (!id)
         json_decref(result);
-    else if (failure.text != NULL)
+    else if (failure.text)
         answer_error(s, id, failure.code, failure.text);
     else
         s->is_broken |= !rpc_send_result(s->out, id, result);
@@ -339,13 +339,12 @@ static void handle_one(struct server *s, const json_t *message)
 {
     const json_t *id = json_object_get(message, "id");
     const char *version = text_at(message, "jsonrpc"), *name = text_at(message, "method");
-    bool has_id = id == NULL || json_is_integer(id) || json_is_string(id);
-    bool is_answer = json_is_object(message) && name == NULL
+    bool has_id = !id || json_is_integer(id) || json_is_string(id);
+    bool is_answer = json_is_object(message) && !name
                      && (json_object_get(message, "result") || json_object_get(message, "error"));
     if (is_answer) /* nothing is asked of the editor */
         return;
-    if (!json_is_object(message) || version == NULL || strcmp(version, "2.0") != 0 || name == NULL
-        || !has_id) {
+    if (!json_is_object(message) || !version || strcmp(version, "2.0") != 0 || !name || !has_id) {
         answer_error(s, has_id ? id : NULL, RPC_INVALID_REQUEST,
                      "a message is an object with 'jsonrpc': \"2.0\" and a 'method'");
         return;
@@ -357,7 +356,7 @@ void server_take(struct server *s, const char *body, size_t size)
 {
     json_error_t error;
     json_t *message = json_loadb(body, size, JSON_ALLOW_NUL | JSON_DECODE_ANY, &error);
-    if (message != NULL)
+    if (message)
         handle_one(s, message);
     else
         answer_error(s, NULL, RPC_PARSE_ERROR,
@@ -376,7 +375,7 @@ void server_complain(struct server *s, enum rpc_result problem)
 static struct document *find_old(const struct server *s)
 {
     struct document *d = s->documents.first;
-    while (d != NULL && !d->is_old)
+    while (d && !d->is_old)
         d = d->next;
     return d;
 }
@@ -384,7 +383,7 @@ static struct document *find_old(const struct server *s)
 bool server_check_one(struct server *s)
 {
     struct document *document = find_old(s);
-    if (document == NULL)
+    if (!document)
         return false;
     publish_check(s, document);
     region_release(&s->scratch);
@@ -428,7 +427,7 @@ static void refuse_message(struct server *s, const struct message *m, const char
                                          ? text_at(message, "method")
                                          : "a message",
                                      why);
-    if (id != NULL)
+    if (id)
         answer_error(s, id, RPC_INTERNAL_ERROR, text);
     else
         server_show(s, text);
@@ -448,7 +447,7 @@ static void take_all(struct server *s, struct rpc_reader *reader)
         const char *why = result == RPC_MESSAGE ? server_try(s, take_message, &message) : NULL;
         if (result != RPC_MESSAGE)
             server_complain(s, result);
-        else if (why == NULL)
+        else if (!why)
             server_take(s, body, size);
         else
             refuse_message(s, &message, why);
@@ -464,8 +463,8 @@ static void check_document(struct server *s, void *document)
 static bool try_check_one(struct server *s)
 {
     struct document *document = find_old(s);
-    const char *why = document != NULL ? server_try(s, check_document, document) : NULL;
-    if (why == NULL)
+    const char *why = document ? server_try(s, check_document, document) : NULL;
+    if (!why)
         return server_check_one(s);
     publish_failure(s, document, why);
     region_release(&s->scratch);

@@ -19,7 +19,7 @@ static _Noreturn void work_in_child(struct server *s, server_work *work, void *c
     struct rlimit limit = {TRIAL_CPU_S, TRIAL_CPU_S};
     setrlimit(RLIMIT_CPU, &limit);
     s->out = fopen("/dev/null", "w");
-    if (s->out != NULL)
+    if (s->out)
         work(s, context);
     _exit(0);
 }

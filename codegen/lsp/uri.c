@@ -46,7 +46,7 @@ const char *uri_of_path(struct region *region, const char *path)
     memcpy(out, "file://", 7);
     for (const char *p = path; *p != '\0'; p++) {
         unsigned char byte = (unsigned char)*p;
-        if (strchr(plain, byte) != NULL) {
+        if (strchr(plain, byte)) {
             out[n++] = *p;
             continue;
         }

@@ -24,9 +24,9 @@ static bool has_suffix(const char *name)
 static void add_folder(struct paths *paths, const char *folder, unsigned depth)
 {
     DIR *open_folder = depth < DEPTH_MOST ? opendir(folder) : NULL;
-    if (open_folder == NULL)
+    if (!open_folder)
         return;
-    for (const struct dirent *one; (one = readdir(open_folder)) != NULL;) {
+    for (const struct dirent *one; (one = readdir(open_folder));) {
         if (one->d_name[0] == '.' || paths->v.count >= FILES_MOST)
             continue;
         const char *path = region_printf(paths->region, "%s/%s", folder, one->d_name);
@@ -45,7 +45,7 @@ static int by_name(const void *a, const void *b)
 
 bool workspace_has(const struct server *s, const char *path)
 {
-    if (documents_at(&s->documents, path) != NULL)
+    if (documents_at(&s->documents, path))
         return true;
     for (uint32_t i = 0; i < s->roots.count; i++) {
         size_t length = strlen(s->roots.items[i]);
@@ -58,7 +58,7 @@ bool workspace_has(const struct server *s, const char *path)
 /* Collects the paths of open and of found files, each once. */
 static void list_files(struct server *s, struct paths *paths)
 {
-    for (const struct document *d = s->documents.first; d != NULL; d = d->next)
+    for (const struct document *d = s->documents.first; d; d = d->next)
         vector_push(paths->region, &paths->v, region_strdup(paths->region, d->path));
     for (uint32_t i = 0; i < s->roots.count; i++)
         add_folder(paths, s->roots.items[i], 0);
@@ -77,7 +77,7 @@ static bool text_has(const char *text, size_t size, const char *name)
     size_t length = strlen(name);
     for (const char *at = text; size - (size_t)(at - text) >= length; at++) {
         at = memchr(at, name[0], size - (size_t)(at - text) - length + 1);
-        if (at == NULL)
+        if (!at)
             return false;
         if (memcmp(at, name, length) == 0)
             return true;
@@ -88,14 +88,14 @@ static bool text_has(const char *text, size_t size, const char *name)
 static bool file_has(struct server *s, const char *path, const char *name)
 {
     const struct document *document = documents_at(&s->documents, path);
-    if (document != NULL)
+    if (document)
         return text_has(document->text, document->size, name);
     FILE *file = fopen(path, "rb");
-    char *text = file != NULL ? malloc((size_t)4 << 20) : NULL;
-    size_t size = text != NULL ? fread(text, 1, (size_t)4 << 20, file) : 0;
+    char *text = file ? malloc((size_t)4 << 20) : NULL;
+    size_t size = text ? fread(text, 1, (size_t)4 << 20, file) : 0;
     bool found = size > 0 && text_has(text, size, name);
     free(text);
-    if (file != NULL)
+    if (file)
         fclose(file);
     return found;
 }
@@ -140,9 +140,8 @@ void workspace_find(struct server *s, struct service *service, const struct serv
                                     ? service_open(&s->documents.options, paths.v.items[i])
                                     : NULL;
         const struct service_symbol *same =
-            other != NULL ? service_symbol_declared(other, symbol->place.file, symbol->place.begin)
-                          : NULL;
-        if (same != NULL && strcmp(same->name, symbol->name) == 0)
+            other ? service_symbol_declared(other, symbol->place.file, symbol->place.begin) : NULL;
+        if (same && strcmp(same->name, symbol->name) == 0)
             enter(s, other, same, found);
         service_close(other);
     }

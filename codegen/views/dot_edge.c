@@ -78,12 +78,11 @@ static const struct dot_node *around_both(const struct dot_pen *pen, const struc
         return pen->graph->scope;
     a = a->parent ? a->parent : a;
     b = b->parent ? b->parent : b;
-    while (a != b) {
+    while (a != b)
         if (a->depth >= b->depth)
             a = a->parent;
         else
             b = b->parent;
-    }
     return a;
 }
 
@@ -347,12 +346,11 @@ static void write_over_wire(const struct dot_pen *pen, uint32_t index)
 void dot_write_edges(const struct dot_pen *pen)
 {
     write_columns(pen);
-    for (uint32_t i = 0; i < pen->graph->edge_count; i++) {
+    for (uint32_t i = 0; i < pen->graph->edge_count; i++)
         if (!pen->graph->edges[i].is_wire)
             write_edge(pen, i);
         else if (pen->graph->is_overview)
             write_wire_in_overview(pen, i);
         else
             write_over_wire(pen, i);
-    }
 }

@@ -311,12 +311,11 @@ static uint32_t port_at_node(const struct builder *b, const struct model_port *p
 static const struct dot_node *node_around(const struct builder *b, const struct model_connection *c)
 {
     const struct model_instance *x = c->from->owner, *y = c->to->owner;
-    while (x != y) {
+    while (x != y)
         if (x->id > y->id) /* parents have smaller numbers than children */
             x = x->parent;
         else
             y = y->parent;
-    }
     return b->own[x->id] ? b->own[x->id] : b->graph->scope;
 }
 

@@ -142,10 +142,9 @@ static void add_ways(struct graph *g, uint32_t from)
 
 static bool is_linked(const struct topology_node *node, uint32_t to)
 {
-    for (uint32_t i = 0; i < node->links.count; i++) {
+    for (uint32_t i = 0; i < node->links.count; i++)
         if (node->links.items[i].to == to)
             return true;
-    }
     return false;
 }
 

@@ -140,10 +140,9 @@ void check_constant(uint64_t address, uint64_t size)
 void check_code_gone(uint64_t address)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < range_count; i++) {
+    for (size_t i = 0; i < range_count; i++)
         if (ranges[i].code != address)
             ranges[kept++] = ranges[i];
-    }
     range_count = kept;
     for (size_t i = 0; i < code_count; i++) {
         if (codes[i].address != address)
@@ -156,20 +155,18 @@ void check_code_gone(uint64_t address)
 
 const char *check_is_constant(uint64_t address)
 {
-    for (size_t i = 0; i < range_count; i++) {
+    for (size_t i = 0; i < range_count; i++)
         if (address >= ranges[i].start && address < ranges[i].end)
             return ranges[i].what;
-    }
     return NULL;
 }
 
 static const struct code *code_of(uint64_t pc)
 {
     const struct code *nearest = NULL;
-    for (size_t i = 0; i < code_count; i++) {
+    for (size_t i = 0; i < code_count; i++)
         if (codes[i].address <= pc && (!nearest || codes[i].address > nearest->address))
             nearest = &codes[i];
-    }
     return nearest;
 }
 

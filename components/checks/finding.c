@@ -104,10 +104,9 @@ static bool read_rules(const char *path)
         fprintf(stderr, "heddle: --check: cannot read '%s'\n", path);
         return false;
     }
-    for (unsigned number = 1; fgets(line, sizeof line, in); number++) {
+    for (unsigned number = 1; fgets(line, sizeof line, in); number++)
         if (line[strspn(line, " \t\r\n")] && line[strspn(line, " \t")] != '#')
             add_rule(line, path, number);
-    }
     fclose(in);
     return true;
 }
@@ -119,10 +118,9 @@ static bool want(const char *word, size_t size)
         memset(wanted, true, sizeof wanted);
         return true;
     }
-    for (unsigned i = 0; i < FINDING_CHECKS; i++) {
+    for (unsigned i = 0; i < FINDING_CHECKS; i++)
         if (strlen(check_names[i]) == size && memcmp(check_names[i], word, size) == 0)
             return wanted[i] = true;
-    }
     if (size > sizeof suppress - 1 && memcmp(word, suppress, sizeof suppress - 1) == 0) {
         char *path = strndup(word + sizeof suppress - 1, size - (sizeof suppress - 1));
         bool good = path && read_rules(path);
@@ -259,10 +257,9 @@ void finding_print_last(FILE *out)
 void finding_print(void)
 {
     uint64_t printed = 0;
-    for (uint64_t i = 0; i < report_count; i++) {
+    for (uint64_t i = 0; i < report_count; i++)
         if (!reports[i].suppressed && printed++ < KEPT)
             print_report(stderr, &reports[i]);
-    }
     if (printed > KEPT)
         fprintf(stderr, "heddle: %" PRIu64 " more findings stand in the statistics\n",
                 printed - KEPT);

@@ -228,10 +228,9 @@ bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name
                      const char *symbol)
 {
     struct item item;
-    for (const char *text = s->kernels; text && read_item(text, &item); text = next_item(&item)) {
+    for (const char *text = s->kernels; text && read_item(text, &item); text = next_item(&item))
         if (chooses(&item, number, name, symbol))
             return true;
-    }
     return !s->kernels;
 }
 

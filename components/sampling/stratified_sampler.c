@@ -415,10 +415,9 @@ static void note_stray(struct sampler *s, uint32_t group, const struct sampler_w
         || vectors_apart(g, &s->shape, work) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
         return;
     g->joined = group + 1;
-    for (uint32_t i = 0; i < s->group_count; i++) {
+    for (uint32_t i = 0; i < s->group_count; i++)
         if (s->group[i].joined == s->predicted + 1)
             s->group[i].joined = group + 1;
-    }
     s->group[group].per_launch = true;
 }
 

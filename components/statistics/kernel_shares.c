@@ -20,10 +20,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct kernel_shares *find_share(bool open, uint32_t kernel)
 {
-    for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++) {
+    for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++)
         if (shares[i].open == open && (!open || shares[i].kernel == kernel))
             return &shares[i];
-    }
     bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_OPEN,
         kernel);
 }
@@ -49,10 +48,9 @@ static bool is_named(const struct kernel_detail *d, const char *group, const cha
 
 static struct kernel_detail *detail_of(struct kernel_shares *s, const char *group, const char *name)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count; i++)
         if (is_named(&s->detail[i], group, name))
             return &s->detail[i];
-    }
     return NULL;
 }
 

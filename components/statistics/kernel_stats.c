@@ -222,12 +222,11 @@ static void settle_record(uint32_t kernel, uint64_t end_ps)
 void kernel_records_take_marks(uint64_t end_ps, void (*give)(uint32_t kernel, uint64_t end_ps))
 {
     uint32_t left = 0;
-    for (uint32_t i = 0; i < mark_count; i++) {
+    for (uint32_t i = 0; i < mark_count; i++)
         if (marks[i].time_ps < end_ps)
             give(marks[i].kernel, end_ps);
         else
             marks[left++] = marks[i];
-    }
     mark_count = left;
 }
 

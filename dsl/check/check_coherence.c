@@ -74,7 +74,7 @@ static bool changes(const struct proof *p, const struct actor_class *class)
 /* Is the memory that is looked at of the composite around? */
 static bool is_around(const struct proof *p, const struct node *node)
 {
-    return p->target.owner != NULL && node_is_inside(node, p->target.owner);
+    return p->target.owner && node_is_inside(node, p->target.owner);
 }
 
 /* Does a control act between moment `written` of one inside (`class`) or outside and `read`? */
@@ -136,7 +136,7 @@ static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
     hole.space = p->target.space;
     hole.owner = p->target.owner;
     hole.address = p->target.address;
-    if (hole.outside == NULL)
+    if (!hole.outside)
         return;
     struct reported *one = region_take(p->c.e->region, sizeof *one);
     *one = (struct reported){hole.keeper->node->item, hole.in_band};
@@ -179,7 +179,7 @@ static void look_at_fences(struct proof *p, struct keeper *keeper, uint32_t numb
         report(p, hole, inside->first, other);
     }
     hole.missing = EFFECT_WRITE_BACK;
-    if (keeper->delays != NULL && changes(p, class) && other->reads
+    if (keeper->delays && changes(p, class) && other->reads
         && (!class->release || !(keeper->release[s] & EFFECT_WRITE_BACK) || inside->unreleased[s]))
         report(p, hole, inside->unreleased[s] ? inside->unreleased[s] - 1 : inside->first, other);
     hole.missing = EFFECT_DROP;
@@ -194,7 +194,7 @@ static void look_at_moments(struct proof *p, struct keeper *keeper, uint32_t num
 {
     const struct actor_class *class = &p->c.classes.items[number];
     struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_WRITE_BACK};
-    if (keeper->delays != NULL && changes(p, class) && other->reads)
+    if (keeper->delays && changes(p, class) && other->reads)
         look_between(p, hole, keeper->inside[number].first, class, other);
     hole.missing = EFFECT_DROP;
     if (class->reads && changes(p, other))
@@ -292,11 +292,11 @@ static void count_along(struct proof *p, const struct actor_group *group, const 
     for (uint32_t i = group->steps; i < route->count; i++) {
         const struct route_step *step = &route->steps[i];
         struct presence presence = presence_of(&fences, group->count, group->first, group->last);
-        if (step->keeper != NULL) {
+        if (step->keeper) {
             touch(p, step->keeper, (uint64_t)group->first * ROUTE_MOST + i);
             enter(p, step->keeper, group->class, &presence);
         }
-        if (step->splits && step->keeper == NULL)
+        if (step->splits && !step->keeper)
             lost_fences_note(&p->c, group, i, &fences, p->target.space, p->target.address);
         route_fences_pass(step, &fences);
     }
@@ -312,14 +312,14 @@ static bool follow(struct proof *p, uint32_t number)
     route.end = group->end;
     if (p->c.classes.items[group->class].own && !is_around(p, group->around))
         return false;
-    if (group->joint != NULL)
+    if (group->joint)
         route_go_on(&p->c, group->class, group->joint, p->target.space, p->target.address, &route);
     for (uint32_t i = 0; i < p->ended.count; i++)
         if (p->ended.items[i] == route.end)
             return false;
-    if (route.end == NULL)
+    if (!route.end)
         return false;
-    p->end = p->end == NULL ? route.end : p->end;
+    p->end = !p->end ? route.end : p->end;
     if (p->end != route.end)
         return true;
     p->here[number / 64] |= (uint64_t)1 << number % 64;
@@ -456,7 +456,7 @@ static void run_coherence(struct elaboration *e)
     for (uint32_t i = 0; i < e->nodes.count; i++)
         for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
             const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;
-            if (space == NULL || !space->mapped)
+            if (!space || !space->mapped)
                 continue;
             any_map = true;
             look_at_space(&p, e->nodes.items[i], space);

@@ -35,7 +35,7 @@ static void run_protocols(struct elaboration *e)
         const struct wire *wire = e->wires.items[i];
         const struct model_protocol *a = protocol_of_port(e, wire->left.node, wire->left.port);
         const struct model_protocol *b = protocol_of_port(e, wire->right.node, wire->right.port);
-        if (a != NULL && b != NULL && a != b)
+        if (a && b && a != b)
             mismatch(e, wire, &wire->left, a, &wire->right, b);
     }
     uint32_t errors = e->diagnostics->error_count;
@@ -45,7 +45,7 @@ static void run_protocols(struct elaboration *e)
             continue;
         const struct model_protocol *a = protocol_bound(e, &path->from),
                                     *b = protocol_bound(e, &path->to);
-        if (a != NULL && b != NULL && a != b)
+        if (a && b && a != b)
             mismatch(e, path->first, &path->from, a, &path->to, b);
     }
 }
@@ -57,8 +57,7 @@ static void run_unbound(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole || protocol_bound(e, &path->from) != NULL
-            || !port_item(&path->from)->target.text
+        if (!path->whole || protocol_bound(e, &path->from) || !port_item(&path->from)->target.text
             || !path->from.node->object.type->port_decls[path->from.port].is_any)
             continue;
         struct diagnostic *d =
@@ -81,15 +80,15 @@ static struct wire_end open_boundary(struct elaboration *e, const struct wire_en
                                      struct wire *wire)
 {
     struct wire_end at = *leaf;
-    for (int i = 0; wire != NULL && i <= 2 * ELABORATE_MAX_DEPTH; i++) {
+    for (int i = 0; wire && i <= 2 * ELABORATE_MAX_DEPTH; i++) {
         bool from_left = wire->left.node == at.node && wire->left.port == at.port
                          && wire->left.element == at.element;
         at = from_left ? wire->right : wire->left;
         if (!at.node->object.type->model.is_composite)
             return (struct wire_end){NULL, 0, 0};
         struct port_end *end = wire_end_at(e, &at);
-        struct wire *next = end == NULL ? NULL : wire == end->inner ? end->outer : end->inner;
-        if (next == NULL)
+        struct wire *next = !end ? NULL : wire == end->inner ? end->outer : end->inner;
+        if (!next)
             return at;
         wire = next;
     }
@@ -139,21 +138,20 @@ static const struct open_port *partner_of(struct elaboration *e, const struct op
             || port_item(&other->at)->is_in == port_item(&one->at)->is_in
             || protocol_of_port(e, other->at.node, other->at.port) != protocol)
             continue;
-        if (found != NULL)
+        if (found)
             return NULL;
         found = other;
     }
-    return *one->why == '\0' && protocol != NULL ? found : NULL;
+    return *one->why == '\0' && protocol ? found : NULL;
 }
 
 /* The spelling that names all elements: "cu[*].vmem". */
 static const char *all_of(struct elaboration *e, const struct open_port *one)
 {
     const struct ast_item *instance = one->at.node->item, *port = port_item(&one->at);
-    bool is_array = port->unsized || port->size != NULL;
-    return region_printf(e->region, "%s%s.%s%s", instance->name.text,
-                         instance->size != NULL ? "[*]" : "", port->name.text,
-                         is_array ? "[*]" : "");
+    bool is_array = port->unsized || port->size;
+    return region_printf(e->region, "%s%s.%s%s", instance->name.text, instance->size ? "[*]" : "",
+                         port->name.text, is_array ? "[*]" : "");
 }
 
 static void report_open(struct elaboration *e, const struct open_ports *open,
@@ -162,9 +160,9 @@ static void report_open(struct elaboration *e, const struct open_ports *open,
     const struct wire_end *at = &one->at;
     const struct ast_item *item = port_item(at);
     const struct open_port *partner = partner_of(e, open, one), *back = NULL;
-    if (partner != NULL)
+    if (partner)
         back = partner_of(e, open, partner);
-    bool is_pair = back != NULL && is_same_kind(back, one);
+    bool is_pair = back && is_same_kind(back, one);
     if (is_pair && item->is_in)
         return; /* reported with the other end, which asks */
     const char *name = one->is_array
@@ -194,9 +192,9 @@ static void check_outside(struct elaboration *e, struct open_ports *open, const 
 {
     const struct ast_item *item = port_item(at);
     struct node *parent = at->node->parent;
-    if (parent == NULL || parent->damaged)
+    if (!parent || parent->damaged)
         return;
-    if (end == NULL || end->outer == NULL) {
+    if (!end || !end->outer) {
         if (!item->optional)
             open_port(e, open, at, is_array, "");
         return;
@@ -204,11 +202,11 @@ static void check_outside(struct elaboration *e, struct open_ports *open, const 
     if (item->optional || at->node->object.type->model.is_composite)
         return;
     struct wire_end boundary = open_boundary(e, at, end->outer);
-    if (boundary.node == NULL || boundary.node->parent == NULL || boundary.node->damaged
+    if (!boundary.node || !boundary.node->parent || boundary.node->damaged
         || boundary.node->parent->damaged || !port_item(&boundary)->optional)
         return;
     struct port_end *there = wire_end_at(e, &boundary);
-    if (there != NULL && there->outer == NULL)
+    if (there && !there->outer)
         open_port(e, open, at, is_array,
                   region_printf(e->region, ": '%s', where it leads, is optional and open",
                                 wire_end_text(e, &boundary)));
@@ -217,11 +215,10 @@ static void check_outside(struct elaboration *e, struct open_ports *open, const 
 static void check_inside(struct elaboration *e, const struct wire_end *at,
                          const struct port_end *end)
 {
-    if (!at->node->object.type->model.is_composite || at->node->damaged
-        || (end != NULL && end->inner != NULL))
+    if (!at->node->object.type->model.is_composite || at->node->damaged || (end && end->inner))
         return;
     const struct ast_item *item = port_item(at);
-    if (item->optional && (end == NULL || end->outer == NULL)) /* open on both sides */
+    if (item->optional && (!end || !end->outer)) /* open on both sides */
         return;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, item->name.span, "'%s' of '%s' leads nowhere inside",
@@ -243,8 +240,8 @@ static void run_unconnected(struct elaboration *e)
             const struct ast_item *item = node->object.type->ports.v.items[port];
             int64_t count = port_count(e, node, port);
             struct wire_end at = {node, port, 0};
-            bool is_array = item->unsized || item->size != NULL;
-            if (count == 0 && item->unsized && !item->optional && node->parent != NULL
+            bool is_array = item->unsized || item->size;
+            if (count == 0 && item->unsized && !item->optional && node->parent
                 && !node->parent->damaged && !node->model.is_interconnect)
                 open_port(e, &open, &at, false, "");
             for (; count > 0 && at.element < count; at.element++) {
@@ -265,7 +262,7 @@ static void run_two_latencies(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (path->second_carrier == NULL)
+        if (!path->second_carrier)
             continue;
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0410, path->second_carrier->statement->item->span,
@@ -289,11 +286,11 @@ const struct check check_two_latencies = {
 static const struct ast_expr *stated_latency(const struct route_path *path, struct scope *scope)
 {
     const struct wire_end *boundary = &path->boundary;
-    if (path->carrier != NULL) {
+    if (path->carrier) {
         *scope = path->carrier->statement->scope;
         return path->carrier->latency;
     }
-    if (boundary->node == NULL)
+    if (!boundary->node)
         return NULL;
     *scope = (struct scope){&boundary->node->object, NULL};
     return boundary->node->object.type->ports.v.items[boundary->port]->latency;
@@ -306,9 +303,9 @@ static void run_latency(struct elaboration *e)
         struct scope scope;
         const struct ast_expr *latency = stated_latency(path, &scope);
         path->latency_cy = 1;
-        if (latency == NULL)
+        if (!latency)
             continue;
-        if (path->carrier != NULL && path->carrier->link != NULL) {
+        if (path->carrier && path->carrier->link) {
             diagnostic_add(e->diagnostics, E0410, latency->span,
                            "the link has a latency of its own");
             continue;
@@ -366,7 +363,7 @@ static void run_clock_crossing(struct elaboration *e)
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
         const struct node *a = path->from.node, *b = path->to.node;
-        bool has_link = path->carrier != NULL && path->carrier->link != NULL;
+        bool has_link = path->carrier && path->carrier->link;
         if (!path->whole || has_link || a->domain == NO_DOMAIN || b->domain == NO_DOMAIN
             || share_clock(a, b))
             continue;
@@ -392,7 +389,7 @@ static void run_clocks(struct elaboration *e)
         if (node->object.type->model.is_composite || node->domain != NO_DOMAIN)
             continue;
         const struct node *top = node;
-        while (top->parent != NULL && top->parent->parent != NULL)
+        while (top->parent && top->parent->parent)
             top = top->parent;
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0413, top->span, "'%s' has no clock",
                                               node->object.path);

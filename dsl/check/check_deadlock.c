@@ -44,8 +44,7 @@ static void follow(struct channels *c, uint32_t start, uint32_t space)
     uint32_t path = start;
     for (;;) {
         const struct route_path *p = &c->e->paths.items[path];
-        uint32_t next =
-            p->whole && p->to.node->routes_to != NULL ? p->to.node->routes_to[space] : NO_ROUTE;
+        uint32_t next = p->whole && p->to.node->routes_to ? p->to.node->routes_to[space] : NO_ROUTE;
         if (next == NO_ROUTE)
             return;
         add_edge(c, path, next);
@@ -104,7 +103,7 @@ static bool keeps_bubble(struct channels *c, const uint32_t *circle, uint32_t co
 
 static struct span place_of(const struct route_path *path)
 {
-    const struct wire *wire = path->carrier != NULL ? path->carrier : path->first;
+    const struct wire *wire = path->carrier ? path->carrier : path->first;
     return wire->statement->item->span;
 }
 
@@ -137,7 +136,7 @@ static void run_deadlock(struct elaboration *e)
     c.done = region_take(e->region, (count + 1) * sizeof *c.done);
     uint32_t *circle = region_take(e->region, (count + 1) * sizeof *circle);
     for (uint32_t i = 0; i < count; i++)
-        if (e->paths.items[i].from.node->routes_to == NULL)
+        if (!e->paths.items[i].from.node->routes_to)
             for (uint32_t space = 0; space < e->spaces.count; space++)
                 follow(&c, i, space);
     for (uint32_t i = 0; i < count; i++) {

@@ -24,7 +24,7 @@ static uint64_t needed_by_link(struct elaboration *e, const struct route_path *p
 {
     const struct model_link_type *link = path->carrier->link->model;
     const struct model_protocol *protocol = protocol_bound(e, &path->to);
-    if (link == NULL || protocol == NULL || path->to.node->domain == NO_DOMAIN)
+    if (!link || !protocol || path->to.node->domain == NO_DOMAIN)
         return 0;
     uint64_t hz = e->domains.items[path->to.node->domain].hz;
     wide needed = (wide)link->latency_ps * 2 * hz / PS_PER_S * path_width(e, path);
@@ -42,7 +42,7 @@ static void report(struct elaboration *e, const struct route_path *path, uint32_
                    uint64_t needed)
 {
     const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
-    const struct wire *carrier = path->carrier != NULL ? path->carrier : path->outermost;
+    const struct wire *carrier = path->carrier ? path->carrier : path->outermost;
     bool has_link = carrier->link != NULL;
     /* the depth of a port of the library is a parameter, which is set where the port is
      * connected */
@@ -74,9 +74,9 @@ static void run_shallow(struct elaboration *e)
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
         const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
-        bool has_link = path->carrier != NULL && path->carrier->link != NULL, stated;
+        bool has_link = path->carrier && path->carrier->link, stated;
         bool fixed = path->to.node->object.type->model.is_library
-                     && (item->depth == NULL || item->depth->kind == AST_NUMBER);
+                     && (!item->depth || item->depth->kind == AST_NUMBER);
         if (!path->whole || fixed || (!has_link && path->latency_cy < 2))
             continue;
         uint32_t depth = port_depth(e, &path->to, &stated);

@@ -29,7 +29,7 @@ static bool is_routed(const struct search *s, uint32_t from)
     for (uint32_t i = from; i < s->depth; i++) {
         const uint32_t *routes = s->stack[i]->routes_to;
         bool leads = false;
-        for (uint32_t k = 0; routes != NULL && k < s->e->spaces.count; k++)
+        for (uint32_t k = 0; routes && k < s->e->spaces.count; k++)
             leads |= routes[k] != NO_ROUTE;
         if (!leads)
             return false;

@@ -9,8 +9,8 @@
 static void check_doc(struct elaboration *e, const struct ast_item *item)
 {
     struct origin origin = origin_in(item->doc);
-    struct span place = item->name.text != NULL ? item->name.span : item->span;
-    if (origin.misspelt != NULL) {
+    struct span place = item->name.text ? item->name.span : item->span;
+    if (origin.misspelt) {
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, W0710, place, "'%.*s:' is no kind of source of a number",
                            (int)origin.misspelt_length, origin.misspelt);
@@ -27,7 +27,7 @@ static void check_doc(struct elaboration *e, const struct ast_item *item)
 
 static void check_body(struct elaboration *e, const struct ast_items *body)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         check_doc(e, item);
         check_body(e, item->body);

@@ -26,7 +26,7 @@ static const struct check *const checks[] = {
 
 static bool all_passed(const struct check *check, const bool *failed)
 {
-    for (size_t i = 0; i < 3 && check->prerequisites[i] != NULL; i++)
+    for (size_t i = 0; i < 3 && check->prerequisites[i]; i++)
         for (size_t k = 0; k < CHECK_COUNT; k++)
             if (checks[k] == check->prerequisites[i] && failed[k])
                 return false;

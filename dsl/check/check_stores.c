@@ -45,7 +45,7 @@ static struct node *named_writer(struct elaboration *e, struct node *node,
 {
     const struct ast_expr *path = setting->value;
     struct node_list nodes = {0};
-    if (path->kind != AST_MEMBER || setting->fill_body != NULL) {
+    if (path->kind != AST_MEMBER || setting->fill_body) {
         diagnostic_add(e->diagnostics, E0211, path->span, "a store is named as 'INSTANCE.STORE'");
         return NULL;
     }
@@ -56,8 +56,7 @@ static struct node *named_writer(struct elaboration *e, struct node *node,
                         : -1;
     const struct ast_item *item =
         store >= 0 ? nodes.v.items[0]->object.type->stores.v.items[store] : NULL;
-    if (item == NULL || item->kind != AST_STORE
-        || strcmp(item->target.text, reads->target.text) != 0) {
+    if (!item || item->kind != AST_STORE || strcmp(item->target.text, reads->target.text) != 0) {
         diagnostic_add(e->diagnostics, E0211, path->span, "'%s' is not a store of type '%s'",
                        source_slice(e->program->sources, path->span), reads->target.text);
         return NULL;
@@ -67,7 +66,7 @@ static struct node *named_writer(struct elaboration *e, struct node *node,
 
 static bool lies_in(const struct node *node, const struct node *outer)
 {
-    while (node != NULL && node != outer)
+    while (node && node != outer)
         node = node->parent;
     return node == outer;
 }
@@ -125,7 +124,7 @@ static void run_stores(struct elaboration *e)
             const struct ast_item *setting = object_setting(&node->object, item->name.text);
             if (item->kind == AST_STORE)
                 node->writers[k] = node;
-            else if (setting != NULL)
+            else if (setting)
                 node->writers[k] = named_writer(e, node, item, setting);
             else
                 node->writers[k] = only_writer(e, node, item, &types);

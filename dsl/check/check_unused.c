@@ -8,11 +8,11 @@
 
 static bool expr_uses(const struct ast_expr *x, const char *name)
 {
-    if (x == NULL)
+    if (!x)
         return false;
     if (x->kind == AST_NAME)
         return strcmp(x->name.text, name) == 0;
-    for (uint32_t i = 0; x->list != NULL && i < x->list->v.count; i++)
+    for (uint32_t i = 0; x->list && i < x->list->v.count; i++)
         if (expr_uses(x->list->v.items[i], name))
             return true;
     return expr_uses(x->a, name) || expr_uses(x->b, name) || expr_uses(x->c, name);
@@ -20,7 +20,7 @@ static bool expr_uses(const struct ast_expr *x, const char *name)
 
 static bool exprs_use(const struct ast_exprs *list, const char *name)
 {
-    for (uint32_t i = 0; list != NULL && i < list->v.count; i++)
+    for (uint32_t i = 0; list && i < list->v.count; i++)
         if (expr_uses(list->v.items[i], name))
             return true;
     return false;
@@ -44,7 +44,7 @@ static bool item_uses(const struct ast_item *item, const char *name)
 
 static bool body_uses(const struct ast_items *body, const char *name)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++)
+    for (uint32_t i = 0; body && i < body->v.count; i++)
         if (item_uses(body->v.items[i], name))
             return true;
     return false;
@@ -85,7 +85,7 @@ static void mark(struct elaboration *e, const struct ast_items *body, bool *used
 
 static void mark_name(struct elaboration *e, const char *name, bool *used)
 {
-    for (uint32_t i = 0; name != NULL && i < e->program->types.count; i++) {
+    for (uint32_t i = 0; name && i < e->program->types.count; i++) {
         const struct type_info *type = e->program->types.items[i];
         if (used[i] || strcmp(type->model.name, name) != 0)
             continue;
@@ -96,7 +96,7 @@ static void mark_name(struct elaboration *e, const char *name, bool *used)
 
 static void mark(struct elaboration *e, const struct ast_items *body, bool *used)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         bool makes = item->kind == AST_INSTANCE || item->kind == AST_CONNECT
                      || item->kind == AST_INSERT; /* whose braces may insert more */

@@ -7,10 +7,9 @@
 static void gather(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                    const char **text, int *count)
 {
-    if (x == NULL || *count >= 6)
+    if (!x || *count >= 6)
         return;
-    if (x->kind == AST_NAME
-        && strstr(*text, region_printf(e->region, "%s = ", x->name.text)) == NULL) {
+    if (x->kind == AST_NAME && !strstr(*text, region_printf(e->region, "%s = ", x->name.text))) {
         e->diagnostics->muted++;
         struct value value = eval(e, x, scope, NULL);
         e->diagnostics->muted--;
@@ -34,8 +33,8 @@ static void check_one(struct elaboration *e, const struct object *object,
         eval_as(e, item->value, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
     if (!holds.ok || holds.integer)
         return;
-    const char *message = item->name.text != NULL ? item->name.text : "a check does not hold";
-    bool is_root = object->owner == NULL;
+    const char *message = item->name.text ? item->name.text : "a check does not hold";
+    bool is_root = !object->owner;
     e->diagnostics->key = item;
     struct diagnostic *d =
         is_root

@@ -52,7 +52,7 @@ static void find_end(struct elaboration *e, struct shared_wire *wire)
     const struct wire *strangers[2];
     for (int i = 0; i < 2; i++) {
         strangers[i] = stranger_to(wire, sides[i]);
-        if (strangers[i] == NULL) {
+        if (!strangers[i]) {
             wire->end = sides[i];
             return;
         }
@@ -88,10 +88,10 @@ static void run_wires(struct elaboration *e)
             struct shared_wire *wire = &group->wires[k];
             if (wire->uses.count > 0 && e->diagnostics->error_count == errors)
                 find_end(e, wire);
-            one = wire->uses.count == 0 && one == NULL ? wire : one;
+            one = wire->uses.count == 0 && !one ? wire : one;
             unused += wire->uses.count == 0;
         }
-        if (one != NULL)
+        if (one)
             report_unused(e, group, unused, one);
     }
 }

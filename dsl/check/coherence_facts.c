@@ -50,7 +50,7 @@ bool fact_holds(struct coherence *c, struct node *node, const struct ast_item *f
 {
     struct scope scope = {&node->object, NULL};
     struct type_spec type = {.dimension = MODEL_DIM_BOOL};
-    if (fact->value == NULL)
+    if (!fact->value)
         return true;
     struct value value = eval_as(c->e, fact->value, &scope, type, node);
     return value.ok && value.integer != 0;
@@ -71,22 +71,22 @@ static const struct ast_name *path_name(const struct ast_expr *path, unsigned nu
 uint32_t fact_port(const struct type_info *type, const struct ast_expr *path)
 {
     const struct ast_name *name = path_name(path, 0);
-    int32_t port = name != NULL ? item_list_find(&type->ports, name->text) : -1;
+    int32_t port = name ? item_list_find(&type->ports, name->text) : -1;
     return port >= 0 ? (uint32_t)port : PORT_NONE;
 }
 
 const char *fact_member(const struct ast_expr *path, unsigned number)
 {
     const struct ast_name *name = path_name(path, number);
-    return name != NULL ? name->text : NULL;
+    return name ? name->text : NULL;
 }
 
 static unsigned effects_of(const struct ast_exprs *said)
 {
     unsigned effects = 0;
-    for (uint32_t i = 0; said != NULL && i < said->v.count; i++) {
+    for (uint32_t i = 0; said && i < said->v.count; i++) {
         const char *word = fact_member(said->v.items[i], 0);
-        effects |= word == NULL                      ? 0
+        effects |= !word                             ? 0
                    : strcmp(word, "write_back") == 0 ? EFFECT_WRITE_BACK
                    : strcmp(word, "drop") == 0       ? EFFECT_DROP
                    : strcmp(word, "pass") == 0       ? EFFECT_PASS
@@ -103,12 +103,12 @@ unsigned fact_says(const struct ast_item *fact)
 
 static bool same_word(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 bool fact_is_at(const struct ast_item *fact, const char *name)
 {
-    bool fits = fact->at_what == NULL;
+    bool fits = !fact->at_what;
     for (uint32_t i = 0; !fits && i < fact->at_what->v.count; i++)
         fits = same_word(fact_member(fact->at_what->v.items[i], 0), name);
     return fits;
@@ -126,7 +126,7 @@ unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, con
 {
     const struct ast_items *facts = facts_of(node);
     unsigned effects = 0;
-    for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
+    for (uint32_t i = 0; facts && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
         if (fact_verb(fact) != FACT_ON || !fact_is_at(fact, moment))
             continue;
@@ -197,16 +197,16 @@ static void look_at_request(const struct reading *r, uint32_t port, const struct
     const struct protocol_info *protocol = program_protocol(r->e->program, item->target.text);
     const struct ast_name *request = path_name(path, from), *field = path_name(path, from + 1);
     const struct ast_item *message =
-        protocol != NULL && request != NULL ? find_item(&protocol->requests, request->text) : NULL;
-    if (message == NULL) {
+        protocol && request ? find_item(&protocol->requests, request->text) : NULL;
+    if (!message) {
         wrong(r, path->span, "'%s' names no request of its port",
               source_slice(r->e->program->sources, path->span));
         return;
     }
-    for (uint32_t i = 0; field != NULL && i < message->body->v.count; i++)
+    for (uint32_t i = 0; field && i < message->body->v.count; i++)
         if (strcmp(message->body->v.items[i]->name.text, field->text) == 0)
             return;
-    if (field != NULL)
+    if (field)
         wrong(r, field->span, "the request has no field '%s'", field->text);
 }
 
@@ -234,7 +234,7 @@ static void look_at_left(const struct reading *r, const struct verb_rule *rule)
             wrong(r, path->span, "'%s' is more than a port",
                   source_slice(r->e->program->sources, path->span));
     }
-    for (uint32_t i = 0; r->fact->right != NULL && i < r->fact->right->v.count; i++)
+    for (uint32_t i = 0; r->fact->right && i < r->fact->right->v.count; i++)
         look_at_port(r, r->fact->right->v.items[i], false);
 }
 
@@ -276,13 +276,12 @@ static bool has_scope(const struct reading *r)
 {
     enum fact_verb verb = fact_verb(r->fact);
     const char *request = fact_member(r->fact->left->v.items[0], 1);
-    return verb == FACT_ANSWERS
-           || (verb == FACT_ON && request != NULL && strcmp(request, "fence") == 0);
+    return verb == FACT_ANSWERS || (verb == FACT_ON && request && strcmp(request, "fence") == 0);
 }
 
 static void look_at_scopes(const struct reading *r)
 {
-    for (uint32_t i = 0; r->fact->at_what != NULL && i < r->fact->at_what->v.count; i++) {
+    for (uint32_t i = 0; r->fact->at_what && i < r->fact->at_what->v.count; i++) {
         const struct ast_expr *path = r->fact->at_what->v.items[i];
         bool known = false;
         for (unsigned s = 0; s < FENCE_SCOPES; s++)
@@ -296,7 +295,7 @@ static void look_at_scopes(const struct reading *r)
 static void look_at_when(const struct reading *r)
 {
     enum fact_verb verb = fact_verb(r->fact);
-    for (uint32_t i = 0; r->fact->at_what != NULL && i < r->fact->at_what->v.count; i++) {
+    for (uint32_t i = 0; r->fact->at_what && i < r->fact->at_what->v.count; i++) {
         const struct ast_expr *path = r->fact->at_what->v.items[i];
         uint32_t port = fact_port(r->node->object.type, r->fact->left->v.items[0]);
         if (verb == FACT_ACCESSES && path->kind == AST_MEMBER && port != PORT_NONE)
@@ -322,13 +321,13 @@ static void look_at_fact(const struct reading *r)
     const struct verb_rule *rule = &verbs[verb];
     if ((r->fact->right != NULL) != rule->has_right
         || ((r->fact->said != NULL) != rule->has_said && verb != FACT_AGENTS)
-        || (r->fact->at_what != NULL && !rule->may_at)) {
+        || (r->fact->at_what && !rule->may_at)) {
         wrong(r, r->fact->span, "something is missing in '%s', or does not belong there",
               r->fact->name.text);
         return;
     }
     look_at_left(r, rule);
-    if (r->fact->said != NULL)
+    if (r->fact->said)
         look_at_said(r);
     if (has_scope(r))
         look_at_scopes(r);

@@ -34,7 +34,7 @@ static bool same_group(const struct actor_group *a, const struct actor_group *b)
 /* The group like `one`; `first_at`: 1 + the first group of each joint and end, per node. */
 static uint32_t group_number(struct coherence *c, const struct actor_group *one, uint32_t *first_at)
 {
-    const struct node *at = one->joint != NULL ? one->joint : one->end;
+    const struct node *at = one->joint ? one->joint : one->end;
     for (uint32_t i = first_at[at->model.id]; i != 0; i = c->groups.items[i - 1].next)
         if (same_group(&c->groups.items[i - 1], one))
             return i - 1;
@@ -64,7 +64,7 @@ static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
     struct fences fences = route_fences_begin();
     for (uint32_t i = 0; i < route->count; i++) {
         struct presence one = presence_of(&fences, 1, actor, actor);
-        if (route->steps[i].keeper != NULL)
+        if (route->steps[i].keeper)
             note_passage(c, route->steps[i].keeper, group, &one, (uint64_t)actor * ROUTE_MOST + i);
         route_fences_pass(&route->steps[i], &fences);
     }
@@ -77,7 +77,7 @@ void groups_find(struct coherence *c)
         const struct actor *actor = &c->actors.items[i];
         struct route route;
         struct node *joint = route_begin(c, actor, &route);
-        if (joint == NULL && route.end == NULL)
+        if (!joint && !route.end)
             continue;
         bool own = c->classes.items[actor->class].own;
         struct actor_group one = {.class = actor->class,
@@ -119,7 +119,7 @@ void lost_fences_note(struct coherence *c, const struct actor_group *group, uint
             continue;
         route_find(c, actor, space, address, &route);
         const struct route_step *keeper = route_keeper_before(&route, &route.steps[at]);
-        struct lost_fence lost = {.sender = keeper != NULL ? keeper->node : actor->node,
+        struct lost_fence lost = {.sender = keeper ? keeper->node : actor->node,
                                   .joint = route.steps[at].node,
                                   .release = !acquire,
                                   .passes = keeper != NULL,

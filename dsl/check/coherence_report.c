@@ -73,7 +73,7 @@ static bool speaks_of(struct coherence *c, const struct ast_item *fact, const ch
     for (uint32_t i = 0; i < fact->left->v.count; i++) {
         const char *text = source_slice(c->e->program->sources, fact->left->v.items[i]->span);
         const char *dot = strchr(text, '.');
-        if (dot != NULL && strcmp(dot + 1, request) == 0)
+        if (dot && strcmp(dot + 1, request) == 0)
             return true;
     }
     return false;
@@ -85,9 +85,9 @@ static const char *condition_of(struct coherence *c, const struct node *node, en
                                 const char *request, enum fence_scope scope, unsigned effects)
 {
     const struct ast_items *facts = facts_of(node);
-    for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
+    for (uint32_t i = 0; facts && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
-        if (fact_verb(fact) == verb && fact->value != NULL && speaks_of(c, fact, request)
+        if (fact_verb(fact) == verb && fact->value && speaks_of(c, fact, request)
             && fact_is_at(fact, fence_scope_name(scope))
             && (effects == 0 || (fact_says(fact) & effects)))
             return source_slice(c->e->program->sources, fact->value->span);
@@ -106,12 +106,11 @@ static void help_split(struct coherence *c, const struct coherence_hole *hole,
                     stop->node->object.path);
     const struct route_step *before = route_keeper_before(route, stop);
     const char *condition =
-        before == NULL
-            ? NULL
-            : condition_of(c, before->node, FACT_ON,
-                           hole->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
-                           hole->scope, EFFECT_SPREAD);
-    if (condition != NULL)
+        !before ? NULL
+                : condition_of(c, before->node, FACT_ON,
+                               hole->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
+                               hole->scope, EFFECT_SPREAD);
+    if (condition)
         diagnostic_help(all, d, "'%s' sends one to each output with '%s'",
                         before->node->object.path, condition);
 }
@@ -124,31 +123,30 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
     route_find(c, hole->inside, hole->space, hole->address, &route);
     const struct route_step *stop = fence_stop(hole, &route);
     if (hole->missing == EFFECT_WRITE_BACK && !class->release) {
-        diagnostic_help(
-            all, d,
-            "'%s' sends no release fences, its writes are visible when they are "
-            "answered: let the keeper pass them on%s%s%s",
-            class->type->model.name, hole->keeper->delays->value != NULL ? " (not '" : "",
-            hole->keeper->delays->value != NULL
-                ? source_slice(c->e->program->sources, hole->keeper->delays->value->span)
-                : "",
-            hole->keeper->delays->value != NULL ? "')" : "");
+        diagnostic_help(all, d,
+                        "'%s' sends no release fences, its writes are visible when they are "
+                        "answered: let the keeper pass them on%s%s%s",
+                        class->type->model.name, hole->keeper->delays->value ? " (not '" : "",
+                        hole->keeper->delays->value ? source_slice(
+                            c->e->program->sources, hole->keeper->delays->value->span)
+                                                    : "",
+                        hole->keeper->delays->value ? "')" : "");
         return;
     }
-    const struct node *at = stop != NULL ? stop->node : hole->keeper->node;
+    const struct node *at = stop ? stop->node : hole->keeper->node;
     const char *condition = condition_of(
         c, at, FACT_ON, hole->missing == EFFECT_DROP ? "fence.acquire" : "fence.release",
-        hole->scope, stop != NULL ? EFFECT_PASS : hole->missing);
-    if (stop == NULL) {
+        hole->scope, stop ? EFFECT_PASS : hole->missing);
+    if (!stop) {
         diagnostic_help(all, d, "'%s' does not say that it does this on a fence of %s scope%s%s%s",
                         at->object.type->model.name, fence_scope_name(hole->scope),
-                        condition != NULL ? ": it does with '" : "",
-                        condition != NULL ? condition : "", condition != NULL ? "'" : "");
+                        condition ? ": it does with '" : "", condition ? condition : "",
+                        condition ? "'" : "");
         return;
     }
     if (stop->splits)
         help_split(c, hole, &route, stop, d);
-    else if (condition != NULL)
+    else if (condition)
         diagnostic_help(all, d, "the fences end at '%s'; it passes them on with '%s'",
                         stop->node->object.path, condition);
     else
@@ -177,12 +175,11 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
     const struct actor_class *class = &c->classes.items[hole->inside->class];
     bool drop = hole->missing == EFFECT_DROP, after = fact_verb(fact) == FACT_AFTER;
     const char *moment = fact_member(fact->left->v.items[0], 0);
-    bool is_port =
-        fact->at_what != NULL && strcmp(fact_member(fact->at_what->v.items[0], 0), "own");
+    bool is_port = fact->at_what && strcmp(fact_member(fact->at_what->v.items[0], 0), "own");
     if (is_port)
         return by == class->controller && after != drop
                && strcmp(moment, moment_name(c, drop ? hole->after : hole->before)) == 0;
-    if (fact->at_what != NULL && hole->owner != NULL && !node_is_inside(by, hole->owner))
+    if (fact->at_what && hole->owner && !node_is_inside(by, hole->owner))
         return false;
     return !after
            && (strcmp(moment, moment_name(c, hole->before)) == 0
@@ -223,8 +220,8 @@ static struct control_ports find_control_ports(struct coherence *c,
         if (found == PORT_NONE || (free && !meant && by->ports[number].count > 0))
             continue;
         ports.control = keeper->object.type->ports.v.items[found];
-        ports.only = meant || ports.text == NULL ? port : NULL;
-        ports.text = meant || ports.text == NULL
+        ports.only = meant || !ports.text ? port : NULL;
+        ports.text = meant || !ports.text
                          ? region_printf(c->e->region, "'%s'", port->name.text)
                          : region_printf(c->e->region, "%s or '%s'", ports.text, port->name.text);
     }
@@ -233,30 +230,30 @@ static struct control_ports find_control_ports(struct coherence *c,
 
 static bool is_port_array(const struct ast_item *port)
 {
-    return port->unsized || port->size != NULL;
+    return port->unsized || port->size;
 }
 
 /* "sa[*].mid[*]": a path to all elements, from the body of `from`; NULL: it does not lie inside. */
 static const char *path_inside(struct coherence *c, const struct node *node,
                                const struct node *from)
 {
-    if (node->parent == NULL)
+    if (!node->parent)
         return NULL;
     const char *name =
         region_printf(c->e->region, "%s%s", node->object.name, node->object.in_array ? "[*]" : "");
     if (node->parent == from)
         return name;
     const char *before = path_inside(c, node->parent, from);
-    return before != NULL ? region_printf(c->e->region, "%s.%s", before, name) : NULL;
+    return before ? region_printf(c->e->region, "%s.%s", before, name) : NULL;
 }
 
 /* The connection as it would be written, or "". */
 static const char *connection_text(struct coherence *c, const struct node *by,
                                    const struct control_ports *ports, const struct node *keeper)
 {
-    bool inserted = keeper->item != NULL && keeper->item->kind == AST_INSERT;
+    bool inserted = keeper->item && keeper->item->kind == AST_INSERT;
     const char *to = path_inside(c, keeper, by->parent);
-    if (to == NULL || ports->only == NULL || (by->parent != keeper->parent && !inserted))
+    if (!to || !ports->only || (by->parent != keeper->parent && !inserted))
         return "";
     return region_printf(c->e->region, " ('%s%s.%s%s -> %s.%s%s;')", inserted ? "insert " : "",
                          path_inside(c, by, by->parent), ports->only->name.text,
@@ -272,14 +269,14 @@ static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
         fact_holds(c, by, fact) ? NULL : source_slice(c->e->program->sources, fact->value->span);
     const struct node *keeper = hole->keeper->node;
     struct control_ports ports = find_control_ports(c, hole, by, fact, free);
-    if (ports.text == NULL)
+    if (!ports.text)
         return false;
     diagnostic_help(
         c->e->diagnostics, d, "connect %s of '%s' to '%s.%s'%s: it is asked %s a '%s'%s%s%s",
         ports.text, by->object.path, keeper->object.path, ports.control->name.text,
         connection_text(c, by, &ports, keeper), fact_verb(fact) == FACT_AFTER ? "after" : "before",
-        fact_member(fact->left->v.items[0], 0), condition != NULL ? ", with '" : "",
-        condition != NULL ? condition : "", condition != NULL ? "'" : "");
+        fact_member(fact->left->v.items[0], 0), condition ? ", with '" : "",
+        condition ? condition : "", condition ? "'" : "");
     return true;
 }
 
@@ -291,7 +288,7 @@ static bool help_statements(struct coherence *c, const struct coherence_hole *ho
     for (uint32_t i = 0; i < c->e->nodes.count; i++) {
         struct node *node = c->e->nodes.items[i];
         const struct ast_items *facts = facts_of(node);
-        for (uint32_t k = 0; facts != NULL && k < facts->v.count; k++) {
+        for (uint32_t k = 0; facts && k < facts->v.count; k++) {
             const struct ast_item *fact = facts->v.items[k];
             enum fact_verb verb = fact_verb(fact);
             if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact)
@@ -306,9 +303,9 @@ static bool help_statements(struct coherence *c, const struct coherence_hole *ho
 static const struct model_space *space_off_map(const struct node *node)
 {
     const struct model_space *space = NULL;
-    for (; node != NULL; node = node->parent)
+    for (; node; node = node->parent)
         for (uint32_t i = 0; i < node->spaces.count; i++)
-            if (node->spaces.items[i].model != NULL && !node->spaces.items[i].model->mapped)
+            if (node->spaces.items[i].model && !node->spaces.items[i].model->mapped)
                 space = node->spaces.items[i].model;
     return space;
 }
@@ -321,12 +318,12 @@ static bool help_map(struct coherence *c, const struct coherence_hole *hole, str
         const struct node *node = c->e->nodes.items[i];
         const struct ast_items *facts = facts_of(node);
         const struct model_space *space = space_off_map(node);
-        if (facts == NULL || space == NULL || !node_is_inside(hole->keeper->node, node->parent)
-            || (hole->owner != NULL && node_is_inside(node, hole->owner)))
+        if (!facts || !space || !node_is_inside(hole->keeper->node, node->parent)
+            || (hole->owner && node_is_inside(node, hole->owner)))
             continue;
         for (uint32_t k = 0; k < facts->v.count; k++) {
             const struct ast_item *fact = facts->v.items[k];
-            if (fact->at_what == NULL || strcmp(fact_member(fact->at_what->v.items[0], 0), "own"))
+            if (!fact->at_what || strcmp(fact_member(fact->at_what->v.items[0], 0), "own"))
                 continue;
             diagnostic_help(c->e->diagnostics, d,
                             "'%s' looks after memory of its own, but no 'map' says which that is: "
@@ -366,8 +363,8 @@ void hole_report(struct coherence *c, const struct coherence_hole *hole)
                                                : NULL;
     if (hole->missing == 0)
         diagnostic_help(all, d, "let it go on to where both routes meet%s%s%s",
-                        condition != NULL ? ": it ends here with '" : "",
-                        condition != NULL ? condition : "", condition != NULL ? "'" : "");
+                        condition ? ": it ends here with '" : "", condition ? condition : "",
+                        condition ? "'" : "");
     else if (hole->in_band)
         help_fence(c, hole, d);
     else
@@ -388,11 +385,11 @@ static void report_lost(struct coherence *c, const struct lost_fence *lost)
                        lost->sender->object.path, lost->passes ? "passes" : "sends", scope, joint);
     const char *spreads = condition_of(c, lost->sender, FACT_ON, fence, lost->scope, EFFECT_SPREAD);
     const char *passes = condition_of(c, lost->sender, FACT_ON, fence, lost->scope, EFFECT_PASS);
-    if (spreads != NULL)
+    if (spreads)
         diagnostic_help(all, d, "it sends one to each output with '%s'", spreads);
-    if (passes != NULL)
+    if (passes)
         diagnostic_help(all, d, "they end at '%s' without '%s'", lost->sender->object.path, passes);
-    if (spreads == NULL && passes == NULL)
+    if (!spreads && !passes)
         diagnostic_help(all, d, "put a cache at which they end before '%s'", joint);
 }
 
@@ -424,7 +421,7 @@ static bool is_spoken_of(const struct coherence *c, const struct node *node, uin
 void silence_report(struct coherence *c, const struct node *node)
 {
     const struct type_info *type = node->object.type;
-    if (type->model.is_composite || facts_of(node) != NULL)
+    if (type->model.is_composite || facts_of(node))
         return;
     for (uint32_t i = 0; i < c->told.count; i++)
         if (c->told.items[i] == type)

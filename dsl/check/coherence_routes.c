@@ -13,7 +13,7 @@ void routes_init(struct coherence *c, struct elaboration *e)
         const struct node *node = e->nodes.items[i];
         uint32_t ports = node->object.type->ports.v.count;
         uint32_t **at = region_take(e->region, (ports + 1) * sizeof *at);
-        for (uint32_t p = 0; p < ports && node->ports != NULL; p++)
+        for (uint32_t p = 0; p < ports && node->ports; p++)
             at[p] = region_take(e->region, (node->ports[p].count + 1) * sizeof *at[p]);
         c->path_at[node->model.id] = at;
     }
@@ -27,7 +27,7 @@ void routes_init(struct coherence *c, struct elaboration *e)
 const struct route_path *route_next_path(const struct coherence *c, const struct node *node,
                                          uint32_t port, uint32_t element)
 {
-    if (port == PORT_NONE || node->ports == NULL || element >= node->ports[port].count)
+    if (port == PORT_NONE || !node->ports || element >= node->ports[port].count)
         return NULL;
     uint32_t path = c->path_at[node->model.id][port][element];
     return path ? &c->e->paths.items[path - 1] : NULL;
@@ -60,14 +60,13 @@ static const struct route_path *forward(const struct coherence *c, const struct 
                                         const struct model_space *space, uint64_t address)
 {
     uint32_t port = forward_port(node);
-    if (port == PORT_NONE || node->ports == NULL)
+    if (port == PORT_NONE || !node->ports)
         return NULL;
-    if (node->space != NULL)
+    if (node->space)
         return route_next_path(c, node, port, output_by_space(node, address));
     if (node->ports[port].count == 1)
         return route_next_path(c, node, port, 0);
-    uint32_t path =
-        node->routes_to != NULL && space != NULL ? node->routes_to[space->id] : NO_ROUTE;
+    uint32_t path = node->routes_to && space ? node->routes_to[space->id] : NO_ROUTE;
     return path != NO_ROUTE ? &c->e->paths.items[path] : NULL;
 }
 
@@ -80,7 +79,7 @@ static const char *protocol_of(const struct node *node, uint32_t port)
 static uint32_t route_silent_exit(const struct node *node, uint32_t in)
 {
     const struct item_list *ports = &node->object.type->ports;
-    for (uint32_t i = 0; i < ports->v.count && facts_of(node) == NULL; i++)
+    for (uint32_t i = 0; i < ports->v.count && !facts_of(node); i++)
         if (!ports->v.items[i]->is_in && strcmp(protocol_of(node, i), protocol_of(node, in)) == 0)
             return i;
     return PORT_NONE;
@@ -88,10 +87,10 @@ static uint32_t route_silent_exit(const struct node *node, uint32_t in)
 
 static bool is_at(struct coherence *c, const struct ast_item *fact, uint32_t moments)
 {
-    bool fits = fact->at_what == NULL;
+    bool fits = !fact->at_what;
     for (uint32_t i = 0; !fits && i < fact->at_what->v.count; i++) {
         const char *name = fact_member(fact->at_what->v.items[i], 0);
-        fits = name != NULL && (moment_bit(c, name) & moments);
+        fits = name && (moment_bit(c, name) & moments);
     }
     return fits;
 }
@@ -102,7 +101,7 @@ static const struct route_path *pass(struct coherence *c, struct node *node, uin
                                      uint32_t element, uint32_t moments)
 {
     const struct ast_items *facts = facts_of(node);
-    if (facts == NULL)
+    if (!facts)
         return route_next_path(c, node, route_silent_exit(node, in), element);
     for (uint32_t i = 0; i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
@@ -118,9 +117,9 @@ static const struct route_path *pass(struct coherence *c, struct node *node, uin
         for (uint32_t k = 0; k < fact->right->v.count; k++) {
             uint32_t out = fact_port(type, fact->right->v.items[k]);
             const struct route_path *path = route_next_path(c, node, out, element);
-            if (path == NULL)
+            if (!path)
                 path = route_next_path(c, node, out, 0);
-            if (path != NULL)
+            if (path)
                 return path;
         }
     }
@@ -140,10 +139,10 @@ static void add_step(const struct coherence *c, struct route *route, struct node
 /* The table of arrivals of a class: that of the first class with the same moments. */
 static struct arrival *arrivals_of(struct coherence *c, uint32_t class)
 {
-    for (uint32_t i = 0; i < class && c->arrivals[class] == NULL; i++)
+    for (uint32_t i = 0; i < class && !c->arrivals[class]; i++)
         if (c->classes.items[i].moments == c->classes.items[class].moments)
             c->arrivals[class] = arrivals_of(c, i);
-    if (c->arrivals[class] == NULL)
+    if (!c->arrivals[class])
         c->arrivals[class] =
             region_take(c->e->region, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
     return c->arrivals[class];
@@ -171,7 +170,7 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
 static bool is_joint(const struct node *node)
 {
     uint32_t port = forward_port(node);
-    return node->space != NULL || (port != PORT_NONE && node->ports[port].count != 1);
+    return node->space || (port != PORT_NONE && node->ports[port].count != 1);
 }
 
 /* Adds the steps from `path` on; `to_joint`: those before the joint, which is returned. */
@@ -179,14 +178,14 @@ static struct node *go_on(struct coherence *c, uint32_t class, const struct rout
                           const struct model_space *space, uint64_t address, bool to_joint,
                           struct route *route)
 {
-    while (path != NULL && route->count < ROUTE_MOST) {
+    while (path && route->count < ROUTE_MOST) {
         const struct arrival *arrival = arrive(c, class, path);
-        if (arrival->node == NULL)
+        if (!arrival->node)
             return NULL;
         if (to_joint && arrival->forwards && is_joint(arrival->node))
             return arrival->node;
         path = arrival->forwards ? forward(c, arrival->node, space, address) : arrival->next;
-        if (path == NULL && !arrival->forwards)
+        if (!path && !arrival->forwards)
             route->end = arrival->node;
         else
             add_step(c, route, arrival->node, arrival->forwards);
@@ -213,14 +212,14 @@ void route_find(struct coherence *c, const struct actor *actor, const struct mod
                 uint64_t address, struct route *route)
 {
     struct node *joint = route_begin(c, actor, route);
-    if (joint != NULL)
+    if (joint)
         route_go_on(c, actor->class, joint, space, address, route);
 }
 
 bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
                         bool *spread)
 {
-    if (step->keeper == NULL)
+    if (!step->keeper)
         return !step->splits || *spread;
     unsigned effects = release ? step->keeper->release[scope] : step->keeper->acquire[scope];
     *spread = (effects & EFFECT_SPREAD) != 0;
@@ -231,7 +230,7 @@ const struct route_step *route_keeper_before(const struct route *route,
                                              const struct route_step *step)
 {
     while (step > route->steps)
-        if ((--step)->keeper != NULL)
+        if ((--step)->keeper)
             return step;
     return NULL;
 }
@@ -265,7 +264,7 @@ struct presence presence_of(const struct fences *fences, uint32_t count, uint32_
 
 bool node_is_inside(const struct node *node, const struct node *owner)
 {
-    while (node != NULL && node != owner)
+    while (node && node != owner)
         node = node->parent;
     return node != NULL;
 }
@@ -275,7 +274,7 @@ bool node_is_inside(const struct node *node, const struct node *owner)
 static void reach(struct coherence *c, const struct route_path *path, unsigned depth,
                   void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
-    if (path == NULL || !path->whole || depth == REACH_DEPTH)
+    if (!path || !path->whole || depth == REACH_DEPTH)
         return;
     struct node *node = path->to.node;
     uint32_t out =

@@ -7,7 +7,7 @@ static void find_keeper(struct coherence *c, struct node *node)
 {
     const struct ast_items *facts = facts_of(node);
     struct keeper keeper = {.node = node, .in_port = PORT_NONE};
-    for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
+    for (uint32_t i = 0; facts && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
         enum fact_verb verb = fact_verb(fact);
         if ((verb == FACT_KEEPS || verb == FACT_DELAYS) && fact_holds(c, node, fact)) {
@@ -19,7 +19,7 @@ static void find_keeper(struct coherence *c, struct node *node)
             const char *field = fact_member(path, 2);
             uint32_t bit =
                 request_bit(c, region_printf(c->e->region, "%s%s%s", fact_member(path, 1),
-                                             field != NULL ? "." : "", field != NULL ? field : ""));
+                                             field ? "." : "", field ? field : ""));
             for (enum fence_scope s = 0; s < FENCE_SCOPES && fact_holds(c, node, fact); s++)
                 keeper.answers[s] |= fact_is_at(fact, fence_scope_name(s)) ? bit : 0;
         }
@@ -50,7 +50,7 @@ static void meets_keeper(struct coherence *c, struct wire_end to, void *data)
 {
     const struct setting_out *s = data;
     struct keeper *keeper = c->keeper[to.node->model.id];
-    if (keeper == NULL)
+    if (!keeper)
         return;
     const char *moment = fact_member(s->fact->left->v.items[0], 0);
     struct control control = {.by = s->by,
@@ -72,7 +72,7 @@ static void meets_actor(struct coherence *c, struct wire_end to, void *data)
 static void find_controls(struct coherence *c, struct node *node, const struct ast_item *fact)
 {
     struct setting_out s = {.by = node, .fact = fact, .reach = REACH_ALL};
-    for (uint32_t i = 0; fact->at_what != NULL && i < fact->at_what->v.count; i++) {
+    for (uint32_t i = 0; fact->at_what && i < fact->at_what->v.count; i++) {
         uint32_t port = fact_port(node->object.type, fact->at_what->v.items[i]);
         s.reach = port == PORT_NONE ? REACH_OWN : REACH_PORT;
         if (port != PORT_NONE)
@@ -100,7 +100,7 @@ static uint32_t agents_of(struct coherence *c, struct node *node, const struct a
 {
     struct scope scope = {&node->object, NULL};
     struct type_spec type = {.dimension = MODEL_DIM_NONE};
-    if (fact->said == NULL)
+    if (!fact->said)
         return elements;
     struct value value = eval_as(c->e, fact->said->v.items[0], &scope, type, node);
     return value.ok && value.integer > 0 && value.integer < elements ? (uint32_t)value.integer
@@ -119,8 +119,7 @@ static void find_agents(struct coherence *c, struct node *node, const struct ast
 {
     uint32_t port = fact_port(node->object.type, fact->left->v.items[0]);
     uint32_t first = c->agents;
-    for (uint32_t i = 0; port != PORT_NONE && node->ports != NULL && i < node->ports[port].count;
-         i++) {
+    for (uint32_t i = 0; port != PORT_NONE && node->ports && i < node->ports[port].count; i++) {
         uint32_t number = agent_at(c, node, port, i, first, fact);
         route_reach_from(c, node, port, i, meets_agent, &number);
         c->agents = number > c->agents ? number : c->agents;
@@ -134,9 +133,9 @@ static uint32_t agent_of(struct coherence *c, struct node *node, uint32_t port, 
 {
     const struct ast_item *fact = c->agents_by[node->model.id];
     const struct node *controller = c->controller[node->model.id];
-    if (fact != NULL && fact_port(node->object.type, fact->left->v.items[0]) == port)
+    if (fact && fact_port(node->object.type, fact->left->v.items[0]) == port)
         return agent_at(c, node, port, element, c->first_agent[node->model.id], fact);
-    return controller != NULL ? c->agent[controller->model.id] : c->agent[node->model.id];
+    return controller ? c->agent[controller->model.id] : c->agent[node->model.id];
 }
 
 /* Classes of one shape and agent are looked at together. */
@@ -170,7 +169,7 @@ static void read_kinds(struct coherence *c, struct actor_class *class, const str
         else
             class->others |= request_bit(c, text);
     }
-    for (uint32_t i = 0; fact->at_what != NULL && i < fact->at_what->v.count; i++) {
+    for (uint32_t i = 0; fact->at_what && i < fact->at_what->v.count; i++) {
         const struct ast_expr *path = fact->at_what->v.items[i];
         if (path->kind == AST_NAME && strcmp(path->name.text, "own") == 0)
             class->own = true;
@@ -217,7 +216,7 @@ static bool speaks_of(const struct node *node, const struct ast_item *fact, uint
 static void find_actors(struct coherence *c, struct node *node)
 {
     const struct ast_items *facts = facts_of(node);
-    for (uint32_t port = 0; facts != NULL && port < node->object.type->ports.v.count; port++) {
+    for (uint32_t port = 0; facts && port < node->object.type->ports.v.count; port++) {
         struct actor_class class = {
             .type = node->object.type, .port = port, .controller = c->controller[node->model.id]};
         for (uint32_t i = 0; i < facts->v.count; i++)
@@ -228,7 +227,7 @@ static void find_actors(struct coherence *c, struct node *node)
         if (!class.reads && !class.writes && class.others == 0)
             continue;
         for (uint32_t k = 0; k < node->ports[port].count; k++) {
-            if (route_next_path(c, node, port, k) == NULL)
+            if (!route_next_path(c, node, port, k))
                 continue;
             class.agent = agent_of(c, node, port, k);
             struct actor actor = {node, port, k, class_number(c, &class)};
@@ -249,7 +248,7 @@ void units_find(struct coherence *c)
         find_keeper(c, e->nodes.items[i]);
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct ast_items *facts = facts_of(e->nodes.items[i]);
-        for (uint32_t k = 0; facts != NULL && k < facts->v.count; k++) {
+        for (uint32_t k = 0; facts && k < facts->v.count; k++) {
             enum fact_verb verb = fact_verb(facts->v.items[k]);
             if ((verb == FACT_BEFORE || verb == FACT_AFTER)
                 && fact_holds(c, e->nodes.items[i], facts->v.items[k]))

@@ -72,7 +72,7 @@ static const struct placement *placement_of(enum ast_kind kind)
 
 static bool makes_composite(const struct ast_items *body)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         if (item->kind == AST_INSTANCE || item->kind == AST_CONNECT || item->kind == AST_SPACE)
             return true;
@@ -115,8 +115,7 @@ static void help_misplaced(struct program *program, struct diagnostic *d,
 static void misplaced(struct program *program, const struct ast_item *item,
                       const struct placement *rule, int flag, const char *where)
 {
-    struct span span =
-        item->name.text != NULL && item->kind != AST_CHECK ? item->name.span : item->span;
+    struct span span = item->name.text && item->kind != AST_CHECK ? item->name.span : item->span;
     struct diagnostic *d = diagnostic_add(program->diagnostics, E0008, span,
                                           "%s cannot stand in %s", rule->what, where);
     help_misplaced(program, d, item, flag, where);
@@ -125,7 +124,7 @@ static void misplaced(struct program *program, const struct ast_item *item,
 static void check_nested(struct program *program, const struct ast_items *body, int flag,
                          const char *where, const struct type_info *type)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         const struct placement *rule = placement_of(item->kind);
         if (!(rule->where & flag))
@@ -240,10 +239,10 @@ static void collect_member(struct program *program, struct type_info *type,
         check_once(program, &type->coherence, item);
         break;
     default:
-        if (item->kind == AST_INSTANCE || item->kind == AST_SPACE || list != NULL)
+        if (item->kind == AST_INSTANCE || item->kind == AST_SPACE || list)
             add_name(program, &names->things, item);
     }
-    if (list != NULL && program->diagnostics->error_count == errors)
+    if (list && program->diagnostics->error_count == errors)
         vector_push(program->region, &list->v, item);
 }
 
@@ -294,7 +293,7 @@ static void collect_body(struct program *program, struct type_info *type)
         } else if (item->kind == AST_FOR) {
             check_nested(program, item->body, IN_FOR, "a 'for'", type);
         }
-        if (item->kind == AST_CLOCK && item->value == NULL && type->model.is_platform) {
+        if (item->kind == AST_CLOCK && !item->value && type->model.is_platform) {
             diagnostic_add(program->diagnostics, E0413, item->name.span,
                            "the clock of a platform needs a frequency");
             continue;
@@ -315,7 +314,7 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
                               const struct ast_item *item)
 {
     struct type_info *before = program_type(program, item->name.text);
-    if (before != NULL) {
+    if (before) {
         report_duplicate(program, item, before->decl->name.span,
                          item->kind == AST_PART ? "part" : "component");
         return;
@@ -343,7 +342,7 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
 static void declare_protocol(struct program *program, const struct ast_item *item)
 {
     struct protocol_info *before = program_protocol(program, item->name.text);
-    if (before != NULL) {
+    if (before) {
         report_duplicate(program, item, before->decl->name.span, "protocol");
         return;
     }
@@ -373,7 +372,7 @@ static void declare_simple(struct program *program, const struct ast_file *file,
 {
     if (item->kind == AST_LINK) {
         struct link_info *before = program_link(program, item->name.text);
-        if (before != NULL) {
+        if (before) {
             report_duplicate(program, item, before->decl->name.span, "link");
             return;
         }
@@ -381,7 +380,7 @@ static void declare_simple(struct program *program, const struct ast_file *file,
         link->decl = item;
         vector_push(program->region, &program->links, link);
     } else if (item->kind == AST_ENUM) {
-        if (program_enum(program, item->name.text) != NULL) {
+        if (program_enum(program, item->name.text)) {
             diagnostic_add(program->diagnostics, E0201, item->name.span,
                            "enum '%s' is declared twice", item->name.text);
             return;
@@ -390,7 +389,7 @@ static void declare_simple(struct program *program, const struct ast_file *file,
             program_make_enum(program, item->name.text, item->doc, item->names, item->name.span);
         vector_push(program->region, &program->enums, made);
     } else {
-        if (program_interface(program, item->name.text) != NULL) {
+        if (program_interface(program, item->name.text)) {
             diagnostic_add(program->diagnostics, E0201, item->name.span,
                            "interface '%s' is declared twice", item->name.text);
             return;

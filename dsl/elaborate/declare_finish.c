@@ -10,7 +10,7 @@ bool declare_type(struct program *program, const struct ast_type *type,
                   enum model_dimension *dimension, const struct model_enum **choice)
 {
     *choice = NULL;
-    if (type->literals != NULL) {
+    if (type->literals) {
         *dimension = MODEL_DIM_ENUM;
         *choice = program_make_enum(program, NULL, "", type->literals, type->span);
         return true;
@@ -19,7 +19,7 @@ bool declare_type(struct program *program, const struct ast_type *type,
         return true;
     *choice = program_enum(program, type->name.text);
     *dimension = MODEL_DIM_ENUM;
-    if (*choice != NULL)
+    if (*choice)
         return true;
     struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, type->span,
                                           "no type is called '%s'", type->name.text);
@@ -39,7 +39,7 @@ bool declare_type(struct program *program, const struct ast_type *type,
 static const char *range_text(struct program *program, const struct ast_item *item)
 {
     const char *range = "";
-    if (item->low != NULL)
+    if (item->low)
         range = region_printf(
             program->region, "%s %s %s", source_slice(program->sources, item->low->span),
             item->half_open ? "..<" : "..", source_slice(program->sources, item->high->span));
@@ -61,15 +61,14 @@ static void finish_params(struct program *program, struct type_info *type)
             .place = program_place(program, item->name.span),
             .is_let = item->kind == AST_LET,
             .has_default = item->value != NULL,
-            .default_text =
-                item->value != NULL ? source_slice(program->sources, item->value->span) : "",
+            .default_text = item->value ? source_slice(program->sources, item->value->span) : "",
             .range_text = range_text(program, item),
         };
         if (item->kind == AST_PARAM
             && !declare_type(program, item->type, &decl->dimension, &decl->choice))
             program->damaged = true;
         bool is_number = quantity_is_ordered(decl->dimension);
-        if (item->kind == AST_PARAM && !is_number && (item->low != NULL || item->pow2))
+        if (item->kind == AST_PARAM && !is_number && (item->low || item->pow2))
             diagnostic_add(program->diagnostics, E0309, item->name.span,
                            "only a number can have a range");
     }
@@ -84,14 +83,14 @@ static void finish_ports(struct program *program, struct type_info *type)
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->ports.v.items[i];
         struct span text = item->target.span;
-        if (item->latency != NULL && !type->model.is_composite) {
+        if (item->latency && !type->model.is_composite) {
             struct diagnostic *d = diagnostic_add(program->diagnostics, E0008, item->latency->span,
                                                   "only a port of a composite has a latency");
             diagnostic_help(program->diagnostics, d,
                             "it is that of connections where none stands; behaviour takes its own "
                             "time: 'param latency : cycles'");
         }
-        if (item->args != NULL)
+        if (item->args)
             text.end = item->args->span.end + 1;
         type->port_decls[i] = (struct model_port_decl){
             .name = item->name.text,
@@ -99,11 +98,11 @@ static void finish_ports(struct program *program, struct type_info *type)
             .place = program_place(program, item->name.span),
             .is_in = item->is_in,
             .optional = item->optional,
-            .is_array = item->unsized || item->size != NULL,
+            .is_array = item->unsized || item->size,
             .is_any = strcmp(item->target.text, "any") == 0,
             .protocol_text = source_slice(program->sources, text),
         };
-        if (type->port_decls[i].is_any || program_protocol(program, item->target.text) != NULL)
+        if (type->port_decls[i].is_any || program_protocol(program, item->target.text))
             continue;
         struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, item->target.span,
                                               "no protocol is called '%s'", item->target.text);
@@ -139,7 +138,7 @@ static void finish_stats(struct program *program, struct type_info *type)
             diagnostic_add(program->diagnostics, E0203, item->target.span,
                            "no kind of statistic is called '%s'", item->target.text);
         const char *suggestion = compile_suggest(item->target.text, kinds, 2);
-        if (suggestion != NULL)
+        if (suggestion)
             diagnostic_suggest(program->diagnostics, d, suggestion);
         else
             diagnostic_help(program->diagnostics, d, "a statistic is a counter or a histogram");
@@ -153,7 +152,7 @@ static void unknown_measure(struct program *program, struct ast_name name)
     struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, name.span,
                                           "no measure is called '%s'", name.text);
     const char *suggestion = compile_suggest(name.text, model_measure_names, MODEL_MEASURE_COUNT);
-    if (suggestion != NULL)
+    if (suggestion)
         diagnostic_suggest(program->diagnostics, d, suggestion);
     else
         diagnostic_help(program->diagnostics, d,
@@ -186,17 +185,17 @@ static void finish_measures(struct program *program, struct type_info *type)
 static void collect_checks(struct program *program, struct type_info *type,
                            const struct ast_items *body, struct model_check_decl *into)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         collect_checks(program, type,
                        item->kind == AST_IF || item->kind == AST_FOR ? item->body : NULL, into);
         collect_checks(program, type, item->otherwise_body, into);
         if (item->kind != AST_CHECK)
             continue;
-        if (into != NULL)
+        if (into)
             into[type->model.check_count] = (struct model_check_decl){
                 .text = source_slice(program->sources, item->value->span),
-                .message = item->name.text != NULL ? item->name.text : "",
+                .message = item->name.text ? item->name.text : "",
             };
         type->model.check_count++;
     }
@@ -224,7 +223,7 @@ static void unknown_part_type(struct program *program, struct ast_name name, boo
     for (uint32_t i = 0; i < program->types.count; i++)
         if (program->types.items[i]->model.is_part)
             suggestion_try(&suggestion, program->types.items[i]->model.name);
-    if (!or_interface && program_interface(program, name.text) != NULL)
+    if (!or_interface && program_interface(program, name.text))
         diagnostic_help(program->diagnostics, d,
                         "'%s' is an interface: 'slot NAME : %s;' takes parts of it", name.text,
                         name.text);
@@ -252,9 +251,9 @@ static void finish_parts(struct program *program, struct type_info *type)
         struct type_info *part = program_type(program, item->target.text);
         if (item->kind == AST_SLOT)
             decl->interface = program_interface(program, item->target.text);
-        if (decl->interface == NULL && part != NULL && part->model.is_part)
+        if (!decl->interface && part && part->model.is_part)
             decl->part_type = &part->model;
-        if (decl->interface == NULL && decl->part_type == NULL)
+        if (!decl->interface && !decl->part_type)
             unknown_part_type(program, item->target, item->kind == AST_SLOT);
     }
     type->model.parts = type->part_decls;
@@ -285,9 +284,9 @@ static void finish_type(struct program *program, struct type_info *type)
         clocks[i] = type->clocks.v.items[i]->name.text;
     type->model.clock_names = clocks;
     type->model.clock_count = type->clocks.v.count;
-    if (type->model.is_part && type->decl->target.text != NULL) {
+    if (type->model.is_part && type->decl->target.text) {
         type->model.interface = program_interface(program, type->decl->target.text);
-        if (type->model.interface == NULL) {
+        if (!type->model.interface) {
             struct diagnostic *d =
                 diagnostic_add(program->diagnostics, E0203, type->decl->target.span,
                                "no interface is called '%s'", type->decl->target.text);

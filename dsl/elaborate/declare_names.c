@@ -158,12 +158,12 @@ static void add_port(struct names *n, const char *type, const struct protocol_in
     const struct ast_item *port = n->item;
     struct region *region = n->program->region;
     const char *stem = region_printf(region, "%s_%s", type, port->name.text);
-    bool is_array = port->unsized || port->size != NULL;
+    bool is_array = port->unsized || port->size;
     add_endings(n, stem, is_array ? both : both + 1);
     add_endings(n, stem, port->is_in ? incoming : outgoing);
     add_endings(n, region_printf(region, "struct %s_io.%s", type, port->name.text),
                 is_array ? array_words : words);
-    if (protocol == NULL) {
+    if (!protocol) {
         ADD(n, "%s_%s", stem, port->is_in ? "forward_reply" : "forward");
         ADD(n, "%s_%s", upper(n, stem), port->is_in ? "REPLIES" : "REQUESTS");
         return;
@@ -181,7 +181,7 @@ static void add_place(struct names *n, const char *type)
     const char *stem = region_printf(region, "%s_%s", type, place->name.text);
     const char *member = region_printf(region, "struct %s_io.", type);
     ADD(n, "%s", stem);
-    if (place->size != NULL) {
+    if (place->size) {
         ADD(n, "%s_count", stem);
         add_endings(n, region_printf(region, "%s%s", member, place->name.text), array_words);
     } else {
@@ -207,7 +207,7 @@ static void add_store(struct names *n, const char *type)
 static void add_param(struct names *n, const char *type, const char *raw_type)
 {
     const struct ast_item *param = n->item;
-    if (param->kind == AST_PARAM && param->type->literals != NULL)
+    if (param->kind == AST_PARAM && param->type->literals)
         add_enum(n, region_printf(n->program->region, "%s_%s", raw_type, param->name.text),
                  param->type->literals);
     else if (param->kind == AST_PARAM && strcmp(param->type->name.text, "string") == 0)
@@ -298,26 +298,25 @@ static void add_type(struct names *n, const struct type_info *type)
 static const char *shown(const char *text)
 {
     const char *dot = strchr(text, '.');
-    return dot != NULL ? dot + 1 : text;
+    return dot ? dot + 1 : text;
 }
 
 static void report(struct names *n, const struct made *made, const struct made *before)
 {
     struct diagnostics *d = n->program->diagnostics;
-    const struct origin *it = made->origin, *other = before != NULL ? before->origin : NULL;
-    bool is_quiet = it->is_library && (other == NULL || other->is_library);
+    const struct origin *it = made->origin, *other = before ? before->origin : NULL;
+    bool is_quiet = it->is_library && (!other || other->is_library);
     d->muted += is_quiet;
     struct diagnostic *clash =
-        other == NULL
-            ? diagnostic_add(d, E0212, it->name.span,
-                             "%s '%s' becomes '%s' in C, a name of the runtime", it->kind,
-                             it->name.text, shown(made->text))
-            : diagnostic_add(d, E0212, it->name.span,
-                             "%s '%s' becomes '%s' in C, and so does %s '%s'", it->kind,
-                             it->name.text, shown(made->text), other->kind, other->name.text);
-    if (other != NULL)
+        !other ? diagnostic_add(d, E0212, it->name.span,
+                                "%s '%s' becomes '%s' in C, a name of the runtime", it->kind,
+                                it->name.text, shown(made->text))
+               : diagnostic_add(d, E0212, it->name.span,
+                                "%s '%s' becomes '%s' in C, and so does %s '%s'", it->kind,
+                                it->name.text, shown(made->text), other->kind, other->name.text);
+    if (other)
         diagnostic_note(d, clash, other->name.span, "the other one is here");
-    diagnostic_help(d, clash, "rename %s", other == NULL ? "it" : "one of them");
+    diagnostic_help(d, clash, "rename %s", !other ? "it" : "one of them");
     d->muted -= is_quiet;
 }
 

@@ -47,7 +47,7 @@ static uint32_t own_domain(struct elaboration *e, struct node *node, const struc
     const struct ast_expr *source = item->value;
     struct value value = eval_as(e, source, &scope, spec, NULL);
     struct override *override = override_find(e, &node->object, item->name.text);
-    if (override != NULL && override->value != NULL) {
+    if (override && override->value) {
         struct scope none = {NULL, NULL};
         value = eval_as(e, override->value, &none, spec, NULL);
         source = override->value;
@@ -74,7 +74,7 @@ static uint32_t unknown_clock(struct elaboration *e, const struct node *in, stru
     struct suggestion suggestion = suggestion_for(name.text);
     for (uint32_t i = 0; i < in->object.type->clocks.v.count; i++)
         suggestion_try(&suggestion, in->object.type->clocks.v.items[i]->name.text);
-    if (suggestion.best != NULL)
+    if (suggestion.best)
         diagnostic_suggest(e->diagnostics, d, suggestion.best);
     else
         diagnostic_help(e->diagnostics, d, "declare it: 'clock %s = 1GHz;'", name.text);
@@ -84,10 +84,10 @@ static uint32_t unknown_clock(struct elaboration *e, const struct node *in, stru
 /* A clock input is bound in the braces of the instance to a clock of the body around it. */
 static uint32_t bound_domain(struct elaboration *e, struct node *node, const struct ast_item *item)
 {
-    if (node->parent == NULL) /* a component by itself: every input is a domain of its own */
+    if (!node->parent) /* a component by itself: every input is a domain of its own */
         return add_domain(e, item->name.text, 1000000000, item->name.span);
     const struct ast_item *setting = object_setting(&node->object, item->name.text);
-    if (setting == NULL) {
+    if (!setting) {
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0413, node->span, "clock '%s' of '%s' is not bound",
                            item->name.text, node->object.type->model.name);
@@ -98,7 +98,7 @@ static uint32_t bound_domain(struct elaboration *e, struct node *node, const str
                                          : add_domain(e, item->name.text, 1000000000, node->span);
     }
     struct ast_name name = setting->value->name;
-    if (setting->value->kind != AST_NAME || setting->fill_body != NULL) {
+    if (setting->value->kind != AST_NAME || setting->fill_body) {
         diagnostic_add(e->diagnostics, E0413, setting->value->span,
                        "a clock is bound to the name of a clock");
         return node->domain != NO_DOMAIN ? node->domain
@@ -111,26 +111,25 @@ static uint32_t bound_domain(struct elaboration *e, struct node *node, const str
 void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
 {
     const struct item_list *clocks = &node->object.type->clocks;
-    node->domain = node->parent != NULL ? node->parent->domain : NO_DOMAIN;
-    if (on.text != NULL) {
+    node->domain = node->parent ? node->parent->domain : NO_DOMAIN;
+    if (on.text) {
         node->domain = clocks_find(node->parent, on.text);
         if (node->domain == NO_DOMAIN)
             node->domain = unknown_clock(e, node->parent, on);
     }
-    if (node->parent == NULL && e->standalone)
+    if (!node->parent && e->standalone)
         node->domain = add_domain(e, "clock", 1000000000, node->span);
     node->clocks = region_take(e->region, clocks->v.count * sizeof *node->clocks);
     for (uint32_t i = 0; i < clocks->v.count; i++)
         node->clocks[i] = NO_DOMAIN;
     for (uint32_t i = 0; i < clocks->v.count; i++) {
         const struct ast_item *item = clocks->v.items[i];
-        node->clocks[i] =
-            item->value != NULL ? own_domain(e, node, item) : bound_domain(e, node, item);
+        node->clocks[i] = item->value ? own_domain(e, node, item) : bound_domain(e, node, item);
     }
     /* what has clock inputs only runs on the first of them */
-    if (node->domain == NO_DOMAIN && node->parent != NULL && clocks->v.count > 0)
+    if (node->domain == NO_DOMAIN && node->parent && clocks->v.count > 0)
         node->domain = node->clocks[0];
     /* the one clock of a platform is that of all instances, unless they say otherwise */
-    if (node->parent == NULL && !e->standalone && clocks->v.count == 1)
+    if (!node->parent && !e->standalone && clocks->v.count == 1)
         node->domain = node->clocks[0];
 }

@@ -11,7 +11,7 @@ struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at)
     struct port_group *group = &at->node->ports[at->port];
     if (port_count(e, at->node, at->port) < 0 || at->element >= group->count)
         return NULL;
-    if (group->ends == NULL)
+    if (!group->ends)
         group->ends = region_take(e->region, group->count * sizeof *group->ends);
     return &group->ends[at->element];
 }
@@ -19,7 +19,7 @@ struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at)
 const char *wire_end_text(struct elaboration *e, const struct wire_end *at)
 {
     const struct ast_item *port = at->node->object.type->ports.v.items[at->port];
-    bool is_array = port->unsized || port->size != NULL;
+    bool is_array = port->unsized || port->size;
     const char *dot = at->node->object.path[0] != '\0' ? "." : "";
     if (is_array)
         return region_printf(e->region, "%s%s%s[%u]", at->node->object.path, dot, port->name.text,
@@ -32,10 +32,10 @@ static bool attach(struct elaboration *e, struct wire *wire, const struct wire_e
                    struct span span)
 {
     struct port_end *end = wire_end_at(e, at);
-    if (end == NULL)
+    if (!end)
         return false;
     struct wire **place = at->node == wire->written_in ? &end->inner : &end->outer;
-    if (*place != NULL) {
+    if (*place) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0402, span,
                                               "'%s' is connected twice", wire_end_text(e, at));
         diagnostic_note(e->diagnostics, d, (*place)->statement->item->span, "first connected here");
@@ -61,7 +61,7 @@ static void add_wire(struct elaboration *e, struct node *node, const struct stat
                           .link = link,
                           .latency = latency,
                           .shared = shared};
-    if (shared != NULL)
+    if (shared)
         vector_push(e->region, &shared->uses, wire);
     bool fine = attach(e, wire, &wire->left, s->item->left->span);
     fine &= attach(e, wire, &wire->right, s->item->right->span);
@@ -122,7 +122,7 @@ static void note_count(struct elaboration *e, struct diagnostic *d, const struct
     if (first->node == last->node)
         diagnostic_note(e->diagnostics, d, port->name.span, "the %u on the %s: elements of '%s'",
                         side->v.count, which, port->name.text);
-    else if (first->node->item != NULL && first->node->item == last->node->item)
+    else if (first->node->item && first->node->item == last->node->item)
         diagnostic_note(e->diagnostics, d, first->node->span, "the %u on the %s: one for each '%s'",
                         side->v.count, which, first->node->item->name.text);
 }
@@ -149,7 +149,7 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
 {
     uint32_t step;
     struct shared_wire *wire = wires_choose(e, s, left->v.count, &step);
-    if (wire == NULL) {
+    if (!wire) {
         node->damaged = true;
         return;
     }
@@ -162,7 +162,7 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
 static void connect_pairs(struct elaboration *e, struct node *node, const struct statement *s,
                           const struct ends *left, const struct ends *right)
 {
-    if (s->item->by != NULL || s->item->otherwise != NULL || s->over != NULL) {
+    if (s->item->by || s->item->otherwise || s->over) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, s->item->span,
                                               "'by space', 'else' and 'over' need an interconnect");
         diagnostic_help(e->diagnostics, d, "write 'via NAME = crossbar by space ...'");
@@ -173,7 +173,7 @@ static void connect_pairs(struct elaboration *e, struct node *node, const struct
         unequal(e, node, s, left, right);
         return;
     }
-    if (s->wires != NULL) {
+    if (s->wires) {
         connect_over(e, node, s, left, right);
         return;
     }
@@ -239,7 +239,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     struct ends otherwise = {0};
     if (!flatten(e, node, &s->otherwise, &otherwise))
         return;
-    if (s->item->otherwise != NULL && otherwise.v.count != 1) {
+    if (s->item->otherwise && otherwise.v.count != 1) {
         diagnostic_add(e->diagnostics, E0405, s->item->otherwise->span,
                        "'else' leads to one port, these are %u", otherwise.v.count);
         node->damaged = true;
@@ -260,7 +260,7 @@ static void connect_node(struct elaboration *e, struct node *node)
         struct ends left = {0}, right = {0};
         if (s->bad || !flatten(e, node, &s->left, &left) || !flatten(e, node, &s->right, &right))
             continue;
-        if (s->interconnect != NULL)
+        if (s->interconnect)
             connect_through(e, node, s, &left, &right);
         else
             connect_pairs(e, node, s, &left, &right);

@@ -29,7 +29,7 @@ static void add_side(struct search *s, struct node *body, const struct port_rang
         s->fine &= elaborate_count_work(s->e, 1, s->span);
         if (!s->fine)
             return;
-        if (range->node == body && body->parent != NULL)
+        if (range->node == body && body->parent)
             search_body(s, body->parent, body, range->port);
         else if (range->node->object.type->model.is_composite)
             search_body(s, range->node, range->node, range->port);
@@ -101,8 +101,8 @@ static void say_difference(struct elaboration *e, const struct ast_expr *x,
 
 static bool same_value(const struct value *a, const struct value *b)
 {
-    bool same_text = a->string == b->string
-                     || (a->string != NULL && b->string != NULL && !strcmp(a->string, b->string));
+    bool same_text =
+        a->string == b->string || (a->string && b->string && !strcmp(a->string, b->string));
     return a->dimension == b->dimension && a->integer == b->integer && same_text;
 }
 
@@ -111,7 +111,7 @@ struct value connected_value(struct elaboration *e, const struct ast_expr *x, st
 {
     static const struct value bad = {.ok = false};
     struct search s = {.e = e, .span = x->span, .fine = true};
-    if (node->parent == NULL)
+    if (!node->parent)
         return bad;
     search_body(&s, node->parent, node, port);
     if (!s.fine || s.leaves.v.count == 0)

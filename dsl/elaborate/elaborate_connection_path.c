@@ -8,16 +8,16 @@
 
 static bool carries(const struct wire *wire)
 {
-    return wire->link != NULL || wire->latency != NULL;
+    return wire->link || wire->latency;
 }
 
 static void note_carrier(struct route_path *path, struct wire *wire)
 {
     if (!carries(wire))
         return;
-    if (path->carrier == NULL)
+    if (!path->carrier)
         path->carrier = wire;
-    else if (path->second_carrier == NULL)
+    else if (!path->second_carrier)
         path->second_carrier = wire;
 }
 
@@ -42,13 +42,13 @@ static void trace(struct elaboration *e, struct wire_end from, struct wire *wire
             path.whole = true;
             break;
         }
-        if (path.boundary.node == NULL && item_at(&path.to)->latency != NULL)
+        if (!path.boundary.node && item_at(&path.to)->latency)
             path.boundary = path.to;
         struct port_end *end = wire_end_at(e, &path.to);
-        struct wire *next = end == NULL                        ? NULL
+        struct wire *next = !end                               ? NULL
                             : path.to.node == wire->written_in ? end->outer
                                                                : end->inner;
-        if (next == NULL)
+        if (!next)
             break;
         wire = next;
     }
@@ -74,10 +74,10 @@ static bool bind_once(struct elaboration *e)
             continue;
         const struct model_protocol *from = protocol_bound(e, &path->from),
                                     *to = protocol_bound(e, &path->to);
-        if (from == NULL && to != NULL && is_any(&path->from)) {
+        if (!from && to && is_any(&path->from)) {
             path->from.node->any = to;
             changed = true;
-        } else if (to == NULL && from != NULL && is_any(&path->to)) {
+        } else if (!to && from && is_any(&path->to)) {
             path->to.node->any = from;
             changed = true;
         }
@@ -97,7 +97,7 @@ void paths_trace(struct elaboration *e)
             for (uint32_t k = 0; k < node->ports[port].count; k++) {
                 struct wire_end from = {node, port, k};
                 struct port_end *end = wire_end_at(e, &from);
-                if (end != NULL && end->outer != NULL)
+                if (end && end->outer)
                     trace(e, from, end->outer);
             }
         }

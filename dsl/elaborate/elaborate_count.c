@@ -66,7 +66,7 @@ static int64_t count_from(struct elaboration *e, struct node *body, struct node 
         statement_resolve(e, body, s);
         if (s->bad)
             continue;
-        bool pairs = s->interconnect == NULL;
+        bool pairs = !s->interconnect;
         int64_t left = count_from_side(e, &s->left, &s->right, node, port, pairs);
         int64_t right = count_from_side(e, &s->right, &s->left, node, port, pairs);
         int64_t other = count_from_side(e, &s->otherwise, &s->otherwise, node, port, false);
@@ -104,9 +104,9 @@ static int64_t interconnect_count(struct elaboration *e, struct node *node, uint
 /* Whether the body of a type has `count(name)` in it. */
 static bool expr_counts(const struct ast_expr *x, const char *name)
 {
-    if (x == NULL)
+    if (!x)
         return false;
-    if (x->kind == AST_CALL && strcmp(x->name.text, "count") == 0 && x->list != NULL) {
+    if (x->kind == AST_CALL && strcmp(x->name.text, "count") == 0 && x->list) {
         const struct ast_expr *argument = x->list->v.items[0];
         while (argument->kind == AST_ALL || argument->kind == AST_INDEX
                || argument->kind == AST_SLICE)
@@ -114,7 +114,7 @@ static bool expr_counts(const struct ast_expr *x, const char *name)
         if (argument->kind == AST_NAME && strcmp(argument->name.text, name) == 0)
             return true;
     }
-    for (uint32_t i = 0; x->kind == AST_CALL && x->list != NULL && i < x->list->v.count; i++)
+    for (uint32_t i = 0; x->kind == AST_CALL && x->list && i < x->list->v.count; i++)
         if (expr_counts(x->list->v.items[i], name))
             return true;
     return expr_counts(x->a, name) || expr_counts(x->b, name) || expr_counts(x->c, name);
@@ -122,7 +122,7 @@ static bool expr_counts(const struct ast_expr *x, const char *name)
 
 static bool body_counts(const struct ast_items *body, const char *name)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         if (expr_counts(item->value, name) || expr_counts(item->size, name)
             || expr_counts(item->low, name) || expr_counts(item->high, name)
@@ -143,15 +143,15 @@ static int64_t unsized_count(struct elaboration *e, struct node *node, uint32_t 
         inside = count_from(e, node, node, port);
     if (inside >= 0)
         return inside;
-    for (struct node *around = node->parent; around != NULL && outside == UNMENTIONED;
+    for (struct node *around = node->parent; around && outside == UNMENTIONED;
          around = around->parent)
         if (around == node->parent || around->has_inserted)
             outside = count_from(e, around, node, port);
-    if (node->parent == NULL && e->standalone)
+    if (!node->parent && e->standalone)
         return inside == UNMENTIONED ? 1 : UNDETERMINED;
     if (outside >= 0)
         return outside;
-    return outside == UNMENTIONED && node->parent != NULL ? 0 : UNDETERMINED;
+    return outside == UNMENTIONED && node->parent ? 0 : UNDETERMINED;
 }
 
 int64_t port_count(struct elaboration *e, struct node *node, uint32_t port)
@@ -165,7 +165,7 @@ int64_t port_count(struct elaboration *e, struct node *node, uint32_t port)
     group->state = COUNT_BUSY;
     int64_t count = 1;
     struct scope scope = {&node->object, NULL};
-    if (item->size != NULL && !eval_count(e, item->size, &scope, 0, 1 << 20, &count)) {
+    if (item->size && !eval_count(e, item->size, &scope, 0, 1 << 20, &count)) {
         group->state = COUNT_BAD;
         return -1;
     }

@@ -44,7 +44,7 @@ static bool only_port(const struct type_info *type, bool is_in, const char *prot
     uint32_t found = 0;
     for (uint32_t i = 0; i < type->ports.v.count; i++) {
         const struct ast_item *item = type->ports.v.items[i];
-        if (item->is_in != is_in || item->unsized || item->size != NULL
+        if (item->is_in != is_in || item->unsized || item->size
             || strcmp(item->target.text, protocol) != 0)
             continue;
         *port = i;
@@ -182,7 +182,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
                                  .element = n,
                                  .count = count};
         struct node *made = tree_make_node(e, node, &plan);
-        if (made == NULL)
+        if (!made)
             return false;
         i->made.nodes[i->made.count++] = made;
     }
@@ -193,7 +193,7 @@ static bool insert(struct elaboration *e, struct node *node, struct insertion *i
 {
     uint32_t written = node->statements.count;
     i->type = tree_component(e, i->item->target, false);
-    if (i->type == NULL || !find_port(e, i) || !count_elements(e, i)
+    if (!i->type || !find_port(e, i) || !count_elements(e, i)
         || tree_is_recursive(e, node, i->type, i->item->target.span))
         return false;
     for (uint32_t s = 0; s < written; s++)
@@ -212,11 +212,11 @@ static bool insert(struct elaboration *e, struct node *node, struct insertion *i
 
 void inserts_make(struct elaboration *e, struct node *node)
 {
-    for (struct object *above = &node->object; above != NULL; above = above->owner)
-        for (uint32_t k = 0; above->reached != NULL && k < above->settings->v.count; k++) {
+    for (struct object *above = &node->object; above; above = above->owner)
+        for (uint32_t k = 0; above->reached && k < above->settings->v.count; k++) {
             const struct ast_item *item = above->settings->v.items[k];
             struct insertion i = {.item = item, .scope = above->setting_scope};
-            if (item->kind != AST_INSERT || item->path == NULL)
+            if (item->kind != AST_INSERT || !item->path)
                 continue;
             for (uint32_t c = 0; c < node->children.count; c++)
                 if (setting_leads_to(e, above, item->path, &node->children.items[c]->object))

@@ -25,7 +25,7 @@ static bool least_value(const struct type_info *type, const struct ast_expr *x, 
                         uint64_t *value)
 {
     uint64_t a, b;
-    if (x == NULL || depth > AST_MAX_DEPTH)
+    if (!x || depth > AST_MAX_DEPTH)
         return false;
     if (x->kind == AST_NUMBER && x->value >= 0) {
         *value = sum((uint64_t)x->value, 0);
@@ -34,7 +34,7 @@ static bool least_value(const struct type_info *type, const struct ast_expr *x, 
     if (x->kind == AST_NAME) {
         int32_t found = item_list_find(&type->params, x->name.text);
         const struct ast_item *param = found >= 0 ? type->params.v.items[found] : NULL;
-        return param != NULL
+        return param
                && least_value(type, param->kind == AST_LET ? param->value : param->low, depth + 1,
                               value);
     }
@@ -62,7 +62,7 @@ static uint64_t least_of_item(struct program *program, const struct type_info *t
                                   ? program_type(program, item->target.text)
                                   : NULL;
     uint64_t count = 1;
-    if (inner == NULL || (item->size != NULL && !least_value(type, item->size, 0, &count)))
+    if (!inner || (item->size && !least_value(type, item->size, 0, &count)))
         return 0;
     return product(count, least_of_type(program, inner, depth + 1));
 }
@@ -71,7 +71,7 @@ static uint64_t least_of_body(struct program *program, const struct type_info *t
                               const struct ast_items *body, unsigned depth)
 {
     uint64_t total = 0;
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++)
+    for (uint32_t i = 0; body && i < body->v.count; i++)
         total = sum(total, least_of_item(program, type, body->v.items[i], depth));
     return total;
 }
@@ -100,7 +100,7 @@ static struct ast_name most_of(struct program *program, const struct type_info *
     uint64_t most = 0;
     for (uint32_t i = 0; i < body->v.count; i++) {
         uint64_t least = least_of_item(program, type, body->v.items[i], 0);
-        if (least > most && body->v.items[i]->name.text != NULL) {
+        if (least > most && body->v.items[i]->name.text) {
             most = least;
             name = body->v.items[i]->name;
         }

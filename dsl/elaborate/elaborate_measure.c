@@ -37,7 +37,7 @@ static bool find_term(const struct object *object, const struct ast_expr *x, int
 static bool has_terms(const struct object *object, const struct ast_expr *x)
 {
     int32_t stat;
-    return x != NULL
+    return x
            && (find_term(object, x, &stat) || has_terms(object, x->a) || has_terms(object, x->b)
                || has_terms(object, x->c));
 }

@@ -50,7 +50,7 @@ static void make_aliases(struct elaboration *e, struct node *node)
         for (uint32_t k = 0; k < node->model.port_groups[port].count; k++) {
             struct wire_end at = {node, port, k};
             const struct port_end *end = wire_end_at(e, &at);
-            if (end == NULL || end->inner == NULL)
+            if (!end || !end->inner)
                 continue;
             const struct wire *wire = end->inner;
             bool from_left =
@@ -58,7 +58,7 @@ static void make_aliases(struct elaboration *e, struct node *node)
             const struct wire_end *other = from_left ? &wire->right : &wire->left;
             struct model_port *inner = &other->node->ports[other->port].models[other->element];
             node->ports[port].models[k].alias = inner;
-            if (node->ports[port].models[k].protocol == NULL)
+            if (!node->ports[port].models[k].protocol)
                 node->ports[port].models[k].protocol = inner->protocol;
         }
 }
@@ -102,7 +102,7 @@ static void make_parts(struct elaboration *e, struct model *model)
 static const int32_t *make_outputs(struct elaboration *e, const struct node *node)
 {
     uint32_t spaces = e->spaces.count, found = 0;
-    if (node->routes_to == NULL)
+    if (!node->routes_to)
         return NULL;
     int32_t *outputs = region_take(e->region, spaces * sizeof *outputs);
     for (uint32_t i = 0; i < spaces; i++) {
@@ -120,14 +120,14 @@ static void make_instance(struct elaboration *e, struct node *node)
 {
     struct model_instance *model = &node->model;
     struct object *object = &node->object;
-    bool is_connect = node->item != NULL && node->item->kind == AST_CONNECT;
+    bool is_connect = node->item && node->item->kind == AST_CONNECT;
     model->type = &object->type->model;
-    model->parent = node->parent != NULL ? &node->parent->model : NULL;
+    model->parent = node->parent ? &node->parent->model : NULL;
     model->name = object->name;
     model->path = object->path;
-    model->doc = node->item != NULL && !is_connect ? node->item->doc
-                 : node->item == NULL              ? object->type->model.doc
-                                                   : "";
+    model->doc = node->item && !is_connect ? node->item->doc
+                 : !node->item             ? object->type->model.doc
+                                           : "";
     model->place = program_place(e->program, node->span);
     model->domain = node->domain != NO_DOMAIN ? node->domain : 0;
     model->clocks = node->clocks;
@@ -144,8 +144,7 @@ static void make_instance(struct elaboration *e, struct node *node)
     uint32_t stores = object->type->stores.v.count;
     model->readers_of = region_take(e->region, stores * sizeof(struct model_instance *));
     for (uint32_t i = 0; i < stores; i++)
-        model->readers_of[i] =
-            node->writers != NULL && node->writers[i] != NULL ? &node->writers[i]->model : NULL;
+        model->readers_of[i] = node->writers && node->writers[i] ? &node->writers[i]->model : NULL;
     model->route = (struct model_route){
         .space = node->space, .else_output = -1, .outputs = make_outputs(e, node)};
     if (model->is_interconnect && node->routes.items[0]->otherwise.v.count > 0)
@@ -166,7 +165,7 @@ static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
 /* Do requests lead away from the end of the shared wire? */
 static bool is_reversed(const struct wire *wire)
 {
-    return wire->shared != NULL && wire->shared->model != 0
+    return wire->shared && wire->shared->model != 0
            && wire_side(wire, &wire->left) == wire->shared->end;
 }
 
@@ -186,11 +185,11 @@ static struct model_connection *make_connection(struct elaboration *e,
 {
     struct model_port *from = &path->from.node->ports[path->from.port].models[path->from.element];
     struct model_port *to = &path->to.node->ports[path->to.port].models[path->to.element];
-    const struct wire *wire = path->carrier != NULL ? path->carrier : path->first;
+    const struct wire *wire = path->carrier ? path->carrier : path->first;
     const struct model_link_type *link =
-        path->carrier != NULL && path->carrier->link != NULL ? path->carrier->link->model : NULL;
+        path->carrier && path->carrier->link ? path->carrier->link->model : NULL;
     uint64_t hz = e->domains.items[path->to.node->model.domain].hz;
-    uint64_t latency = link != NULL ? ps_to_cycles(link->latency_ps, hz) : path->latency_cy;
+    uint64_t latency = link ? ps_to_cycles(link->latency_ps, hz) : path->latency_cy;
     to->depth = path_depth(e, path, latency);
     struct model_connection *made = region_take(e->region, sizeof *made);
     *made =
@@ -203,14 +202,14 @@ static struct model_connection *make_connection(struct elaboration *e,
                                   .reply_depth = to->depth,
                                   .width = path_width(e, path),
                                   .link = link,
-                                  .wire = wire->shared != NULL ? wire->shared->model : 0,
+                                  .wire = wire->shared ? wire->shared->model : 0,
                                   .reversed = is_reversed(wire),
                                   .crosses = path->from.node->partition != path->to.node->partition,
                                   .written_in = &wire->written_in->model,
                                   .place = program_place(e->program, wire->statement->item->span)};
     from->connection = made;
     to->connection = made;
-    uint64_t ps = link != NULL ? link->latency_ps : cycles_to_ps(path->latency_cy, hz);
+    uint64_t ps = link ? link->latency_ps : cycles_to_ps(path->latency_cy, hz);
     if (made->crosses && (e->model->window_ps == 0 || ps < e->model->window_ps))
         e->model->window_ps = ps;
     return made;
@@ -241,7 +240,7 @@ void model_declarations(struct elaboration *e, struct model *model)
         model->protocols[model->protocol_count++] = e->protocols.items[i];
     model->links = region_take(e->region, program->links.count * sizeof *model->links);
     for (uint32_t i = 0; i < program->links.count; i++)
-        if (program->links.items[i]->model != NULL)
+        if (program->links.items[i]->model)
             model->links[model->link_count++] = program->links.items[i]->model;
     model->interfaces =
         region_take(e->region, program->interfaces.count * sizeof *model->interfaces);

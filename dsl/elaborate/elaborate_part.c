@@ -16,7 +16,7 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
     struct span span = filler->span;
     if (!elaborate_count_work(e, 2 + type->params.v.count, span))
         return NULL;
-    for (const struct object *above = owner; above != NULL && above->type->model.is_part;
+    for (const struct object *above = owner; above && above->type->model.is_part;
          above = above->owner)
         if (above->type == type) {
             struct diagnostic *d = diagnostic_add(e->diagnostics, E0208, span,
@@ -54,7 +54,7 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
 
 static void fill_one(struct elaboration *e, struct part_slot *slot, struct part_object *part)
 {
-    if (part == NULL)
+    if (!part)
         return;
     slot->parts = region_take(e->region, sizeof(struct part_object *));
     slot->parts[0] = part;
@@ -69,14 +69,14 @@ static void build_subpart(struct elaboration *e, struct object *object, uint32_t
     struct type_info *type = program_type(e->program, item->target.text);
     struct scope scope = {object, NULL};
     int64_t count = 1;
-    if (item->size != NULL && !eval_count(e, item->size, &scope, 0, 65536, &count))
+    if (item->size && !eval_count(e, item->size, &scope, 0, 65536, &count))
         return;
     struct filler filler = {
         .type = type, .settings = item->body, .scope = scope, .span = item->name.span};
     slot->parts = region_take(e->region, (size_t)count * sizeof(struct part_object *));
     for (int64_t i = 0; i < count; i++) {
         struct part_object *part = make_part(e, object, decl, &filler, i);
-        if (part == NULL)
+        if (!part)
             return;
         slot->parts[slot->count++] = part;
     }
@@ -92,12 +92,12 @@ static void unknown_part(struct elaboration *e, const struct object *object,
     struct suggestion suggestion = suggestion_for(name);
     for (uint32_t i = 0; i < e->program->types.count; i++) {
         const struct model_type *type = &e->program->types.items[i]->model;
-        if (type->is_part && (decl->interface == NULL || type->interface == decl->interface))
+        if (type->is_part && (!decl->interface || type->interface == decl->interface))
             suggestion_try(&suggestion, type->name);
     }
     for (uint32_t i = 0; i < object->type->parts.v.count; i++)
         suggestion_try(&suggestion, object->type->parts.v.items[i]->name.text);
-    if (around != NULL && item_list_find(&around->type->parts, name) >= 0)
+    if (around && item_list_find(&around->type->parts, name) >= 0)
         diagnostic_help(e->diagnostics, d,
                         "'%s' is a slot: hand it down as it is, '%s = %s;', and set its part where "
                         "it is filled",
@@ -109,13 +109,13 @@ static void unknown_part(struct elaboration *e, const struct object *object,
 static bool fits(struct elaboration *e, const struct model_part_decl *decl,
                  const struct type_info *type, struct span span)
 {
-    if (decl->part_type != NULL ? decl->part_type == &type->model
-                                : type->model.interface == decl->interface)
+    if (decl->part_type ? decl->part_type == &type->model
+                        : type->model.interface == decl->interface)
         return true;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0209, span, "'%s' does not fit the slot '%s'",
                        type->model.name, decl->name);
-    if (decl->interface != NULL)
+    if (decl->interface)
         diagnostic_help(e->diagnostics, d,
                         "the slot takes parts that are declared 'part NAME : %s'",
                         decl->interface->name);
@@ -159,11 +159,10 @@ static void fill_with_part(struct elaboration *e, struct object *object, uint32_
 {
     struct part_slot *slot = &object->slots[index];
     slot->filler = *filler;
-    if (filler->type == NULL || object->type->model.is_composite)
+    if (!filler->type || object->type->model.is_composite)
         return;
     fill_one(e, slot, make_part(e, object, &object->type->part_decls[index], filler, 0));
-    for (const struct handed *from = filler->handed; slot->count > 0 && from != NULL;
-         from = from->before) {
+    for (const struct handed *from = filler->handed; slot->count > 0 && from; from = from->before) {
         int32_t outer = item_list_find(&from->owner->type->parts, from->name);
         if (from->owner->slots[outer].count > 0)
             continue;
@@ -219,7 +218,7 @@ static int32_t named_around(const struct filling *filling, const struct object *
                             uint32_t index)
 {
     const struct object *around = filling->scope.object;
-    if (around == NULL || filling->body != NULL)
+    if (!around || filling->body)
         return -1;
     int32_t sibling = item_list_find(&around->type->parts, filling->value->name.text);
     bool is_itself = around == object && sibling == (int32_t)index; /* `slot pool : pool = pool;` */
@@ -269,7 +268,7 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
                             .settings = filling->body,
                             .scope = filling->scope,
                             .span = value->span};
-    if (filler.type == NULL || !filler.type->model.is_part)
+    if (!filler.type || !filler.type->model.is_part)
         unknown_part(e, object, decl, around, value->name);
     else if (fits(e, decl, filler.type, value->span))
         fill_with_part(e, object, index, &filler);
@@ -283,14 +282,14 @@ static void build_slot(struct elaboration *e, struct object *object, uint32_t in
     if (setting_find(e, object, item->name.text, &setting))
         filling = (struct filling){setting.item->value, setting.item->fill_body, setting.scope};
     struct override *override = override_find(e, object, item->name.text);
-    if (override != NULL && override->value != NULL)
+    if (override && override->value)
         filling = (struct filling){override->value, NULL, {NULL, NULL}};
-    if (filling.value != NULL) {
+    if (filling.value) {
         fill_slot(e, object, index, &filling);
         return;
     }
     object->slots[index].filler.is_empty = item->optional;
-    if (item->optional || (e->standalone && object->owner == NULL))
+    if (item->optional || (e->standalone && !object->owner))
         return;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0209, object->span, "slot '%s' of '%s' is not filled",

@@ -34,7 +34,7 @@ static bool collect(struct elaboration *e, const struct ast_expr *path, struct s
         return false;
     struct segment *segment = &out->items[out->count++];
     *segment = (struct segment){at->name, subscript, at->name.span};
-    if (subscript != NULL && subscript->half_open && subscript->kind == AST_ALL) {
+    if (subscript && subscript->half_open && subscript->kind == AST_ALL) {
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0407, subscript->span, "'[]' declares an array");
         diagnostic_help(e->diagnostics, d, "all elements are '[*]'");
@@ -71,7 +71,7 @@ static void unknown_member(struct elaboration *e, struct node *node, const struc
     for (uint32_t i = 0; i < node->groups.count; i++)
         suggestion_try(&suggestion, node->groups.items[i].name.text);
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
-    if (!is_own && suggestion.best == NULL && type->ports.v.count > 0)
+    if (!is_own && !suggestion.best && type->ports.v.count > 0)
         diagnostic_help(e->diagnostics, d, "its ports are %s", port_names(e, type));
     if (!is_own)
         diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
@@ -148,11 +148,11 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
 {
     if (group->bad)
         return false;
-    if (group->wires != NULL) {
+    if (group->wires) {
         is_wire(e, group, segment);
         return false;
     }
-    if (segment->subscript == NULL) {
+    if (!segment->subscript) {
         if (group->is_array) {
             needs_subscript(e, segment);
             return false;
@@ -190,7 +190,7 @@ static bool follow(struct elaboration *e, struct node *from, const struct segmen
             struct node *node = out->v.items[i];
             tree_expand(e, node);
             struct child_group *group = tree_group(node, segments->items[s].name.text);
-            if (group == NULL) {
+            if (!group) {
                 if (node == from || !node->damaged)
                     unknown_member(e, node, &segments->items[s], node == from);
                 return false;
@@ -215,7 +215,7 @@ bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr 
         return false;
     for (uint32_t i = 0; i < above.v.count; i++) {
         struct child_group *group = tree_group(above.v.items[i], last->name.text);
-        if (group == NULL) {
+        if (!group) {
             unknown_member(e, above.v.items[i], last, above.v.items[i] == from);
             return false;
         }
@@ -235,7 +235,7 @@ bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr
     if (!follow(e, from, &segments, segments.count - 1, scope, nodes))
         return false;
     *name = last->name;
-    if (last->subscript != NULL) {
+    if (last->subscript) {
         no_subscript(e, last);
         return false;
     }
@@ -263,19 +263,19 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
                       struct port_ranges *out)
 {
     const struct ast_item *item = node->object.type->ports.v.items[port];
-    bool is_array = item->unsized || item->size != NULL;
+    bool is_array = item->unsized || item->size;
     struct port_range range = {.node = node, .port = port, .count = 1, .span = segment->span};
-    if (segment->subscript == NULL && is_array) {
+    if (!segment->subscript && is_array) {
         needs_subscript(e, segment);
         return false;
     }
-    if (segment->subscript != NULL && !is_array && !is_all(segment->subscript)) {
+    if (segment->subscript && !is_array && !is_all(segment->subscript)) {
         no_subscript(e, segment);
         return false;
     }
-    if (segment->subscript != NULL && is_all(segment->subscript)) {
+    if (segment->subscript && is_all(segment->subscript)) {
         range.all = true;
-    } else if (segment->subscript != NULL) {
+    } else if (segment->subscript) {
         int64_t size = item->unsized ? -1 : port_count(e, node, port);
         int64_t first, count;
         if (!item->unsized && size < 0)
@@ -304,12 +304,12 @@ static bool path_ports(struct elaboration *e, struct node *from, const struct as
     for (uint32_t i = 0; i < nodes.v.count; i++) {
         struct node *node = nodes.v.items[i];
         int32_t port = item_list_find(&node->object.type->ports, last->name.text);
-        if (port < 0 && tree_group(node, last->name.text) != NULL
-            && tree_group(node, last->name.text)->wires != NULL) {
+        if (port < 0 && tree_group(node, last->name.text)
+            && tree_group(node, last->name.text)->wires) {
             is_wire(e, tree_group(node, last->name.text), last);
             return false;
         }
-        if (port < 0 && tree_group(node, last->name.text) != NULL
+        if (port < 0 && tree_group(node, last->name.text)
             && !tree_group(node, last->name.text)->bad) {
             struct diagnostic *d = diagnostic_add(
                 e->diagnostics, E0205, last->span,
@@ -322,7 +322,7 @@ static bool path_ports(struct elaboration *e, struct node *from, const struct as
             return false;
         }
         if (port < 0) {
-            if (tree_group(node, last->name.text) == NULL)
+            if (!tree_group(node, last->name.text))
                 unknown_member(e, node, last, node == from);
             return false;
         }
@@ -384,7 +384,7 @@ void statement_resolve(struct elaboration *e, struct node *node, struct statemen
         fine &= path_ports(e, node, item->left->v.items[i], &s->scope, &s->left);
     for (uint32_t i = 0; i < item->right->v.count; i++)
         fine &= path_ports(e, node, item->right->v.items[i], &s->scope, &s->right);
-    if (item->otherwise != NULL)
+    if (item->otherwise)
         fine &= path_ports(e, node, item->otherwise, &s->scope, &s->otherwise);
     s->bad |= !fine;
     if (fine && s->left.v.count > 0 && s->right.v.count > 0)
@@ -412,15 +412,15 @@ struct value path_count(struct elaboration *e, const struct ast_expr *x, const s
     if (x->kind == AST_NAME) {
         struct child_group *group = tree_group(node, x->name.text);
         int32_t port = item_list_find(&object->type->ports, x->name.text);
-        if (group != NULL) {
-            result.integer = group->wires != NULL ? group->wires->count : group->count;
+        if (group) {
+            result.integer = group->wires ? group->wires->count : group->count;
             return group->bad ? bad : result;
         }
         if (port >= 0) {
             result.integer = port_count(e, node, (uint32_t)port);
             if (result.integer >= 0)
                 return result;
-            if (!e->standalone && (node->parent == NULL || !node->parent->damaged)
+            if (!e->standalone && (!node->parent || !node->parent->damaged)
                 && node->ports[port].state != COUNT_BAD && !node->damaged) {
                 struct diagnostic *d =
                     diagnostic_add(e->diagnostics, E0408, x->span,

@@ -12,7 +12,7 @@ uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stat
     struct scope scope = {&at->node->object, NULL};
     int64_t depth = DEPTH_DEFAULT;
     *stated = item->depth != NULL;
-    if (item->depth != NULL && !eval_count(e, item->depth, &scope, 1, 1 << 16, &depth))
+    if (item->depth && !eval_count(e, item->depth, &scope, 1, 1 << 16, &depth))
         return DEPTH_DEFAULT;
     return (uint32_t)depth;
 }
@@ -23,7 +23,7 @@ static uint32_t port_width(struct elaboration *e, const struct wire_end *at, boo
     struct scope scope = {&at->node->object, NULL};
     int64_t width = 1;
     *stated = item->width != NULL;
-    if (item->width != NULL && !eval_count(e, item->width, &scope, 1, 1 << 16, &width))
+    if (item->width && !eval_count(e, item->width, &scope, 1, 1 << 16, &width))
         return 1;
     return (uint32_t)width;
 }

@@ -66,11 +66,11 @@ static void make_field(struct elaboration *e, const struct protocol_info *info,
     for (size_t i = 0; i < FIELD_TYPE_COUNT; i++)
         if (strcmp(field_types[i].name, item->target.text) == 0)
             type = &field_types[i];
-    if (type == NULL) {
+    if (!type) {
         field->kind = MODEL_FIELD_ENUM;
         field->choice = program_enum(e->program, item->target.text);
         field->size = 1;
-        if (field->choice == NULL)
+        if (!field->choice)
             unknown_field_type(e, item);
         return;
     }
@@ -96,7 +96,7 @@ static void find_length(struct elaboration *e, const struct ast_item *message,
                         const struct ast_item *item, const struct model_field *fields,
                         struct model_field *field)
 {
-    if (item->via.text == NULL)
+    if (!item->via.text)
         return;
     int32_t found = -1, first = -1;
     for (uint32_t i = 0; i < message->body->v.count; i++) {
@@ -216,9 +216,9 @@ const struct model_protocol *protocol_of_port(struct elaboration *e, struct node
     group->protocol_done = true;
     const struct ast_item *item = node->object.type->ports.v.items[port];
     struct protocol_info *info = program_protocol(e->program, item->target.text);
-    if (info == NULL)
+    if (!info)
         return NULL; /* `any`, bound when connected; or unknown, which is already said */
-    uint32_t given = item->args != NULL ? item->args->v.count : 0;
+    uint32_t given = item->args ? item->args->v.count : 0;
     if (given != info->params.v.count) {
         struct diagnostic *d = diagnostic_add(
             e->diagnostics, E0309, item->target.span, "protocol '%s' takes %u argument%s, not %u",
@@ -286,7 +286,7 @@ static const struct ast_item *find_setting(struct elaboration *e, const struct a
         const struct ast_item *item = body->v.items[i];
         if (item->kind != AST_SETTING || strcmp(item->name.text, name) != 0)
             continue;
-        if (found == NULL) {
+        if (!found) {
             found = item;
             continue;
         }
@@ -303,7 +303,7 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
         const struct ast_item *item = body->v.items[i];
         const char *name = item->kind == AST_SETTING ? item->name.text : "insert";
         bool is_known = strcmp(name, "bandwidth") == 0 || strcmp(name, "latency") == 0;
-        if (is_known && item->path == NULL)
+        if (is_known && !item->path)
             continue;
         if (is_known || item->kind != AST_SETTING) {
             diagnostic_add(e->diagnostics, E0204, item->span, "a link has no instances inside");
@@ -313,7 +313,7 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
             diagnostic_add(e->diagnostics, E0204, item->name.span, "a link has no '%s'", name);
         static const char *const names[] = {"bandwidth", "latency"};
         const char *suggestion = compile_suggest(name, names, 2);
-        if (suggestion != NULL)
+        if (suggestion)
             diagnostic_suggest(e->diagnostics, d, suggestion);
         else
             diagnostic_help(e->diagnostics, d, "a link has a bandwidth and a latency");
@@ -326,10 +326,10 @@ static void keep_setting(struct elaboration *e, struct model_link_type *model, i
                          struct span span, int64_t value)
 {
     struct model_param *kept = &model->settings[index];
-    if (item == NULL && override == NULL && kept->decl != NULL)
+    if (!item && !override && kept->decl)
         return;
-    struct span place = item != NULL ? item->value->span : span;
-    bool overridden = override != NULL && override->value != NULL;
+    struct span place = item ? item->value->span : span;
+    bool overridden = override && override->value;
     struct plain_setting from = {
         .name = link_settings[index].name,
         .doc = model->doc,
@@ -339,7 +339,7 @@ static void keep_setting(struct elaboration *e, struct model_link_type *model, i
         .value = value,
         .overridden = overridden,
         .place = overridden ? override->value->span : place,
-        .origins = {item != NULL ? item->doc : kept->doc, model->doc},
+        .origins = {item ? item->doc : kept->doc, model->doc},
     };
     *kept = plain_setting(e, &from);
 }
@@ -355,24 +355,24 @@ bool link_make(struct elaboration *e, struct model_link_type *model, const struc
         struct type_spec spec = {link_settings[i].dimension, NULL};
         const struct ast_item *item = find_setting(e, body, link_settings[i].name);
         struct value value = {.ok = true, .integer = values[i]};
-        if (item != NULL)
+        if (item)
             value = eval_as(e, item->value, scope, spec, NULL);
         struct override *override =
             partial ? NULL : override_find_link(e, model->name, link_settings[i].name);
-        if (override != NULL && override->value != NULL) {
+        if (override && override->value) {
             struct scope none = {NULL, NULL};
             value = eval_as(e, override->value, &none, spec, NULL);
         }
         if (!value.ok)
             return false;
-        if (value.integer < 0 || (i == 0 && value.integer == 0 && item != NULL)) {
-            diagnostic_add(e->diagnostics, E0302, item != NULL ? item->value->span : span,
+        if (value.integer < 0 || (i == 0 && value.integer == 0 && item)) {
+            diagnostic_add(e->diagnostics, E0302, item ? item->value->span : span,
                            "the %s of a link is above zero", link_settings[i].name);
             return false;
         }
         values[i] = value.integer;
         keep_setting(e, model, i, item, override, span, value.integer);
-        if (i == 1 && item != NULL)
+        if (i == 1 && item)
             latency_place = item->value->span;
     }
     model->bandwidth_bytes_per_s = (uint64_t)values[0];

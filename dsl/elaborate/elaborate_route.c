@@ -40,7 +40,7 @@ bool node_forwards(const struct node *node)
 
 static bool routes_by_map(const struct elaboration *e, const struct node *node)
 {
-    return !node->object.type->model.is_composite && node->space == NULL && e->spaces.count > 0
+    return !node->object.type->model.is_composite && !node->space && e->spaces.count > 0
            && node_forwards(node);
 }
 
@@ -57,7 +57,7 @@ bool node_is_set(struct elaboration *e, struct node *node, const char *param)
 
 static bool is_inside(const struct node *node, const struct node *owner)
 {
-    while (node != NULL && node != owner)
+    while (node && node != owner)
         node = node->parent;
     return node != NULL;
 }
@@ -72,7 +72,7 @@ static bool is_target(const struct node *node, const struct node *owner,
         is_one |= is_inside(node, (const struct node *)space->targets[i]);
     if (is_one)
         return space->target_count == 1;
-    return owner->parent != NULL && is_inside(node, owner) && node->routes_to == NULL;
+    return owner->parent && is_inside(node, owner) && !node->routes_to;
 }
 
 /* Interconnects left to pass behind a path; FAR: it does not lead there. */
@@ -80,11 +80,11 @@ static uint32_t left_behind(const struct routing *r, uint32_t path, const struct
                             const struct model_space *space)
 {
     const struct node *to = r->end[path];
-    if (to == NULL)
+    if (!to)
         return FAR;
     if (is_target(to, owner, space))
         return 0;
-    return to->routes_to != NULL ? r->distance[to->model.id] : FAR;
+    return to->routes_to ? r->distance[to->model.id] : FAR;
 }
 
 static void find_distances(struct routing *r, const struct node *owner,
@@ -97,7 +97,7 @@ static void find_distances(struct routing *r, const struct node *owner,
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         uint32_t id = e->nodes.items[i]->model.id;
         for (uint32_t p = r->first[id]; p != NO_ROUTE && r->distance[id] == FAR; p = r->next[p])
-            if (r->end[p] != NULL && is_target(r->end[p], owner, space)) {
+            if (r->end[p] && is_target(r->end[p], owner, space)) {
                 r->distance[id] = 1;
                 r->queue[tail++] = e->nodes.items[i];
             }
@@ -149,7 +149,7 @@ static void route_to(struct routing *r, const struct node *owner, const struct m
     find_distances(r, owner, space);
     for (uint32_t i = 0; i < r->e->nodes.count; i++) {
         struct node *node = r->e->nodes.items[i];
-        if (node->routes_to == NULL)
+        if (!node->routes_to)
             continue;
         uint32_t turn = node_is_set(r->e, node, "spread") ? number : 0;
         node->routes_to[space->id] = nearest(r, node, owner, space, turn);
@@ -179,7 +179,7 @@ static void index_paths(struct routing *r)
         const struct route_path *path = &e->paths.items[i];
         struct node *from = path->from.node;
         r->end[i] = NULL;
-        if (from->routes_to == NULL)
+        if (!from->routes_to)
             continue;
         r->next[i] = r->first[from->model.id];
         r->first[from->model.id] = i;
@@ -211,7 +211,7 @@ void routes_make(struct elaboration *e)
     for (uint32_t i = 0; i < e->nodes.count; i++)
         for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
             const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;
-            if (space != NULL && space->mapped)
+            if (space && space->mapped)
                 route_to(&r, e->nodes.items[i], space, number++);
         }
 }

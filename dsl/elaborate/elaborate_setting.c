@@ -15,20 +15,20 @@
 void settings_init(struct elaboration *e, struct object *object)
 {
     const struct ast_items *settings = object->settings;
-    for (uint32_t i = 0; settings != NULL && i < settings->v.count; i++)
-        if (settings->v.items[i]->path != NULL)
+    for (uint32_t i = 0; settings && i < settings->v.count; i++)
+        if (settings->v.items[i]->path)
             object->reached = region_take(e->region, settings->v.count * sizeof *object->reached);
 }
 
 /* A setting without a path. */
 static bool is_plain(const struct ast_item *item)
 {
-    return item->kind == AST_SETTING && item->path == NULL;
+    return item->kind == AST_SETTING && !item->path;
 }
 
 const struct ast_item *object_setting(const struct object *object, const char *name)
 {
-    for (uint32_t i = 0; object->settings != NULL && i < object->settings->v.count; i++)
+    for (uint32_t i = 0; object->settings && i < object->settings->v.count; i++)
         if (is_plain(object->settings->v.items[i])
             && strcmp(object->settings->v.items[i]->name.text, name) == 0)
             return object->settings->v.items[i];
@@ -55,15 +55,13 @@ bool setting_leads_to(struct elaboration *e, const struct object *anchor,
 {
     const struct ast_expr *last = without_subscript(path);
     const struct ast_expr *before = last->kind == AST_MEMBER ? last->a : NULL;
-    if (object->owner != NULL && strcmp(object->name, last->name.text) == 0
+    if (object->owner && strcmp(object->name, last->name.text) == 0
         && (path == last || element_matches(e, anchor, path, object))
-        && (before == NULL ? object->owner == anchor
-                           : setting_leads_to(e, anchor, before, object->owner)))
+        && (!before ? object->owner == anchor : setting_leads_to(e, anchor, before, object->owner)))
         return true;
-    for (const struct handed *slot = object->handed; slot != NULL; slot = slot->before)
+    for (const struct handed *slot = object->handed; slot; slot = slot->before)
         if (strcmp(slot->name, last->name.text) == 0 && path == last
-            && (before == NULL ? slot->owner == anchor
-                               : setting_leads_to(e, anchor, before, slot->owner)))
+            && (!before ? slot->owner == anchor : setting_leads_to(e, anchor, before, slot->owner)))
             return true;
     return false;
 }
@@ -83,11 +81,11 @@ static const struct ast_item *reaching(struct elaboration *e, const struct objec
     const struct ast_item *found = NULL;
     for (uint32_t i = 0; i < anchor->settings->v.count; i++) {
         const struct ast_item *item = anchor->settings->v.items[i];
-        if (item->kind != AST_SETTING || item->path == NULL || strcmp(item->name.text, name) != 0
+        if (item->kind != AST_SETTING || !item->path || strcmp(item->name.text, name) != 0
             || !setting_leads_to(e, anchor, item->path, object))
             continue;
         anchor->reached[i] = true;
-        if (found != NULL)
+        if (found)
             set_twice(e, found, item);
         else
             found = item;
@@ -99,10 +97,9 @@ bool setting_find(struct elaboration *e, const struct object *object, const char
                   struct setting *setting)
 {
     *setting = (struct setting){object_setting(object, name), object->setting_scope, object};
-    for (const struct object *above = object->owner; above != NULL; above = above->owner) {
-        const struct ast_item *item =
-            above->reached != NULL ? reaching(e, above, object, name) : NULL;
-        if (item != NULL)
+    for (const struct object *above = object->owner; above; above = above->owner) {
+        const struct ast_item *item = above->reached ? reaching(e, above, object, name) : NULL;
+        if (item)
             *setting = (struct setting){item, above->setting_scope, above};
     }
     return setting->item != NULL;
@@ -164,10 +161,10 @@ static void check_setting(struct elaboration *e, struct object *object,
     int32_t store = item_list_find(&type->stores, name);
     int32_t clock = item_list_find(&type->clocks, name);
     bool is_bound = (store >= 0 && type->stores.v.items[store]->kind == AST_READS)
-                    || (clock >= 0 && type->clocks.v.items[clock]->value == NULL);
+                    || (clock >= 0 && !type->clocks.v.items[clock]->value);
     if (!is_bound)
         unknown_setting(e, object, setting);
-    else if (setting->path != NULL)
+    else if (setting->path)
         diagnostic_add(e->diagnostics, E0207, setting->name.span,
                        "'%s' is bound in the braces of '%s' itself", name, object->name);
 }
@@ -195,7 +192,7 @@ static void check_connection(struct elaboration *e, const struct object *object,
 
 void settings_check(struct elaboration *e, struct object *object)
 {
-    if (object->settings == NULL)
+    if (!object->settings)
         return;
     check_duplicates(e, object->settings);
     for (uint32_t i = 0; i < object->settings->v.count; i++)
@@ -203,7 +200,7 @@ void settings_check(struct elaboration *e, struct object *object)
             check_setting(e, object, object->settings->v.items[i]);
         else if (object->settings->v.items[i]->kind == AST_CONNECT)
             check_connection(e, object, object->settings->v.items[i]);
-        else if (object->settings->v.items[i]->path == NULL)
+        else if (!object->settings->v.items[i]->path)
             diagnostic_add(e->diagnostics, E0415, object->settings->v.items[i]->via.span,
                            "'insert' needs an instance and its port: 'at INSTANCE.%s'",
                            object->settings->v.items[i]->via.text);
@@ -220,7 +217,7 @@ static bool is_empty_array(const struct object *object, const char *name)
 {
     const struct child_group *group =
         &object->node->object == object ? tree_group(object->node, name) : NULL;
-    return group != NULL && (group->bad || (group->count == 0 && group->wires == NULL));
+    return group && (group->bad || (group->count == 0 && !group->wires));
 }
 
 static void unknown_step(struct elaboration *e, const struct object *object,
@@ -254,12 +251,12 @@ static struct object *follow(struct elaboration *e, struct object *anchor,
 {
     const struct ast_expr *step = without_subscript(path);
     struct object *from = step->kind == AST_MEMBER ? follow(e, anchor, step->a) : anchor;
-    if (from == NULL)
+    if (!from)
         return NULL;
     struct object *object = first_at(e, anchor, path);
-    if (object != NULL || is_empty_array(from, step->name.text))
+    if (object || is_empty_array(from, step->name.text))
         return object;
-    if (path != step && first_at(e, anchor, step) != NULL)
+    if (path != step && first_at(e, anchor, step))
         diagnostic_add(e->diagnostics, E0308, path->span, "'%s' has no such element",
                        step->name.text);
     else if (item_list_find(&from->type->parts, step->name.text) < 0)
@@ -274,14 +271,14 @@ void settings_check_reached(struct elaboration *e)
 {
     for (uint32_t k = 0; k < e->nodes.count + e->parts.count; k++) {
         struct object *object = object_at(e, k);
-        for (uint32_t i = 0; object->reached != NULL && i < object->settings->v.count; i++) {
+        for (uint32_t i = 0; object->reached && i < object->settings->v.count; i++) {
             const struct ast_item *item = object->settings->v.items[i];
-            if (item->path == NULL || object->reached[i])
+            if (!item->path || object->reached[i])
                 continue;
             struct object *target = follow(e, object, item->path);
-            if (target != NULL && item->kind == AST_INSERT)
+            if (target && item->kind == AST_INSERT)
                 insert_refuse(e, target, item);
-            else if (target != NULL)
+            else if (target)
                 check_setting(e, target, item);
         }
     }

@@ -53,7 +53,7 @@ static bool set_hashed(struct elaboration *e, const struct space_entry *entry,
                        struct model_space *space)
 {
     const struct ast_item *item = entry->item;
-    if (item->hashed == NULL)
+    if (!item->hashed)
         return true;
     struct value value =
         eval_as(e, item->hashed, &entry->scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
@@ -78,8 +78,7 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
         || !eval_bytes(e, item->each, &entry->scope, false, &each))
         return NULL;
     interleave = each;
-    if (item->interleave != NULL
-        && !eval_bytes(e, item->interleave, &entry->scope, false, &interleave))
+    if (item->interleave && !eval_bytes(e, item->interleave, &entry->scope, false, &interleave))
         return NULL;
     if (each < 1 || each > INT64_MAX / space->target_count) {
         diagnostic_add(e->diagnostics, E0302, item->each->span,
@@ -95,7 +94,7 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
         diagnostic_help(e->diagnostics, d, "some addresses would belong to no target");
         return NULL;
     }
-    if (item->interleave != NULL && !is_power(interleave)) {
+    if (item->interleave && !is_power(interleave)) {
         diagnostic_add(e->diagnostics, E0303, item->interleave->span,
                        "the interleave is %s, which is not a power of two",
                        quantity_format(e->region, interleave, MODEL_DIM_BYTES));
@@ -136,7 +135,7 @@ static void bind_route(struct elaboration *e, struct node *node, struct statemen
     }
     struct model_space *space = space_in(nodes.v.items[0], name.text);
     int64_t outputs = ranges_total(e, &s->right);
-    if (space == NULL || s->bad || outputs < 0)
+    if (!space || s->bad || outputs < 0)
         return;
     if (outputs != space->target_count) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0503, s->item->right->span,
@@ -148,7 +147,7 @@ static void bind_route(struct elaboration *e, struct node *node, struct statemen
                                 "declared here");
         return;
     }
-    if (x->space != NULL && x->space != space) {
+    if (x->space && x->space != space) {
         diagnostic_add(e->diagnostics, E0503, s->item->by->span,
                        "'%s' routes by another space already", s->item->via.text);
         return;
@@ -166,8 +165,7 @@ void spaces_make(struct elaboration *e)
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         for (uint32_t k = 0; k < node->statements.count; k++)
-            if (node->statements.items[k]->item->by != NULL
-                && node->statements.items[k]->interconnect != NULL)
+            if (node->statements.items[k]->item->by && node->statements.items[k]->interconnect)
                 bind_route(e, node, node->statements.items[k]);
     }
 }
@@ -237,7 +235,7 @@ static void apply_map(struct elaboration *e, struct mapping *mapping, struct nod
                       const struct later *later)
 {
     int64_t at = 0;
-    if (later->item->at != NULL) {
+    if (later->item->at) {
         if (!eval_bytes(e, later->item->at, &later->scope, true, &at))
             return;
         if (at < 0) {
@@ -255,7 +253,7 @@ static void apply_map(struct elaboration *e, struct mapping *mapping, struct nod
             return;
         for (uint32_t k = 0; k < nodes.v.count; k++) {
             struct model_space *space = space_in(nodes.v.items[k], name.text);
-            if (space != NULL && mapping->v.count < 4096)
+            if (space && mapping->v.count < 4096)
                 place_space(e, mapping, space, path->span);
         }
     }
@@ -269,10 +267,10 @@ static void find_holes(struct elaboration *e, const struct mapping *mapping)
         for (uint32_t k = 0; k < mapping->v.count; k++) {
             const struct mapped *other = &mapping->v.items[k];
             if (other->space->base < one->space->base
-                && (below == NULL || other->space->base > below->space->base))
+                && (!below || other->space->base > below->space->base))
                 below = other;
         }
-        if (below == NULL || below->space->base + space_bytes(below->space) >= one->space->base)
+        if (!below || below->space->base + space_bytes(below->space) >= one->space->base)
             continue;
         struct diagnostic *d = diagnostic_add(
             e->diagnostics, W0505, one->span,
@@ -339,7 +337,7 @@ void partitions_apply(struct elaboration *e)
     /* what is in no partition of its own is in its parent's; parents stand before children */
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
-        if (!node->has_partition && node->parent != NULL)
+        if (!node->has_partition && node->parent)
             node->partition = node->parent->partition;
     }
 }

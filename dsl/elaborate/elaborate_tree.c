@@ -53,10 +53,10 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     node->parent = parent;
     node->item = plan->item;
     node->span = plan->name.span;
-    node->depth = parent != NULL ? parent->depth + 1 : 0;
+    node->depth = parent ? parent->depth + 1 : 0;
     struct object *object = &node->object;
     object->type = plan->type;
-    object->owner = parent != NULL ? &parent->object : NULL;
+    object->owner = parent ? &parent->object : NULL;
     object->node = node;
     object->name = plan->name.text;
     object->in_array = plan->in_array;
@@ -64,9 +64,9 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     object->span = plan->name.span;
     object->settings = plan->settings;
     object->setting_scope = plan->scope;
-    const char *dot = parent == NULL || parent->object.path[0] == '\0' ? "" : ".";
-    const char *before = parent == NULL ? "" : parent->object.path;
-    if (parent == NULL)
+    const char *dot = !parent || parent->object.path[0] == '\0' ? "" : ".";
+    const char *before = !parent ? "" : parent->object.path;
+    if (!parent)
         object->path = "";
     else if (plan->in_array)
         object->path =
@@ -81,7 +81,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     node->in_port = node->out_port = -1;
     plan->type->instances++;
     clocks_bind(e, node, plan->on);
-    if (parent != NULL)
+    if (parent)
         vector_push(e->region, &parent->children, node);
     return node;
 }
@@ -89,7 +89,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
 bool tree_is_recursive(struct elaboration *e, const struct node *parent,
                        const struct type_info *type, struct span span)
 {
-    for (const struct node *above = parent; above != NULL; above = above->parent) {
+    for (const struct node *above = parent; above; above = above->parent) {
         if (above->object.type != type)
             continue;
         struct diagnostic *d =
@@ -106,10 +106,10 @@ struct type_info *tree_component(struct elaboration *e, struct ast_name name, bo
 {
     struct program *program = e->program;
     struct type_info *type = program_type(program, name.text);
-    if (type != NULL && !type->model.is_part && !type->model.is_platform)
+    if (type && !type->model.is_part && !type->model.is_platform)
         return type;
     struct diagnostic *d;
-    if (type != NULL) {
+    if (type) {
         d = diagnostic_add(e->diagnostics, E0203, name.span, "'%s' is a %s, not a component",
                            name.text, type->model.is_part ? "part" : "platform");
         diagnostic_note(e->diagnostics, d, type->decl->name.span, "declared here");
@@ -146,13 +146,13 @@ bool tree_add_group(struct elaboration *e, struct node *node, struct child_group
 {
     struct child_group *before = tree_group(node, group.name.text);
     int32_t port = item_list_find(&node->object.type->ports, group.name.text);
-    if (before == NULL && port < 0) {
+    if (!before && port < 0) {
         vector_push(e->region, &node->groups, group);
         return true;
     }
     node->damaged = true;
     struct span first =
-        before != NULL ? before->name.span : node->object.type->ports.v.items[port]->name.span;
+        before ? before->name.span : node->object.type->ports.v.items[port]->name.span;
     if (first.begin == group.name.span.begin) {
         made_by_a_loop(e, &group);
         return false;
@@ -167,9 +167,9 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
                            const struct scope *scope)
 {
     struct child_group group = {.name = item->name, .is_array = item->size != NULL};
-    if (scope->bindings != NULL || node->object.type->model.is_part) { /* which is already said */
+    if (scope->bindings || node->object.type->model.is_part) { /* which is already said */
         node->damaged = group.bad = true;
-        if (tree_group(node, item->name.text) == NULL)
+        if (!tree_group(node, item->name.text))
             tree_add_group(e, node, group);
         return;
     }
@@ -179,19 +179,19 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
     }
     struct type_info *type = tree_component(e, item->target, false);
     int64_t count = 1;
-    bool counted = item->size == NULL || eval_count(e, item->size, scope, 0, INT32_MAX, &count);
+    bool counted = !item->size || eval_count(e, item->size, scope, 0, INT32_MAX, &count);
     if (count > e->instance_limit) {
         diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances",
                        e->instance_limit);
         e->stop = true;
         return;
     }
-    if (type != NULL && counted && count > 1
+    if (type && counted && count > 1
         && elaborate_least(e->program, type) > ELABORATE_MAX_WORK / (uint64_t)count) {
         elaborate_count_work(e, ELABORATE_MAX_WORK + 1, item->name.span);
         return;
     }
-    if (type == NULL || !counted || tree_is_recursive(e, node, type, item->target.span)) {
+    if (!type || !counted || tree_is_recursive(e, node, type, item->target.span)) {
         node->damaged = group.bad = true;
         tree_add_group(e, node, group);
         return;
@@ -208,7 +208,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
                                  .element = (uint32_t)i,
                                  .count = (uint32_t)count};
         struct node *child = tree_make_node(e, node, &plan);
-        if (child == NULL)
+        if (!child)
             break;
         group.nodes[group.count++] = child;
     }
@@ -223,13 +223,13 @@ static void add_statement(struct elaboration *e, struct node *node, const struct
     struct statement *statement = region_take(e->region, sizeof *statement);
     statement->item = item;
     statement->scope = *scope;
-    if (item->via.text != NULL)
+    if (item->via.text)
         via_make(e, node, item, scope, statement);
-    if (item->over.text != NULL) {
+    if (item->over.text) {
         statement->over = via_link(e, node, item->over);
-        statement->bad |= statement->over == NULL || statement->over->model == NULL;
+        statement->bad |= !statement->over || !statement->over->model;
     }
-    if (statement->interconnect != NULL)
+    if (statement->interconnect)
         vector_push(e->region, &statement->interconnect->routes, statement);
     if (statement->bad)
         node->damaged = true;
@@ -276,7 +276,7 @@ static void walk_if(struct elaboration *e, struct node *node, const struct ast_i
 static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
                  const struct scope *scope)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count && !e->stop; i++) {
+    for (uint32_t i = 0; body && i < body->v.count && !e->stop; i++) {
         const struct ast_item *item = body->v.items[i];
         struct later later = {item, *scope};
         struct space_entry space = {item, *scope, NULL};
@@ -311,7 +311,7 @@ static void walk(struct elaboration *e, struct node *node, const struct ast_item
 static void add_connections(struct elaboration *e, struct node *node)
 {
     const struct ast_items *settings = node->object.settings;
-    for (uint32_t i = 0; settings != NULL && i < settings->v.count; i++)
+    for (uint32_t i = 0; settings && i < settings->v.count; i++)
         if (settings->v.items[i]->kind == AST_CONNECT) {
             add_statement(e, node, settings->v.items[i], &node->object.setting_scope);
             node->has_inserted = true;
@@ -343,7 +343,7 @@ struct node *tree_build(struct elaboration *e, struct type_info *type)
     struct node_plan plan = {.type = type, .name = type->decl->name, .count = 1};
     struct node *root = tree_make_node(e, NULL, &plan);
     e->root = root;
-    if (root == NULL)
+    if (!root)
         return NULL;
     tree_expand(e, root);
     for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++)

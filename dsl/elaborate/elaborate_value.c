@@ -37,7 +37,7 @@ static bool check_range(struct elaboration *e, struct object *object, uint32_t p
     struct type_spec spec = {decl->dimension, NULL};
     if (!quantity_is_ordered(value->dimension))
         return true;
-    if (item->low != NULL) {
+    if (item->low) {
         struct value low = eval_as(e, item->low, &scope, spec, object->node);
         struct value high = eval_as(e, item->high, &scope, spec, object->node);
         if (!low.ok || !high.ok)
@@ -50,7 +50,7 @@ static bool check_range(struct elaboration *e, struct object *object, uint32_t p
                 diagnostic_add(e->diagnostics, E0302, place, "'%s' is %s, which is not in %s %s %s",
                                decl->name, value_text(e, value), value_text(e, &low),
                                item->half_open ? "..<" : "..", value_text(e, &high));
-            bool is_default = item->value != NULL && place.begin == item->value->span.begin;
+            bool is_default = item->value && place.begin == item->value->span.begin;
             if (!is_default)
                 diagnostic_note(e->diagnostics, d, item->name.span, "the range is declared here");
             return false;
@@ -80,7 +80,7 @@ static struct value setting_value(struct elaboration *e, struct object *object, 
     const struct ast_item *setting = found->item;
     const struct model_param_decl *decl = &object->type->param_decls[param];
     struct type_spec spec = {decl->dimension, decl->choice};
-    if (setting->fill_body != NULL) {
+    if (setting->fill_body) {
         diagnostic_add(e->diagnostics, E0309, setting->value->span,
                        "'%s' is a parameter, not a slot for a part", decl->name);
         return bad;
@@ -105,7 +105,7 @@ static struct value missing_value(struct elaboration *e, struct object *object, 
 static const char *first_with_origin(const char *const *docs, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (docs[i] != NULL && origin_in(docs[i]).kind != ORIGIN_UNSTATED)
+        if (docs[i] && origin_in(docs[i]).kind != ORIGIN_UNSTATED)
             return docs[i];
     return NULL;
 }
@@ -115,8 +115,8 @@ static const char *first_with_origin(const char *const *docs, size_t count)
 static const char *setting_doc(const struct setting *setting, bool is_computed)
 {
     const struct node *node = setting->anchor->node;
-    const char *const docs[] = {setting->item->doc, node->item != NULL ? node->item->doc : NULL,
-                                node->parent != NULL ? node->parent->object.type->model.doc : NULL};
+    const char *const docs[] = {setting->item->doc, node->item ? node->item->doc : NULL,
+                                node->parent ? node->parent->object.type->model.doc : NULL};
     return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
 }
 
@@ -143,7 +143,7 @@ struct model_param plain_setting(struct elaboration *e, const struct plain_setti
         .value = {.dimension = from->dimension, .integer = from->value},
         .source = from->overridden ? MODEL_FROM_OVERRIDE : MODEL_FROM_BODY,
         .place = program_place(e->program, from->place),
-        .doc = doc != NULL ? doc : "",
+        .doc = doc ? doc : "",
     };
 }
 
@@ -162,7 +162,7 @@ static struct value described_value(struct elaboration *e, struct object *object
         return setting_value(e, object, param, &setting);
     }
     cell->source = MODEL_FROM_DEFAULT;
-    if (item->value == NULL)
+    if (!item->value)
         return missing_value(e, object, param);
     cell->place = item->value->span;
     struct scope scope = {object, NULL};
@@ -181,7 +181,7 @@ static struct value overridden_value(struct elaboration *e, struct object *objec
     e->diagnostics->muted--;
     cell->source = MODEL_FROM_OVERRIDE;
     struct scope scope = {NULL, NULL};
-    if (override->value == NULL)
+    if (!override->value)
         return bad;
     cell->place = override->value->span;
     return eval_as(e, override->value, &scope, (struct type_spec){decl->dimension, decl->choice},
@@ -199,8 +199,8 @@ static struct value compute(struct elaboration *e, struct object *object, uint32
         return eval(e, item->value, &scope, NULL);
     }
     struct override *override = override_find(e, object, item->name.text);
-    struct value value = override != NULL ? overridden_value(e, object, param, override, cell)
-                                          : described_value(e, object, param, cell);
+    struct value value = override ? overridden_value(e, object, param, override, cell)
+                                  : described_value(e, object, param, cell);
     if (value.ok && !check_range(e, object, param, &value, cell->place))
         return bad;
     return value;
@@ -246,7 +246,7 @@ struct model_param *object_params(struct elaboration *e, struct object *object)
                       .choice = value.choice},
             .source = object->cells[i].source,
             .place = program_place(e->program, object->cells[i].place),
-            .doc = object->cells[i].doc != NULL ? object->cells[i].doc : "",
+            .doc = object->cells[i].doc ? object->cells[i].doc : "",
             .is_computed = object->cells[i].is_computed,
         };
     }

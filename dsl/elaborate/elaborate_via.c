@@ -20,13 +20,13 @@ static struct link_use *named_link(struct elaboration *e, struct node *node,
                                    const struct ast_item *item, const struct scope *scope,
                                    const struct link_info *link)
 {
-    if (link->model == NULL)
+    if (!link->model)
         return make_link_use(e, node, item->via.text, NULL);
     struct model_link_type *copy = region_take(e->region, sizeof *copy);
     *copy = *link->model;
     copy->name = item->via.text;
     copy->place = program_place(e->program, item->via.span);
-    bool made = item->body == NULL || link_make(e, copy, item->body, scope, item->via.span, true);
+    bool made = !item->body || link_make(e, copy, item->body, scope, item->via.span, true);
     return make_link_use(e, node, item->via.text, made ? copy : NULL);
 }
 
@@ -36,7 +36,7 @@ static struct link_use *link_named(struct elaboration *e, struct node *node, con
         if (strcmp(node->links.items[i]->name, name) == 0)
             return node->links.items[i];
     struct link_info *link = program_link(e->program, name);
-    return link != NULL ? make_link_use(e, node, name, link->model) : NULL;
+    return link ? make_link_use(e, node, name, link->model) : NULL;
 }
 
 static const char *first_input(const struct type_info *type)
@@ -60,17 +60,17 @@ static void unknown_via(struct elaboration *e, struct node *node, struct ast_nam
             suggestion_try(&suggestion, node->groups.items[i].name.text);
     struct type_info *type = program_type(e->program, name.text);
     struct child_group *group = tree_group(node, name.text);
-    if (group != NULL && group->is_array && group->count > 0)
+    if (group && group->is_array && group->count > 0)
         diagnostic_help(
             e->diagnostics, d,
             "'%s' is an array of instances: connect their ports, as in '-> %s[0].%s[*];'",
             name.text, name.text, first_input(group->nodes[0]->object.type));
-    else if (group != NULL && group->wires != NULL)
+    else if (group && group->wires)
         diagnostic_help(e->diagnostics, d,
                         "'%s' is a wire: write 'via', and name the ports of an interconnect one "
                         "by one",
                         name.text);
-    else if (type != NULL && !type->model.is_part && !type->model.is_platform)
+    else if (type && !type->model.is_part && !type->model.is_platform)
         diagnostic_help(e->diagnostics, d, "an interconnect needs a name: 'via NAME = %s'",
                         name.text);
     else if (!program_suggest_import(e->program, d, AST_LINK, name.text))
@@ -81,7 +81,7 @@ struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_n
 {
     struct link_use *use = link_named(e, node, name.text);
     const struct child_group *group = tree_group(node, name.text);
-    if (use == NULL && (group == NULL || !group->bad))
+    if (!use && (!group || !group->bad))
         unknown_via(e, node, name);
     return use;
 }
@@ -117,9 +117,9 @@ static bool find_interconnect_ports(struct elaboration *e, struct node *node,
 void via_make(struct elaboration *e, struct node *node, const struct ast_item *item,
               const struct scope *scope, struct statement *statement)
 {
-    if (item->target.text == NULL) {
+    if (!item->target.text) {
         struct child_group *group = tree_group(node, item->via.text);
-        if (group != NULL && group->wires == NULL
+        if (group && !group->wires
             && (group->bad || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
             statement->bad = group->bad;
             statement->interconnect = group->bad ? NULL : group->nodes[0];
@@ -129,14 +129,14 @@ void via_make(struct elaboration *e, struct node *node, const struct ast_item *i
         return;
     }
     struct link_info *link = program_link(e->program, item->target.text);
-    if (link != NULL && program_type(e->program, item->target.text) == NULL) {
+    if (link && !program_type(e->program, item->target.text)) {
         statement->link = named_link(e, node, item, scope, link);
-        statement->bad = statement->link->model == NULL;
+        statement->bad = !statement->link->model;
         return;
     }
     struct type_info *type = tree_component(e, item->target, true);
     struct child_group group = {.name = item->via, .bad = true};
-    if (type != NULL && !tree_is_recursive(e, node, type, item->target.span)) {
+    if (type && !tree_is_recursive(e, node, type, item->target.span)) {
         struct node_plan plan = {.type = type,
                                  .item = item,
                                  .name = item->via,
@@ -145,7 +145,7 @@ void via_make(struct elaboration *e, struct node *node, const struct ast_item *i
                                  .scope = *scope,
                                  .count = 1};
         struct node *child = tree_make_node(e, node, &plan);
-        if (child != NULL && find_interconnect_ports(e, child, item->target)) {
+        if (child && find_interconnect_ports(e, child, item->target)) {
             child->model.is_interconnect = true;
             group.nodes = region_take(e->region, sizeof(struct node *));
             group.nodes[0] = child;
@@ -155,7 +155,7 @@ void via_make(struct elaboration *e, struct node *node, const struct ast_item *i
             statement->first_of_interconnect = true;
         }
     }
-    statement->bad = statement->interconnect == NULL;
+    statement->bad = !statement->interconnect;
     if (!tree_add_group(e, node, group))
         statement->bad = true;
 }
@@ -164,14 +164,14 @@ void via_find(struct elaboration *e, struct node *node, struct statement *s)
 {
     const struct ast_item *item = s->item;
     struct child_group *group = tree_group(node, item->via.text);
-    if (group != NULL && (group->wires != NULL || group->bad)) {
+    if (group && (group->wires || group->bad)) {
         s->wires = group->wires;
-        s->bad |= s->wires == NULL || s->wires->link == NULL;
+        s->bad |= !s->wires || !s->wires->link;
     } else {
         s->link = via_link(e, node, item->via);
-        s->bad |= s->link == NULL || s->link->model == NULL;
+        s->bad |= !s->link || !s->link->model;
     }
-    if (s->link != NULL && item->which != NULL) {
+    if (s->link && item->which) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, item->which->span,
                                               "'%s' is not an array of wires", item->via.text);
         diagnostic_help(e->diagnostics, d,

@@ -12,17 +12,17 @@ static struct ast_items *link_settings(struct elaboration *e, const struct ast_i
 {
     struct ast_items *kept = region_take(e->region, sizeof *kept);
     *shared = NULL;
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         struct ast_item *item = body->v.items[i];
         if (strcmp(item->name.text, "shared") != 0) {
             vector_push(e->region, &kept->v, item);
             continue;
         }
-        if (*shared != NULL)
+        if (*shared)
             diagnostic_add(e->diagnostics, E0206, item->name.span, "'shared' is set twice");
         *shared = item;
     }
-    if (body != NULL)
+    if (body)
         kept->span = body->span;
     return kept;
 }
@@ -32,10 +32,10 @@ static bool is_shared(struct elaboration *e, const struct ast_item *item, const 
 {
     struct type_spec spec = {MODEL_DIM_BOOL, NULL};
     struct value value = {.ok = true, .integer = true};
-    if (item != NULL)
+    if (item)
         value = eval_as(e, item->value, scope, spec, NULL);
     struct override *override = override_find_link(e, name, "shared");
-    if (override != NULL && override->value != NULL) {
+    if (override && override->value) {
         struct scope none = {NULL, NULL};
         value = eval_as(e, override->value, &none, spec, NULL);
     }
@@ -47,7 +47,7 @@ static struct model_link_type *make_link(struct elaboration *e, const struct ast
                                          const struct ast_items *settings,
                                          const struct scope *scope)
 {
-    if (link->model == NULL)
+    if (!link->model)
         return NULL;
     struct model_link_type *copy = region_take(e->region, sizeof *copy);
     *copy = *link->model;
@@ -76,14 +76,14 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
                    const struct scope *scope, struct child_group *group)
 {
     const struct link_info *link = program_link(e->program, item->target.text);
-    if (link == NULL || program_type(e->program, item->target.text) != NULL)
+    if (!link || program_type(e->program, item->target.text))
         return false;
     int64_t count = 1;
-    if (item->size != NULL && !eval_count(e, item->size, scope, 0, WIRES_MOST, &count)) {
+    if (item->size && !eval_count(e, item->size, scope, 0, WIRES_MOST, &count)) {
         node->damaged = group->bad = true;
         return true;
     }
-    if (item->on.text != NULL)
+    if (item->on.text)
         diagnostic_add(e->diagnostics, E0414, item->on.span, "a wire runs on no clock");
     const struct ast_item *shared;
     const struct ast_items *settings = link_settings(e, item->body, &shared);
@@ -94,7 +94,7 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
     wires->is_array = item->size != NULL;
     wires->link = make_link(e, item, link, settings, scope);
     wires->shared = is_shared(e, shared, item->name.text, scope);
-    if (!wires->shared && wires->link != NULL)
+    if (!wires->shared && wires->link)
         wires->link->name = link->model->name; /* as if connected `via LINK` */
     make_elements(e, node, wires, wires->is_array);
     vector_push(e->region, &e->wire_groups, wires);
@@ -108,11 +108,11 @@ static bool choose(struct elaboration *e, const struct statement *s, int64_t *fi
     const char *name = s->item->via.text;
     *first = 0;
     *count = 1;
-    if (which != NULL && s->wires->is_array)
+    if (which && s->wires->is_array)
         return path_choose(e, which, &s->scope, s->wires->count, name, first, count);
-    if (which == NULL && !s->wires->is_array)
+    if (!which && !s->wires->is_array)
         return true;
-    if (which != NULL) {
+    if (which) {
         diagnostic_add(e->diagnostics, E0407, which->span, "'%s' is one wire, not an array", name);
         return false;
     }
@@ -132,7 +132,7 @@ struct shared_wire *wires_choose(struct elaboration *e, const struct statement *
     if (!choose(e, s, &first, &count))
         return NULL;
     if (count != 1 && count != pairs) {
-        struct span span = s->item->which != NULL ? s->item->which->span : s->item->via.span;
+        struct span span = s->item->which ? s->item->which->span : s->item->via.span;
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0405, span, "%u connection%s over %lld wires", pairs,
                            pairs == 1 ? "" : "s", (long long)count);
@@ -151,7 +151,7 @@ struct shared_wire *wires_choose(struct elaboration *e, const struct statement *
 struct node *wire_side(const struct wire *wire, const struct wire_end *end)
 {
     struct node *node = end->node;
-    while (node != wire->written_in && node->parent != NULL && node->parent != wire->written_in)
+    while (node != wire->written_in && node->parent && node->parent != wire->written_in)
         node = node->parent;
     return node;
 }

@@ -42,7 +42,7 @@ const char *value_text(struct elaboration *e, const struct value *value)
 /* Whether every choice of `part` is one of `all`, in any order. */
 static bool enum_includes(const struct model_enum *all, const struct model_enum *part)
 {
-    if (all == part || all == NULL || part == NULL)
+    if (all == part || !all || !part)
         return all == part;
     for (uint32_t i = 0; i < part->count; i++)
         if (model_enum_find(all, part->names[i]) < 0)
@@ -59,7 +59,7 @@ static int64_t enum_number(const struct model_enum *all, const struct value *val
 
 static const struct binding *find_binding(const struct scope *scope, const char *name)
 {
-    for (const struct binding *b = scope->bindings; b != NULL; b = b->outer)
+    for (const struct binding *b = scope->bindings; b; b = b->outer)
         if (strcmp(b->name, name) == 0)
             return b;
     return NULL;
@@ -67,14 +67,14 @@ static const struct binding *find_binding(const struct scope *scope, const char 
 
 static bool is_known(const struct scope *scope, const char *name)
 {
-    return find_binding(scope, name) != NULL
-           || (scope->object != NULL && item_list_find(&scope->object->type->params, name) >= 0)
+    return find_binding(scope, name)
+           || (scope->object && item_list_find(&scope->object->type->params, name) >= 0)
            || strcmp(name, "true") == 0 || strcmp(name, "false") == 0;
 }
 
 bool eval_uses_names(const struct ast_expr *x, const struct scope *scope)
 {
-    if (x == NULL)
+    if (!x)
         return false;
     if (x->kind == AST_NAME)
         return is_known(scope, x->name.text) && strcmp(x->name.text, "true") != 0
@@ -96,7 +96,7 @@ static struct value unknown_name(struct elaboration *e, const struct ast_expr *x
 {
     const char *name = x->name.text;
     struct suggestion suggestion = suggestion_for(name);
-    if (expected != NULL && expected->dimension == MODEL_DIM_ENUM) {
+    if (expected && expected->dimension == MODEL_DIM_ENUM) {
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0310, x->span, "'%s' is not one of: %s", name,
                            choices_text(e, expected->choice));
@@ -107,15 +107,15 @@ static struct value unknown_name(struct elaboration *e, const struct ast_expr *x
     }
     struct diagnostic *d = diagnostic_add(e->diagnostics, E0202, x->span,
                                           "no parameter or value is called '%s'", name);
-    for (const struct binding *b = scope->bindings; b != NULL; b = b->outer)
+    for (const struct binding *b = scope->bindings; b; b = b->outer)
         suggestion_try(&suggestion, b->name);
-    if (scope->object != NULL) {
+    if (scope->object) {
         const struct type_info *type = scope->object->type;
         for (uint32_t i = 0; i < type->params.v.count; i++)
             suggestion_try(&suggestion, type->params.v.items[i]->name.text);
         bool is_thing = item_list_find(&type->ports, name) >= 0
                         || (scope->object == &scope->object->node->object
-                            && tree_group(scope->object->node, name) != NULL);
+                            && tree_group(scope->object->node, name));
         if (is_thing) {
             diagnostic_help(e->diagnostics, d, "to count its elements write 'count(%s)'", name);
             return bad;
@@ -129,7 +129,7 @@ static struct value eval_name(struct elaboration *e, const struct ast_expr *x,
                               const struct scope *scope, const struct type_spec *expected)
 {
     const char *name = x->name.text;
-    if (expected != NULL && expected->dimension == MODEL_DIM_ENUM && expected->choice != NULL) {
+    if (expected && expected->dimension == MODEL_DIM_ENUM && expected->choice) {
         int32_t literal = model_enum_find(expected->choice, name);
         if (literal >= 0) {
             struct value value = number(literal, MODEL_DIM_ENUM);
@@ -138,9 +138,9 @@ static struct value eval_name(struct elaboration *e, const struct ast_expr *x,
         }
     }
     const struct binding *binding = find_binding(scope, name);
-    if (binding != NULL)
+    if (binding)
         return binding->value;
-    if (scope->object != NULL) {
+    if (scope->object) {
         int32_t param = item_list_find(&scope->object->type->params, name);
         if (param >= 0)
             return object_value(e, scope->object, (uint32_t)param);
@@ -374,7 +374,7 @@ static struct value wrong_arguments(struct elaboration *e, const struct ast_expr
 static struct value eval_least_most(struct elaboration *e, const struct ast_expr *x,
                                     const struct scope *scope, bool most)
 {
-    if (x->list == NULL)
+    if (!x->list)
         return wrong_arguments(e, x, most ? "max(a, b)" : "min(a, b)");
     struct value best = eval(e, x->list->v.items[0], scope, NULL);
     for (uint32_t i = 0; i < x->list->v.count; i++) {
@@ -392,7 +392,7 @@ static struct value eval_least_most(struct elaboration *e, const struct ast_expr
 static struct value eval_log2(struct elaboration *e, const struct ast_expr *x,
                               const struct scope *scope)
 {
-    if (x->list == NULL || x->list->v.count != 1)
+    if (!x->list || x->list->v.count != 1)
         return wrong_arguments(e, x, "log2(n)");
     struct value n = eval(e, x->list->v.items[0], scope, NULL);
     if (!n.ok)
@@ -413,7 +413,7 @@ static struct value eval_log2(struct elaboration *e, const struct ast_expr *x,
 static struct value eval_divide_up(struct elaboration *e, const struct ast_expr *x,
                                    const struct scope *scope)
 {
-    if (x->list == NULL || x->list->v.count != 2)
+    if (!x->list || x->list->v.count != 2)
         return wrong_arguments(e, x, "ceil_div(a, b)");
     struct value a = eval(e, x->list->v.items[0], scope, NULL),
                  b = eval(e, x->list->v.items[1], scope, NULL);
@@ -434,7 +434,7 @@ static struct value eval_call(struct elaboration *e, const struct ast_expr *x,
 {
     const char *name = x->name.text;
     if (strcmp(name, "count") == 0) {
-        if (x->list == NULL || x->list->v.count != 1 || scope->object == NULL)
+        if (!x->list || x->list->v.count != 1 || !scope->object)
             return wrong_arguments(e, x, "count(port)");
         return path_count(e, x->list->v.items[0], scope);
     }
@@ -448,7 +448,7 @@ static struct value eval_call(struct elaboration *e, const struct ast_expr *x,
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0202, x->name.span, "no function is called '%s'", name);
     const char *suggestion = compile_suggest(name, known, 5);
-    if (suggestion != NULL)
+    if (suggestion)
         diagnostic_suggest(e->diagnostics, d, suggestion);
     else
         diagnostic_help(e->diagnostics, d, "there are count, min, max, log2 and ceil_div");
@@ -498,7 +498,7 @@ struct value eval(struct elaboration *e, const struct ast_expr *x, const struct 
     case AST_CALL:
         return eval_call(e, x, scope);
     case AST_MEMBER:
-        if (scope->object != NULL)
+        if (scope->object)
             return path_value(e, x, scope);
         break;
     default:
@@ -528,8 +528,8 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         value.choice = expected.choice;
         return value;
     }
-    if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS
-        && node != NULL && node->domain != NO_DOMAIN) {
+    if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS && node
+        && node->domain != NO_DOMAIN) {
         __int128 hz = (__int128)e->domains.items[node->domain].hz;
         return fit(e, x, divide_up((__int128)value.integer * hz, PS_PER_S), MODEL_DIM_CYCLES);
     }

@@ -45,7 +45,7 @@ struct model_enum *program_enum(const struct program *program, const char *name)
 struct model_place program_place(const struct program *program, struct span span)
 {
     struct source_position at = source_locate(program->sources, span.begin);
-    if (at.file == NULL)
+    if (!at.file)
         return (struct model_place){"", 0, 0};
     return (struct model_place){at.file->name, at.line, at.column};
 }
@@ -88,7 +88,7 @@ struct model_enum *program_make_enum(struct program *program, const char *name, 
 
 static bool is_under(const char *path, const char *root)
 {
-    size_t length = root != NULL ? strlen(root) : 0;
+    size_t length = root ? strlen(root) : 0;
     while (length > 1 && root[length - 1] == '/')
         length--;
     return length > 0 && strncmp(path, root, length) == 0 && path[length] == '/';
@@ -137,10 +137,10 @@ static int by_name(const void *a, const void *b)
 static void list_room(const struct program *program, const char *root, const char *name)
 {
     DIR *folder = opendir(region_printf(program->region, "%s/%s", root, name));
-    if (folder == NULL)
+    if (!folder)
         return;
     const char *room = region_strdup(program->region, name);
-    for (const struct dirent *one = readdir(folder); one != NULL; one = readdir(folder)) {
+    for (const struct dirent *one = readdir(folder); one; one = readdir(folder)) {
         if (one->d_name[0] == '.')
             continue;
         struct library_entry entry = {room, region_strdup(program->region, one->d_name)};
@@ -153,9 +153,9 @@ const struct library_entry *program_library(const struct program *program, uint3
 {
     struct library *library = program->library;
     const char *root = program->options->library_root;
-    DIR *rooms = root != NULL && !library->is_listed ? opendir(root) : NULL;
-    if (rooms != NULL) {
-        for (const struct dirent *room = readdir(rooms); room != NULL; room = readdir(rooms))
+    DIR *rooms = root && !library->is_listed ? opendir(root) : NULL;
+    if (rooms) {
+        for (const struct dirent *room = readdir(rooms); room; room = readdir(rooms))
             if (room->d_name[0] != '.')
                 list_room(program, root, room->d_name);
         closedir(rooms);
@@ -210,7 +210,7 @@ static const char *find_import(struct program *program, const struct source_file
         vector_push(region, &program->missed, path);
     }
     program->missed.count = missed; /* the library's are asked for by name */
-    if (options->library_root == NULL || strncmp(wanted, "std/", 4) != 0)
+    if (!options->library_root || strncmp(wanted, "std/", 4) != 0)
         return NULL;
     return library_file(program, wanted + 4);
 }
@@ -230,7 +230,7 @@ static void suggest_import(struct program *program, struct diagnostic *d, const 
         if (one.distance < best.distance && source_is_readable(library_path(program, &entries[i])))
             best = one;
     }
-    if (best.best != NULL)
+    if (best.best)
         diagnostic_help(program->diagnostics, d, "did you mean \"std/%s\"?", best.best);
 }
 
@@ -240,7 +240,7 @@ static void load_import(struct program *program, const struct source_file *from,
                         const struct ast_item *item)
 {
     const char *path = find_import(program, from, item->name.text);
-    if (path == NULL) {
+    if (!path) {
         struct diagnostic *d = diagnostic_add(program->diagnostics, E0101, item->name.span,
                                               "cannot find the import \"%s\"", item->name.text);
         suggest_import(program, d, item->name.text);
@@ -251,11 +251,11 @@ static void load_import(struct program *program, const struct source_file *from,
         return;
     }
     vector_push(program->region, &program->imports, ((struct import_info){item, path}));
-    if (source_find(program->sources, path) != NULL)
+    if (source_find(program->sources, path))
         return;
     const char *reason = "";
     struct source_file *source = source_read(program->sources, path, &reason);
-    if (source == NULL) {
+    if (!source) {
         diagnostic_add(program->diagnostics, E0102, item->name.span, "cannot read '%s': %s", path,
                        reason);
         program->damaged = true;

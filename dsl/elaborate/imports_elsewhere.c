@@ -15,13 +15,13 @@ static void enter(struct program *program, const char *path, const char *import)
     diagnostics_init(&ignored, program->region, &set);
     ignored.muted = 1;
     const struct source_file *source = source_read(&set, path, &reason);
-    if (source == NULL)
+    if (!source)
         return;
     const struct ast_file *file = ast_parse(program->region, &ignored, source);
     for (uint32_t i = 0; i < file->items->v.count; i++) {
         const struct ast_item *item = file->items->v.items[i];
         struct elsewhere one = {item->kind, item->name.text, import};
-        if (item->kind != AST_IMPORT && item->name.text != NULL)
+        if (item->kind != AST_IMPORT && item->name.text)
             vector_push(program->region, &program->elsewhere, one);
     }
 }
@@ -41,14 +41,14 @@ static void enter_library(struct program *program)
 static void enter_folder(struct program *program, const char *folder)
 {
     DIR *open_folder = opendir(folder[0] != '\0' ? folder : ".");
-    if (open_folder == NULL)
+    if (!open_folder)
         return;
-    for (const struct dirent *one; (one = readdir(open_folder)) != NULL;) {
+    for (const struct dirent *one; (one = readdir(open_folder));) {
         size_t length = strlen(one->d_name);
         if (length <= 7 || strcmp(one->d_name + length - 7, ".heddle") != 0)
             continue;
         const char *path = source_join(program->region, folder, one->d_name);
-        if (source_find(program->sources, path) == NULL && source_is_readable(path))
+        if (!source_find(program->sources, path) && source_is_readable(path))
             enter(program, path, region_strndup(program->region, one->d_name, length - 7));
     }
     closedir(open_folder);
@@ -69,10 +69,10 @@ bool program_suggest_import(struct program *program, struct diagnostic *d, enum 
     for (uint32_t i = 0; i < program->elsewhere.count; i++) {
         const struct elsewhere *one = &program->elsewhere.items[i];
         if (one->kind == kind && strcmp(one->name, name) == 0
-            && (best == NULL || strcmp(one->import, best) < 0))
+            && (!best || strcmp(one->import, best) < 0))
             best = one->import;
     }
-    if (best != NULL)
+    if (best)
         diagnostic_help(program->diagnostics, d, "it is declared elsewhere: import \"%s\";", best);
     return best != NULL;
 }

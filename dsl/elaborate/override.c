@@ -92,17 +92,17 @@ static void parse_one(struct elaboration *e, const char *text)
 {
     struct override *override = region_take(e->region, sizeof *override);
     override->source = source_add(e->program->sources, "--set", text, strlen(text));
-    if (override->source == NULL)
+    if (!override->source)
         return;
     override->source->is_virtual = true;
     override->text = override->source->text;
     override->span =
         (struct span){override->source->base, override->source->base + override->source->size};
     const char *equals = strchr(override->text, '=');
-    const char *end = equals != NULL ? equals : override->text + override->source->size;
+    const char *end = equals ? equals : override->text + override->source->size;
     while (end > override->text && end[-1] == ' ')
         end--;
-    if (equals == NULL || !parse_path(e, override, end)) {
+    if (!equals || !parse_path(e, override, end)) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0602, override->span,
                                               "'%s' is not PATH=VALUE", override->text);
         diagnostic_help(e->diagnostics, d,
@@ -114,11 +114,11 @@ static void parse_one(struct elaboration *e, const char *text)
     char *blanked = region_strdup(e->region, override->text);
     memset(blanked, ' ', (size_t)(equals - override->text) + 1);
     struct source_file *source = source_add(e->program->sources, "--set", blanked, strlen(blanked));
-    if (source == NULL)
+    if (!source)
         return;
     source->is_virtual = true;
     override->value = ast_parse_expression(e->region, e->diagnostics, source);
-    if (override->value != NULL) /* show the whole argument in diagnostics */
+    if (override->value) /* show the whole argument in diagnostics */
         memcpy(blanked, override->text, strlen(blanked));
     vector_push(e->region, &e->overrides, override);
 }
@@ -140,7 +140,7 @@ static bool glob_matches(const char *glob, const char *name)
         } else if (*glob == '?' || *glob == *name) {
             glob++;
             name++;
-        } else if (star != NULL) {
+        } else if (star) {
             glob = star + 1;
             name = ++retry;
         } else {
@@ -165,12 +165,12 @@ static bool segment_matches(const struct override_segment *segment, const struct
 static bool path_matches(const struct override *override, uint32_t count,
                          const struct object *object)
 {
-    bool is_root = object->owner == NULL;
+    bool is_root = !object->owner;
     if (count == 0)
         return is_root;
     const struct override_segment *last = &override->segments[count - 1];
     if (strcmp(last->glob, "**") == 0) {
-        for (; object != NULL; object = object->owner)
+        for (; object; object = object->owner)
             if (path_matches(override, count - 1, object))
                 return true;
         return false;
@@ -178,7 +178,7 @@ static bool path_matches(const struct override *override, uint32_t count,
     if (!is_root && segment_matches(last, object)
         && path_matches(override, count - 1, object->owner))
         return true;
-    for (const struct handed *slot = object->handed; slot != NULL; slot = slot->before)
+    for (const struct handed *slot = object->handed; slot; slot = slot->before)
         if (!last->has_index && glob_matches(last->glob, slot->name)
             && path_matches(override, count - 1, slot->owner))
             return true;
@@ -188,7 +188,7 @@ static bool path_matches(const struct override *override, uint32_t count,
 static struct override *pick(struct elaboration *e, struct override *before, struct override *next)
 {
     next->matches++;
-    if (before == NULL || before->value == NULL || next->value == NULL)
+    if (!before || !before->value || !next->value)
         return next;
     struct diagnostic *d = diagnostic_add(e->diagnostics, W0603, before->span,
                                           "'%s' is partly or wholly covered", before->text);
@@ -225,7 +225,7 @@ struct override *override_find_link(struct elaboration *e, const char *link, con
 static bool slot_matches(const struct override_segment *segment, const struct object *part,
                          const struct object *owner)
 {
-    for (const struct handed *slot = part->handed; slot != NULL; slot = slot->before)
+    for (const struct handed *slot = part->handed; slot; slot = slot->before)
         if (slot->owner == owner && !segment->has_index && glob_matches(segment->glob, slot->name))
             return true;
     return false;
@@ -265,7 +265,7 @@ static bool explain_segment(struct elaboration *e, struct override *override, ui
         if (!path_matches(override, index, object))
             continue;
         any = true;
-        if (parent == NULL)
+        if (!parent)
             parent = object->path[0] != '\0' ? object->path : object->type->model.name;
         if (index + 1 < override->segment_count) {
             try_children(e, segment, object, &suggestion, &found);

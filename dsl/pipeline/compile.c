@@ -17,7 +17,7 @@ struct compilation *compile_open(const struct compile_options *options)
     region_init(&region, "a description");
     struct compilation *c = region_take(&region, sizeof *c);
     c->region = region;
-    if (options != NULL)
+    if (options)
         c->options = *options;
     source_set_init(&c->sources, &c->region);
     c->sources.open_text = c->options.open_text;
@@ -32,7 +32,7 @@ struct compilation *compile_open(const struct compile_options *options)
 
 void compile_close(struct compilation *c)
 {
-    if (c == NULL)
+    if (!c)
         return;
     struct region region = c->region; /* the compilation itself lies in it */
     region_release(&region);
@@ -42,7 +42,7 @@ static struct source_file *read_main(struct compilation *c, const char *file)
 {
     const char *reason = "";
     struct source_file *source = source_read(&c->sources, file, &reason);
-    if (source == NULL)
+    if (!source)
         diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0}, "cannot read '%s': %s", file,
                        reason);
     return source;
@@ -66,7 +66,7 @@ static void load_source(struct compilation *c, struct source_file *source)
 static bool has_protocols(const struct type_info *type)
 {
     for (uint32_t i = 0; i < type->model.port_count; i++)
-        if (!type->port_decls[i].is_any && type->port_decls[i].protocol == NULL)
+        if (!type->port_decls[i].is_any && !type->port_decls[i].protocol)
             return false;
     return true;
 }
@@ -107,15 +107,15 @@ static struct type_info *choose_platform(struct compilation *c, const struct sou
         if (!type->model.is_platform || !type->is_main)
             continue;
         last = type;
-        if (name != NULL && strcmp(type->model.name, name) == 0)
+        if (name && strcmp(type->model.name, name) == 0)
             return type;
     }
-    if (last != NULL && name == NULL)
+    if (last && !name)
         return last;
     struct span span = {source->base, source->base};
-    if (last == NULL && has_platform(c->program.files.items[0]))
+    if (!last && has_platform(c->program.files.items[0]))
         return NULL; /* its name is declared twice, which was said */
-    if (last == NULL) {
+    if (!last) {
         diagnostic_add(&c->diagnostics, E0103, span, "there is no platform in this file");
         return NULL;
     }
@@ -155,14 +155,14 @@ static const struct model *compile_source(struct compilation *c, struct source_f
     load_source(c, source);
     if (!c->program.damaged && elaborate_fits(&c->program)) {
         struct type_info *chosen = choose_platform(c, source, platform);
-        for (uint32_t i = 0; chosen != NULL && all_platforms && i < c->program.types.count; i++) {
+        for (uint32_t i = 0; chosen && all_platforms && i < c->program.types.count; i++) {
             struct type_info *other = c->program.types.items[i];
             struct elaboration unused;
             if (other != chosen && other->model.is_platform && other->is_main)
                 pipeline_platform(&unused, &c->program, other, false);
         }
         const struct model *model = NULL;
-        if (chosen != NULL) {
+        if (chosen) {
             model = pipeline_platform(&c->elaboration, &c->program, chosen, true);
             look_at_the_rest(c);
         }
@@ -178,16 +178,16 @@ const struct program *compilation_load(struct compilation *c, const char *file)
     struct source_file *source = read_main(c, file);
     c->diagnostics.muted++;
     c->program.knows_elsewhere = true; /* no message says which file would have declared a name */
-    if (source != NULL)
+    if (source)
         load_source(c, source);
     c->diagnostics.muted--;
-    return source != NULL ? &c->program : NULL;
+    return source ? &c->program : NULL;
 }
 
 const struct model *compile_platform(struct compilation *c, const char *file, const char *platform)
 {
     struct source_file *source = read_main(c, file);
-    if (source != NULL)
+    if (source)
         return compile_source(c, source, platform, false);
     diagnostics_finish(&c->diagnostics);
     return NULL;
@@ -197,7 +197,7 @@ const struct model *compile_text(struct compilation *c, const char *name, const 
                                  size_t size, const char *platform)
 {
     struct source_file *source = source_add(&c->sources, name, text, size);
-    if (source != NULL)
+    if (source)
         return compile_source(c, source, platform, false);
     diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
                    "cannot read '%s': " SOURCE_TOO_LARGE, name);
@@ -207,7 +207,7 @@ const struct model *compile_text(struct compilation *c, const char *name, const 
 
 static const struct model *declarations_of(struct compilation *c, struct source_file *source)
 {
-    if (source == NULL)
+    if (!source)
         return NULL;
     load_source(c, source);
     return c->program.damaged || !elaborate_fits(&c->program) ? NULL : declarations(c);
@@ -232,8 +232,8 @@ static bool declares_platform(struct compilation *c, const struct source_file *s
 const struct model *compile_check(struct compilation *c, const char *file, const char *platform)
 {
     struct source_file *source = read_main(c, file);
-    if (source != NULL && (platform != NULL || declares_platform(c, source)))
-        return compile_source(c, source, platform, platform == NULL);
+    if (source && (platform || declares_platform(c, source)))
+        return compile_source(c, source, platform, !platform);
     const struct model *model = declarations_of(c, source);
     diagnostics_finish(&c->diagnostics);
     return has_errors(c) ? NULL : model;
@@ -251,7 +251,7 @@ size_t compile_diagnostic_count(const struct compilation *c)
 
 const struct compile_diagnostic *compile_diagnostic_at(const struct compilation *c, size_t index)
 {
-    return index < c->diagnostics.list.count && c->diagnostics.published != NULL
+    return index < c->diagnostics.list.count && c->diagnostics.published
                ? &c->diagnostics.published[index]
                : NULL;
 }
@@ -284,7 +284,7 @@ size_t compile_file_count(const struct compilation *c)
 const char *compile_file_name(const struct compilation *c, size_t index)
 {
     const struct source_file *file = file_at(c, index);
-    return file != NULL ? file->name : NULL;
+    return file ? file->name : NULL;
 }
 
 const char *compile_missed(const struct compilation *c, size_t index)
@@ -295,7 +295,7 @@ const char *compile_missed(const struct compilation *c, size_t index)
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size)
 {
     const struct source_file *file = file_at(c, index);
-    bool is_plain = file != NULL && file->is_plain;
+    bool is_plain = file && file->is_plain;
     *size = is_plain ? file->size : 0;
     return is_plain ? file->text : NULL;
 }
@@ -305,7 +305,7 @@ const char *compile_line_text(const struct compilation *c, const char *file, uin
 {
     *size = 0;
     struct source_file *source = source_find(&c->sources, file);
-    if (source == NULL || line == 0)
+    if (!source || line == 0)
         return NULL;
     source_locate(&c->sources, source->base); /* finds its lines */
     return line <= source->line_count ? source_line(&c->sources, source, line, size) : NULL;
@@ -317,7 +317,7 @@ const char *compile_format_text(struct compilation *c, const char *name, const c
     struct source_file *source = source_add(&c->sources, name, text, size);
     const char *formatted = NULL;
     *formatted_size = 0;
-    if (source == NULL)
+    if (!source)
         diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
                        "cannot read '%s': " SOURCE_TOO_LARGE, name);
     else
@@ -331,7 +331,7 @@ const char *compile_format(struct compilation *c, const char *file, size_t *size
     struct source_file *source = read_main(c, file);
     const char *formatted = NULL;
     *size = 0;
-    if (source != NULL)
+    if (source)
         formatted = format_source(&c->region, &c->diagnostics, source, size);
     diagnostics_finish(&c->diagnostics);
     return formatted;

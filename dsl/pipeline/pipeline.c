@@ -25,7 +25,7 @@ static void look_at_ports(struct elaboration *e)
         struct type_info *type = node->object.type;
         for (uint32_t port = 0; port < type->ports.v.count; port++) {
             const struct model_protocol *protocol = protocol_of_port(e, node, port);
-            if (type->port_decls[port].protocol == NULL)
+            if (!type->port_decls[port].protocol)
                 type->port_decls[port].protocol = protocol;
             struct wire_end at = {node, port, 0};
             struct route_path path = {.from = at, .to = at};
@@ -39,7 +39,7 @@ static void look_at_ports(struct elaboration *e)
 static void elaborate(struct elaboration *e, struct type_info *type)
 {
     links_make(e);
-    if (tree_build(e, type) == NULL || e->stop)
+    if (!tree_build(e, type) || e->stop)
         return;
     look_at_ports(e);
     connect_all(e);
@@ -66,7 +66,7 @@ struct model *pipeline_platform(struct elaboration *e, struct program *program,
         overrides_parse(e);
     elaborate(e, platform);
     protocols_check(e);
-    if (!e->stop && e->root != NULL)
+    if (!e->stop && e->root)
         overrides_finish(e);
     return program->diagnostics->error_count == errors ? model_make(e) : NULL;
 }
@@ -76,7 +76,7 @@ void pipeline_component(struct elaboration *e, struct program *program, struct t
 {
     start_elaboration(e, program);
     e->standalone = true;
-    for (uint32_t i = 0; before != NULL && i < before->protocols.count; i++)
+    for (uint32_t i = 0; before && i < before->protocols.count; i++)
         vector_push(e->region, &e->protocols, before->protocols.items[i]);
     uint32_t instances = type->instances;
     elaborate(e, type);

@@ -32,14 +32,14 @@ static void add_completion(struct completer *c, enum service_kind kind, const ch
 
 static void add_words(struct completer *c, enum service_kind kind, const char *const *words)
 {
-    for (; *words != NULL; words++)
+    for (; *words; words++)
         add_completion(c, kind, *words, "", "");
 }
 
 static void add_item(struct completer *c, const struct ast_item *item)
 {
     struct ast_name name = item->kind == AST_CONNECT ? item->via : item->name;
-    if (name.text != NULL && strcmp(name.text, "?") != 0)
+    if (name.text && strcmp(name.text, "?") != 0)
         add_completion(c, member_kind(item), name.text,
                        describe_detail(c->region, c->program, item),
                        describe_doc(c->program, item));
@@ -76,7 +76,7 @@ struct gather {
 
 static unsigned members_of(const struct program *program, const struct ast_item *item)
 {
-    bool is_link = item->target.text != NULL && program_link(program, item->target.text) != NULL;
+    bool is_link = item->target.text && program_link(program, item->target.text);
     switch (item->kind) {
     case AST_PORT:
         return PORTS;
@@ -93,7 +93,7 @@ static unsigned members_of(const struct program *program, const struct ast_item 
     case AST_SPACE:
         return SPACES;
     case AST_CLOCK:
-        return item->value == NULL ? CLOCKS | SETTABLE : CLOCKS;
+        return !item->value ? CLOCKS | SETTABLE : CLOCKS;
     case AST_SLOT:
         return SETTABLE | INSTANCES;
     case AST_READS:
@@ -108,8 +108,7 @@ static unsigned members_of(const struct program *program, const struct ast_item 
 static bool gather_one(void *context, const struct ast_item *item)
 {
     struct gather *gather = context;
-    if ((members_of(gather->completer->program, item) & gather->which)
-        && member_name(item).text != NULL)
+    if ((members_of(gather->completer->program, item) & gather->which) && member_name(item).text)
         add_item(gather->completer, item);
     return true;
 }
@@ -117,7 +116,7 @@ static bool gather_one(void *context, const struct ast_item *item)
 static void add_members(struct completer *c, const struct type_info *type, unsigned which)
 {
     struct gather gather = {c, which};
-    if (type != NULL)
+    if (type)
         members_walk(type, gather_one, &gather);
 }
 
@@ -138,11 +137,11 @@ static void add_values(struct completer *c)
 static void add_choices(struct completer *c, const struct ast_item *param)
 {
     const struct ast_names *names = enum_names(c->program, param, NULL);
-    for (uint32_t i = 0; names != NULL && i < names->v.count; i++)
+    for (uint32_t i = 0; names && i < names->v.count; i++)
         add_completion(c, SERVICE_CHOICE, names->v.items[i].text, "", param->doc);
     static const char *const truth[] = {"true", "false", NULL};
-    bool is_bool = param != NULL && param->kind == AST_PARAM && param->type != NULL
-                   && param->type->name.text != NULL && strcmp(param->type->name.text, "bool") == 0;
+    bool is_bool = param && param->kind == AST_PARAM && param->type && param->type->name.text
+                   && strcmp(param->type->name.text, "bool") == 0;
     if (is_bool)
         add_words(c, SERVICE_KEYWORD, truth);
 }
@@ -179,12 +178,12 @@ static const struct ast_item *follow(struct completer *c, const struct type_info
         const struct token *token = &c->cursor.words[i];
         depth += token->kind == '[' ? 1 : token->kind == ']' ? -1 : 0;
         const char *name = depth == 0 ? token_word(token) : NULL;
-        if (name == NULL)
+        if (!name)
             continue;
-        if (found != NULL)
+        if (found)
             type = member_filler(c->program, found, name);
-        found = type != NULL ? member_setting(type, name) : NULL;
-        if (found == NULL)
+        found = type ? member_setting(type, name) : NULL;
+        if (!found)
             return NULL;
     }
     return found;
@@ -205,7 +204,7 @@ static uint32_t path_begin(const struct cursor *cursor)
         else if (token->kind == '[')
             depth--;
         else if (!is_inside && token->kind != '.'
-                 && (token_word(token) == NULL
+                 && (!token_word(token)
                      || (at < cursor->count && cursor->words[at].kind != '.'
                          && cursor->words[at].kind != '[')))
             break;
@@ -217,16 +216,16 @@ static uint32_t path_begin(const struct cursor *cursor)
 static void add_member_of(struct completer *c, const struct type_info *from, unsigned which)
 {
     const struct ast_item *item = follow(c, from, path_begin(&c->cursor), c->cursor.count);
-    if (item == NULL)
+    if (!item)
         return;
     const struct type_info *type = member_type(c->program, item);
     add_members(c, type, which);
-    for (uint32_t i = 0; type == NULL && item->kind == AST_SLOT && i < c->program->types.count; i++)
+    for (uint32_t i = 0; !type && item->kind == AST_SLOT && i < c->program->types.count; i++)
         if (member_fills(c->program->types.items[i], item))
             add_members(c, c->program->types.items[i], which);
     const struct protocol_info *protocol =
         item->kind == AST_PORT ? program_protocol(c->program, item->target.text) : NULL;
-    for (uint32_t i = 0; protocol != NULL && i < protocol->requests.v.count; i++)
+    for (uint32_t i = 0; protocol && i < protocol->requests.v.count; i++)
         add_item(c, protocol->requests.v.items[i]);
 }
 
@@ -245,9 +244,9 @@ static void add_library(struct completer *c)
 static void add_folder(struct completer *c, const char *folder)
 {
     DIR *open_folder = opendir(folder[0] != '\0' ? folder : ".");
-    if (open_folder == NULL)
+    if (!open_folder)
         return;
-    for (const struct dirent *one; (one = readdir(open_folder)) != NULL;) {
+    for (const struct dirent *one; (one = readdir(open_folder));) {
         size_t length = strlen(one->d_name);
         if (length > 7 && strcmp(one->d_name + length - 7, ".heddle") == 0
             && strcmp(source_join(c->region, folder, one->d_name), c->service->file->name) != 0)
@@ -260,7 +259,7 @@ static void add_folder(struct completer *c, const char *folder)
 static void complete_string(struct completer *c)
 {
     const struct token *before = cursor_before(&c->cursor, 1);
-    if (before == NULL || !token_is(before, "import"))
+    if (!before || !token_is(before, "import"))
         return;
     add_folder(c, c->service->file->folder);
     for (size_t i = 0; i < c->program->options->include_count; i++)
@@ -275,7 +274,7 @@ static void complete_top(struct completer *c)
     static const char *const words[] = {"import", "platform", "component", "part", "protocol",
                                         "link",   "enum",     "interface", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
-    if (last == NULL)
+    if (!last)
         add_words(c, SERVICE_KEYWORD, words);
     else if (last->kind == ':')
         add_top(c, AST_INTERFACE);
@@ -285,7 +284,7 @@ static void complete_top(struct completer *c)
 static const struct ast_item *setting_before(struct completer *c, const struct type_info *target,
                                              uint32_t equals)
 {
-    return target != NULL ? follow(c, target, 0, equals) : NULL;
+    return target ? follow(c, target, 0, equals) : NULL;
 }
 
 static void complete_link(struct completer *c)
@@ -299,7 +298,7 @@ static void complete_link(struct completer *c)
 
 static bool is_name(const struct token *token)
 {
-    return token != NULL && (token_word(token) != NULL || token->kind == ']');
+    return token && (token_word(token) || token->kind == ']');
 }
 
 static void complete_value(struct completer *c, const struct ast_item *item)
@@ -312,18 +311,17 @@ static void complete_value(struct completer *c, const struct ast_item *item)
     if (is_name(last) || last->kind == NUMBER)
         return;
     const struct token *operand = cursor_before(&c->cursor, 2);
-    if ((last->kind == EQUAL || last->kind == UNEQUAL) && token_word(operand) != NULL
-        && c->type != NULL)
+    if ((last->kind == EQUAL || last->kind == UNEQUAL) && token_word(operand) && c->type)
         add_choices(c, member_value(c->type, token_word(operand)));
-    else if (item != NULL && item->kind == AST_SLOT)
+    else if (item && item->kind == AST_SLOT)
         add_fillers(c, item);
-    else if (item != NULL && item->kind == AST_READS)
+    else if (item && item->kind == AST_READS)
         add_members(c, c->type, INSTANCES);
-    else if (item != NULL && item->kind == AST_CLOCK)
+    else if (item && item->kind == AST_CLOCK)
         add_members(c, c->type, CLOCKS);
     else
         add_choices(c, item);
-    bool is_value = item == NULL || item->kind == AST_PARAM || item->kind == AST_LET;
+    bool is_value = !item || item->kind == AST_PARAM || item->kind == AST_LET;
     if (is_value)
         add_values(c);
 }
@@ -331,17 +329,17 @@ static void complete_value(struct completer *c, const struct ast_item *item)
 static void complete_settings(struct completer *c)
 {
     const char *name = c->cursor.target;
-    const struct type_info *target = name != NULL ? program_type(c->program, name) : NULL;
-    if (target == NULL && name != NULL && program_link(c->program, name) != NULL) {
+    const struct type_info *target = name ? program_type(c->program, name) : NULL;
+    if (!target && name && program_link(c->program, name)) {
         complete_link(c);
         return;
     }
     const struct token *last = cursor_before(&c->cursor, 1);
     uint32_t equals = cursor_kind(&c->cursor, '=');
-    if (last == NULL && target != NULL && target->model.is_composite)
+    if (!last && target && target->model.is_composite)
         add_completion(c, SERVICE_KEYWORD, "insert", "",
                        "a component at a port inside, or a connection");
-    if (last == NULL)
+    if (!last)
         add_members(c, target, SETTABLE | INSTANCES);
     else if (equals != UINT32_MAX)
         complete_value(c, setting_before(c, target, equals));
@@ -364,12 +362,12 @@ static void complete_connection(struct completer *c)
     if (token_is(last, "via") || token_is(last, "over")) {
         add_top(c, AST_LINK);
         add_members(c, c->type, WIRES);
-    } else if (last->kind == '=' && cursor_before(&c->cursor, 3) != NULL
+    } else if (last->kind == '=' && cursor_before(&c->cursor, 3)
                && token_is(cursor_before(&c->cursor, 3), "via")) {
         complete_types(c);
     } else if (token_is(last, "by")) {
         add_completion(c, SERVICE_KEYWORD, "space", "", "");
-    } else if (token_is(last, "space") && before != NULL && token_is(before, "by")) {
+    } else if (token_is(last, "space") && before && token_is(before, "by")) {
         add_members(c, c->type, SPACES | INSTANCES);
     } else if (token_is(last, "on")) {
         add_members(c, c->type, CLOCKS);
@@ -405,7 +403,7 @@ static void complete_param(struct completer *c)
     const char *name = c->cursor.count > 1 ? token_word(&c->cursor.words[1]) : NULL;
     if (last->kind == ':')
         add_types_of_values(c);
-    else if (last->kind == '=' && c->type != NULL && name != NULL)
+    else if (last->kind == '=' && c->type && name)
         complete_value(c, member_value(c->type, name));
     else if (last->kind == '=' || token_is(last, "in") || last->kind == TO || last->kind == UNTIL)
         add_values(c);
@@ -418,13 +416,12 @@ static void complete_part(struct completer *c)
     const struct token *last = cursor_before(&c->cursor, 1);
     const char *name = c->cursor.count > 1 ? token_word(&c->cursor.words[1]) : NULL;
     bool is_slot = token_is(&c->cursor.words[0], "slot");
-    const struct ast_item *slot =
-        c->type != NULL && name != NULL ? member_thing(c->type, name) : NULL;
+    const struct ast_item *slot = c->type && name ? member_thing(c->type, name) : NULL;
     if (last->kind == ':') {
         if (is_slot)
             add_top(c, AST_INTERFACE);
         add_top(c, AST_PART);
-    } else if (last->kind == '=' && slot != NULL && slot->kind == AST_SLOT) {
+    } else if (last->kind == '=' && slot && slot->kind == AST_SLOT) {
         add_fillers(c, slot);
     } else if (last->kind == '=') {
         add_top(c, AST_PART);
@@ -481,7 +478,7 @@ static void complete_instance(struct completer *c)
         add_values(c);
     else if (last->kind == ',')
         add_members(c, c->type, PORTS | INSTANCES);
-    else if (before != NULL && before->kind == ':')
+    else if (before && before->kind == ':')
         add_completion(c, SERVICE_KEYWORD, "on", "", "the clock of this instance");
 }
 
@@ -510,7 +507,7 @@ static void complete_body(struct completer *c)
         {"partition", complete_places}, {"clock", complete_plain},
     };
     const struct token *last = cursor_before(&c->cursor, 1);
-    if (last == NULL) {
+    if (!last) {
         start_statement(c);
         return;
     }
@@ -546,7 +543,7 @@ static void complete_fields(struct completer *c)
     static const char *const kinds[] = {"u8",   "u16",  "u32",  "u64",   "i32", "i64",
                                         "bool", "addr", "bits", "bytes", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
-    if (last == NULL || last->kind != ':')
+    if (!last || last->kind != ':')
         return;
     add_words(c, SERVICE_TYPE, kinds);
     add_top(c, AST_ENUM);
@@ -557,12 +554,12 @@ static void complete_protocol(struct completer *c)
     static const char *const words[] = {"request", "reply", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
     const struct protocol_info *protocol =
-        c->cursor.around != NULL ? program_protocol(c->program, c->cursor.around) : NULL;
-    if (last == NULL)
+        c->cursor.around ? program_protocol(c->program, c->cursor.around) : NULL;
+    if (!last)
         add_words(c, SERVICE_KEYWORD, words);
     else if (token_is(&c->cursor.words[0], "reply") && c->cursor.count == 2)
         add_completion(c, SERVICE_KEYWORD, "for", "", "the requests that it answers");
-    else if (token_is(&c->cursor.words[0], "reply") && protocol != NULL)
+    else if (token_is(&c->cursor.words[0], "reply") && protocol)
         for (uint32_t i = 0; i < protocol->requests.v.count; i++)
             add_item(c, protocol->requests.v.items[i]);
 }
@@ -574,7 +571,7 @@ static void complete_facts(struct completer *c)
     static const char *const effects[] = {"write_back", "drop",  "pass", "spread",
                                           "read",       "write", NULL};
     const struct token *last = cursor_before(&c->cursor, 1);
-    if (last == NULL)
+    if (!last)
         add_words(c, SERVICE_KEYWORD, verbs);
     else if (last->kind == '.')
         add_member_of(c, c->type, PORTS);
@@ -598,7 +595,7 @@ const struct service_completion *service_complete(struct service *s, uint32_t at
     struct completer c = {.service = s, .region = s->region, .program = s->program};
     at = at < s->file->size ? at : s->file->size;
     cursor_find(&c.cursor, s->region, s->file, s->file->base + at);
-    if (c.cursor.around != NULL)
+    if (c.cursor.around)
         c.type = program_type(s->program, c.cursor.around);
     if (c.cursor.in_string)
         complete_string(&c);

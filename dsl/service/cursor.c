@@ -12,14 +12,14 @@ struct frame {
 
 const char *token_word(const struct token *token)
 {
-    bool is_text = token != NULL && token->kind != STRING && token->kind != NUMBER;
+    bool is_text = token && token->kind != STRING && token->kind != NUMBER;
     return is_text ? token->text : NULL;
 }
 
 bool token_is(const struct token *token, const char *word)
 {
     const char *text = token_word(token);
-    return text != NULL && strcmp(text, word) == 0;
+    return text && strcmp(text, word) == 0;
 }
 
 const struct token *cursor_before(const struct cursor *cursor, uint32_t back)
@@ -72,7 +72,7 @@ static enum cursor_place place_in_body(struct cursor *c, const struct token *hea
     if (count == 0)
         return CURSOR_NOWHERE;
     if (token_is(&head[0], "for") && count > 1 && head[1].kind != ':') {
-        if (c->loop_count < CURSOR_LOOPS && token_word(&head[1]) != NULL)
+        if (c->loop_count < CURSOR_LOOPS && token_word(&head[1]))
             c->loops[c->loop_count++] = token_word(&head[1]);
         return CURSOR_BODY;
     }
@@ -122,7 +122,7 @@ static bool find_word(struct cursor *c, const struct token_list *list, uint32_t 
         if (token->kind == 0 || token->span.begin >= at)
             return true;
         if (token->span.end < at
-            || (token->span.end == at && token_word(token) == NULL && token->kind != NUMBER
+            || (token->span.end == at && !token_word(token) && token->kind != NUMBER
                 && token->kind != STRING))
             continue;
         if (token->kind == NUMBER)

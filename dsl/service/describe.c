@@ -11,14 +11,14 @@ static const char *slice(const struct program *program, const struct ast_expr *x
 static const char *type_text(struct region *region, const struct program *program,
                              const struct ast_type *type)
 {
-    if (type == NULL)
+    if (!type)
         return "";
     const struct ast_names *literals = type->literals;
-    if (literals == NULL) {
+    if (!literals) {
         const struct ast_item *named =
-            type->name.text != NULL ? enum_named(program, type->name.text) : NULL;
-        if (named == NULL)
-            return type->name.text != NULL ? type->name.text : "";
+            type->name.text ? enum_named(program, type->name.text) : NULL;
+        if (!named)
+            return type->name.text ? type->name.text : "";
         literals = named->names;
     }
     const char *text = "enum { ";
@@ -31,9 +31,9 @@ static const char *param_detail(struct region *region, const struct program *pro
                                 const struct ast_item *item)
 {
     const char *text = type_text(region, program, item->type);
-    if (item->value != NULL)
+    if (item->value)
         text = region_printf(region, "%s = %s", text, slice(program, item->value));
-    if (item->low != NULL && item->high != NULL)
+    if (item->low && item->high)
         text = region_printf(region, "%s in %s %s %s", text, slice(program, item->low),
                              item->half_open ? "..<" : "..", slice(program, item->high));
     return item->pow2 ? region_printf(region, "%s pow2", text) : text;
@@ -43,7 +43,7 @@ static const char *port_detail(struct region *region, const struct program *prog
                                const struct ast_item *item)
 {
     const char *text = item->target.text;
-    if (item->args != NULL && item->args->v.count > 0)
+    if (item->args && item->args->v.count > 0)
         text =
             region_printf(region, "%s(%s)", text, source_slice(program->sources, item->args->span));
     return item->optional ? region_printf(region, "%s optional", text) : text;
@@ -57,21 +57,20 @@ const char *describe_detail(struct region *region, const struct program *program
         return param_detail(region, program, item);
     case AST_LET:
     case AST_CLOCK:
-        return item->value != NULL ? region_printf(region, "= %s", slice(program, item->value))
-                                   : "";
+        return item->value ? region_printf(region, "= %s", slice(program, item->value)) : "";
     case AST_PORT:
         return port_detail(region, program, item);
     case AST_SLOT:
-        return item->value != NULL ? region_printf(region, "%s = %s", item->target.text,
-                                                   slice(program, item->value))
-                                   : region_printf(region, "%s%s", item->target.text,
-                                                   item->optional ? " optional" : "");
+        return item->value ? region_printf(region, "%s = %s", item->target.text,
+                                           slice(program, item->value))
+                           : region_printf(region, "%s%s", item->target.text,
+                                           item->optional ? " optional" : "");
     case AST_FIELD:
-        return item->size != NULL
+        return item->size
                    ? region_printf(region, "%s[%s]", item->target.text, slice(program, item->size))
                    : item->target.text;
     default:
-        return item->target.text != NULL ? item->target.text : "";
+        return item->target.text ? item->target.text : "";
     }
 }
 
@@ -81,8 +80,7 @@ static const char *name_of(struct region *region, const struct program *program,
     const char *name = item->kind == AST_CONNECT ? item->via.text : item->name.text;
     if (item->unsized)
         return region_printf(region, "%s[]", name);
-    return item->size != NULL ? region_printf(region, "%s[%s]", name, slice(program, item->size))
-                              : name;
+    return item->size ? region_printf(region, "%s[%s]", name, slice(program, item->size)) : name;
 }
 
 const char *describe_code(struct region *region, const struct program *program,
@@ -108,16 +106,16 @@ const char *describe_code(struct region *region, const struct program *program,
     if (item->kind == AST_ENUM)
         return region_printf(region, "enum %s { %u }", name, item->names->v.count);
     if (detail[0] == '\0')
-        return region_printf(region, "%s%s", word != NULL ? word : "", name);
+        return region_printf(region, "%s%s", word ? word : "", name);
     bool is_equal = detail[0] == '=';
-    return region_printf(region, "%s%s%s%s", word != NULL ? word : "", name, is_equal ? " " : " : ",
+    return region_printf(region, "%s%s%s%s", word ? word : "", name, is_equal ? " " : " : ",
                          detail);
 }
 
 const char *describe_doc(const struct program *program, const struct ast_item *item)
 {
-    if (item->doc != NULL && item->doc[0] != '\0')
+    if (item->doc && item->doc[0] != '\0')
         return item->doc;
     const struct type_info *type = member_type(program, item);
-    return type != NULL && type->decl->doc != NULL ? type->decl->doc : "";
+    return type && type->decl->doc ? type->decl->doc : "";
 }

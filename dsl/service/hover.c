@@ -13,7 +13,7 @@
 
 static const char *owner_text(struct region *region, const struct name_symbol *symbol)
 {
-    if (symbol->owner == NULL)
+    if (!symbol->owner)
         return "";
     const char *what = symbol->owner->model.is_platform ? "platform"
                        : symbol->owner->model.is_part   ? "part"
@@ -24,7 +24,7 @@ static const char *owner_text(struct region *region, const struct name_symbol *s
 static const char *dimension_text(struct service *s, const struct ast_item *item)
 {
     enum model_dimension dimension;
-    if (item->kind != AST_PARAM || item->type == NULL || item->type->name.text == NULL
+    if (item->kind != AST_PARAM || !item->type || !item->type->name.text
         || !quantity_type_named(item->type->name.text, &dimension))
         return "";
     const char *unit = quantity_example_unit(dimension);
@@ -90,7 +90,7 @@ bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hove
     *hover = (struct service_hover){.code = "", .text = ""};
     uint32_t offset = s->file->base + (at < s->file->size ? at : s->file->size);
     const struct name_occurrence *one = names_at(service_names(s), offset);
-    if (one == NULL)
+    if (!one)
         return hover_number(s, offset, hover);
     hover->begin = one->span.begin - s->file->base;
     hover->end = one->span.end - s->file->base;
@@ -142,7 +142,7 @@ static void enter_value(struct values *values, const struct model_param *param, 
 static bool is_of(const struct model_param *param, bool is_set, const struct source_position *at)
 {
     const struct model_place *place = is_set ? &param->place : &param->decl->place;
-    return place->file != NULL && place->line == at->line && place->column == at->column
+    return place->file && place->line == at->line && place->column == at->column
            && strcmp(place->file, at->file->name) == 0;
 }
 
@@ -150,13 +150,13 @@ const char *service_values(struct service *s, const struct model *model, uint32_
 {
     struct values values = {.region = s->region};
     const struct name_occurrence *one = names_at(service_names(s), s->file->base + at);
-    if (model == NULL || one == NULL
+    if (!model || !one
         || (one->symbol->shown.kind != SERVICE_PARAM && one->symbol->shown.kind != SERVICE_LET))
         return "";
     bool is_set = one->value != 0;
     struct source_position here =
         source_locate(s->program->sources, is_set ? one->value : one->symbol->span.begin);
-    if (here.file == NULL)
+    if (!here.file)
         return "";
     for (uint32_t i = 0; i < model->instance_count; i++)
         for (uint32_t p = 0; p < model->instances[i]->param_count; p++)

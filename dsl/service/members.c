@@ -9,7 +9,7 @@
 
 static bool walk(const struct ast_items *body, member_visit *visit, void *context)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         if (!visit(context, item))
             return false;
@@ -64,7 +64,7 @@ struct ast_name member_name(const struct ast_item *item)
     case AST_SPACE:
         return item->name;
     case AST_CONNECT: /* "via NAME = TYPE" */
-        return item->target.text != NULL ? item->via : none;
+        return item->target.text ? item->via : none;
     default:
         return none;
     }
@@ -81,7 +81,7 @@ static bool is_found(void *context, const struct ast_item *item)
     struct search *search = context;
     bool is_value = item->kind == AST_PARAM || item->kind == AST_LET;
     struct ast_name name = member_name(item);
-    if (is_value != search->values || item->kind == AST_STAT || name.text == NULL
+    if (is_value != search->values || item->kind == AST_STAT || !name.text
         || strcmp(name.text, search->name) != 0)
         return true;
     search->found = item;
@@ -105,42 +105,41 @@ const struct ast_item *member_thing(const struct type_info *type, const char *na
 const struct ast_item *member_setting(const struct type_info *type, const char *name)
 {
     const struct ast_item *value = member_value(type, name);
-    return value != NULL ? value : member_thing(type, name);
+    return value ? value : member_thing(type, name);
 }
 
 bool member_fills(const struct type_info *part, const struct ast_item *slot)
 {
-    if (!part->model.is_part || slot->target.text == NULL)
+    if (!part->model.is_part || !slot->target.text)
         return false;
     const char *interface = part->decl->target.text;
     return strcmp(part->model.name, slot->target.text) == 0
-           || (interface != NULL && strcmp(interface, slot->target.text) == 0);
+           || (interface && strcmp(interface, slot->target.text) == 0);
 }
 
 const struct type_info *member_type(const struct program *program, const struct ast_item *item)
 {
     bool has_type = item->kind == AST_INSTANCE || item->kind == AST_CONNECT
                     || item->kind == AST_SUBPART || item->kind == AST_INSERT;
-    if (has_type && item->target.text != NULL)
+    if (has_type && item->target.text)
         return program_type(program, item->target.text);
     if (item->kind != AST_SLOT)
         return NULL;
-    const struct type_info *filler = item->value != NULL && item->value->name.text != NULL
+    const struct type_info *filler = item->value && item->value->name.text
                                          ? program_type(program, item->value->name.text)
                                          : NULL;
-    return filler != NULL || item->target.text == NULL ? filler
-                                                       : program_type(program, item->target.text);
+    return filler || !item->target.text ? filler : program_type(program, item->target.text);
 }
 
 const struct type_info *member_filler(const struct program *program, const struct ast_item *slot,
                                       const char *name)
 {
     const struct type_info *usual = member_type(program, slot);
-    if (usual != NULL && member_setting(usual, name) != NULL)
+    if (usual && member_setting(usual, name))
         return usual;
     for (uint32_t i = 0; slot->kind == AST_SLOT && i < program->types.count; i++) {
         const struct type_info *type = program->types.items[i];
-        if (member_fills(type, slot) && member_setting(type, name) != NULL)
+        if (member_fills(type, slot) && member_setting(type, name))
             return type;
     }
     return usual;
@@ -162,32 +161,32 @@ const struct ast_names *enum_names(const struct program *program, const struct a
                                    const struct ast_item **item)
 {
     const struct ast_item *ignored = NULL;
-    item = item != NULL ? item : &ignored;
+    item = item ? item : &ignored;
     *item = param;
-    if (param == NULL || param->kind != AST_PARAM || param->type == NULL)
+    if (!param || param->kind != AST_PARAM || !param->type)
         return NULL;
-    if (param->type->literals != NULL)
+    if (param->type->literals)
         return param->type->literals;
     const struct ast_item *named =
-        param->type->name.text != NULL ? enum_named(program, param->type->name.text) : NULL;
+        param->type->name.text ? enum_named(program, param->type->name.text) : NULL;
     *item = named;
-    return named != NULL ? named->names : NULL;
+    return named ? named->names : NULL;
 }
 
 const struct ast_item *enum_of(const struct program *program, const struct type_info *type,
                                const struct ast_expr *x)
 {
-    for (int i = 0; i < LETS_MOST && x != NULL && type != NULL; i++) {
+    for (int i = 0; i < LETS_MOST && x && type; i++) {
         const struct ast_item *item = NULL;
         if (x->kind == AST_NAME) {
             item = member_value(type, x->name.text);
         } else if (x->kind == AST_MEMBER && x->a->kind == AST_NAME) {
             const struct ast_item *thing = member_thing(type, x->a->name.text);
-            type = thing != NULL ? member_type(program, thing) : NULL;
-            item = type != NULL ? member_value(type, x->name.text) : NULL;
+            type = thing ? member_type(program, thing) : NULL;
+            item = type ? member_value(type, x->name.text) : NULL;
         }
-        if (item == NULL || item->kind == AST_PARAM)
-            return enum_names(program, item, NULL) != NULL ? item : NULL;
+        if (!item || item->kind == AST_PARAM)
+            return enum_names(program, item, NULL) ? item : NULL;
         x = item->value;
     }
     return NULL;
@@ -196,10 +195,10 @@ const struct ast_item *enum_of(const struct program *program, const struct type_
 const struct ast_item *protocol_message(const struct program *program, const struct ast_item *port,
                                         const char *name)
 {
-    const struct protocol_info *protocol = port->kind == AST_PORT && port->target.text != NULL
+    const struct protocol_info *protocol = port->kind == AST_PORT && port->target.text
                                                ? program_protocol(program, port->target.text)
                                                : NULL;
-    for (uint32_t i = 0; protocol != NULL && i < protocol->decl->body->v.count; i++) {
+    for (uint32_t i = 0; protocol && i < protocol->decl->body->v.count; i++) {
         const struct ast_item *item = protocol->decl->body->v.items[i];
         if (item->kind == AST_MESSAGE && strcmp(item->name.text, name) == 0)
             return item;

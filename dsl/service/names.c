@@ -32,7 +32,7 @@ struct name_symbol *names_declared(const struct names *names, uint32_t offset)
 struct service_place names_place(const struct names *names, struct span span)
 {
     const struct source_file *file = source_of(names->program->sources, span.begin);
-    if (file == NULL)
+    if (!file)
         return (struct service_place){"", "", 0, 0, 0};
     return (struct service_place){file->name, file->text, file->size, span.begin - file->base,
                                   span.end - file->base};
@@ -42,14 +42,14 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
                                  const struct ast_item *item, const struct type_info *owner)
 {
     struct name_symbol *symbol = names_declared(names, name.span.begin);
-    if (symbol != NULL)
+    if (symbol)
         return symbol;
     make_room(names);
     const struct source_file *file = source_of(names->program->sources, name.span.begin);
     symbol = region_take(names->region, sizeof *symbol);
     *symbol = (struct name_symbol){
-        .shown = {kind, name.text, names_place(names, name.span),
-                  owner != NULL ? owner->model.name : "", file != NULL && file->is_library},
+        .shown = {kind, name.text, names_place(names, name.span), owner ? owner->model.name : "",
+                  file && file->is_library},
         .span = name.span,
         .item = item,
         .owner = owner,

@@ -28,13 +28,13 @@ static void refer(const struct scope_of_names *s, struct span span, const struct
                   const struct type_info *owner)
 {
     struct ast_name name = to->kind == AST_CONNECT ? to->via : to->name;
-    if (name.text != NULL)
+    if (name.text)
         names_add(s->names, span, names_symbol(s->names, member_kind(to), name, to, owner));
 }
 
 static void walk_exprs(const struct scope_of_names *s, const struct ast_exprs *list)
 {
-    for (uint32_t i = 0; list != NULL && i < list->v.count; i++)
+    for (uint32_t i = 0; list && i < list->v.count; i++)
         walk_expr(s, list->v.items[i], NULL);
 }
 
@@ -42,9 +42,8 @@ static void walk_exprs(const struct scope_of_names *s, const struct ast_exprs *l
 
 static void refer_type(const struct scope_of_names *s, struct ast_name name)
 {
-    const struct type_info *type =
-        name.text != NULL ? program_type(s->names->program, name.text) : NULL;
-    if (type != NULL)
+    const struct type_info *type = name.text ? program_type(s->names->program, name.text) : NULL;
+    if (type)
         refer(s, name.span, type->decl, NULL);
 }
 
@@ -54,7 +53,7 @@ static const struct ast_item *top_item(const struct program *program, enum ast_k
     for (uint32_t f = 0; f < program->files.count; f++) {
         const struct ast_items *items = program->files.items[f]->items;
         for (uint32_t i = 0; i < items->v.count; i++)
-            if (items->v.items[i]->kind == kind && items->v.items[i]->name.text != NULL
+            if (items->v.items[i]->kind == kind && items->v.items[i]->name.text
                 && strcmp(items->v.items[i]->name.text, name) == 0)
                 return items->v.items[i];
     }
@@ -63,18 +62,16 @@ static const struct ast_item *top_item(const struct program *program, enum ast_k
 
 static bool refer_top(const struct scope_of_names *s, struct ast_name name, enum ast_kind kind)
 {
-    const struct ast_item *item =
-        name.text != NULL ? top_item(s->names->program, kind, name.text) : NULL;
-    if (item != NULL)
+    const struct ast_item *item = name.text ? top_item(s->names->program, kind, name.text) : NULL;
+    if (item)
         refer(s, name.span, item, NULL);
     return item != NULL;
 }
 
 static void refer_thing(const struct scope_of_names *s, struct ast_name name)
 {
-    const struct ast_item *item =
-        name.text != NULL && s->type != NULL ? member_thing(s->type, name.text) : NULL;
-    if (item != NULL)
+    const struct ast_item *item = name.text && s->type ? member_thing(s->type, name.text) : NULL;
+    if (item)
         refer(s, name.span, item, s->type);
 }
 
@@ -85,7 +82,7 @@ static bool refer_choice(const struct scope_of_names *s, struct ast_name name,
 {
     const struct ast_item *owner;
     const struct ast_names *choices = enum_names(s->names->program, param, &owner);
-    for (uint32_t i = 0; choices != NULL && i < choices->v.count; i++) {
+    for (uint32_t i = 0; choices && i < choices->v.count; i++) {
         const struct ast_name *choice = &choices->v.items[i];
         if (strcmp(choice->text, name.text) != 0)
             continue;
@@ -99,7 +96,7 @@ static bool refer_choice(const struct scope_of_names *s, struct ast_name name,
 static void declare_choices(const struct scope_of_names *s, const struct ast_names *choices,
                             const struct ast_item *item)
 {
-    for (uint32_t i = 0; choices != NULL && i < choices->v.count; i++)
+    for (uint32_t i = 0; choices && i < choices->v.count; i++)
         names_add(s->names, choices->v.items[i].span,
                   names_symbol(s->names, SERVICE_CHOICE, choices->v.items[i], item, s->type));
 }
@@ -109,10 +106,9 @@ static void declare_choices(const struct scope_of_names *s, const struct ast_nam
 /* What the braces around insert under this name, wherever in the instance that stands. */
 static const struct ast_item *inserted_named(const struct scope_of_names *s, const char *name)
 {
-    for (uint32_t i = 0; s->inserted != NULL && i < s->inserted->v.count; i++) {
+    for (uint32_t i = 0; s->inserted && i < s->inserted->v.count; i++) {
         const struct ast_item *item = s->inserted->v.items[i];
-        if (item->kind == AST_INSERT && item->name.text != NULL
-            && strcmp(item->name.text, name) == 0)
+        if (item->kind == AST_INSERT && item->name.text && strcmp(item->name.text, name) == 0)
             return item;
     }
     return NULL;
@@ -125,31 +121,31 @@ static const struct ast_item *walk_path(const struct scope_of_names *s, const st
 {
     const struct program *program = s->names->program;
     if (x->kind == AST_INDEX || x->kind == AST_SLICE || x->kind == AST_ALL) {
-        if (x->b != NULL)
+        if (x->b)
             walk_expr(s, x->b, NULL);
-        if (x->c != NULL)
+        if (x->c)
             walk_expr(s, x->c, NULL);
-        return x->a != NULL ? walk_path(s, x->a, from, owner) : NULL;
+        return x->a ? walk_path(s, x->a, from, owner) : NULL;
     }
     const struct ast_item *found = NULL;
     *owner = from;
-    if (x->kind == AST_NAME && from != NULL) {
+    if (x->kind == AST_NAME && from) {
         found = member_thing(from, x->name.text);
-        if (found == NULL && from != s->type)
+        if (!found && from != s->type)
             found = inserted_named(s, x->name.text);
     } else if (x->kind == AST_MEMBER) {
         const struct type_info *of;
         const struct ast_item *left = walk_path(s, x->a, from, &of);
-        *owner = left != NULL ? member_filler(program, left, x->name.text) : NULL;
-        if (*owner != NULL) {
+        *owner = left ? member_filler(program, left, x->name.text) : NULL;
+        if (*owner) {
             found = member_setting(*owner, x->name.text);
-            if (found == NULL)
+            if (!found)
                 found = inserted_named(s, x->name.text);
-        } else if (left != NULL) {
+        } else if (left) {
             found = protocol_message(program, left, x->name.text);
         }
     }
-    if (found != NULL)
+    if (found)
         refer(s, x->name.span, found, *owner);
     return found;
 }
@@ -157,31 +153,31 @@ static const struct ast_item *walk_path(const struct scope_of_names *s, const st
 static void walk_paths(const struct scope_of_names *s, const struct ast_exprs *list)
 {
     const struct type_info *owner;
-    for (uint32_t i = 0; list != NULL && i < list->v.count; i++)
+    for (uint32_t i = 0; list && i < list->v.count; i++)
         walk_path(s, list->v.items[i], s->type, &owner);
 }
 
 static const struct ast_item *field_named(const struct protocol_info *protocol, const char *name)
 {
-    int32_t found = protocol != NULL ? item_list_find(&protocol->params, name) : -1;
+    int32_t found = protocol ? item_list_find(&protocol->params, name) : -1;
     return found >= 0 ? protocol->params.v.items[found] : NULL;
 }
 
 static void walk_name(const struct scope_of_names *s, const struct ast_expr *x,
                       const struct ast_item *choice)
 {
-    if (choice != NULL && refer_choice(s, x->name, choice))
+    if (choice && refer_choice(s, x->name, choice))
         return;
-    for (const struct loop *loop = s->loops; loop != NULL; loop = loop->outer)
-        if (loop->item->name.text != NULL && strcmp(loop->item->name.text, x->name.text) == 0) {
+    for (const struct loop *loop = s->loops; loop; loop = loop->outer)
+        if (loop->item->name.text && strcmp(loop->item->name.text, x->name.text) == 0) {
             refer(s, x->name.span, loop->item, s->type);
             return;
         }
-    const struct ast_item *item = s->type != NULL ? member_value(s->type, x->name.text)
-                                                  : field_named(s->fields, x->name.text);
-    if (item == NULL && s->type != NULL) /* of a part or a store, where these are values */
+    const struct ast_item *item =
+        s->type ? member_value(s->type, x->name.text) : field_named(s->fields, x->name.text);
+    if (!item && s->type) /* of a part or a store, where these are values */
         item = member_thing(s->type, x->name.text);
-    if (item != NULL)
+    if (item)
         refer(s, x->name.span, item, s->type);
 }
 
@@ -196,7 +192,7 @@ static void walk_expr(const struct scope_of_names *s, const struct ast_expr *x,
                       const struct ast_item *choice)
 {
     const struct type_info *owner;
-    if (x == NULL)
+    if (!x)
         return;
     switch (x->kind) {
     case AST_NAME:
@@ -236,7 +232,7 @@ static void walk_expr(const struct scope_of_names *s, const struct ast_expr *x,
 static void walk_part_value(const struct scope_of_names *s, const struct ast_item *setting)
 {
     const struct ast_expr *value = setting->value;
-    if (value == NULL || value->kind != AST_NAME)
+    if (!value || value->kind != AST_NAME)
         return;
     refer_type(s, value->name);
     walk_settings(s, setting->fill_body, program_type(s->names->program, value->name.text));
@@ -247,29 +243,29 @@ static void walk_setting(const struct scope_of_names *s, const struct ast_item *
 {
     const struct type_info *owner = target;
     const struct ast_item *found = NULL;
-    if (setting->path != NULL && target != NULL) {
+    if (setting->path && target) {
         const struct ast_item *left = walk_path(s, setting->path, target, &owner);
-        owner = left != NULL ? member_filler(s->names->program, left, setting->name.text) : NULL;
+        owner = left ? member_filler(s->names->program, left, setting->name.text) : NULL;
     }
-    if (owner != NULL)
+    if (owner)
         found = member_setting(owner, setting->name.text);
     uint32_t before = s->names->occurrences.count;
-    if (found != NULL)
+    if (found)
         refer(s, setting->name.span, found, owner);
-    if (s->names->occurrences.count > before && setting->value != NULL)
+    if (s->names->occurrences.count > before && setting->value)
         s->names->occurrences.items[before].value = setting->value->span.begin;
-    if (setting->fill_body != NULL || (found != NULL && found->kind == AST_SLOT)) {
-        struct ast_name value = setting->value != NULL ? setting->value->name : setting->name;
-        bool is_handed = found != NULL && s->type != NULL && value.text != NULL
-                         && program_type(s->names->program, value.text) == NULL;
+    if (setting->fill_body || (found && found->kind == AST_SLOT)) {
+        struct ast_name value = setting->value ? setting->value->name : setting->name;
+        bool is_handed =
+            found && s->type && value.text && !program_type(s->names->program, value.text);
         if (is_handed) /* the slot of the composite around it */
             refer_thing(s, value);
         else
             walk_part_value(s, setting);
         return;
     }
-    if (found != NULL && (found->kind == AST_READS || found->kind == AST_CLOCK)) {
-        if (setting->value != NULL)
+    if (found && (found->kind == AST_READS || found->kind == AST_CLOCK)) {
+        if (setting->value)
             walk_path(s, setting->value, s->type, &owner);
         return;
     }
@@ -283,19 +279,17 @@ static void walk_insert(const struct scope_of_names *s, const struct ast_item *i
     const struct ast_exprs *sides[] = {item->left, item->right};
     const struct type_info *owner = target;
     for (size_t side = 0; side < sizeof sides / sizeof sides[0]; side++)
-        for (uint32_t i = 0; sides[side] != NULL && i < sides[side]->v.count; i++)
+        for (uint32_t i = 0; sides[side] && i < sides[side]->v.count; i++)
             walk_path(s, sides[side]->v.items[i], target, &owner);
     walk_expr(s, item->latency, NULL);
-    if (item->target.text == NULL)
+    if (!item->target.text)
         return;
     refer_type(s, item->target);
     walk_settings(s, item->body, program_type(s->names->program, item->target.text));
-    const struct ast_item *at =
-        item->path != NULL ? walk_path(s, item->path, target, &owner) : NULL;
-    const struct type_info *type =
-        at != NULL ? program_type(s->names->program, at->target.text) : NULL;
-    const struct ast_item *port = type != NULL ? member_thing(type, item->via.text) : NULL;
-    if (port != NULL)
+    const struct ast_item *at = item->path ? walk_path(s, item->path, target, &owner) : NULL;
+    const struct type_info *type = at ? program_type(s->names->program, at->target.text) : NULL;
+    const struct ast_item *port = type ? member_thing(type, item->via.text) : NULL;
+    if (port)
         refer(s, item->via.span, port, type);
     refer(s, item->name.span, item, owner);
 }
@@ -304,10 +298,10 @@ static void walk_settings(const struct scope_of_names *s, const struct ast_items
                           const struct type_info *target)
 {
     struct scope_of_names inside = *s;
-    for (uint32_t i = 0; items != NULL && i < items->v.count; i++)
+    for (uint32_t i = 0; items && i < items->v.count; i++)
         if (items->v.items[i]->kind == AST_INSERT)
             inside.inserted = items;
-    for (uint32_t i = 0; items != NULL && i < items->v.count; i++)
+    for (uint32_t i = 0; items && i < items->v.count; i++)
         if (items->v.items[i]->kind == AST_SETTING)
             walk_setting(&inside, items->v.items[i], target);
         else
@@ -323,28 +317,28 @@ static void walk_connect(const struct scope_of_names *s, const struct ast_item *
     const struct type_info *owner;
     walk_paths(s, item->left);
     walk_paths(s, item->right);
-    if (item->via.text != NULL && s->type != NULL) {
-        if (member_thing(s->type, item->via.text) != NULL)
+    if (item->via.text && s->type) {
+        if (member_thing(s->type, item->via.text))
             refer_thing(s, item->via);
         else
             refer_top(s, item->via, AST_LINK);
     }
-    if (item->target.text != NULL) {
+    if (item->target.text) {
         refer_type(s, item->target);
         refer_top(s, item->target, AST_LINK);
         walk_settings(s, item->body, program_type(s->names->program, item->target.text));
     }
-    if (item->over.text != NULL && !refer_top(s, item->over, AST_LINK))
+    if (item->over.text && !refer_top(s, item->over, AST_LINK))
         refer_thing(s, item->over);
     refer_thing(s, item->on);
     walk_expr(s, item->latency, NULL);
-    if (item->which != NULL) {
+    if (item->which) {
         walk_expr(s, item->which->b, NULL);
         walk_expr(s, item->which->c, NULL);
     }
-    if (item->by != NULL)
+    if (item->by)
         walk_path(s, item->by, s->type, &owner);
-    if (item->otherwise != NULL)
+    if (item->otherwise)
         walk_path(s, item->otherwise, s->type, &owner);
 }
 
@@ -378,13 +372,13 @@ static void walk_part_of(const struct scope_of_names *s, const struct ast_item *
     refer_type(s, item->target);
     refer_top(s, item->target, AST_LINK);
     refer_thing(s, item->on);
-    if (item->target.text != NULL)
+    if (item->target.text)
         walk_settings(s, item->body, program_type(program, item->target.text));
 }
 
 static void walk_facts(const struct scope_of_names *s, const struct ast_items *facts)
 {
-    for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
+    for (uint32_t i = 0; facts && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
         walk_paths(s, fact->left);
         walk_paths(s, fact->right);
@@ -397,15 +391,15 @@ static void walk_facts(const struct scope_of_names *s, const struct ast_items *f
 static void walk_member(const struct scope_of_names *s, const struct ast_item *item)
 {
     struct ast_name name = member_name(item);
-    if (name.text != NULL && s->type != NULL) {
+    if (name.text && s->type) {
         bool is_value = item->kind == AST_PARAM || item->kind == AST_LET || item->kind == AST_STAT;
         const struct ast_item *first = is_value ? NULL : member_thing(s->type, name.text);
-        refer(s, name.span, first != NULL ? first : item, s->type);
+        refer(s, name.span, first ? first : item, s->type);
     }
     walk_expr(s, item->size, NULL);
     switch (item->kind) {
     case AST_PARAM:
-        if (item->type == NULL)
+        if (!item->type)
             break;
         declare_choices(s, item->type->literals, item);
         refer_top(s, item->type->name, AST_ENUM);
@@ -441,7 +435,7 @@ static void walk_member(const struct scope_of_names *s, const struct ast_item *i
 
 static void walk_behaviour(const struct scope_of_names *s, const struct ast_item *item)
 {
-    if (item->name.text == NULL)
+    if (!item->name.text)
         return;
     const struct source_file *file = source_of(s->names->program->sources, item->name.span.begin);
     struct name_symbol *symbol = names_symbol(s->names, SERVICE_FILE, item->name, item, s->type);
@@ -452,7 +446,7 @@ static void walk_behaviour(const struct scope_of_names *s, const struct ast_item
 
 static void walk_body(const struct scope_of_names *s, const struct ast_items *body)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         walk_member(s, item);
         switch (item->kind) {
@@ -490,7 +484,7 @@ static void walk_field(const struct scope_of_names *s, const struct ast_item *it
     refer(s, item->name.span, item, NULL);
     refer_top(s, item->target, AST_ENUM);
     walk_expr(s, item->size, NULL);
-    for (uint32_t i = 0; item->via.text != NULL && i < siblings->v.count; i++)
+    for (uint32_t i = 0; item->via.text && i < siblings->v.count; i++)
         if (siblings->v.items[i]->kind == AST_FIELD
             && strcmp(siblings->v.items[i]->name.text, item->via.text) == 0)
             refer(s, item->via.span, siblings->v.items[i], NULL);
@@ -500,18 +494,18 @@ static void walk_message(const struct scope_of_names *s, const struct ast_item *
                          const struct ast_items *siblings)
 {
     refer(s, item->name.span, item, NULL);
-    for (uint32_t i = 0; item->names != NULL && i < item->names->v.count; i++)
+    for (uint32_t i = 0; item->names && i < item->names->v.count; i++)
         for (uint32_t k = 0; k < siblings->v.count; k++)
             if (siblings->v.items[k]->kind == AST_MESSAGE
                 && strcmp(siblings->v.items[k]->name.text, item->names->v.items[i].text) == 0)
                 refer(s, item->names->v.items[i].span, siblings->v.items[k], NULL);
-    for (uint32_t i = 0; item->body != NULL && i < item->body->v.count; i++)
+    for (uint32_t i = 0; item->body && i < item->body->v.count; i++)
         walk_field(s, item->body->v.items[i], item->body);
 }
 
 static void walk_fields(const struct scope_of_names *s, const struct ast_items *items)
 {
-    for (uint32_t i = 0; items != NULL && i < items->v.count; i++) {
+    for (uint32_t i = 0; items && i < items->v.count; i++) {
         const struct ast_item *item = items->v.items[i];
         if (item->kind == AST_FIELD)
             walk_field(s, item, items);
@@ -531,8 +525,8 @@ static void walk_import(const struct scope_of_names *s, const struct ast_item *i
         struct name_symbol *symbol = names_symbol(s->names, SERVICE_FILE, item->name, item, NULL);
         const char *path = program->imports.items[i].path;
         const struct source_file *file = source_find(program->sources, path);
-        symbol->shown.place = (struct service_place){path, file != NULL ? file->text : "",
-                                                     file != NULL ? file->size : 0, 0, 0};
+        symbol->shown.place =
+            (struct service_place){path, file ? file->text : "", file ? file->size : 0, 0, 0};
         names_add(s->names, item->name.span, symbol);
         return;
     }
@@ -541,7 +535,7 @@ static void walk_import(const struct scope_of_names *s, const struct ast_item *i
 static void walk_item(struct names *names, const struct ast_item *item)
 {
     struct scope_of_names s = {.names = names};
-    if (item->name.text == NULL)
+    if (!item->name.text)
         return;
     if (item->kind == AST_IMPORT) {
         walk_import(&s, item);
@@ -564,7 +558,7 @@ static void walk_item(struct names *names, const struct ast_item *item)
     case AST_PLATFORM:
         refer_top(&s, item->target, AST_INTERFACE);
         s.type = program_type(names->program, item->name.text);
-        if (s.type != NULL && s.type->decl == item)
+        if (s.type && s.type->decl == item)
             walk_body(&s, item->body);
         return;
     default:

@@ -28,14 +28,14 @@ static void enter(struct outline *o, const struct ast_item *item, struct ast_nam
 
 static void enter_body(struct outline *o, const struct ast_items *body, uint32_t depth)
 {
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+    for (uint32_t i = 0; body && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         bool is_field = item->kind == AST_MESSAGE || item->kind == AST_FIELD;
         struct ast_name name = is_field ? item->name : member_name(item);
         if (item->kind == AST_IF || item->kind == AST_FOR) {
             enter_body(o, item->body, depth);
             enter_body(o, item->otherwise_body, depth);
-        } else if (name.text != NULL && name.span.end > name.span.begin) {
+        } else if (name.text && name.span.end > name.span.begin) {
             enter(o, item, name, depth);
             if (is_field)
                 enter_body(o, item->body, depth + 1);
@@ -49,7 +49,7 @@ const struct service_outline *service_outline(struct service *s, size_t *count)
     const struct ast_items *items = s->program->files.items[0]->items;
     for (uint32_t i = 0; i < items->v.count; i++) {
         const struct ast_item *item = items->v.items[i];
-        if (item->kind == AST_IMPORT || item->name.text == NULL)
+        if (item->kind == AST_IMPORT || !item->name.text)
             continue;
         enter(&o, item, item->name, 0);
         if (item->kind != AST_LINK)

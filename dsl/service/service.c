@@ -8,7 +8,7 @@ struct service *service_open(const struct compile_options *options, const char *
 {
     struct compilation *compilation = compile_open(options);
     const struct program *program = compilation_load(compilation, file);
-    if (program == NULL) {
+    if (!program) {
         compile_close(compilation);
         return NULL;
     }
@@ -22,7 +22,7 @@ struct service *service_open(const struct compile_options *options, const char *
 
 void service_close(struct service *s)
 {
-    if (s != NULL)
+    if (s)
         compile_close(s->compilation); /* the service lies in it */
 }
 
@@ -46,9 +46,9 @@ const struct service_symbol *service_symbol_at(struct service *s, uint32_t at,
     if (at > s->file->size)
         return NULL;
     const struct name_occurrence *one = names_at(service_names(s), s->file->base + at);
-    if (one == NULL)
+    if (!one)
         return NULL;
-    if (place != NULL)
+    if (place)
         *place = names_place(&s->names, one->span);
     return &one->symbol->shown;
 }
@@ -57,10 +57,10 @@ const struct service_symbol *service_symbol_declared(struct service *s, const ch
                                                      uint32_t begin)
 {
     const struct source_file *source = source_find(s->program->sources, file);
-    if (source == NULL || begin > source->size)
+    if (!source || begin > source->size)
         return NULL;
     const struct name_symbol *symbol = names_declared(service_names(s), source->base + begin);
-    return symbol != NULL ? &symbol->shown : NULL;
+    return symbol ? &symbol->shown : NULL;
 }
 
 const struct service_occurrence *

@@ -17,7 +17,7 @@ struct ast_expr *ast_expr_new(struct parser *p, enum ast_expr_kind kind, struct 
 
 static void deepen(struct ast_expr *e, const struct ast_expr *child)
 {
-    if (child != NULL && child->depth >= e->depth)
+    if (child && child->depth >= e->depth)
         e->depth = child->depth + 1;
 }
 
@@ -53,7 +53,7 @@ static bool is_full(struct parser *p, uint32_t count, struct span span)
 
 struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct ast_expr *e)
 {
-    if (list == NULL)
+    if (!list)
         list = region_take(p->region, sizeof *list);
     if (is_full(p, list->v.count, e->span))
         return list;
@@ -64,7 +64,7 @@ struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct
 
 struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct ast_name name)
 {
-    if (list == NULL)
+    if (!list)
         list = region_take(p->region, sizeof *list);
     if (is_full(p, list->v.count, name.span))
         return list;
@@ -98,7 +98,7 @@ struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span 
 
 struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item)
 {
-    if (list == NULL)
+    if (!list)
         list = region_take(p->region, sizeof *list);
     if (is_full(p, list->v.count, item->span))
         return list;
@@ -108,11 +108,10 @@ struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct
 
 struct ast_items *ast_items_append(struct parser *p, struct ast_items *list, struct ast_items *more)
 {
-    if (list == NULL)
+    if (!list)
         list = region_take(p->region, sizeof *list);
     for (uint32_t i = 0;
-         more != NULL && i < more->v.count && !is_full(p, list->v.count, more->v.items[i]->span);
-         i++)
+         more && i < more->v.count && !is_full(p, list->v.count, more->v.items[i]->span); i++)
         vector_push(p->region, &list->v, more->v.items[i]);
     return list;
 }
@@ -307,8 +306,7 @@ static const char *describe(const struct parser *p, const struct token *token, c
 {
     if (token->kind == 0)
         return "the end of the file";
-    if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING
-        || token->text != NULL)
+    if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING || token->text)
         return region_printf(p->region, "'%s'", source_slice(p->diagnostics->sources, token->span));
     return found;
 }
@@ -320,12 +318,12 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
     const char *what = describe(p, token, found);
     const char *meant = ast_keyword_meant(p, at);
     struct diagnostic *new;
-    if (meant != NULL) {
+    if (meant) {
         new = diagnostic_add(d, E0001, token->span, "unexpected %s", what);
         diagnostic_suggest(d, new, meant);
         return;
     }
-    if (only != NULL)
+    if (only)
         new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", only, what);
     else if (wants_value && !starts_statement(p, at))
         new = diagnostic_add(d, E0001, token->span, "expected a value, found %s", what);
@@ -337,12 +335,12 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
         return;
     const struct token *before = token - 1;
     bool two_words = token->kind == WORD && before->kind == WORD && starts_statement(p, at - 1);
-    if (two_words && (meant = token_suggest(before->text)) != NULL)
+    if (two_words && (meant = token_suggest(before->text)))
         diagnostic_help(d, new, "did you mean '%s %s'?", meant, token->text);
     else if (two_words)
         diagnostic_help(d, new, "an instance is written 'NAME : TYPE;', here '%s : %s'",
                         token->text, before->text);
-    else if (token->kind == ':' && only != NULL && strcmp(only, "'='") == 0)
+    else if (token->kind == ':' && only && strcmp(only, "'='") == 0)
         diagnostic_help(d, new, "a setting is written 'NAME = VALUE;'");
     else if (token->kind == '=' && before->kind == '=')
         diagnostic_help(d, new, "equality is written '=='");
@@ -374,9 +372,9 @@ static void collect_docs(struct parser *p)
                 token--;
         uint32_t begin = p->tokens.tokens.items[token].span.begin;
         struct ast_doc *last = p->docs.count > 0 ? &p->docs.items[p->docs.count - 1] : NULL;
-        if (last != NULL && last->begin == begin)
+        if (last && last->begin == begin)
             last->text = region_printf(p->region, "%s\n%.*s", last->text, (int)size, text);
-        else if (last == NULL || last->begin < begin)
+        else if (!last || last->begin < begin)
             vector_push(p->region, &p->docs,
                         ((struct ast_doc){begin, region_strndup(p->region, text, size)}));
     }
@@ -399,7 +397,7 @@ struct ast_file *ast_parse(struct region *region, struct diagnostics *d,
     struct ast_file *file = region_take(region, sizeof *file);
     file->source = source;
     file->damaged = !parse(&p);
-    file->items = p.items != NULL ? p.items : region_take(region, sizeof *p.items);
+    file->items = p.items ? p.items : region_take(region, sizeof *p.items);
     return file;
 }
 

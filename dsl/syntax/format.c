@@ -259,7 +259,7 @@ static const char *joined_comments(const struct formatter *f, uint32_t *next, ui
            && !comments[*next].own_line;
          ++*next) {
         const char *text = comment_text(f, &comments[*next]);
-        joined = joined != NULL ? region_printf(f->region, "%s %s", joined, text) : text;
+        joined = joined ? region_printf(f->region, "%s %s", joined, text) : text;
     }
     return joined;
 }
@@ -287,7 +287,7 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
             space = false;
         }
         const char *before = joined_comments(f, &inner, i);
-        if (before != NULL) {
+        if (before) {
             text_pad(&text, text.v.count > 0 ? 1 : 0);
             text_add(&text, before, strlen(before));
             space = tokens[i].kind != ';' && tokens[i].kind != ',';
@@ -356,7 +356,7 @@ static void write_line(struct text *out, const struct line *line, const size_t *
         text_add(out, cell->text, strlen(cell->text));
         at += width_of(cell->text);
     }
-    if (line->comment != NULL) {
+    if (line->comment) {
         text_pad(out, line->cell_count > 0 ? 2 : 0);
         text_add(out, line->comment, strlen(line->comment));
     }
@@ -393,12 +393,11 @@ static const char *write_lines(struct formatter *f, size_t *size)
         uint32_t end = f->lines.items[i].kind != 0 ? run_end(f, i) : i + 1;
         size_t columns[COLUMNS];
         find_columns(f, i, end, columns);
-        for (; i < end; i++) {
+        for (; i < end; i++)
             if (f->lines.items[i].is_blank)
                 text_add(&out, "\n", 1);
             else
                 write_line(&out, &f->lines.items[i], columns);
-        }
     }
     *size = out.v.count;
     return text_end(&out);
@@ -482,7 +481,7 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
     context.comment = w->comment;
     joined_comments(f, &w->comment, to - 1); /* comments inside the line, which it writes */
     const char *comment = joined_comments(f, &w->comment, to);
-    if (comment != NULL)
+    if (comment)
         w->last_end = f->list->comments.items[w->comment - 1].span.end;
     add_code_line(f, from, to, &context, comment);
     for (uint32_t i = from; i < to; i++)

@@ -791,7 +791,7 @@ static void report_error(const yypcontext_t *context, struct parser *p)
     const struct token *token = &p->tokens.tokens.items[at];
     p->failed = true;
     bool wants_semicolon = is_expected(expected, count, (yysymbol_kind_t)YYTRANSLATE(';'));
-    if (wants_semicolon && at > 0 && ast_keyword_meant(p, at) == NULL
+    if (wants_semicolon && at > 0 && !ast_keyword_meant(p, at)
         && (token->first_on_line || token->kind == '}' || token->kind == 0)) {
         uint32_t end = p->tokens.tokens.items[at - 1].span.end;
         diagnostic_add(p->diagnostics, E0001, (struct span){ end, end }, "expected ';'");

@@ -193,7 +193,7 @@ static int classify(const struct filter *f, uint32_t i)
     int before = previous_kind(f);
     const struct keyword *keyword = find_keyword(f->raw[i].text);
     if (before == ';' || before == '{' || before == '}') {
-        if (keyword == NULL)
+        if (!keyword)
             return WORD;
         if ((keyword->class & STARTS) && starter_fits(f, keyword, i))
             return keyword->kind;
@@ -206,7 +206,7 @@ static int classify(const struct filter *f, uint32_t i)
         return after_body && operand_follows(f, i) ? keyword->kind : WORD;
     }
     if (ends_operand(before))
-        return keyword != NULL ? classify_follower(f, keyword, i) : WORD;
+        return keyword ? classify_follower(f, keyword, i) : WORD;
     return classify_operand(f, before, i);
 }
 
@@ -292,7 +292,7 @@ static void close_all(struct filter *f, const struct token *before, bool at_end)
 static bool starts_top_level(const char *word)
 {
     const struct keyword *keyword = find_keyword(word);
-    return keyword != NULL && (keyword->class & TOP_LEVEL);
+    return keyword && (keyword->class & TOP_LEVEL);
 }
 
 static void filter_token(struct filter *f, uint32_t i, bool recover)

@@ -117,10 +117,9 @@ static void look_again(uint32_t shard)
 {
     struct shard *s = &shards[shard];
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->waits; i++) {
+    for (uint32_t i = 0; i < s->waits; i++)
         if (!ring_look_again(waits[shard].rings[i]))
             waits[shard].rings[kept++] = waits[shard].rings[i];
-    }
     s->waits = kept;
 }
 
@@ -130,10 +129,9 @@ bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t s
     bool waits_for_room = shards[shard].waits;
     if (any || waits_for_room)
         shard_move_clocks(shard, start_ps);
-    for (uint32_t other = 0; any && other < engine.shard_count; other++) {
+    for (uint32_t other = 0; any && other < engine.shard_count; other++)
         if (shards[other].written[plan->writing ^ 1] >> shard & 1)
             deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
-    }
     empty_outboxes(shard, plan->writing);
     if (waits_for_room)
         look_again(shard);

@@ -9,10 +9,9 @@ __extension__ typedef unsigned __int128 wide;
 
 static uint64_t hz_of(const struct platform_table *table, uint32_t leaf)
 {
-    for (uint32_t g = 0; g < table->group_count; g++) {
+    for (uint32_t g = 0; g < table->group_count; g++)
         if (leaf - table->groups[g].first < table->groups[g].count)
             return table->domains[table->groups[g].domain].hz;
-    }
     bug("instance %u is in no group", leaf);
 }
 

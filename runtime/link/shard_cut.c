@@ -103,10 +103,9 @@ uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t thre
 {
     uint32_t partitions = 0;
     uint32_t most = ENGINE_MAX_DOMAINS / table->domain_count;
-    for (uint32_t i = 0; i < table->instance_count; i++) {
+    for (uint32_t i = 0; i < table->instance_count; i++)
         if (table->instances[i].partition > partitions)
             partitions = table->instances[i].partition;
-    }
     shard_of = NULL;
     if (!rank_is_alone())
         return count_for_ranks(table, partitions + 1, threads);

@@ -115,10 +115,9 @@ static bool same_stats(const struct stat_block *a, const struct stat_block *b)
 {
     if (a->stat_count != b->stat_count)
         return false;
-    for (uint32_t i = 0; i < a->stat_count; i++) {
+    for (uint32_t i = 0; i < a->stat_count; i++)
         if (a->stats[i].kind != b->stats[i].kind || strcmp(a->stats[i].name, b->stats[i].name) != 0)
             return false;
-    }
     return true;
 }
 

@@ -40,10 +40,9 @@ static struct {
 
 static bool is_watched(uint64_t address)
 {
-    for (uint32_t i = 0; i < watched.count; i++) {
+    for (uint32_t i = 0; i < watched.count; i++)
         if (address / WATCH_LINE == watched.address[i] / WATCH_LINE)
             return seen[i] = true;
-    }
     return false;
 }
 

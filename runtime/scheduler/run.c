@@ -326,9 +326,8 @@ void run_open(void)
     run_progress_open();
     this_run.fastest = 0;
     engine.time_ps = 0;
-    for (uint32_t i = 0; i < engine.clock_count; i++) {
+    for (uint32_t i = 0; i < engine.clock_count; i++)
         if (engine.domains[i].hz > engine.domains[this_run.fastest].hz)
             this_run.fastest = i;
-    }
     engine_set_limits(&(struct engine_limits){0});
 }

@@ -88,14 +88,13 @@ static void sleep_until_change(struct counter *c, uint32_t old)
 /* Waits until the counter is not `old` any more: first spinning, then asleep. */
 static void wait_for_change(struct counter *c, uint32_t old)
 {
-    for (uint32_t looks = 0; value_of(c) == old; looks++) {
+    for (uint32_t looks = 0; value_of(c) == old; looks++)
         if (looks < SPINS)
             __builtin_ia32_pause();
         else if (looks < SPINS + YIELDS)
             sched_yield();
         else
             sleep_until_change(c, old);
-    }
 }
 
 /* Threads come and go at times of their own, which must change nothing. */

@@ -248,10 +248,9 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     bool vast = g->unit->instance_bytes > VAST_BYTES;
     g->instances = arena_at(char, vast ? arena_allocate_rear(bytes) : arena_allocate_front(bytes));
     arena_select(ARENA_COMMON);
-    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
+    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
         if (instance_ids[leaf] - g->first_id < g->count)
             open_instance(g, leaf, pending_words);
-    }
 }
 
 /* Bitmaps are whole lines of the host's caches, as the words of a shard are. */
@@ -288,19 +287,17 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
 {
-    for (uint32_t g = 0; g < table->group_count; g++) {
+    for (uint32_t g = 0; g < table->group_count; g++)
         if (leaf - table->groups[g].first < table->groups[g].count)
             return table->units[table->groups[g].unit];
-    }
     bug("instance %u is in no group", leaf);
 }
 
 static uint32_t part_kind(const struct unit_type *unit, uint32_t number)
 {
-    for (uint32_t k = 0; k < unit->part_count; k++) {
+    for (uint32_t k = 0; k < unit->part_count; k++)
         if (strcmp(unit->parts[k]->name, platform_string(table->parts[number].type)) == 0)
             return k;
-    }
     return UINT32_MAX;
 }
 

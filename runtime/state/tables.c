@@ -23,10 +23,9 @@ struct section {
 static uint32_t find_string(const struct platform_table *t, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    for (uint32_t at = 0; at + bytes <= t->string_bytes; at++) {
+    for (uint32_t at = 0; at + bytes <= t->string_bytes; at++)
         if ((at == 0 || t->strings[at - 1] == '\0') && memcmp(t->strings + at, text, bytes) == 0)
             return at;
-    }
     return UINT32_MAX;
 }
 
@@ -72,10 +71,9 @@ size_t tables_image_bytes(const struct platform_table *t)
     size_t bytes = aligned(sizeof(struct tables_header));
     if (find_string(t, t->model_hash) == UINT32_MAX)
         return 0;
-    for (uint32_t i = 0; i < t->unit_count; i++) {
+    for (uint32_t i = 0; i < t->unit_count; i++)
         if (find_string(t, t->units[i]->name) == UINT32_MAX)
             return 0;
-    }
     list_sections(t, s);
     for (unsigned i = 0; i < TABLES_SECTIONS; i++)
         bytes += aligned((size_t)s[i].count * s[i].size);
@@ -99,12 +97,11 @@ void tables_image(const struct platform_table *t, char *image, size_t bytes)
         h->section[i].offset = offset;
         h->section[i].count = s[i].count;
         h->section[i].size = s[i].size;
-        if (i == TABLES_UNITS) {
+        if (i == TABLES_UNITS)
             for (uint32_t u = 0; u < t->unit_count; u++)
                 ((uint32_t *)(void *)(image + offset))[u] = find_string(t, t->units[u]->name);
-        } else if (s[i].count) {
+        else if (s[i].count)
             memcpy(image + offset, s[i].data, (size_t)s[i].count * s[i].size);
-        }
         offset += aligned((size_t)s[i].count * s[i].size);
     }
     h->checksum = checksum(h, bytes);

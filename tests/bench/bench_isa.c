@@ -60,12 +60,11 @@ static void report_memory(const char *name, const uint32_t *word)
         for (unsigned i = 0; i < REPEATS; i++)
             isa_memory_addresses(&ctx, &wave, &inst, &memory);
         double middle = now();
-        for (unsigned i = 0; i < REPEATS; i++) {
+        for (unsigned i = 0; i < REPEATS; i++)
             if (memory.kind == ISA_MEMORY_LOAD)
                 isa_memory_load(&ctx, &inst, &memory, data, 16);
             else
                 isa_memory_store(&ctx, &inst, &memory, data, 16);
-        }
         double each[2] = {(middle - start) / REPEATS, (now() - middle) / REPEATS};
         for (unsigned i = 0; i < 2; i++)
             best[i] = each[i] < best[i] ? each[i] : best[i];

@@ -10,13 +10,13 @@
 const char *fixture_root(void)
 {
     const char *root = getenv("FIXTURES");
-    return root != NULL ? root : "tests/dsl";
+    return root ? root : "tests/dsl";
 }
 
 const char *fixture_library(void)
 {
     const char *library = getenv("LIBRARY");
-    return library != NULL ? library : "components";
+    return library ? library : "components";
 }
 
 static void read_text(const char *path, char *text, size_t most)
@@ -32,12 +32,12 @@ static void read_text(const char *path, char *text, size_t most)
 static bool next_value(const char **at, const char *key, char *value, size_t most)
 {
     const char *found = strstr(*at, key);
-    if (found == NULL)
+    if (!found)
         return false;
     found += strlen(key);
     size_t length = strcspn(found, "\n");
     const char *comment = strstr(found, "  //");
-    if (comment != NULL && (size_t)(comment - found) < length)
+    if (comment && (size_t)(comment - found) < length)
         length = (size_t)(comment - found);
     cr_assert(length < most, "too long: %s", found);
     memcpy(value, found, length);
@@ -59,7 +59,7 @@ void fixture_read(struct fixture *fixture, const char *path)
     next_value(&at, "// platform: ", fixture->platform, sizeof fixture->platform);
     at = fixture->text;
     next_value(&at, "// reads: ", fixture->target, sizeof fixture->target);
-    for (at = strstr(fixture->text, "expect: "); at != NULL; at = strstr(at + 1, "expect: ")) {
+    for (at = strstr(fixture->text, "expect: "); at; at = strstr(at + 1, "expect: ")) {
         struct fixture_expectation *e = &fixture->expected[fixture->expected_count++];
         cr_assert(sscanf(at, "expect: %7s at %u:%u", e->code, &e->line, &e->column) == 3,
                   "%s: %.40s", path, at);
@@ -125,10 +125,9 @@ size_t fixture_list(const char *folder, const char *(**names))
     DIR *directory = opendir(path);
     cr_assert_not_null(directory, "no folder %s", path);
     size_t count = 0;
-    for (const struct dirent *entry = readdir(directory); entry != NULL;
-         entry = readdir(directory)) {
+    for (const struct dirent *entry = readdir(directory); entry; entry = readdir(directory)) {
         const char *dot = strrchr(entry->d_name, '.');
-        if (dot == NULL || strcmp(dot, ".heddle") != 0 || count == 512)
+        if (!dot || strcmp(dot, ".heddle") != 0 || count == 512)
             continue;
         snprintf(storage[count], sizeof storage[0], "%s/%.100s", path, entry->d_name);
         pointers[count] = storage[count];

@@ -18,7 +18,7 @@ static const struct model *compile_file(const char *name, const char *const *set
         .library_root = fixture_library(), .overrides = sets, .override_count = set_count};
     compilation = compile_open(&options);
     const struct model *model = compile_platform(compilation, path, NULL);
-    if (model == NULL)
+    if (!model)
         compile_print_diagnostics(compilation, stderr, false);
     cr_assert_not_null(model);
     return model;
@@ -33,7 +33,7 @@ static const struct model *compile_body(const char *declarations, const char *bo
     snprintf(path, sizeof path, "%s/text.heddle", fixture_root());
     compilation = compile_open(NULL);
     const struct model *model = compile_text(compilation, path, text, strlen(text), NULL);
-    if (model == NULL)
+    if (!model)
         compile_print_diagnostics(compilation, stderr, false);
     cr_assert_not_null(model);
     return model;
@@ -181,7 +181,7 @@ Test(elaborate, a_slot_takes_its_default_the_body_or_an_override)
         "component spread { in top[] : any; out to[] : any; }\n";
     compilation = compile_open(&options);
     const struct model *m = compile_text(compilation, path, text, strlen(text), NULL);
-    if (m == NULL)
+    if (!m)
         compile_print_diagnostics(compilation, stderr, false);
     cr_assert_not_null(m);
     cr_expect_str_eq(find(m, "a")->places[0].parts[0]->type->name, "oldest");
@@ -403,7 +403,7 @@ Test(elaborate, instances_come_parents_first_and_ids_are_indices)
     for (uint32_t i = 0; i < m->instance_count; i++) {
         const struct model_instance *x = m->instances[i];
         cr_expect_eq(x->id, i);
-        cr_expect(x->parent == NULL ? i == 0 : x->parent->id < i);
+        cr_expect(!x->parent ? i == 0 : x->parent->id < i);
         if (!x->type->is_composite) {
             cr_expect_eq(x->leaf_id, leaves);
             cr_expect_eq(m->leaves[leaves++], x);
@@ -478,7 +478,7 @@ Test(elaborate, imports_may_form_circles_and_are_found_on_include_paths)
         struct compilation *c = compile_open(&options);
         const struct model *m =
             compile_text(c, "elsewhere/text.heddle", text, strlen(text), names[i]);
-        if (m == NULL)
+        if (!m)
             compile_print_diagnostics(c, stderr, false);
         cr_assert_not_null(m);
         cr_expect_str_eq(m->name, i == 1 ? "first" : "second");

@@ -58,7 +58,7 @@ Test(eval, expressions_have_their_values)
              "platform t { clock k = 1GHz; x : c; s[3] : s; s[*].o -> x.top[*]; }\n");
     struct compilation *c = compile_open(NULL);
     const struct model *model = compile_text(c, "eval.heddle", text, strlen(text), NULL);
-    if (model == NULL)
+    if (!model)
         compile_print_diagnostics(c, stderr, false);
     cr_assert_not_null(model);
     const struct model_instance *x = model->leaves[0];

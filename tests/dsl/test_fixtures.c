@@ -201,10 +201,10 @@ static const struct mistake single[] = {
 
 static bool is_said(const struct compile_diagnostic *d, const char *words)
 {
-    if (words == NULL || strstr(d->message, words) != NULL)
+    if (!words || strstr(d->message, words))
         return true;
     for (size_t i = 0; i < d->note_count; i++)
-        if (strstr(d->notes[i].message, words) != NULL)
+        if (strstr(d->notes[i].message, words))
             return true;
     return false;
 }

@@ -54,7 +54,7 @@ static size_t expect_stable(const char *name, const char *text, size_t size)
     struct compilation *c = compile_open(NULL), *again = compile_open(NULL);
     size_t once_size, twice_size;
     const char *once = compile_format_text(c, name, text, size, &once_size);
-    if (once != NULL) {
+    if (once) {
         const char *twice = compile_format_text(again, name, once, once_size, &twice_size);
         cr_assert_not_null(twice, "%s", name);
         cr_expect_str_eq(once, twice, "%s", name);

@@ -43,7 +43,7 @@ static void say_what_was_tried(int number)
     static const char head[] = "\nthe compiler died of this description: ";
     say(head, sizeof head - 1);
     say(tried.name, strlen(tried.name));
-    if (tried.set != NULL) {
+    if (tried.set) {
         say(" --set ", 7);
         say(tried.set, strlen(tried.set));
     }
@@ -73,12 +73,12 @@ static const char *tried_text(void *context, const char *name, size_t *size)
 static void expect_printable(const struct compilation *c)
 {
     static FILE *sink;
-    if (sink == NULL)
+    if (!sink)
         sink = fopen("/dev/null", "w");
     compile_print_diagnostics(c, sink, false);
     for (size_t i = 0; i < compile_diagnostic_count(c); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(c, i);
-        cr_expect(d->message[0] != '\0' && strstr(d->message, "(null)") == NULL, "%s: %s\n%.*s",
+        cr_expect(d->message[0] != '\0' && !strstr(d->message, "(null)"), "%s: %s\n%.*s",
                   tried.name, d->message, (int)tried.size, tried.text);
     }
 }
@@ -113,7 +113,7 @@ static void expect_service(const char *name, uint32_t at)
     struct service_hover hover;
     size_t count;
     const struct service_symbol *symbol = service_symbol_at(service, at, NULL);
-    if (symbol != NULL)
+    if (symbol)
         service_occurrences(service, symbol, &count);
     service_hover_at(service, at, &hover);
     service_complete(service, at, &count);
@@ -160,7 +160,7 @@ static int add_path(const char *path, const struct stat *status, int kind)
 {
     (void)status;
     const char *dot = strrchr(path, '.');
-    if (kind == FTW_F && dot != NULL && strcmp(dot, ".heddle") == 0) {
+    if (kind == FTW_F && dot && strcmp(dot, ".heddle") == 0) {
         cr_assert_lt(path_count, sizeof paths / sizeof paths[0]);
         snprintf(paths[path_count++], sizeof paths[0], "%s", path);
     }
@@ -243,7 +243,7 @@ static void try_types_of(const char *path)
     snprintf(file, sizeof file, "%.*s", (int)(strlen(path) - strlen(".heddle")), path);
     for (uint32_t i = 0; i < model->type_count; i++) {
         const struct model_type *type = model->types[i];
-        if (type->place.file == NULL || strcmp(type->place.file, path) != 0)
+        if (!type->place.file || strcmp(type->place.file, path) != 0)
             continue;
         for (size_t k = 0; k < VALUES; k++) {
             if (turn++ % step(type) != 0)
@@ -304,7 +304,7 @@ Test(one_wrong, each_set_of_a_platform_has_an_answer)
     list_paths("../platforms");
     for (size_t i = 0; i < path_count; i++) {
         bool is_small = strstr(paths[i], "/tiny.") != NULL;
-        if (is_small || (tests_are_full() && strstr(paths[i], "/pod") == NULL))
+        if (is_small || (tests_are_full() && !strstr(paths[i], "/pod")))
             try_platform(paths[i]);
     }
 }
@@ -435,9 +435,9 @@ static void try_token(struct mutation *m, uint32_t i)
         static const char *const words[] = {"no_such", "1", "\"text\"", "none", "true", ""};
         try_all(m, token->span, words, sizeof words / sizeof words[0]);
     }
-    bool is_operator = (kind > 0 && kind < 128 && strchr("+-*/%<>!?", kind) != NULL)
-                       || kind == EQUAL || kind == UNEQUAL || kind == AT_MOST || kind == AT_LEAST
-                       || kind == AND || kind == OR || kind == TO || kind == UNTIL;
+    bool is_operator = (kind > 0 && kind < 128 && strchr("+-*/%<>!?", kind)) || kind == EQUAL
+                       || kind == UNEQUAL || kind == AT_MOST || kind == AT_LEAST || kind == AND
+                       || kind == OR || kind == TO || kind == UNTIL;
     if (is_operator)
         try_all(m, token->span, operators, sizeof operators / sizeof operators[0]);
     if (kind == NUMBER || kind == WORD || kind == '(') {
@@ -510,8 +510,7 @@ Test(one_wrong, each_token_of_a_platform_in_another_way_has_an_answer)
     watch();
     list_paths("../platforms");
     for (size_t i = 0; i < path_count; i++)
-        if (strstr(paths[i], "/tiny.") != NULL
-            || (tests_are_full() && strstr(paths[i], "/pod") == NULL
-                && strstr(paths[i], "_x8") == NULL))
+        if (strstr(paths[i], "/tiny.")
+            || (tests_are_full() && !strstr(paths[i], "/pod") && !strstr(paths[i], "_x8")))
             mutate(paths[i], (unsigned)tests_amount(1, 149, 331), 0);
 }

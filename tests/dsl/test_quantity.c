@@ -51,7 +51,7 @@ Test(units, every_unit_of_the_list_reads_and_writes)
 {
     struct region region;
     region_init(&region, "a test");
-    for (size_t i = 0; quantity_unit_name(i) != NULL; i++) {
+    for (size_t i = 0; quantity_unit_name(i); i++) {
         const char *text = region_printf(&region, "3%s", quantity_unit_name(i));
         int64_t value, again;
         enum model_dimension dimension, dimension_again;

@@ -20,7 +20,7 @@ static const struct model *compile_file(const char *file, const char *platform,
         .library_root = fixture_library(), .overrides = sets, .override_count = set_count};
     struct compilation *c = compile_open(&options);
     const struct model *model = compile_platform(c, path, platform);
-    if (model == NULL)
+    if (!model)
         compile_print_diagnostics(c, stderr, false);
     cr_assert_not_null(model);
     return model;

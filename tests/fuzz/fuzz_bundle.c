@@ -14,9 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (bundle_read(&bundle, bytes, size)) {
         for (size_t i = 0; i < bundle.entry_count; i++) {
             const struct bundle_entry *entry = &bundle.entries[i];
-            for (size_t at = 0; at < entry->size; at += entry->size / 16 + 1) {
+            for (size_t at = 0; at < entry->size; at += entry->size / 16 + 1)
                 sum += entry->code[at];
-            }
         }
         bundle_list_targets(&bundle, text, sizeof text);
         sum += bundle_find(&bundle, "gfx906", false, true) != NULL;

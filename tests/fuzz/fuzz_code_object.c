@@ -16,21 +16,18 @@ static void use_kernel(const struct code_object *object, const struct code_objec
     kernarg_make_descriptor(object, kernel, descriptor);
     kernarg_fill_packed(kernel, packed, sizeof packed, &geometry, buffer);
     free(buffer);
-    if (kernel->entry_address >= object->span || !code_object_find_kernel(object, kernel->name)) {
+    if (kernel->entry_address >= object->span || !code_object_find_kernel(object, kernel->name))
         abort();
-    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct code_object object;
-    if (code_object_image_size(bytes, size) > size) {
+    if (code_object_image_size(bytes, size) > size)
         abort();
-    }
     if (code_object_read(&object, bytes, size)) {
-        for (size_t i = 0; i < object.kernel_count && i < 16; i++) {
+        for (size_t i = 0; i < object.kernel_count && i < 16; i++)
             use_kernel(&object, &object.kernels[i]);
-        }
         if (object.span <= 1 << 20) { /* larger ones only take time */
             uint8_t *memory = malloc(object.span);
             code_object_load(&object, 0x10000, memory);

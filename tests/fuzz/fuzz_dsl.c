@@ -29,11 +29,11 @@ static void compile_bytes(const char *text, size_t size)
     require((model != NULL) == (compile_error_count(c) == 0));
     for (size_t i = 0; i < compile_diagnostic_count(c); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(c, i);
-        require(compile_explain(d->code) != NULL && d->message[0] != '\0');
-        require(d->place.file == NULL || (d->place.line > 0 && d->place.column > 0));
+        require(compile_explain(d->code) && d->message[0] != '\0');
+        require(!d->place.file || (d->place.line > 0 && d->place.column > 0));
     }
     FILE *sink = fopen("/dev/null", "w");
-    if (sink != NULL) {
+    if (sink) {
         compile_print_diagnostics(c, sink, true);
         fclose(sink);
     }
@@ -45,10 +45,10 @@ static void format_bytes(const char *text, size_t size)
     struct compilation *c = compile_open(NULL);
     size_t once_size, twice_size;
     const char *once = compile_format_text(c, "fuzz.heddle", text, size, &once_size);
-    if (once != NULL) {
+    if (once) {
         struct compilation *again = compile_open(NULL);
         const char *twice = compile_format_text(again, "fuzz.heddle", once, once_size, &twice_size);
-        require(twice != NULL && twice_size == once_size && memcmp(once, twice, once_size) == 0);
+        require(twice && twice_size == once_size && memcmp(once, twice, once_size) == 0);
         compile_close(again);
     }
     compile_close(c);

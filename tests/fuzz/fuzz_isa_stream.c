@@ -14,16 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static struct stream stream;
     static _Alignas(64) uint8_t code[STREAM_CODE];
-    if (size < 6) {
+    if (size < 6)
         return 0;
-    }
     enum isa_target target = (enum isa_target)(bytes[0] % ISA_TARGET_COUNT);
     size_t length = size - 2 < sizeof code ? (size - 2) & ~(size_t)3 : sizeof code;
     memcpy(code, bytes + 2, length);
     stream_init(&stream, bytes[1]);
     stream_run(&stream, target, code, length, STEPS);
-    if (stream.steps > STEPS) {
+    if (stream.steps > STEPS)
         abort();
-    }
     return 0;
 }

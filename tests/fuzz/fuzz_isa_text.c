@@ -17,9 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         enum isa_target target = (enum isa_target)(bytes[0] % ISA_TARGET_COUNT);
         if (isa_decode(target, bytes + at, size - at, &inst) > 0
             && (isa_format(&inst, at, text, sizeof text) >= sizeof text
-                || isa_uses(&inst, uses) > ISA_USES_MOST)) {
+                || isa_uses(&inst, uses) > ISA_USES_MOST))
             abort();
-        }
     }
     return 0;
 }

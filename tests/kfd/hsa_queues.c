@@ -35,10 +35,9 @@ static int *numbers(int step)
 
 static void expect(const int *sum, int step)
 {
-    for (int i = 0; i < ITEMS; i++) {
+    for (int i = 0; i < ITEMS; i++)
         if (sum[i] != step * i)
             fail("a wrong sum", sum[i]);
-    }
 }
 
 /* A queue does not go on until all, or one, of the signals are 0; the program sets the last. */

@@ -41,10 +41,9 @@ static int *numbers(int step)
 
 static bool holds(const int *sum, int step)
 {
-    for (int i = 0; i < ITEMS; i++) {
+    for (int i = 0; i < ITEMS; i++)
         if (sum[i] != step * i)
             return false;
-    }
     return true;
 }
 

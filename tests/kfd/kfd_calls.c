@@ -39,10 +39,9 @@ static int call(unsigned long request, void *argument)
 static void tell_calls(void)
 {
     printf("calls:");
-    for (int i = 0; i < 256; i++) {
+    for (int i = 0; i < 256; i++)
         if (called[i])
             printf(" 0x%02x", i);
-    }
     puts("");
 }
 
@@ -185,9 +184,8 @@ static void use_queues(bool svm)
     uint32_t all[32], none[32] = {0};
     memset(all, 0xff, sizeof all);
     EXPECT(announce(0) == (minor < 13 ? ENOTTY : 0));
-    if (minor >= 13) {
+    if (minor >= 13)
         EXPECT(announce(1) == 0 && announce(3) == EBUSY && announce(0) == 0);
-    }
     uint32_t queue = make_queue();
     EXPECT(announce(1) == (minor < 13 ? ENOTTY : EEXIST));
     struct kfd_ioctl_set_cu_mask_args mask = {queue, 1024, (uintptr_t)all};

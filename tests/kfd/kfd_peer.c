@@ -194,10 +194,9 @@ int main(int count, char **words)
 {
     int result = 2;
     state = count > 2 ? strtoull(words[2], NULL, 0) : 1;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && count > 1; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0] && count > 1; i++)
         if (strcmp(cases[i].name, words[1]) == 0)
             result = cases[i].run();
-    }
     if (result == 0 && say_hello(open_socket()) != 0)
         result = 1;
     printf("%s kfd_peer %s\n", result ? "FAIL" : "PASS", count > 1 ? words[1] : "");

@@ -182,25 +182,44 @@ def test_line_is_not_longer_than_the_limit():
     house.check(found, f"a line has at most {COLUMNS} columns")
 
 
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+COMPARED = re.compile(r"== NULL\b|!= NULL\s*(?:&&|\|\||\?)"
+                      r"|(?:&&|\|\||\b(?:if|while) \()\s*[\w.>*\[\]-]+(?:\([^()]*\))? != NULL")
+
+
+def code_lines_with(pattern, text):
+    """Numbers of the lines where it begins, comments left out."""
+    code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+    return [code.count("\n", 0, found.start()) + 1 for found in pattern.finditer(code)]
+
+
+def test_pointer_is_a_condition_by_itself():
+    generated = set(files(*GENERATED))
+    found = {f"{file} {line}": f"{file}:{line}" for file in files("*.[chyl]")
+             if file not in generated for line in code_lines_with(COMPARED, text_of(file))}
+    house.check(found, "write p or !p; p != NULL is for a value, as in `return p != NULL`")
+
+
+def test_pointer_that_is_compared_is_found():
+    for text in ("if (p == NULL)", "x = a->b != NULL ? 1 : 2;", "while (next(p) != NULL)",
+                 "return q\n       && *p != NULL;"):
+        assert code_lines_with(COMPARED, text), text
+    for text in ("return p != NULL;", "if ((p != NULL) != is_set)", "/* p == NULL: none */"):
+        assert not code_lines_with(COMPARED, text), text
+
+
 # A target's name is data: of its row (targets.tab), and of the numbers that ELF files have.
 TARGET_NAMES = ("components/amd/isa/targets.tab", "components/amd/isa/object/code_object_kernel.c")
-COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 TARGET = re.compile(r'"gfx\d|\b(?:ISA|SASS)_GFX\d')
-
-
-def names_a_target(text):
-    """Lines of code, comments left out, that name one."""
-    code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
-    return [number for number, line in enumerate(code.splitlines(), 1) if TARGET.search(line)]
 
 
 def test_code_asks_for_traits_not_for_a_target():
     found = {f"{file} {line}": f"{file}:{line}"
              for file in files("*.c", "*.h", folders=CODE) if file not in TARGET_NAMES
-             for line in names_a_target(text_of(file))}
+             for line in code_lines_with(TARGET, text_of(file))}
     house.check(found, "ask for a trait of isa_target.h, which targets.tab gives")
 
 
 def test_target_is_found_where_code_names_one():
     text = '/* "gfx803" */\nif (!strcmp(isa, "gfx803"))\n\nx = ISA_GFX90A;'
-    assert names_a_target(text) == [2, 4]
+    assert code_lines_with(TARGET, text) == [2, 4]

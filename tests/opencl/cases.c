@@ -126,9 +126,8 @@ static double any_double(uint64_t *state)
 /* IEEE half of a value that is in its range of normal numbers, or zero. */
 static uint16_t half_of(double value)
 {
-    if (value == 0) {
+    if (value == 0)
         return 0;
-    }
     int exponent;
     double mantissa = frexp(fabs(value), &exponent);
     uint64_t bits = (uint64_t)nearbyint(mantissa * 2048) + (uint64_t)(exponent + 13) * 1024;
@@ -164,18 +163,15 @@ static void put_element(void *to, const struct opencl_argument *argument, uint64
 void *opencl_argument_contents(const struct opencl_case *c, unsigned number, bool host)
 {
     const struct opencl_argument *argument = &c->arguments[number];
-    if (argument->way == WAY_LOCAL) {
+    if (argument->way == WAY_LOCAL)
         return NULL;
-    }
     size_t element = opencl_element_bytes(argument->type, false);
     uint8_t *contents = calloc(opencl_argument_bytes(argument, host) + 1, 1);
     uint64_t state = number * 1000003u;
-    for (const char *name = c->kernel; *name; name++) {
+    for (const char *name = c->kernel; *name; name++)
         state = state * 131 + (unsigned char)*name;
-    }
-    for (unsigned i = 0; argument->fill != FILL_ZERO && i < argument->count; i++) {
+    for (unsigned i = 0; argument->fill != FILL_ZERO && i < argument->count; i++)
         put_element(contents + i * element, argument, &state);
-    }
     return contents;
 }
 
@@ -184,9 +180,8 @@ bool opencl_is_chosen(const struct opencl_case *c, char *const *names, int name_
     for (int i = 0; i < name_count; i++) {
         size_t length = strlen(names[i]);
         bool prefix = length > 0 && names[i][length - 1] == '*';
-        if (prefix ? !strncmp(c->kernel, names[i], length - 1) : !strcmp(c->kernel, names[i])) {
+        if (prefix ? !strncmp(c->kernel, names[i], length - 1) : !strcmp(c->kernel, names[i]))
             return true;
-        }
     }
     return name_count == 0;
 }

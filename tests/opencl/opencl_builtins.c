@@ -396,14 +396,13 @@ static void read_options(struct options *options, int count, char **words)
 {
     *options = (struct options){.values = 4 * GROUP};
     int i = 1;
-    for (; i < count && strncmp(words[i], "--", 2) == 0; i++) {
+    for (; i < count && strncmp(words[i], "--", 2) == 0; i++)
         if (strcmp(words[i], "--table") == 0)
             options->table = true;
         else if (strcmp(words[i], "--values") == 0 && i + 1 < count)
             options->values = ((unsigned)strtoul(words[++i], NULL, 10) + GROUP - 1) / GROUP * GROUP;
         else if (strcmp(words[i], "--format") == 0 && i + 1 < count)
             options->format = words[++i];
-    }
     options->names = words + i;
     options->name_count = count - i;
 }

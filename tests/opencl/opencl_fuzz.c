@@ -101,8 +101,8 @@ static void check(const struct opencl_text *source, const char *options, bool li
     char error[320];
     enum opencl_build_status status =
         opencl_compile(source, 1, NULL, 0, options, "gfx906", link, &built);
-    bool good = status == OPENCL_BUILD_OK ? built.bytes != NULL
-                                          : built.bytes == NULL && built.log[0] != '\0';
+    bool good =
+        status == OPENCL_BUILD_OK ? built.bytes != NULL : !built.bytes && built.log[0] != '\0';
     if (good && status == OPENCL_BUILD_OK && link) {
         good = opencl_facts_read(&facts, built.bytes, built.size, error);
         if (good)

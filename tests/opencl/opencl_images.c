@@ -284,12 +284,11 @@ static double locate(const struct sampling *how, double c, int n, int at[2])
     near = linear ? u - floor(u) : 0;
     at[0] = (int)floor(u);
     at[1] = at[0] + 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (how->mode == CL_ADDRESS_REPEAT)
             at[i] = (at[i] + n) % n;
         else if (how->mode != CL_ADDRESS_CLAMP)
             at[i] = at[i] < 0 ? 0 : at[i] > n - 1 ? n - 1 : at[i];
-    }
     return near;
 }
 

@@ -44,9 +44,8 @@ static double half_value(uint16_t bits)
 /* How many units in the last place `value` is from `right`, which may be more exact. */
 static double distance(double value, double right, const struct shape *shape)
 {
-    if (isnan(value) || isnan(right)) {
+    if (isnan(value) || isnan(right))
         return isnan(value) && isnan(right) ? 0 : INFINITY;
-    }
     int exponent = shape->least_exponent;
     if (right != 0 && !isinf(right)) {
         int above;
@@ -55,20 +54,17 @@ static double distance(double value, double right, const struct shape *shape)
     }
     double unit = ldexp(1, exponent - shape->precision + 1);
     double most = ldexp(2 - ldexp(1, 1 - shape->precision), shape->most_exponent);
-    if (isinf(value) && fabs(right) >= most) { /* rounds to it, or nearly */
+    if (isinf(value) && fabs(right) >= most) /* rounds to it, or nearly */
         return signbit(value) == signbit(right) ? 0 : INFINITY;
-    }
-    if (flushes && shape == &float_shape && value == 0 && fabs(right) < 0x1p-126) {
+    if (flushes && shape == &float_shape && value == 0 && fabs(right) < 0x1p-126)
         return 0;
-    }
     return fabs(value - right) / unit;
 }
 
 static double value_at(const void *from, enum opencl_type type, unsigned i, bool host)
 {
-    if (type == F64 || (host && type >= REAL16)) {
+    if (type == F64 || (host && type >= REAL16))
         return ((const double *)from)[i];
-    }
     return type == REAL16 ? half_value(((const uint16_t *)from)[i]) : ((const float *)from)[i];
 }
 
@@ -76,14 +72,12 @@ static bool is_near(const void *ours, const void *right, const struct opencl_arg
                     unsigned i)
 {
     size_t bytes = opencl_element_bytes(argument->type, false);
-    if (argument->type < F32) {
+    if (argument->type < F32)
         return !memcmp((const char *)ours + i * bytes, (const char *)right + i * bytes, bytes);
-    }
     double a = value_at(ours, argument->type, i, false);
     double b = value_at(right, argument->type, i, true);
-    if (argument->limit < 0) {
+    if (argument->limit < 0)
         return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
-    }
     const struct shape *shape = argument->type == F64      ? &double_shape
                                 : argument->type == REAL16 ? &half_shape
                                                            : &float_shape;
@@ -114,11 +108,9 @@ static unsigned compare(const struct opencl_case *c, unsigned number, const void
 {
     const struct opencl_argument *argument = &c->arguments[number];
     unsigned wrong = 0;
-    for (unsigned i = 0; i < argument->count; i++) {
-        if (!is_near(ours, right, argument, i) && ++wrong <= 3) {
+    for (unsigned i = 0; i < argument->count; i++)
+        if (!is_near(ours, right, argument, i) && ++wrong <= 3)
             tell(c, number, i, ours, right);
-        }
-    }
     return wrong;
 }
 
@@ -182,9 +174,8 @@ static unsigned run_case(hipModule_t module, const struct opencl_case *c, FILE *
             wrong += compare(c, i, launch.contents[i], right);
             free(right);
         }
-        if (launch.buffers[i]) {
+        if (launch.buffers[i])
             HIP_MUST(hipFree(launch.buffers[i]));
-        }
         free(launch.contents[i]);
     }
     return wrong;
@@ -206,9 +197,8 @@ static unsigned run_cases(char **argv, FILE *results, char *const *names, int na
     hipModule_t module = NULL;
     for (unsigned i = 0; i < opencl_case_count; i++) {
         const struct opencl_case *c = &opencl_cases[i];
-        if (!opencl_is_chosen(c, names, name_count)) {
+        if (!opencl_is_chosen(c, names, name_count))
             continue;
-        }
         if (strcmp(loaded, c->file) != 0) {
             module = load(argv[1], c->file, argv[2]);
             loaded = c->file;

@@ -92,20 +92,17 @@ static void run_case(cl_program program, const struct opencl_case *c, FILE *to)
     cl_mem buffers[OPENCL_ARGUMENTS] = {0};
     cl_kernel kernel = clCreateKernel(program, c->kernel, &error);
     must(error, c->kernel);
-    for (unsigned i = 0; i < OPENCL_ARGUMENTS && c->arguments[i].way; i++) {
+    for (unsigned i = 0; i < OPENCL_ARGUMENTS && c->arguments[i].way; i++)
         buffers[i] = set_argument(kernel, c, i);
-    }
     size_t size[3] = {c->size[0], c->size[1], c->size[2]};
     size_t group[3] = {c->group[0], c->group[1], c->group[2]};
     must(clEnqueueNDRangeKernel(queue, kernel, 3, NULL, size, group, 0, NULL, NULL), c->kernel);
     must(clFinish(queue), c->kernel);
     for (unsigned i = 0; i < OPENCL_ARGUMENTS && c->arguments[i].way; i++) {
-        if (opencl_is_compared(&c->arguments[i])) {
+        if (opencl_is_compared(&c->arguments[i]))
             write_result(buffers[i], &c->arguments[i], to);
-        }
-        if (buffers[i]) {
+        if (buffers[i])
             clReleaseMemObject(buffers[i]);
-        }
     }
     clReleaseKernel(kernel);
 }
@@ -127,9 +124,8 @@ int main(int argc, char **argv)
     unsigned done = 0;
     for (unsigned i = 0; i < opencl_case_count; i++) {
         const struct opencl_case *c = &opencl_cases[i];
-        if (!opencl_is_chosen(c, argv + 3, argc - 3)) {
+        if (!opencl_is_chosen(c, argv + 3, argc - 3))
             continue;
-        }
         if (strcmp(built, c->file) != 0) {
             program = build_program(argv[1], c->file);
             built = c->file;

@@ -53,13 +53,11 @@ int main(int argc, char **argv)
         printf("FAIL bad_instruction: the launch gave %s\n", hipGetErrorName(refused));
         return 1;
     }
-    if (!all_are(result, 0, "refused kernel")) {
+    if (!all_are(result, 0, "refused kernel"))
         return 1;
-    }
     HIP_MUST(launch(module, "works", memory, result));
-    if (!all_are(result, 7, "kernel beside it")) {
+    if (!all_are(result, 7, "kernel beside it"))
         return 1;
-    }
     HIP_MUST(hipFree(memory));
     HIP_MUST(hipModuleUnload(module));
     printf("PASS bad_instruction\n");

@@ -9,9 +9,8 @@
 static unsigned char *read_file(const char *name, size_t *size)
 {
     FILE *file = fopen(name, "rb");
-    if (!file) {
+    if (!file)
         return NULL;
-    }
     unsigned char *bytes = calloc(1, 1 << 20);
     *size = fread(bytes, 1, 1 << 20, file);
     fclose(file);

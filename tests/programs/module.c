@@ -52,9 +52,8 @@ int main(int argc, char **argv)
     }
     size_t bytes = (size_t)n * sizeof(int);
     int *in = malloc(bytes), *out = calloc(1, bytes);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         in[i] = i * 7 - 5000;
-    }
     hipModule_t module;
     hipFunction_t scale;
     hipDeviceptr_t din, dout, doffset;
@@ -78,17 +77,14 @@ int main(int argc, char **argv)
     unsigned blocks = (unsigned)(n + 63) / 64u;
     HIP_MUST(hipModuleLaunchKernel(scale, blocks, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
     HIP_MUST(hipMemcpyDtoH(out, dout, bytes));
-    if (verify(in, out, n, 3, 42, "kernelParams")) {
+    if (verify(in, out, n, 3, 42, "kernelParams"))
         return 1;
-    }
 
-    if (launch_packed(scale, din, dout, n, blocks)) {
+    if (launch_packed(scale, din, dout, n, blocks))
         return 1;
-    }
     HIP_MUST(hipMemcpyDtoH(out, dout, bytes));
-    if (verify(in, out, n, -9, 42, "extra")) {
+    if (verify(in, out, n, -9, 42, "extra"))
         return 1;
-    }
     HIP_MUST(hipFree(din));
     HIP_MUST(hipFree(dout));
     HIP_MUST(hipModuleUnload(module));

@@ -144,10 +144,9 @@ void build_map(uint32_t space)
 
 static uint32_t find_unit(const struct unit_type *unit)
 {
-    for (uint32_t i = 0; i < t.unit_count; i++) {
+    for (uint32_t i = 0; i < t.unit_count; i++)
         if (units[i] == unit)
             return i;
-    }
     room(t.unit_count, MAX_SMALL, "units");
     units[t.unit_count] = unit;
     text(unit->name);

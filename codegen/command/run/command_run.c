@@ -100,10 +100,9 @@ static void print_samples(struct command *c, const char *path, const char *built
 {
     struct stat file;
     unsigned count = (unsigned)outcome->processes.count;
-    for (unsigned i = 1; i <= (count ? count : 1); i++) {
+    for (unsigned i = 1; i <= (count ? count : 1); i++)
         if (stat(run_numbered_path(c, path, i, false), &file) == 0 && file.st_size != 0)
             python_print(c, "sample", run_numbered_path(c, path, i, false), built, NULL);
-    }
 }
 
 /* Files that this command alone reads; NULL: the user has named one, or nothing needs it. */

@@ -71,10 +71,9 @@ static bool make_folder(struct command *c)
 
 static bool says_memory(const struct options *o)
 {
-    for (size_t i = 0; i < o->set.count; i++) {
+    for (size_t i = 0; i < o->set.count; i++)
         if (strncmp(o->set.items[i], MEMORY "=", sizeof MEMORY) == 0)
             return true;
-    }
     return false;
 }
 

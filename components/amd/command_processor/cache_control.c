@@ -260,10 +260,9 @@ static bool control_receive(struct command_processor *c)
 {
     uint32_t before = c->control_awaited;
 #define CONTROL_RECEIVE(NAME, PORT, LEVEL, REQUEST)                                                \
-    for (uint32_t i = 0; i < control_count(c, CONTROL_##NAME); i++) {                              \
+    for (uint32_t i = 0; i < control_count(c, CONTROL_##NAME); i++)                                \
         for (; command_processor_##PORT##_peek_reply(c, i); c->control_awaited--)                  \
-            command_processor_##PORT##_pop_reply(c, i);                                            \
-    }
+            command_processor_##PORT##_pop_reply(c, i);
     CONTROL_PORTS(CONTROL_RECEIVE)
     return before != c->control_awaited;
 }

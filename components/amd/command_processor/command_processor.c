@@ -36,10 +36,9 @@ static int64_t instance_param(const struct platform_instance *instance, const ch
                               int64_t otherwise)
 {
     const struct platform_table *table = engine_base.platform;
-    for (uint32_t i = 0; i < instance->param_count; i++) {
+    for (uint32_t i = 0; i < instance->param_count; i++)
         if (!strcmp(table->strings + table->param_names[instance->params + i], name))
             return table->params[instance->params + i];
-    }
     return otherwise;
 }
 
@@ -379,10 +378,9 @@ static void group_finished(struct command_processor *c, uint32_t cu, const struc
     progress_done(1);
     if (dispatcher_finished(d, cu, m->tag))
         kernel_release(c, g->dispatcher);
-    for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {
+    for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++)
         if (other != g->dispatcher)
             dispatcher_other_finished(command_processor_dispatcher(c, other), cu);
-    }
 }
 
 static bool work_receive(struct command_processor *c)

@@ -98,11 +98,10 @@ static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w)
 /* Is the line in the buffer, or at least on its way? */
 static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line)
 {
-    for (unsigned i = 0; i < c->line_slots; i++) {
+    for (unsigned i = 0; i < c->line_slots; i++)
         if (w->line[i] == line
             && (w->line_state[i] == LINE_VALID || w->line_state[i] == LINE_COMING))
             return (int)i;
-    }
     return -1;
 }
 
@@ -338,10 +337,10 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 /* A counter went down: is that what the wavefront waits for? */
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm) {
+    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
         wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
-    } else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
-               && w->why != wave_counter(w))
+    else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
+             && w->why != wave_counter(w))
         wave_waits(c, w, now, wave_counter(w));
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);

@@ -36,10 +36,9 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     struct isa_wave *s = cu_scalars(c, wave);
     if (w->state != WAVE_FREE)
         bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
-    for (unsigned i = 0; i < c->line_slots; i++) {
+    for (unsigned i = 0; i < c->line_slots; i++)
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
-    }
     w->vgpr = cu_registers_at(c, place->simd, place->vgpr);
     w->simd = place->simd;
     w->slot = place->slot;

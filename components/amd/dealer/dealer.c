@@ -53,10 +53,9 @@ static void dealer_init(struct dealer *c)
 
 static bool dies_can_take(const struct dealer *c)
 {
-    for (uint32_t i = 0; i < dealer_die_count(c); i++) {
+    for (uint32_t i = 0; i < dealer_die_count(c); i++)
         if (!dealer_die_can_send(c, i))
             return false;
-    }
     return c->used < (uint32_t)dealer_params(c)->commands;
 }
 

@@ -48,10 +48,9 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
     }
     if (k->private_segment_size)
         s->sgpr[n++] = p->private_bytes;
-    for (unsigned d = 0; d < 3; d++) {
+    for (unsigned d = 0; d < 3; d++)
         if (k->grid_work_groups[d])
             s->sgpr[n++] = (p->grid[d] + p->block[d] - 1) / p->block[d];
-    }
     for (unsigned i = 0; i < k->preload && i < WORK_MAX_PRELOADED; i++)
         s->sgpr[n++] = p->preloaded[i];
     return n < k->user_sgprs ? k->user_sgprs : n;
@@ -79,10 +78,9 @@ static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
                                     unsigned number)
 {
     unsigned n = wavefront_start_user(target, s, k, p);
-    for (unsigned d = 0; d < 3; d++) {
+    for (unsigned d = 0; d < 3; d++)
         if (k->work_group_id[d])
             s->sgpr[n++] = id[d];
-    }
     if (k->work_group_info)
         s->sgpr[n++] = (number == 0 ? 1u << 31 : 0) | number << 6 | p->wavefronts;
     if (k->private_wave_offset)

@@ -205,10 +205,9 @@ static uint32_t free_range(uint32_t slots)
 
 static struct run *free_run(void)
 {
-    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
+    for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
         if (!functional.used[i])
             return &functional.runs[i];
-    }
     return NULL;
 }
 

@@ -357,10 +357,9 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
 static void release_barrier(struct group *g)
 {
     g->at_barrier = 0;
-    for (uint32_t i = 0; i < g->waves; i++) {
+    for (uint32_t i = 0; i < g->waves; i++)
         if (g->wave[i].state == WAVE_AT_BARRIER)
             g->wave[i].state = WAVE_RUNS;
-    }
 }
 
 /* One turn of a work-group. False: the run has failed. */

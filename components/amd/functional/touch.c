@@ -275,10 +275,9 @@ static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
         return;
     const struct warm_access access = access_at(t, w, WARM_READ, address, UINT64_MAX);
     touch_with(t, WARM_CODE, &access);
-    for (uint32_t i = 0; kept && i < now->unit_count; i++) {
+    for (uint32_t i = 0; kept && i < now->unit_count; i++)
         if (now->first_unit + i != t->unit)
             warm_touch(now->first_unit + i, WARM_CODE, &access);
-    }
 }
 
 void touch_code(struct host_view *t, uint64_t pc)
@@ -290,8 +289,7 @@ void touch_code(struct host_view *t, uint64_t pc)
     bool kept = now->unit_count && warm_unit_keeps_code(t->unit) && line != now->code_line;
     now->code_line = line;
     touch_code_line(t, pc, kept);
-    for (uint64_t i = 1; a && i <= ahead; i++) {
+    for (uint64_t i = 1; a && i <= ahead; i++)
         if ((line + i) * WARM_LINE < page_table_address(a->end))
             touch_code_line(t, (line + i) * WARM_LINE, kept);
-    }
 }

@@ -184,13 +184,12 @@ static void packet_depended(struct packet_processor *c, struct packet *p, uint64
 {
     bool every = packet_type(p) == AQL_BARRIER_AND;
     p->under_way = 0;
-    if (every && value) {
+    if (every && value)
         packet_wait(c, p, p->aql.barrier.dependency[p->dependency]);
-    } else if (!every && !value) {
+    else if (!every && !value)
         packet_acquire(c, p);
-    } else {
+    else
         p->dependency++;
-    }
 }
 
 /* The place in the ring is free. The read index goes to the oldest packet that is not over, unless

@@ -66,10 +66,9 @@ static void run_list_ready(struct part *self, uint32_t queue)
 
 static void run_list_unmap(struct run_list *p, uint32_t queue)
 {
-    for (uint32_t i = 0; i < p->slot_count; i++) {
+    for (uint32_t i = 0; i < p->slot_count; i++)
         if (arena_at(uint32_t, p->slots)[i] == queue)
             arena_at(uint32_t, p->slots)[i] = RUN_LIST_NONE;
-    }
     run_list_queue(p, queue)->mapped = false;
 }
 

@@ -44,10 +44,9 @@ static void learn_place(struct before *to, uint32_t lane, uint32_t place)
 
 static void learn(struct before *to, const struct before *from)
 {
-    for (uint32_t lane = 0; lane < from->room; lane++) {
+    for (uint32_t lane = 0; lane < from->room; lane++)
         if (from->count[lane])
             learn_place(to, lane, from->count[lane]);
-    }
 }
 
 static void learn_ticket(struct before *to, uint64_t ticket)

@@ -47,10 +47,9 @@ static void table_grow(struct race_table *t)
     struct race_table larger = {.room = t->room ? 2 * t->room : 8};
     larger.entry = grown(NULL, larger.room, sizeof *larger.entry);
     memset(larger.entry, 0, larger.room * sizeof *larger.entry);
-    for (uint32_t i = 0; i < t->room; i++) {
+    for (uint32_t i = 0; i < t->room; i++)
         if (t->entry[i].id)
             *table_find(&larger, t->entry[i].id) = t->entry[i];
-    }
     larger.count = t->count;
     free(t->entry);
     *t = larger;
@@ -167,10 +166,9 @@ static void releases_grow(void)
     release_room = room ? 2 * room : 1024;
     releases = grown(NULL, release_room, sizeof *releases);
     memset(releases, 0, release_room * sizeof *releases);
-    for (uint32_t i = 0; i < room; i++) {
+    for (uint32_t i = 0; i < room; i++)
         if (old[i].used)
             *release_at(old[i].address) = old[i];
-    }
     free(old);
 }
 
@@ -229,10 +227,9 @@ static void learn(struct race_wave *w, const struct race_known *k, bool near)
 static void learn_from(struct race_wave *w, uint64_t address, bool near)
 {
     const struct released *r = release_room ? release_at(address) : NULL;
-    for (uint32_t i = 0; r && r->used && i < r->table.room; i++) {
+    for (uint32_t i = 0; r && r->used && i < r->table.room; i++)
         if (r->table.entry[i].id && r->table.entry[i].id != w->id)
             learn(w, &r->table.entry[i], near);
-    }
 }
 
 bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock)
@@ -251,10 +248,9 @@ void race_hear(struct race_wave *w, uint64_t address)
 {
     if (!w->seen_count || w->seen[(w->seen_count - 1) % RACE_SEEN] != address)
         w->seen[w->seen_count++ % RACE_SEEN] = address;
-    for (uint32_t i = 0; i < w->heard_count; i++) {
+    for (uint32_t i = 0; i < w->heard_count; i++)
         if (w->heard[i] == address)
             return;
-    }
     if (w->heard_count == RACE_HEARD) { /* the oldest is taken for acquired: better than accusing */
         learn_from(w, w->heard[0], false);
         memmove(w->heard, w->heard + 1, (RACE_HEARD - 1) * sizeof w->heard[0]);

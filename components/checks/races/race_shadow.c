@@ -204,14 +204,13 @@ __attribute__((noinline)) static void touch_anew(const struct race_event *e, str
         e->data && c->value == value && may_be_atomic(e->use) && may_be_atomic(c->write_use);
     if (c->write.id && c->write.id != own.id && !same)
         races = check_access(e, &c->write, c->write_use);
-    if (c->more && e->use == RACE_READ && pool[c->more].only_reads) {
+    if (c->more && e->use == RACE_READ && pool[c->more].only_reads)
         ; /* reads do not race */
-    } else if (c->more) {
+    else if (c->more)
         for (unsigned i = 0; i < pool[c->more].count; i++)
             check_access(e, &pool[c->more].access[i], pool[c->more].use[i]);
-    } else if (c->other.id && c->other.id != own.id) {
+    else if (c->other.id && c->other.id != own.id)
         check_access(e, &c->other, c->other_use);
-    }
     if (!(e->use & RACE_WRITE) || e->use & RACE_ATOMIC_READ) {
         if (!keep_access(e, c, &own) && !races) {
             e->order->reads = c->reads;
@@ -279,10 +278,9 @@ static void pages_grow(struct race_memory *m)
     struct race_memory old = *m;
     m->room = old.room ? 2 * old.room : 1024;
     m->page = zeros(m->room, sizeof *m->page);
-    for (uint32_t i = 0; i < old.room; i++) {
+    for (uint32_t i = 0; i < old.room; i++)
         if (old.page[i].number)
             m->page[page_slot(m, old.page[i].number - 1)] = old.page[i];
-    }
     free(old.page);
 }
 

@@ -341,10 +341,9 @@ static void lds_data(const struct observed_instruction *s, unsigned which, unsig
 {
     unsigned code = s->inst->src[1 + which];
     const uint32_t *from = s->context->vgpr + (size_t)isa_register(s->context, code) * ISA_LANES;
-    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
         for (unsigned i = 0; i < (bytes + 3) / 4; i++)
             memcpy(data[lane] + 4 * i, &from[i * ISA_LANES + lane], 4);
-    }
 }
 
 static void step_lds(struct live_wave *w, const struct check_wave *wave,

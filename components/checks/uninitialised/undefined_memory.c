@@ -27,10 +27,9 @@ static void grow(struct undefined_memory *m)
     struct undefined_memory old = *m;
     m->room = old.room ? 2 * old.room : 1024;
     m->page = zeros(m->room, sizeof *m->page);
-    for (uint32_t i = 0; i < old.room; i++) {
+    for (uint32_t i = 0; i < old.room; i++)
         if (old.page[i].number)
             *page_place(m, old.page[i].number - 1) = old.page[i];
-    }
     free(old.page);
 }
 

@@ -299,10 +299,9 @@ static void step_scalar_unit(void)
         w->scc = false;
         w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = 0;
     }
-    for (unsigned i = 0; branches && i < k->uses; i++) { /* the address to come back to */
+    for (unsigned i = 0; branches && i < k->uses; i++) /* the address to come back to */
         if (k->use[i].written && is_scalar(&k->use[i]))
             put_scalar(&k->use[i], 0, 0);
-    }
     if (branches)
         return;
     uint64_t bits[2] = {scalar_result(&sum, false), scalar_result(&sum, true)}, all = 0;
@@ -332,10 +331,9 @@ static void read_lane(const struct sum *sum)
     uint64_t undefined = first && exec ? sum->lanes >> __builtin_ctzll(exec) & 1
                          : first       ? 0
                                        : sum->lanes == UINT64_MAX;
-    for (unsigned i = 0; i < current.facts->uses; i++) {
+    for (unsigned i = 0; i < current.facts->uses; i++)
         if (current.facts->use[i].written && is_scalar(&current.facts->use[i]))
             put_scalar(&current.facts->use[i], undefined ? UINT64_MAX : 0, sum->from);
-    }
 }
 
 /* Each lane takes the operand that its bit of the mask chooses; the other one does not matter. */
@@ -440,12 +438,11 @@ static void check_addresses(uint64_t lanes)
             continue;
         report_use(FINDING_UNINITIALISED_ADDRESS, sum.from,
                    is_scalar(u) ? FINDING_NO_LANE : (unsigned)__builtin_ctzll(sum.lanes & lanes));
-        for (unsigned d = 0; d < u->dwords; d++) {
+        for (unsigned d = 0; d < u->dwords; d++)
             if (is_scalar(u))
                 w->scalar[(u->code + d) % SCALARS] = 0;
             else
                 w->vector[vector_at(u, d)] = 0;
-        }
     }
 }
 

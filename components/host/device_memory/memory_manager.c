@@ -70,10 +70,9 @@ static void drop_copies(struct memory_ref r, uint32_t pid, uint64_t address, uin
 {
     uint64_t found, flags;
     struct page_copy copy;
-    while (page_copies_take(&r.pages->copies, physical, &copy)) {
+    while (page_copies_take(&r.pages->copies, physical, &copy))
         if (!memory_give_page(r.memory, copy.physical))
             bug("driver: copy 0x%" PRIx64 " is given back twice", copy.physical);
-    }
     if (page_table_look_up(r.pages, pid, address, &found, &flags) && found == physical)
         page_table_enter(r.pages, pid, address, physical, flags & ~PAGE_TABLE_COPIED);
 }
@@ -166,10 +165,9 @@ uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_
 static bool has_pages(const struct memory_manager *m, const struct memory_request *q,
                       uint64_t pages)
 {
-    for (uint32_t i = 0; i < q->device_count; i++) {
+    for (uint32_t i = 0; i < q->device_count; i++)
         if (m->device[q->device[i]].pages.free_pages < memory_count_of(q, pages, i))
             return false;
-    }
     return true;
 }
 
@@ -204,11 +202,10 @@ static bool take_addresses(const struct memory_ref *r, const struct memory_reque
 static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
 {
     const struct program_table *t = r.program;
-    for (uint32_t i = t->allocation_count - t->named; i < t->allocation_count; i++) {
+    for (uint32_t i = t->allocation_count - t->named; i < t->allocation_count; i++)
         if (page_table_address(t->allocation[i].start) < end
             && start < page_table_address(t->allocation[i].end))
             return true;
-    }
     return false;
 }
 
@@ -217,10 +214,9 @@ static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
 static bool take_unnamed(struct memory_ref r, const struct memory_request *q, uint64_t pages,
                          uint64_t *first)
 {
-    while (take_addresses(&r, q, pages, first)) {
+    while (take_addresses(&r, q, pages, first))
         if (q->fixed || !is_named(r, *first * r.memory->page, (*first + pages) * r.memory->page))
             return true;
-    }
     return false;
 }
 
@@ -310,10 +306,9 @@ static bool leave_block(struct memory_ref r, uint64_t start)
     struct memory_manager *m = r.memory;
     if (program_overlap(r.program, start, start + m->fragment))
         return false;
-    for (uint32_t i = 0; i < m->device_count; i++) {
+    for (uint32_t i = 0; i < m->device_count; i++)
         if (m->device[i].block.end * m->page == start + m->fragment)
             m->device[i].block.left = 0;
-    }
     return true;
 }
 
@@ -454,11 +449,10 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
 static bool is_mapped(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size)
 {
     uint64_t physical, flags;
-    for (uint64_t at = 0; at < size; at += r.memory->page) {
+    for (uint64_t at = 0; at < size; at += r.memory->page)
         if (!page_table_look_up(r.pages, pid, address + at, &physical, &flags)
             || flags & PAGE_TABLE_UNIFIED)
             return false;
-    }
     return true;
 }
 

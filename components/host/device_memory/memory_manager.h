@@ -134,14 +134,12 @@ static inline uint32_t memory_device_of(const struct memory_manager *m, uint64_t
         uint64_t guess = (physical - m->device[0].base) / m->device[0].size;
         first = guess < m->device_count ? (uint32_t)guess : 0;
     }
-    for (uint32_t i = first; i < m->device_count; i++) {
+    for (uint32_t i = first; i < m->device_count; i++)
         if (physical - m->device[i].base < m->device[i].size)
             return i;
-    }
-    for (uint32_t i = 0; i < first; i++) {
+    for (uint32_t i = 0; i < first; i++)
         if (physical - m->device[i].base < m->device[i].size)
             return i;
-    }
     return UINT32_MAX;
 }
 

@@ -20,10 +20,9 @@ static const char *table_string(uint32_t offset)
 static int64_t device_param(const struct platform_instance *instance, const char *name,
                             int64_t otherwise)
 {
-    for (uint32_t i = 0; i < instance->param_count; i++) {
+    for (uint32_t i = 0; i < instance->param_count; i++)
         if (!strcmp(table_string(engine_base.platform->param_names[instance->params + i]), name))
             return engine_base.platform->params[instance->params + i];
-    }
     return otherwise;
 }
 
@@ -274,10 +273,9 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
 {
     const struct platform_table *table = engine_base.platform;
     uint32_t found = table->map_count;
-    for (uint32_t i = 0; i < table->map_count && found == table->map_count; i++) {
+    for (uint32_t i = 0; i < table->map_count && found == table->map_count; i++)
         if (*prefix && device_owns(table_string(table->spaces[table->maps[i].space].name), prefix))
             found = i;
-    }
     if (found == table->map_count)
         found = number;
     if (found >= table->map_count)

@@ -80,11 +80,10 @@ static enum driver_status memory_status(const struct driver *d, enum memory_resu
 static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, uint32_t count)
 {
     uint32_t poorest = devices[0];
-    for (uint32_t i = 1; i < count; i++) {
+    for (uint32_t i = 1; i < count; i++)
         if (d->memory.device[devices[i]].pages.free_pages
             < d->memory.device[poorest].pages.free_pages)
             poorest = devices[i];
-    }
     return poorest;
 }
 
@@ -150,11 +149,9 @@ static bool memory_find_hole(const struct driver *d, const struct program_alloca
                              uint64_t address, uint64_t size, uint64_t *hole)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
-    for (*hole = address / page * page; d->memory.removed && *hole < address + size;
-         *hole += page) {
+    for (*hole = address / page * page; d->memory.removed && *hole < address + size; *hole += page)
         if (!page_table_look_up(driver_page_table(d), a->pid, *hole, &physical, &flags))
             return true;
-    }
     return false;
 }
 

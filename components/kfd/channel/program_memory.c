@@ -42,10 +42,9 @@ bool program_has(pid_t of, uint64_t start, uint64_t end)
     unsigned long first, last;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)(of ? of : getpid()));
     FILE *file = fopen(path, "re");
-    while (file && start < end && fgets(line, sizeof line, file)) {
+    while (file && start < end && fgets(line, sizeof line, file))
         if (sscanf(line, "%lx-%lx ", &first, &last) == 2 && first <= start && last > start)
             start = last; /* they are in the order of addresses */
-    }
     if (file)
         fclose(file);
     return start >= end;

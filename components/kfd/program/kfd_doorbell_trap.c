@@ -145,12 +145,10 @@ bool kfd_sigaction(int number, const struct sigaction *action, struct sigaction 
 
 static struct watched_page *new_page(uintptr_t start)
 {
-    for (size_t i = 0; i < doorbells.count;
-         i++) { /* what the program has mapped anew, or unmapped */
+    for (size_t i = 0; i < doorbells.count; i++) /* what the program has mapped anew, or unmapped */
         if (doorbells.page[i].start == start
             || !__atomic_load_n(&doorbells.page[i].end, __ATOMIC_ACQUIRE))
             return &doorbells.page[i];
-    }
     return doorbells.count < PAGES_MAX ? &doorbells.page[doorbells.count] : NULL;
 }
 

@@ -65,21 +65,19 @@ bool kfd_thread_sleeps(pid_t pid, int thread)
 
 bool kfd_ringers_asleep(const struct kfd_process *p)
 {
-    for (const struct kfd_connection *c = connections; c; c = c->next) {
+    for (const struct kfd_connection *c = connections; c; c = c->next)
         if (c->process == p && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
             return false;
-    }
     return true;
 }
 
 /* Does the thread wait for an answer of ours? */
 static bool is_in_call(const struct kfd_process *p, int thread)
 {
-    for (const struct kfd_connection *c = connections; c; c = c->next) {
+    for (const struct kfd_connection *c = connections; c; c = c->next)
         if (c->process == p && c->thread == thread
             && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
             return true;
-    }
     return false;
 }
 
@@ -162,10 +160,9 @@ void kfd_connections_forget(const struct kfd_process *p)
 
 static struct kfd_process *find_process(pid_t pid)
 {
-    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+    for (struct kfd_process *p = kfd.processes; p; p = p->next)
         if (p->pid == pid && p->life != KFD_ENDED)
             return p;
-    }
     return NULL;
 }
 
@@ -173,10 +170,9 @@ static struct kfd_process *find_process(pid_t pid)
 static void leave_machine(struct kfd_process *p)
 {
     kfd_process_leave(p);
-    for (const struct kfd_connection *c = connections; c; c = c->next) {
+    for (const struct kfd_connection *c = connections; c; c = c->next)
         if (c->process == p)
             shutdown(c->fd, SHUT_RDWR);
-    }
 }
 
 static void list_connection(struct kfd_connection *c, struct kfd_process *p)

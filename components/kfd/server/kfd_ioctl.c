@@ -280,11 +280,10 @@ enum { CALLS = sizeof calls / sizeof calls[0] };
 /* Linux, too, goes by the number alone. */
 static const struct call *find_call(unsigned long request)
 {
-    for (size_t i = 0; i < CALLS; i++) {
+    for (size_t i = 0; i < CALLS; i++)
         if (_IOC_NR(calls[i].request) == _IOC_NR(request)
             && _IOC_TYPE(request) == AMDKFD_IOCTL_BASE)
             return calls[i].since <= kfd_minor_version() ? &calls[i] : NULL;
-    }
     return NULL;
 }
 

@@ -465,10 +465,9 @@ static bool open_memory(void)
     if (kfd_status(kfd.api->share_memory(&kfd.memory), "opening the platform") != 0)
         return false;
     for (uint32_t i = 0; i < kfd.gpu_count; i++) {
-        for (uint32_t k = 0; k < kfd.gpu_count; k++) {
+        for (uint32_t k = 0; k < kfd.gpu_count; k++)
             if (i != k && kfd.gpu[i].info.has_fabric && kfd.gpu[k].info.has_fabric)
                 kfd_status(kfd.api->set_peer(i, k, true), "opening the platform");
-        }
         if (i > 0 && !kfd.gpu[0].info.reaches_host
             && (!kfd.gpu[i].info.has_fabric || !kfd.gpu[0].info.has_fabric))
             kfd_say(

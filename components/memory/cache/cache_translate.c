@@ -90,10 +90,9 @@ static void page_known(struct cache *c, struct cache_queue *q, const struct tran
 static uint32_t page_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
 {
     uint32_t count = 0;
-    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next, count++) {
+    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next, count++)
         if (writing && request_writes(&parked_at(c, i)->request))
             break;
-    }
     return count;
 }
 

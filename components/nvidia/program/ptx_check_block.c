@@ -88,10 +88,9 @@ static void table_rebuild(uint32_t room)
     block_room = room;
     blocks = ptx_code_memory(NULL, room * sizeof(struct ptx_check_block *));
     memset(blocks, 0, room * sizeof(struct ptx_check_block *));
-    for (uint32_t i = 0; i < before; i++) {
+    for (uint32_t i = 0; i < before; i++)
         if (old[i])
             *slot_of(old[i]->launch, old[i]->number) = old[i];
-    }
     free(old);
 }
 

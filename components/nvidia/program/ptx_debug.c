@@ -208,12 +208,11 @@ void ptx_debug_begin(struct ptx_call *c)
 
 void ptx_debug_end(const struct ptx_call *c)
 {
-    for (struct debug_block **link = &blocks; *link;) {
+    for (struct debug_block **link = &blocks; *link;)
         if ((*link)->call == c)
             block_end(link);
         else
             link = &(*link)->next;
-    }
 }
 
 /* ---- code ---- */

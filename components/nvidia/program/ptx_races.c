@@ -163,12 +163,11 @@ static void barrier_object(struct ptx_check_block *b, const struct ptx_instructi
         inst->opcode == PTX_OP_MBARRIER_TEST_WAIT || inst->opcode == PTX_OP_MBARRIER_TRY_WAIT;
     if (!waits && b->cluster_blocks > 1)
         race_fence(w);
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         if (waits)
             race_hear(w, place[i]);
         else
             race_release(w, place[i], true);
-    }
     if (waits)
         race_acquire(w, b->cluster_blocks == 1);
 }

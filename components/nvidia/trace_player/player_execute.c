@@ -356,9 +356,8 @@ static uint64_t execute_chunks(const struct player_call *c)
 static uint32_t execute_ended(const struct player_call *c, const struct trace_block *b)
 {
     uint32_t ended = 0;
-    for (uint32_t w = 0; w < b->warps; w++) {
+    for (uint32_t w = 0; w < b->warps; w++)
         ended |= c->lanes[w].exited == lanes_of(c, w) ? 1u << w : 0;
-    }
     return ended;
 }
 

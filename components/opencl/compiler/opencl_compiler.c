@@ -45,7 +45,7 @@ static const char *find_missing(const char *target)
 
 bool opencl_compiler_is_available(const char *target)
 {
-    return find_missing(target) == NULL;
+    return !find_missing(target);
 }
 
 bool opencl_compiler_keeps_denormals(const char *target)

@@ -74,7 +74,7 @@ static char *take_word(const char **text)
     const char *at = *text + strspn(*text, " \t\r\n");
     char *word = clang_allocate(strlen(at) + 1), *end = word, quote = '\0';
     bool any = *at != '\0';
-    for (; *at && (quote || !strchr(" \t\r\n", *at)); at++) {
+    for (; *at && (quote || !strchr(" \t\r\n", *at)); at++)
         if (*at == '\\' && at[1] && strchr("\"'\\", at[1]))
             *end++ = *++at;
         else if (*at == quote)
@@ -83,7 +83,6 @@ static char *take_word(const char **text)
             quote = *at;
         else
             *end++ = *at;
-    }
     *text = at;
     if (any)
         return word;

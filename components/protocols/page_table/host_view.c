@@ -52,10 +52,9 @@ unsigned host_view_fragment(const struct host_view *t, const struct host_span *w
 
 const struct host_span *host_view_find(struct host_view *t, uint64_t address)
 {
-    for (uint32_t i = 0; i < t->count; i++) {
+    for (uint32_t i = 0; i < t->count; i++)
         if (host_span_holds(&t->span[i], address, 1))
             return &t->span[i];
-    }
     const struct program_allocation *a = program_find_in(t->program, t->pid, address);
     if (!a || !program_reaches(t->program, t->gpu, a) || page_of(t, address) == UINT64_MAX)
         return NULL;

@@ -149,11 +149,10 @@ const char *program_kernel_symbol(const struct program_table *table, uint32_t ke
 uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol)
 {
     size_t name_bytes = strlen(name) + 1, symbol_bytes = strlen(symbol) + 1;
-    for (uint32_t i = 0; i < table->kernel_count; i++) {
+    for (uint32_t i = 0; i < table->kernel_count; i++)
         if (strcmp(program_kernel_symbol(table, i), symbol) == 0
             && strcmp(program_kernel_name(table, i), name) == 0)
             return i;
-    }
     if (table->kernel_count == PROGRAM_KERNELS
         || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
         return PROGRAM_KERNELS;

@@ -195,10 +195,9 @@ static bool choose_random(struct memory_tester *c)
                                                           : KIND_MOVE;
     if (m->kind == KIND_WRITE)
         return true;
-    for (uint32_t i = 0; i < gpus; i++, m->gpu = (m->gpu + 1) % gpus) {
+    for (uint32_t i = 0; i < gpus; i++, m->gpu = (m->gpu + 1) % gpus)
         if (!page_is_on(c, m->page, m->gpu) && frame_find(c, m->gpu))
             return true;
-    }
     return false;
 }
 
@@ -259,7 +258,7 @@ static bool moves_tell(struct memory_tester *c, bool *progress)
 {
     struct tester_moves *m = &c->moves;
     uint32_t gpus = memory_tester_gpu_count(c);
-    for (; m->told < gpus && memory_tester_gpu_can_send(c, m->told); m->told++, *progress = true) {
+    for (; m->told < gpus && memory_tester_gpu_can_send(c, m->told); m->told++, *progress = true)
         if (m->state == MOVES_PAUSE)
             memory_tester_gpu_send_pause(c, m->told, 0);
         else if (m->state == MOVES_SHOOT)
@@ -267,11 +266,9 @@ static bool moves_tell(struct memory_tester *c, bool *progress)
                                              TESTER_PID);
         else
             memory_tester_gpu_send_resume(c, m->told, 0);
-    }
-    for (uint32_t i = 0; i < gpus; i++) {
+    for (uint32_t i = 0; i < gpus; i++)
         for (; memory_tester_gpu_peek_reply(c, i); m->heard++, *progress = true)
             memory_tester_gpu_pop_reply(c, i);
-    }
     return m->heard == gpus;
 }
 

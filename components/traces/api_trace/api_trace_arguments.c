@@ -127,7 +127,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
 static bool next_part(const char **at, const char **part, size_t *length)
 {
     const char *slash = strchr(*at, '/');
-    if (slash == NULL)
+    if (!slash)
         return false;
     *part = *at;
     *length = (size_t)(slash - *at);
@@ -163,7 +163,7 @@ static bool read_hex(struct api_trace_reader *r, const char *text, size_t length
     uint8_t *bytes = region_take(&r->trace->memory, length / 2);
     for (size_t i = 0; i < length; i++) {
         const char *digit = text[i] != 0 ? strchr(digits, text[i]) : NULL;
-        if (digit == NULL)
+        if (!digit)
             return false;
         bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | (digit - digits));
     }
@@ -185,8 +185,8 @@ bool api_trace_read_pieces(struct api_trace_reader *r, const char *text,
         const char *equals = NULL;
         if (next_part(&text, &piece, &length))
             equals = memchr(piece, '=', length);
-        size_t head = equals != NULL ? (size_t)(equals - piece) : 0;
-        if (equals == NULL || !api_trace_number(piece, head, ARGUMENTS_BYTES, &offset))
+        size_t head = equals ? (size_t)(equals - piece) : 0;
+        if (!equals || !api_trace_number(piece, head, ARGUMENTS_BYTES, &offset))
             return api_trace_fail(r, "argument %" PRIu32 " is not OFFSET=BYTES/ or OFFSET=dptr-N/",
                                   index);
         argument.offset = (uint32_t)offset;

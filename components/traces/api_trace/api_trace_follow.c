@@ -37,10 +37,10 @@ static bool make_object(struct api_trace_reader *r, struct api_trace_set *set, c
                         uint32_t number, uint64_t size)
 {
     struct api_trace_object *object = api_trace_find(set, number);
-    if (object != NULL && object->is_live)
+    if (object && object->is_live)
         return api_trace_fail(r, "%s-%" PRIu32 " exists already, since line %" PRIu32, what, number,
                               object->line);
-    if (object == NULL)
+    if (!object)
         object = insert(r, set, number);
     object->is_live = true;
     object->line = r->line;
@@ -52,9 +52,9 @@ static struct api_trace_object *use(struct api_trace_reader *r, struct api_trace
                                     const char *what, uint32_t number)
 {
     struct api_trace_object *object = api_trace_find(set, number);
-    if (object != NULL && object->is_live)
+    if (object && object->is_live)
         return object;
-    if (object == NULL)
+    if (!object)
         api_trace_fail(r, "%s-%" PRIu32 " does not exist", what, number);
     else
         api_trace_fail(r, "%s-%" PRIu32 " does not exist any more, since line %" PRIu32, what,
@@ -66,7 +66,7 @@ static bool end_object(struct api_trace_reader *r, struct api_trace_set *set, co
                        uint32_t number)
 {
     struct api_trace_object *object = use(r, set, what, number);
-    if (object == NULL)
+    if (!object)
         return false;
     object->is_live = false;
     object->line = r->line;
@@ -87,7 +87,7 @@ static bool is_inside(struct api_trace_reader *r, const struct api_trace_pointer
         return use(r, &r->modules, "module", pointer->allocation) != NULL;
     const struct api_trace_object *object = use(r, is_host ? &r->hosts : &r->allocations,
                                                 is_host ? "hptr" : "dptr", pointer->allocation);
-    if (object == NULL)
+    if (!object)
         return false;
     if (pointer->offset <= object->size && bytes <= object->size - pointer->offset)
         return true;
@@ -115,7 +115,7 @@ static bool has_stream(struct api_trace_reader *r, const struct api_trace_call *
 {
     return call->stream == 0
            || (r->trace->version > 1 && call->stream == API_TRACE_STREAM_OF_THREAD)
-           || use(r, &r->streams, "stream", call->stream) != NULL;
+           || use(r, &r->streams, "stream", call->stream);
 }
 
 static bool follow_launch(struct api_trace_reader *r, const struct api_trace_call *call)
@@ -135,7 +135,7 @@ static bool follow_launch(struct api_trace_reader *r, const struct api_trace_cal
         if (call->arguments[i].is_pointer)
             good = is_inside(r, &call->arguments[i].pointer, 0) && good;
     if (call->module != 0)
-        good = use(r, &r->modules, "module", call->module) != NULL && good;
+        good = use(r, &r->modules, "module", call->module) && good;
     return good;
 }
 
@@ -160,7 +160,7 @@ static uint64_t whole_pages(uint64_t size)
 static bool follow_map(struct api_trace_reader *r, const struct api_trace_call *call)
 {
     const struct api_trace_object *host = use(r, &r->hosts, "hptr", call->place.allocation);
-    return host != NULL
+    return host
            && make_object(r, &r->allocations, "dptr", call->to.allocation, whole_pages(host->size));
 }
 
@@ -247,7 +247,7 @@ bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *c
     case API_TRACE_STREAM_WAIT_EVENT:
     case API_TRACE_EVENT_RECORD:
     case API_TRACE_EVENT_SYNCHRONIZE:
-        return use(r, &r->events, "event", call->event) != NULL && good;
+        return use(r, &r->events, "event", call->event) && good;
     default:
         return follow_recorded(r, call) && good;
     }

@@ -22,9 +22,9 @@ static const struct api_trace_form *find_form(const char *line)
 /* Where ", KEY: " of one of the next keys stands: the first of them, and past the optional ones. */
 static char *find_next(char *text, const struct api_trace_key *keys)
 {
-    for (const struct api_trace_key *key = keys; key->name != NULL; key++) {
+    for (const struct api_trace_key *key = keys; key->name; key++) {
         size_t size = strlen(key->name);
-        for (char *at = strstr(text, ", "); at != NULL; at = strstr(at + 1, ", "))
+        for (char *at = strstr(text, ", "); at; at = strstr(at + 1, ", "))
             if (strncmp(at + 2, key->name, size) == 0 && at[2 + size] == ':')
                 return at;
         if (!key->is_optional)
@@ -45,7 +45,7 @@ static bool read_key(struct api_trace_reader *r, const struct api_trace_key *key
                                  **text != 0 ? *text : "the end of the line");
     value += *value == ' ';
     char *next = find_next(value, key + 1);
-    if (next != NULL) {
+    if (next) {
         *next = 0;
         *text = next + 2;
     } else {
@@ -57,7 +57,7 @@ static bool read_key(struct api_trace_reader *r, const struct api_trace_key *key
 static bool read_call(struct api_trace_reader *r, char *line, struct api_trace_call *call)
 {
     const struct api_trace_form *form = find_form(line);
-    if (form == NULL)
+    if (!form)
         return api_trace_fail(r, "'%.60s' is no call of a trace", line);
     if (form->since > r->trace->version)
         return api_trace_fail(r, "'%s' is not in %s: begin the trace with '%s%" PRIu32 "'",
@@ -70,7 +70,7 @@ static bool read_call(struct api_trace_reader *r, char *line, struct api_trace_c
     text += strspn(text, " ");
     text += *text == ':';
     text += strspn(text, " ");
-    for (const struct api_trace_key *key = form->keys; key->name != NULL; key++)
+    for (const struct api_trace_key *key = form->keys; key->name; key++)
         if (!read_key(r, key, &text, call))
             return false;
     return *text == 0 || api_trace_fail(r, "'%.40s' stands behind the call", text);
@@ -124,12 +124,12 @@ bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
     bool is_first = true;
     for (size_t at = 0; at < size;) {
         const char *newline = memchr(text + at, '\n', size - at);
-        size_t length = newline != NULL ? (size_t)(newline - text) - at : size - at;
+        size_t length = newline ? (size_t)(newline - text) - at : size - at;
         size_t used = length;
         while (used > 0 && (text[at + used - 1] == '\r' || text[at + used - 1] == ' '))
             used--;
         r.line++;
-        if (memchr(text + at, 0, used) != NULL) {
+        if (memchr(text + at, 0, used)) {
             api_trace_fail(&r, "there is a zero byte in the line: this is no text");
         } else {
             /* the values of a call stay where they are, each ended by a zero in place of its comma
@@ -185,8 +185,8 @@ static bool read_text(struct api_trace_reader *r, const char *path, const char *
     FILE *file = is_pipe ? NULL : fopen(path, "rb");
     if (is_pipe)
         return api_trace_fail(r, "'%.300s' is not a file", path);
-    if (file == NULL || fstat(fileno(file), &status) != 0) {
-        if (file != NULL)
+    if (!file || fstat(fileno(file), &status) != 0) {
+        if (file)
             fclose(file);
         return api_trace_fail(r, "cannot read '%.300s': %s", path, strerror(errno));
     }
@@ -212,9 +212,9 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
     bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
     const char *name = is_folder ? join_path(&holder.memory, path, API_TRACE_FILE) : path;
     const char *slash = strrchr(path, '/');
-    folder = is_folder ? path
-                       : region_strndup(&holder.memory, path,
-                                        slash != NULL ? (size_t)(slash - path) + 1 : 0);
+    folder = is_folder
+                 ? path
+                 : region_strndup(&holder.memory, path, slash ? (size_t)(slash - path) + 1 : 0);
     if (!read_text(&r, name, &text, &size)) {
         *trace = holder;
         trace->folder = "";
@@ -225,7 +225,7 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
     region_release(&holder.memory);
     r = (struct api_trace_reader){.trace = trace, .sink = sink};
     for (uint32_t i = 0; i < trace->call_count; i++)
-        if (trace->calls[i].file != NULL)
+        if (trace->calls[i].file)
             check_file(&r, &trace->calls[i]);
     return good && !r.failed;
 }

@@ -68,8 +68,8 @@ static bool symbol_text(struct api_trace_reader *r, const char *text, size_t siz
                         struct api_trace_pointer *pointer)
 {
     const char *dot = memchr(text, '.', size);
-    size_t head = dot != NULL ? (size_t)(dot - text) : 0;
-    if (dot == NULL || head + 1 == size
+    size_t head = dot ? (size_t)(dot - text) : 0;
+    if (!dot || head + 1 == size
         || !api_trace_symbol_number(text, head, "module-", &pointer->allocation))
         return false;
     pointer->space = API_TRACE_SYMBOL;
@@ -81,9 +81,9 @@ bool api_trace_pointer_text(struct api_trace_reader *r, const char *text, size_t
                             struct api_trace_pointer *pointer)
 {
     const char *plus = memchr(text, '+', size);
-    size_t head = plus != NULL ? (size_t)(plus - text) : size;
+    size_t head = plus ? (size_t)(plus - text) : size;
     *pointer = (struct api_trace_pointer){0};
-    if (plus != NULL && !api_trace_number(plus + 1, size - head - 1, INT64_MAX, &pointer->offset))
+    if (plus && !api_trace_number(plus + 1, size - head - 1, INT64_MAX, &pointer->offset))
         return false;
     if (api_trace_symbol_number(text, head, "dptr-", &pointer->allocation))
         return true;

@@ -44,7 +44,7 @@ static bool is_beside(const char *file)
 {
     size_t size = strlen(file);
     return size > 0 && file[0] != '/' && strcmp(file, "..") != 0 && strncmp(file, "../", 3) != 0
-           && strstr(file, "/../") == NULL && (size < 3 || strcmp(file + size - 3, "/..") != 0);
+           && !strstr(file, "/../") && (size < 3 || strcmp(file + size - 3, "/..") != 0);
 }
 
 static const char *const expectations[] = {

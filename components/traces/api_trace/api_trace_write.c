@@ -100,7 +100,7 @@ static void write_value(FILE *out, const struct api_trace_key *key,
     case VALUE_TEXT:
     case VALUE_FILE:
         text = *(const char *const *)member;
-        fputs(text != NULL ? text : call->name, out); /* without a title, the name is one */
+        fputs(text ? text : call->name, out); /* without a title, the name is one */
         break;
     case VALUE_ARGUMENTS:
         write_arguments(out, call);
@@ -131,7 +131,7 @@ static bool are_sized(const struct api_trace_call *call)
 static bool has_key(const struct api_trace_form *form, size_t member)
 {
     const struct api_trace_key *key = form->keys;
-    while (key->name != NULL && key->member != member)
+    while (key->name && key->member != member)
         key++;
     return key->name != NULL;
 }
@@ -160,7 +160,7 @@ static void write_call(FILE *out, const struct api_trace_form *form,
 {
     const char *before = ": ";
     fputs(form->head, out);
-    for (const struct api_trace_key *key = form->keys; key->name != NULL; key++) {
+    for (const struct api_trace_key *key = form->keys; key->name; key++) {
         if (key->is_optional && call->device_address == 0)
             continue;
         fprintf(out, "%s%s: ", before, key->name);
@@ -176,10 +176,10 @@ bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_
         fprintf(out, "%s%" PRIu32 "\n", API_TRACE_HEADER, trace->version);
     for (uint32_t i = 0; i < trace->call_count; i++) {
         const struct api_trace_form *form = NULL;
-        for (size_t k = 0; k < api_trace_form_count && form == NULL; k++)
+        for (size_t k = 0; k < api_trace_form_count && !form; k++)
             if (fits(trace, &api_trace_forms[k], &trace->calls[i]))
                 form = &api_trace_forms[k];
-        if (form == NULL) {
+        if (!form) {
             sink->say(sink->context, trace->calls[i].line,
                       "the original grammar cannot say this call: write the extended one");
             return false;

@@ -91,10 +91,9 @@ static void prefetcher_init(struct prefetcher *c)
 static struct entry *find(const struct prefetcher *c, uint64_t line)
 {
     struct entry *e = entries(c), *end = e + buffer_size(c);
-    for (; e < end; e++) {
+    for (; e < end; e++)
         if (e->line == line && (e->state == COMING || e->state == READY))
             return e;
-    }
     return NULL;
 }
 

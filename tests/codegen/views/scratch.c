@@ -20,7 +20,7 @@ void scratch_remove(const char *dir)
     DIR *d = opendir(dir);
     if (!d)
         return;
-    for (const struct dirent *entry; (entry = readdir(d)) != NULL;) {
+    for (const struct dirent *entry; (entry = readdir(d));) {
         char path[PATH_MAX];
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
@@ -69,7 +69,7 @@ bool scratch_is_golden(const char *name, const char *text)
 unsigned scratch_count(const char *text, const char *what)
 {
     unsigned n = 0;
-    for (; (text = strstr(text, what)) != NULL; text += strlen(what))
+    for (; (text = strstr(text, what)); text += strlen(what))
         n++;
     return n;
 }

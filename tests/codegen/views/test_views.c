@@ -141,7 +141,7 @@ static void count_tree(const json_t *node, unsigned *composites, unsigned *leave
 {
     const json_t *inside = json_object_get(node, "inside");
     *composites += inside != NULL;
-    *leaves += inside == NULL;
+    *leaves += !inside;
     cr_expect_eq(scratch_count(string_at(node, "svg"), "<svg "), inside != NULL);
     *links += scratch_count(string_at(node, "svg"), "xlink:href=\"#");
     for (size_t i = 0; i < json_array_size(inside); i++)

@@ -144,10 +144,9 @@ static bool fresh_run_exists(uint32_t pages, uint32_t align)
 static void recycle(void)
 {
     memory_recycle(ref.memory);
-    for (uint32_t i = 0; i < VIRTUAL; i++) {
+    for (uint32_t i = 0; i < VIRTUAL; i++)
         if (model.page[i].state == RETIRED)
             model.page[i].state = FRESH;
-    }
     done[8]++;
 }
 
@@ -156,10 +155,9 @@ static void recycle(void)
 /* Are `pages` pages from `first` on fresh? */
 static bool fresh_from(uint32_t first, uint32_t pages)
 {
-    for (uint32_t i = 0; i < pages; i++) {
+    for (uint32_t i = 0; i < pages; i++)
         if (first + i >= VIRTUAL || model.page[first + i].state != FRESH)
             return false;
-    }
     return true;
 }
 
@@ -277,14 +275,12 @@ static void remap(void)
                  "another process");
     if (expected != MEMORY_OK)
         return;
-    for (uint32_t i = 0; i < pages; i++) {
+    for (uint32_t i = 0; i < pages; i++)
         if (moves[i])
             model_unmap(first + i);
-    }
-    for (uint32_t i = 0; i < pages; i++) {
+    for (uint32_t i = 0; i < pages; i++)
         if (moves[i])
             model_map(first + i, a.pid, gpu, model.page[first + i].flags);
-    }
     done[2]++;
 }
 
@@ -360,10 +356,9 @@ static void end_process(void)
 {
     uint32_t pid = 1 + pick(PIDS - 1);
     memory_free_process(ref, pid);
-    for (uint32_t i = model.count; i-- > 0;) {
+    for (uint32_t i = model.count; i-- > 0;)
         if (model.allocation[i].pid == pid)
             model_drop(i);
-    }
     done[6]++;
 }
 

@@ -15,9 +15,8 @@ static char folder[] = "/tmp/heddle-test-opencl-XXXXXX";
 
 static void begin(void)
 {
-    if (!opencl_compiler_is_available("gfx803")) {
+    if (!opencl_compiler_is_available("gfx803"))
         cr_skip_test("clang-19, lld-19 or rocm-device-libs is missing: no OpenCL C was compiled");
-    }
     cr_assert(mkdtemp(folder));
     setenv("HEDDLE_CACHE", folder, 1);
 }
@@ -26,9 +25,8 @@ static void end(void)
 {
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (strncmp(folder, "/tmp/heddle-test-opencl-", 24) == 0) {
+    if (strncmp(folder, "/tmp/heddle-test-opencl-", 24) == 0)
         cr_expect_eq(system(command), 0);
-    }
 }
 
 TestSuite(opencl_compiler, .init = begin, .fini = end);
@@ -263,9 +261,8 @@ Test(opencl_compiler, options_change_the_code)
                       "%s makes what %s makes", options[i], options[before]);
         }
     }
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         opencl_built_release(&built[i]);
-    }
 }
 
 /* ---- linking ---- */
@@ -335,16 +332,14 @@ static int count_entries(bool damage)
     snprintf(path, sizeof path, "%s/opencl", folder);
     DIR *directory = opendir(path);
     for (const struct dirent *each; directory && (each = readdir(directory));) {
-        if (each->d_name[0] == '.') {
+        if (each->d_name[0] == '.')
             continue;
-        }
         snprintf(path, sizeof path, "%s/opencl/%s", folder, each->d_name);
         cr_expect(!damage || truncate(path, 100) == 0);
         count++;
     }
-    if (directory) {
+    if (directory)
         closedir(directory);
-    }
     return count;
 }
 

@@ -284,7 +284,7 @@ static uint32_t open_count(void)
 static void add_op(enum api_call call, uint16_t stream, const struct set *after)
 {
     op_waits[ops.count].count = 0;
-    if (after != NULL)
+    if (after)
         op_waits[ops.count] = *after;
     ops.stream[ops.count] = stream;
     ops.call[ops.count++] = (uint16_t)call;
@@ -349,8 +349,8 @@ static void complete_random(void)
     if (expected >= 0 && !is_over(&op_waits[expected]))
         expected = -1;
     const struct api_stream_operation *head = api_stream_head(&streams, stream);
-    cr_assert_eq(head == NULL, expected < 0, "stream %u", stream);
-    if (head == NULL)
+    cr_assert_eq(!head, expected < 0, "stream %u", stream);
+    if (!head)
         return;
     uint64_t ticket;
     bool answers = api_stream_complete(&streams, stream, &ticket);

@@ -24,10 +24,9 @@ struct wire_case {
 static uint32_t events(uint32_t leaf, enum probe_event event, uint64_t *cycles)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < probe_logged; i++) {
+    for (uint32_t i = 0; i < probe_logged; i++)
         if (probe_log[i].leaf == leaf && probe_log[i].event == event)
             cycles[count++] = probe_log[i].cycle;
-    }
     return count;
 }
 

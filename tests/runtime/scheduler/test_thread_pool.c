@@ -113,7 +113,7 @@ static unsigned threads_of_process(void)
 {
     unsigned count = 0;
     DIR *folder = opendir("/proc/self/task");
-    for (const struct dirent *one; (one = readdir(folder)) != NULL;)
+    for (const struct dirent *one; (one = readdir(folder));)
         count += one->d_name[0] != '.';
     closedir(folder);
     return count;

@@ -87,13 +87,12 @@ LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint3
     static const uint32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     lanes_vector wrong = {0}, expected = lanes_get(numbers) * step + start;
     const lanes_vector stride = (lanes_vector){0} + step * LANES_AT_ONCE;
-    if (exec == UINT64_MAX) {
+    if (exec == UINT64_MAX)
         for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE, expected += stride)
             wrong |= lanes_get(value + lane) ^ expected;
-    } else {
+    else
         for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE, expected += stride)
             wrong |= (lanes_get(value + lane) ^ expected) & lanes_active(exec, lane);
-    }
     return lanes_are_zero(wrong);
 }
 

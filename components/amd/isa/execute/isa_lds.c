@@ -477,9 +477,8 @@ static enum isa_status run_one(struct isa_context *ctx, struct isa_wave *wave,
     if (!exec || (wave->mode & ISA_MODE_SKIP))
         return ISA_OK;
     struct lanes_span s = lanes_span_of(ctx->vgpr + ready->source[0], exec, ready->bytes);
-    if (!all_inside(ctx, &s, offset, ready->bytes)) {
+    if (!all_inside(ctx, &s, offset, ready->bytes))
         return PASTE(isa_lds_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
-    }
     char *lds = (char *)ctx->lds;
     struct lanes_memory memory = {lds, lds + ctx->lds_size};
     if (ready->memory == ISA_READY_STORE)

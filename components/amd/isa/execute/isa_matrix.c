@@ -341,12 +341,11 @@ static void multiply_doubles(const struct product *p)
     read_doubles(p->operands->a, p->operands->negative & 1, a);
     read_doubles(p->operands->b, p->operands->negative & 2, b);
     for (unsigned block = 0; block < p->form->blocks; block++)
-        for (unsigned i = 0; i < p->form->m; i++) {
+        for (unsigned i = 0; i < p->form->m; i++)
             if (p->form->m == 16)
                 double_row(p, a, b, i, block, 16);
             else
                 double_row(p, a, b, i, block, 4);
-        }
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */

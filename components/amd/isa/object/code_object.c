@@ -45,9 +45,8 @@ const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t a
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct code_object_segment *segment = &object->segments[i];
         if (address >= segment->address && address - segment->address <= segment->file_size
-            && size <= segment->file_size - (address - segment->address)) {
+            && size <= segment->file_size - (address - segment->address))
             return segment->bytes + (address - segment->address);
-        }
     }
     return NULL;
 }
@@ -58,9 +57,8 @@ static bool in_memory(const struct code_object *object, uint64_t address, uint64
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct code_object_segment *segment = &object->segments[i];
         if (address >= segment->address && address - segment->address <= segment->memory_size
-            && size <= segment->memory_size - (address - segment->address)) {
+            && size <= segment->memory_size - (address - segment->address))
             return true;
-        }
     }
     return false;
 }
@@ -68,9 +66,8 @@ static bool in_memory(const struct code_object *object, uint64_t address, uint64
 static bool read_header(struct code_object *object, Elf *elf)
 {
     GElf_Ehdr header;
-    if (gelf_getclass(elf) != ELFCLASS64 || !gelf_getehdr(elf, &header)) {
+    if (gelf_getclass(elf) != ELFCLASS64 || !gelf_getehdr(elf, &header))
         return code_object_fail(object, "not a 64-bit ELF file");
-    }
     if (header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != ELF_MACHINE_AMDGPU) {
         return code_object_fail(object, "ELF file is for machine %u, not for an AMD GPU (224)",
                                 header.e_machine);
@@ -126,22 +123,18 @@ static bool add_segment(struct code_object *object, const GElf_Phdr *header)
 static bool read_segments(struct code_object *object, Elf *elf)
 {
     size_t count = 0;
-    if (elf_getphdrnum(elf, &count) != 0 || count > object->image_size / 56) {
+    if (elf_getphdrnum(elf, &count) != 0 || count > object->image_size / 56)
         return code_object_fail(object, "ELF file has a damaged program header table");
-    }
     object->segments = region_take_array(&object->memory, count, sizeof *object->segments);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (!gelf_getphdr(elf, (int)i, &header)) {
+        if (!gelf_getphdr(elf, (int)i, &header))
             return code_object_fail(object, "ELF file has a damaged program header table");
-        }
-        if (header.p_type == PT_LOAD && header.p_memsz > 0 && !add_segment(object, &header)) {
+        if (header.p_type == PT_LOAD && header.p_memsz > 0 && !add_segment(object, &header))
             return false;
-        }
     }
-    if (object->segment_count == 0) {
+    if (object->segment_count == 0)
         return code_object_fail(object, "code object has nothing to load");
-    }
     qsort(object->segments, object->segment_count, sizeof *object->segments, compare_segments);
     uint64_t end = 0;
     for (size_t i = 0; i < object->segment_count; i++) {
@@ -160,9 +153,8 @@ static bool read_segments(struct code_object *object, Elf *elf)
 static bool is_wanted(const GElf_Sym *symbol)
 {
     unsigned type = GELF_ST_TYPE(symbol->st_info);
-    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE) {
+    if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE)
         return false;
-    }
     return type == SYMBOL_TYPE_HSA_KERNEL
            || (GELF_ST_BIND(symbol->st_info) != STB_LOCAL
                && (type == STT_OBJECT || type == STT_FUNC));
@@ -172,21 +164,18 @@ static bool read_symbol_section(struct code_object *object, Elf *elf, Elf_Scn *s
                                 const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    if (!data || header->sh_entsize != 24) {
+    if (!data || header->sh_entsize != 24)
         return code_object_fail(object, "ELF file has a damaged symbol table");
-    }
     size_t count = data->d_size / 24;
     struct code_object_symbol *list =
         region_take_array(&object->memory, object->symbol_count + count, sizeof *list);
-    if (object->symbol_count > 0) {
+    if (object->symbol_count > 0)
         memcpy(list, object->symbols, object->symbol_count * sizeof *list);
-    }
     object->symbols = list;
     for (size_t i = 0; i < count; i++) {
         GElf_Sym symbol;
-        if (!gelf_getsym(data, (int)i, &symbol) || !is_wanted(&symbol)) {
+        if (!gelf_getsym(data, (int)i, &symbol) || !is_wanted(&symbol))
             continue;
-        }
         const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
         if (!name || !in_memory(object, symbol.st_value, symbol.st_size)) {
             return code_object_fail(object, "symbol %zu ('%.80s') lies outside of the segments", i,
@@ -214,23 +203,19 @@ static bool read_symbols(struct code_object *object, Elf *elf)
 {
     static const GElf_Word types[] = {SHT_DYNSYM, SHT_SYMTAB};
     for (size_t t = 0; t < 2; t++) {
-        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
             GElf_Shdr header;
             if (gelf_getshdr(section, &header) && header.sh_type == types[t]
-                && !read_symbol_section(object, elf, section, &header)) {
+                && !read_symbol_section(object, elf, section, &header))
                 return false;
-            }
         }
     }
-    if (object->symbol_count > 1) {
+    if (object->symbol_count > 1)
         qsort(object->symbols, object->symbol_count, sizeof *object->symbols, compare_symbols);
-    }
     size_t kept = 0;
-    for (size_t i = 0; i < object->symbol_count; i++) {
-        if (kept == 0 || compare_symbols(&object->symbols[kept - 1], &object->symbols[i]) != 0) {
+    for (size_t i = 0; i < object->symbol_count; i++)
+        if (kept == 0 || compare_symbols(&object->symbols[kept - 1], &object->symbols[i]) != 0)
             object->symbols[kept++] = object->symbols[i];
-        }
-    }
     object->symbol_count = kept;
     return true;
 }
@@ -240,9 +225,8 @@ static bool add_relocation(struct code_object *object, Elf *elf, Elf_Scn *symbol
 {
     uint32_t type = (uint32_t)GELF_R_TYPE(entry->r_info);
     uint64_t width = code_object_relocation_width(type);
-    if (type == 0) {
+    if (type == 0)
         return true;
-    }
     if (width == 0) {
         return code_object_fail(object, "relocation of type %u at 0x%" PRIx64 " is not known", type,
                                 entry->r_offset);
@@ -275,43 +259,38 @@ static bool read_relocation_section(struct code_object *object, Elf *elf, Elf_Sc
                                     const GElf_Shdr *header)
 {
     Elf_Data *data = elf_getdata(section, NULL);
-    if (!data || header->sh_entsize != 24) {
+    if (!data || header->sh_entsize != 24)
         return code_object_fail(object, "ELF file has a damaged relocation table");
-    }
     GElf_Shdr symbols_header = {0};
     Elf_Scn *symbols = elf_getscn(elf, header->sh_link);
     if (symbols
-        && (!gelf_getshdr(symbols, &symbols_header) || symbols_header.sh_type != SHT_DYNSYM)) {
+        && (!gelf_getshdr(symbols, &symbols_header) || symbols_header.sh_type != SHT_DYNSYM))
         symbols = NULL;
-    }
     size_t count = data->d_size / 24;
     struct code_object_relocation *list =
         region_take_array(&object->memory, object->relocation_count + count, sizeof *list);
-    if (object->relocation_count > 0) {
+    if (object->relocation_count > 0)
         memcpy(list, object->relocations, object->relocation_count * sizeof *list);
-    }
     object->relocations = list;
     for (size_t i = 0; i < count; i++) {
         GElf_Rela entry;
         if (gelf_getrela(data, (int)i, &entry)
-            && !add_relocation(object, elf, symbols, &symbols_header, &entry)) {
+            && !add_relocation(object, elf, symbols, &symbols_header, &entry))
             return false;
-        }
     }
     return true;
 }
 
 static bool read_relocations(struct code_object *object, Elf *elf)
 {
-    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+    for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section));) {
         GElf_Shdr header;
         /* Only tables that are themselves loaded are for the loader; others are the linker's
          * leftovers. */
         if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA
             && (header.sh_flags & SHF_ALLOC) != 0
-            && !read_relocation_section(object, elf, section, &header)) {
+            && !read_relocation_section(object, elf, section, &header))
             return false;
-        }
     }
     return true;
 }
@@ -348,23 +327,20 @@ static void read_notes(struct code_object *object, const uint8_t *bytes, size_t 
         uint32_t type = code_object_u32(bytes + at + 8);
         const uint8_t *name = bytes + at + 12;
         uint64_t name_room = (name_size + 3) / 4 * 4, note_room = (note_size + 3) / 4 * 4;
-        if (name_room > size - at - 12 || note_size > size - at - 12 - name_room) {
+        if (name_room > size - at - 12 || note_size > size - at - 12 - name_room)
             return;
-        }
         const uint8_t *note = name + name_room;
         if (name_size == 4 && memcmp(name, "AMD", 4) == 0) {
-            if (type == NOTE_HSA_METADATA) {
+            if (type == NOTE_HSA_METADATA)
                 *metadata = (struct metadata){note, note_size, true};
-            } else if (type == NOTE_HSA_ISA_VERSION) {
+            else if (type == NOTE_HSA_ISA_VERSION)
                 read_isa_note(object, note, note_size);
-            }
         } else if (name_size == 7 && memcmp(name, "AMDGPU", 7) == 0
                    && type == NOTE_AMDGPU_METADATA) {
             *metadata = (struct metadata){note, note_size, false};
         }
-        if (note_room > size - at - 12 - name_room) {
+        if (note_room > size - at - 12 - name_room)
             return;
-        }
         at += 12 + name_room + note_room;
     }
 }
@@ -378,9 +354,8 @@ static bool read_metadata(struct code_object *object, Elf *elf)
         GElf_Phdr header;
         if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_NOTE
             && header.p_offset <= object->image_size
-            && header.p_filesz <= object->image_size - header.p_offset) {
+            && header.p_filesz <= object->image_size - header.p_offset)
             read_notes(object, object->image + header.p_offset, header.p_filesz, &metadata);
-        }
     }
     if (!metadata.bytes || metadata.size > NOTE_SIZE_MAX) {
         return code_object_fail(object,
@@ -397,16 +372,13 @@ static bool read_metadata(struct code_object *object, Elf *elf)
 
 static bool read_elf(struct code_object *object, Elf *elf)
 {
-    if (elf_kind(elf) != ELF_K_ELF) {
+    if (elf_kind(elf) != ELF_K_ELF)
         return code_object_fail(object, "not an ELF file");
-    }
     if (!read_header(object, elf) || !read_segments(object, elf) || !read_symbols(object, elf)
-        || !read_relocations(object, elf) || !read_metadata(object, elf)) {
+        || !read_relocations(object, elf) || !read_metadata(object, elf))
         return false;
-    }
-    if (object->target.gfx[0] == '\0') {
+    if (object->target.gfx[0] == '\0')
         return code_object_fail(object, "code object does not say its architecture");
-    }
     return code_object_read_descriptors(object);
 }
 
@@ -418,19 +390,16 @@ bool code_object_recognise(const void *bytes, size_t size)
 bool code_object_read(struct code_object *object, const void *bytes, size_t size)
 {
     *object = (struct code_object){.memory = {.what = "a code object"}};
-    if (!code_object_recognise(bytes, size)) {
+    if (!code_object_recognise(bytes, size))
         return code_object_fail(object, "not an ELF file");
-    }
     object->image = region_take(&object->memory, size);
     object->image_size = size;
     memcpy(object->image, bytes, size);
-    if (elf_version(EV_CURRENT) == EV_NONE) {
+    if (elf_version(EV_CURRENT) == EV_NONE)
         return code_object_fail(object, "libelf is too old");
-    }
     Elf *elf = elf_memory((char *)object->image, size);
-    if (!elf) {
+    if (!elf)
         return code_object_fail(object, "damaged ELF file: %s", elf_errmsg(-1));
-    }
     bool sound = read_elf(object, elf);
     elf_end(elf);
     return sound;
@@ -439,11 +408,9 @@ bool code_object_read(struct code_object *object, const void *bytes, size_t size
 const struct code_object_kernel *code_object_find_kernel(const struct code_object *object,
                                                          const char *name)
 {
-    for (size_t i = 0; i < object->kernel_count; i++) {
-        if (strcmp(object->kernels[i].name, name) == 0) {
+    for (size_t i = 0; i < object->kernel_count; i++)
+        if (strcmp(object->kernels[i].name, name) == 0)
             return &object->kernels[i];
-        }
-    }
     return NULL;
 }
 

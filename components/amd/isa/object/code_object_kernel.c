@@ -68,16 +68,14 @@ enum code_object_value_kind code_object_value_kind_of(const char *text, size_t l
 {
     for (unsigned kind = 0; kind < CODE_OBJECT_VALUE_UNKNOWN; kind++) {
         const char *name = kind_names[kind][v3 ? 0 : 1];
-        if (strlen(name) == length && length > 0 && memcmp(name, text, length) == 0) {
+        if (strlen(name) == length && length > 0 && memcmp(name, text, length) == 0)
             return kind;
-        }
     }
     /* A hidden argument that this reader does not know is left zero, as the guide asks of older
      * runtimes. */
     const char *prefix = v3 ? "hidden_" : "Hidden";
-    if (length > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0) {
+    if (length > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0)
         return CODE_OBJECT_VALUE_HIDDEN_NONE;
-    }
     return CODE_OBJECT_VALUE_UNKNOWN;
 }
 
@@ -85,11 +83,9 @@ bool code_object_read_target(struct code_object *object, uint32_t flags)
 {
     struct code_object_target *target = &object->target;
     uint32_t machine = flags & 0xff;
-    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
-        if (machines[i].machine == machine) {
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+        if (machines[i].machine == machine)
             snprintf(target->gfx, sizeof target->gfx, "%s", machines[i].gfx);
-        }
-    }
     if (object->version >= 4) {
         target->xnack = (enum code_object_feature)(flags >> 8 & 3);
         target->sramecc = (enum code_object_feature)(flags >> 10 & 3);
@@ -203,9 +199,8 @@ static bool choose_kernarg_size(struct code_object *object, struct code_object_k
                                 kernel->name, described);
     }
     if (described
-        && (kernel->stated[0] != CODE_OBJECT_UNSTATED || described > kernel->kernarg_size)) {
+        && (kernel->stated[0] != CODE_OBJECT_UNSTATED || described > kernel->kernarg_size))
         kernel->kernarg_size = (uint32_t)described;
-    }
     return true;
 }
 
@@ -246,9 +241,8 @@ static bool check_facts(struct code_object *object, const struct code_object_ker
         uint32_t stated = kernel->stated[i], described;
         memcpy(&described, (const char *)kernel + fact->member, sizeof described);
         if (stated == CODE_OBJECT_UNSTATED || stated == described
-            || (fact->may_be_more && stated < described)) {
+            || (fact->may_be_more && stated < described))
             continue;
-        }
         return code_object_fail(object,
                                 "kernel '%.120s': its metadata contradicts its descriptor: %s is "
                                 "%u, and the descriptor says %u",
@@ -307,9 +301,8 @@ bool code_object_read_descriptors(struct code_object *object)
             v2 ? read_descriptor_v2 : read_descriptor_v3;
         if (!read(object, kernel, at) || !check_entry(object, kernel)
             || !check_user_registers(object, kernel) || !check_facts(object, kernel)
-            || !code_object_check_arguments(object, kernel)) {
+            || !code_object_check_arguments(object, kernel))
             return false;
-        }
     }
     return true;
 }

@@ -43,17 +43,15 @@ uint64_t code_object_relocation_width(uint32_t type)
 static void extend(uint64_t *end, uint64_t offset, uint64_t size, size_t limit)
 {
     uint64_t last = offset <= limit && size <= limit - offset ? offset + size : limit;
-    if (last > *end) {
+    if (last > *end)
         *end = last;
-    }
 }
 
 size_t code_object_image_size(const void *bytes, size_t limit)
 {
     const uint8_t *at = bytes;
-    if (limit < 64 || !code_object_recognise(bytes, limit) || at[EI_CLASS] != ELFCLASS64) {
+    if (limit < 64 || !code_object_recognise(bytes, limit) || at[EI_CLASS] != ELFCLASS64)
         return 0;
-    }
     /* Elf64_Ehdr: e_phoff at 32, e_shoff at 40, e_phnum at 56, e_shnum at 60. */
     uint64_t programs = code_object_u64(at + 32), sections = code_object_u64(at + 40);
     uint64_t program_count = code_object_u16(at + 56), section_count = code_object_u16(at + 60);
@@ -70,9 +68,8 @@ size_t code_object_image_size(const void *bytes, size_t limit)
         if (sections <= limit && (i + 1) * 64 <= limit - sections) {
             const uint8_t *header =
                 at + sections + i * 64; /* sh_type 4, sh_offset 24, sh_size 32 */
-            if (code_object_u32(header + 4) != SHT_NOBITS) {
+            if (code_object_u32(header + 4) != SHT_NOBITS)
                 extend(&end, code_object_u64(header + 24), code_object_u64(header + 32), limit);
-            }
         }
     }
     return end;
@@ -106,8 +103,7 @@ void code_object_load(const struct code_object *object, uint64_t base, uint8_t *
     for (size_t i = 0; i < object->relocation_count; i++) {
         const struct code_object_relocation *relocation = &object->relocations[i];
         uint64_t value = relocated_value(relocation, base);
-        for (uint64_t byte = 0; byte < code_object_relocation_width(relocation->type); byte++) {
+        for (uint64_t byte = 0; byte < code_object_relocation_width(relocation->type); byte++)
             memory[relocation->address + byte] = (uint8_t)(value >> (8 * byte));
-        }
     }
 }

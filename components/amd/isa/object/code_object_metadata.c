@@ -20,9 +20,8 @@ struct head {
 static uint64_t big_endian(const uint8_t *bytes, size_t count)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         value = value << 8 | bytes[i];
-    }
     return value;
 }
 
@@ -47,23 +46,20 @@ static bool read_head(const uint8_t *bytes, size_t size, struct head *head)
         [0x1c] = {2, 0, 1}, [0x1d] = {4, 0, 1}, /* array */
         [0x1e] = {2, 0, 2}, [0x1f] = {4, 0, 2}, /* map */
     };
-    if (size == 0) {
+    if (size == 0)
         return false;
-    }
     uint8_t first = bytes[0];
     *head = (struct head){.size = 1};
-    if (first < 0x80 || first >= 0xe0) {
+    if (first < 0x80 || first >= 0xe0)
         return true;
-    }
     if (first < 0xc0) {
         head->values = first < 0x90 ? 2u * (first & 15u) : first < 0xa0 ? first & 15u : 0;
         head->text = first >= 0xa0 ? first & 31u : 0;
         return true;
     }
     unsigned row = first - 0xc0u;
-    if (row == 1 || size - 1 < wide[row].length_size) {
+    if (row == 1 || size - 1 < wide[row].length_size)
         return false;
-    }
     uint64_t length = big_endian(bytes + 1, wide[row].length_size);
     head->size += wide[row].length_size;
     head->text = wide[row].fixed + (wide[row].inside == 0 ? length : 0);
@@ -79,25 +75,21 @@ static bool is_plausible(const uint8_t *bytes, size_t size)
     size_t at = 0;
     for (;;) {
         while (left[depth] == 0) {
-            if (depth == 0) {
+            if (depth == 0)
                 return true;
-            }
             depth--;
         }
         left[depth]--;
         struct head head;
-        if (!read_head(bytes + at, size - at, &head)) {
+        if (!read_head(bytes + at, size - at, &head))
             return false;
-        }
         at += head.size;
-        if (head.text > size - at || head.values > size - at) {
+        if (head.text > size - at || head.values > size - at)
             return false;
-        }
         at += head.text;
         if (head.values > 0) {
-            if (++depth == NESTING_MAX) {
+            if (++depth == NESTING_MAX)
                 return false;
-            }
             left[depth] = head.values;
         }
     }
@@ -105,15 +97,13 @@ static bool is_plausible(const uint8_t *bytes, size_t size)
 
 static const msgpack_object *find_member(const msgpack_object *map, const char *key)
 {
-    if (!map || map->type != MSGPACK_OBJECT_MAP) {
+    if (!map || map->type != MSGPACK_OBJECT_MAP)
         return NULL;
-    }
     for (uint32_t i = 0; i < map->via.map.size; i++) {
         const msgpack_object *each = &map->via.map.ptr[i].key;
         if (each->type == MSGPACK_OBJECT_STR && each->via.str.size == strlen(key)
-            && memcmp(each->via.str.ptr, key, each->via.str.size) == 0) {
+            && memcmp(each->via.str.ptr, key, each->via.str.size) == 0)
             return &map->via.map.ptr[i].val;
-        }
     }
     return NULL;
 }
@@ -121,18 +111,16 @@ static const msgpack_object *find_member(const msgpack_object *map, const char *
 static uint32_t find_number(const msgpack_object *map, const char *key, uint32_t otherwise)
 {
     const msgpack_object *value = find_member(map, key);
-    if (!value || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER) {
+    if (!value || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
         return otherwise;
-    }
     return value->via.u64 >= UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)value->via.u64;
 }
 
 static const char *find_text(struct code_object *object, const msgpack_object *map, const char *key)
 {
     const msgpack_object *value = find_member(map, key);
-    if (!value || value->type != MSGPACK_OBJECT_STR) {
+    if (!value || value->type != MSGPACK_OBJECT_STR)
         return "";
-    }
     return region_strndup(&object->memory, value->via.str.ptr, value->via.str.size);
 }
 
@@ -172,9 +160,8 @@ static bool read_argument(struct code_object *object, const msgpack_object *map,
     argument->is_volatile = find_truth(map, ".is_volatile");
     argument->is_pipe = find_truth(map, ".is_pipe");
     argument->kind = CODE_OBJECT_VALUE_UNKNOWN;
-    if (kind && kind->type == MSGPACK_OBJECT_STR) {
+    if (kind && kind->type == MSGPACK_OBJECT_STR)
         argument->kind = code_object_value_kind_of(kind->via.str.ptr, kind->via.str.size, true);
-    }
     if (argument->kind == CODE_OBJECT_VALUE_UNKNOWN) {
         return code_object_fail(object, "argument %u of kernel '%.120s' is of an unknown kind",
                                 index, kernel->name);
@@ -193,9 +180,8 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
                                 descriptor);
     }
     kernel->descriptor_address = symbol->address;
-    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++)
         kernel->stated[i] = find_number(map, code_object_facts[i].key, CODE_OBJECT_UNSTATED);
-    }
     kernel->kernarg_size = kernel->stated[0] == CODE_OBJECT_UNSTATED ? 0 : kernel->stated[0];
     kernel->kernarg_align = find_number(map, ".kernarg_segment_align", 8);
     kernel->max_group_threads = find_number(map, ".max_flat_workgroup_size", 0);
@@ -210,17 +196,14 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
     }
     kernel->kernarg_align = kernel->kernarg_align < 4 ? 4 : kernel->kernarg_align;
     const msgpack_object *arguments = find_member(map, ".args");
-    if (!arguments || arguments->type != MSGPACK_OBJECT_ARRAY) {
+    if (!arguments || arguments->type != MSGPACK_OBJECT_ARRAY)
         return true;
-    }
     kernel->argument_count = arguments->via.array.size;
     kernel->arguments =
         region_take_array(&object->memory, kernel->argument_count, sizeof *kernel->arguments);
-    for (uint32_t i = 0; i < kernel->argument_count; i++) {
-        if (!read_argument(object, &arguments->via.array.ptr[i], kernel, i)) {
+    for (uint32_t i = 0; i < kernel->argument_count; i++)
+        if (!read_argument(object, &arguments->via.array.ptr[i], kernel, i))
             return false;
-        }
-    }
     return true;
 }
 
@@ -244,19 +227,15 @@ static bool read_formats(struct code_object *object, const msgpack_object *forma
 static bool read_root(struct code_object *object, const msgpack_object *root)
 {
     const msgpack_object *kernels = find_member(root, "amdhsa.kernels");
-    if (!kernels) {
+    if (!kernels)
         return true; /* device functions and variables only */
-    }
-    if (kernels->type != MSGPACK_OBJECT_ARRAY
-        || kernels->via.array.size > CODE_OBJECT_KERNELS_MAX) {
+    if (kernels->type != MSGPACK_OBJECT_ARRAY || kernels->via.array.size > CODE_OBJECT_KERNELS_MAX)
         return code_object_fail(object, "metadata has a damaged list of kernels");
-    }
     uint32_t count = kernels->via.array.size;
     object->kernels = region_take_array(&object->memory, count, sizeof *object->kernels);
     for (uint32_t i = 0; i < count; i++) {
-        if (!read_kernel(object, &kernels->via.array.ptr[i], &object->kernels[i])) {
+        if (!read_kernel(object, &kernels->via.array.ptr[i], &object->kernels[i]))
             return false;
-        }
         object->kernel_count++;
     }
     return read_formats(object, find_member(root, "amdhsa.printf"));
@@ -265,9 +244,8 @@ static bool read_root(struct code_object *object, const msgpack_object *root)
 bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes,
                                        size_t size)
 {
-    if (!is_plausible(bytes, size)) {
+    if (!is_plausible(bytes, size))
         return code_object_fail(object, "metadata is damaged: a value is larger than the note");
-    }
     msgpack_unpacked result;
     msgpack_unpacked_init(&result);
     bool sound =

@@ -39,9 +39,8 @@ static uint32_t value_number(const struct line *line)
 {
     uint64_t number = 0;
     for (size_t i = 0; i < line->value_length && number <= UINT32_MAX; i++) {
-        if (line->value[i] < '0' || line->value[i] > '9') {
+        if (line->value[i] < '0' || line->value[i] > '9')
             return UINT32_MAX;
-        }
         number = number * 10 + (unsigned)(line->value[i] - '0');
     }
     return number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
@@ -55,9 +54,8 @@ static void trim_value(struct line *line)
     }
     while (line->value_length > 0
            && (line->value[line->value_length - 1] == ' '
-               || line->value[line->value_length - 1] == '\r')) {
+               || line->value[line->value_length - 1] == '\r'))
         line->value_length--;
-    }
     char quote = line->value_length >= 2 ? line->value[0] : 0;
     if ((quote == '\'' || quote == '"') && line->value[line->value_length - 1] == quote) {
         line->value++;
@@ -70,19 +68,16 @@ static bool split_line(const char *text, size_t length, struct line *line)
 {
     size_t at = 0;
     *line = (struct line){0};
-    while (at < length && text[at] == ' ') {
+    while (at < length && text[at] == ' ')
         at++;
-    }
     if (at + 1 < length && text[at] == '-' && text[at + 1] == ' ') {
         line->is_item = true;
-        for (at++; at < length && text[at] == ' ';) {
+        for (at++; at < length && text[at] == ' ';)
             at++;
-        }
     }
     const char *colon = at < length ? memchr(text + at, ':', length - at) : NULL;
-    if (!colon || at > 1000) {
+    if (!colon || at > 1000)
         return false;
-    }
     line->column = (int)at;
     line->key = text + at;
     line->key_length = (size_t)(colon - line->key);
@@ -101,9 +96,8 @@ static char *copy_value(struct yaml_reader *reader, const struct line *line)
 static bool finish_argument(struct yaml_reader *reader)
 {
     struct code_object_argument *argument = reader->argument;
-    if (!argument) {
+    if (!argument)
         return true;
-    }
     uint32_t align = reader->argument_align;
     if (align == 0 || align > 4096 || (align & (align - 1)) != 0
         || argument->size > CODE_OBJECT_KERNARG_MAX
@@ -112,9 +106,8 @@ static bool finish_argument(struct yaml_reader *reader)
                                 reader->kernel->argument_count, reader->kernel->name);
     }
     uint32_t end = 0;
-    if (reader->kernel->argument_count > 1) {
+    if (reader->kernel->argument_count > 1)
         end = argument[-1].offset + argument[-1].size;
-    }
     argument->offset = (end + align - 1) / align * align;
     reader->argument = NULL;
     return argument->offset <= CODE_OBJECT_KERNARG_MAX
@@ -137,15 +130,14 @@ static void begin_argument(struct yaml_reader *reader)
 static void read_argument_line(struct yaml_reader *reader, const struct line *line)
 {
     struct code_object_argument *argument = reader->argument;
-    if (key_is(line, "Name")) {
+    if (key_is(line, "Name"))
         argument->name = copy_value(reader, line);
-    } else if (key_is(line, "Size")) {
+    else if (key_is(line, "Size"))
         argument->size = value_number(line);
-    } else if (key_is(line, "Align")) {
+    else if (key_is(line, "Align"))
         reader->argument_align = value_number(line);
-    } else if (key_is(line, "ValueKind")) {
+    else if (key_is(line, "ValueKind"))
         argument->kind = code_object_value_kind_of(line->value, line->value_length, false);
-    }
 }
 
 /* Begins a kernel. Its arguments come from the rest of one array that has room for one argument a
@@ -153,35 +145,29 @@ static void read_argument_line(struct yaml_reader *reader, const struct line *li
 static bool begin_kernel(struct yaml_reader *reader)
 {
     struct code_object *object = reader->object;
-    if (object->kernel_count == CODE_OBJECT_KERNELS_MAX) {
+    if (object->kernel_count == CODE_OBJECT_KERNELS_MAX)
         return code_object_fail(object, "metadata has too many kernels");
-    }
     struct code_object_argument *arguments = object->kernels[0].arguments;
-    if (reader->kernel) {
+    if (reader->kernel)
         arguments = reader->kernel->arguments + reader->kernel->argument_count;
-    }
     reader->kernel = &object->kernels[object->kernel_count++];
     *reader->kernel = (struct code_object_kernel){
         .name = "", .vector_hint = "", .arguments = arguments, .kernarg_align = 8};
-    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++)
         reader->kernel->stated[i] = CODE_OBJECT_UNSTATED;
-    }
     return true;
 }
 
 static void read_kernel_line(struct yaml_reader *reader, const struct line *line)
 {
     struct code_object_kernel *kernel = reader->kernel;
-    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++) {
-        if (key_is(line, code_object_facts[i].key_v2)) {
+    for (size_t i = 0; i < CODE_OBJECT_FACTS; i++)
+        if (key_is(line, code_object_facts[i].key_v2))
             kernel->stated[i] = value_number(line);
-        }
-    }
-    if (key_is(line, "Name")) {
+    if (key_is(line, "Name"))
         kernel->name = copy_value(reader, line);
-    } else if (key_is(line, "MaxFlatWorkGroupSize")) {
+    else if (key_is(line, "MaxFlatWorkGroupSize"))
         kernel->max_group_threads = value_number(line);
-    }
 }
 
 static bool read_line(struct yaml_reader *reader, const struct line *line)
@@ -190,35 +176,30 @@ static bool read_line(struct yaml_reader *reader, const struct line *line)
         reader->in_kernels = key_is(line, "Kernels");
         return finish_argument(reader);
     }
-    if (!reader->in_kernels) {
+    if (!reader->in_kernels)
         return true;
-    }
     if (line->is_item && (!reader->kernel || line->column <= reader->kernel_column)) {
         reader->kernel_column = line->column;
         reader->argument_column = NO_COLUMN;
-        if (!finish_argument(reader) || !begin_kernel(reader)) {
+        if (!finish_argument(reader) || !begin_kernel(reader))
             return false;
-        }
     } else if (!reader->kernel) {
         return true;
     } else if (line->column <= reader->kernel_column) {
-        if (!finish_argument(reader)) {
+        if (!finish_argument(reader))
             return false;
-        }
         reader->argument_column = key_is(line, "Args") ? INT32_MAX : NO_COLUMN;
     } else if (line->is_item && reader->argument_column != NO_COLUMN
                && line->column <= reader->argument_column) {
-        if (!finish_argument(reader)) {
+        if (!finish_argument(reader))
             return false;
-        }
         reader->argument_column = line->column;
         begin_argument(reader);
     }
-    if (!reader->argument) {
+    if (!reader->argument)
         read_kernel_line(reader, line);
-    } else if (line->column == reader->argument_column) {
+    else if (line->column == reader->argument_column)
         read_argument_line(reader, line);
-    }
     return true;
 }
 
@@ -228,9 +209,8 @@ static bool find_descriptors(struct code_object *object)
     for (size_t i = 0; i < object->kernel_count; i++) {
         struct code_object_kernel *kernel = &object->kernels[i];
         const struct code_object_symbol *symbol = code_object_find_symbol(object, kernel->name);
-        if (!symbol) {
+        if (!symbol)
             return code_object_fail(object, "kernel '%.120s' has no symbol", kernel->name);
-        }
         kernel->descriptor_address = symbol->address;
         kernel->kernarg_size = kernel->stated[0] == CODE_OBJECT_UNSTATED ? 0 : kernel->stated[0];
         if (kernel->kernarg_size == 0 && kernel->argument_count > 0) {
@@ -247,9 +227,8 @@ bool code_object_read_metadata_yaml(struct code_object *object, const char *text
     struct yaml_reader reader = {.object = object, .argument_column = NO_COLUMN};
     size_t length = strnlen(text, size); /* the note is padded with NULs */
     size_t lines = 1;
-    for (size_t i = 0; i < length; i++) {
+    for (size_t i = 0; i < length; i++)
         lines += text[i] == '\n';
-    }
     object->kernels = region_take_array(&object->memory, lines, sizeof *object->kernels);
     object->kernels[0].arguments =
         region_take_array(&object->memory, lines, sizeof *object->kernels[0].arguments);
@@ -257,9 +236,8 @@ bool code_object_read_metadata_yaml(struct code_object *object, const char *text
         const char *end = memchr(text + at, '\n', length - at);
         size_t line_length = end ? (size_t)(end - (text + at)) : length - at;
         struct line line;
-        if (split_line(text + at, line_length, &line) && !read_line(&reader, &line)) {
+        if (split_line(text + at, line_length, &line) && !read_line(&reader, &line))
             return false;
-        }
         at += line_length + 1;
     }
     return finish_argument(&reader) && find_descriptors(object);

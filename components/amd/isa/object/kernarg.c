@@ -67,9 +67,8 @@ static void fill_hidden(const struct code_object_kernel *kernel,
     for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++) {
         const struct code_object_argument *argument = &kernel->arguments[i];
         uint64_t value = hidden_value(argument->kind, geometry);
-        for (uint32_t byte = 0; byte < argument->size; byte++) {
+        for (uint32_t byte = 0; byte < argument->size; byte++)
             buffer[argument->offset + byte] = byte < 8 ? (uint8_t)(value >> (8 * byte)) : 0;
-        }
     }
 }
 
@@ -91,9 +90,8 @@ int kernarg_fill(const struct code_object_kernel *kernel, void *const *values,
     memset(buffer, 0, kernarg_size(kernel));
     for (uint32_t i = 0; i < kernel->explicit_argument_count; i++) {
         const struct code_object_argument *argument = &kernel->arguments[i];
-        if (!values || !values[i]) {
+        if (!values || !values[i])
             return (int)i;
-        }
         memcpy(buffer + argument->offset, values[i], argument->size);
     }
     fill_hidden(kernel, geometry, buffer);
@@ -106,9 +104,8 @@ int kernarg_fill_packed(const struct code_object_kernel *kernel, const void *pac
     memset(buffer, 0, kernarg_size(kernel));
     for (uint32_t i = 0; i < kernel->explicit_argument_count; i++) {
         const struct code_object_argument *argument = &kernel->arguments[i];
-        if (!packed || size < argument->size || argument->offset > size - argument->size) {
+        if (!packed || size < argument->size || argument->offset > size - argument->size)
             return (int)i;
-        }
         memcpy(buffer + argument->offset, (const uint8_t *)packed + argument->offset,
                argument->size);
     }
@@ -118,9 +115,8 @@ int kernarg_fill_packed(const struct code_object_kernel *kernel, const void *pac
 
 static void put_u32(uint8_t *at, uint32_t value)
 {
-    for (unsigned byte = 0; byte < 4; byte++) {
+    for (unsigned byte = 0; byte < 4; byte++)
         at[byte] = (uint8_t)(value >> (8 * byte));
-    }
 }
 
 void kernarg_make_descriptor(const struct code_object *object,

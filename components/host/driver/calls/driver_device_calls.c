@@ -254,9 +254,8 @@ static bool calls_take(struct driver *d, void (*at_window_end)(struct component 
             s->size = *device_call_copy_size(driver_calls_payload(d, i));
             s->queue = m->copy.queue;
         }
-        if (message_kind(m) == DEVICE_CALL_FILL) {
+        if (message_kind(m) == DEVICE_CALL_FILL)
             s->queue = *device_call_fill_queue(driver_calls_payload(d, i));
-        }
         driver_calls_pop(d, i);
         s->phase = CALLS_TAKEN;
         engine_at_window_end(&d->io.base, at_window_end);

@@ -62,10 +62,9 @@ static void l2_note_flush(struct driver *d, uint32_t number)
 
 static void l2_note_left(struct driver *d, uint32_t pid)
 {
-    for (uint32_t i = 0; i < d->device_count; i++) {
+    for (uint32_t i = 0; i < d->device_count; i++)
         if (*l2_dirty_time(d, i, pid) > d->device[i].left_at)
             d->device[i].left_at = *l2_dirty_time(d, i, pid);
-    }
 }
 
 /* ---- flushes that commands need ---- */
@@ -74,10 +73,9 @@ static void l2_note_left(struct driver *d, uint32_t pid)
 static struct gpu_set flush_holders(const struct driver *d, struct gpu_set owners)
 {
     struct gpu_set holders = owners;
-    for (uint32_t i = 0; i < d->device_count; i++) {
+    for (uint32_t i = 0; i < d->device_count; i++)
         if (gpu_set_meets(&d->device[i].reached, &owners))
             gpu_set_put(&holders, i);
-    }
     return holders;
 }
 
@@ -89,20 +87,18 @@ static uint32_t flush_owner(const struct driver *d, const struct driver_command 
     uint32_t pid = program_find(driver_program(d), address)->pid;
     struct gpu_set owners =
         gpu_set_without(flush_holders(d, memory_owners(d, address, k->size)), &k->flushed);
-    for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;) {
+    for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;)
         if (l2_is_dirty(d, (uint32_t)i, pid))
             return (uint32_t)i;
-    }
     return DRIVER_NONE;
 }
 
 /* The first GPU whose L2 may be dirty, and that was not flushed for the fence, or DRIVER_NONE. */
 static uint32_t flush_left(const struct driver *d, const struct driver_command *k)
 {
-    for (uint32_t i = 0; i < d->gpu_count; i++) {
+    for (uint32_t i = 0; i < d->gpu_count; i++)
         if (!gpu_set_has(&k->flushed, i) && l2_is_dirty(d, i, k->pid))
             return i;
-    }
     return DRIVER_NONE;
 }
 
@@ -134,10 +130,9 @@ static bool command_flush_awaited(const struct driver *d, const struct driver_co
 {
     struct gpu_set owners = k->kind == DRIVER_FENCE ? gpu_set_first(d->gpu_count)
                                                     : flush_holders(d, command_owners(d, k));
-    for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;) {
+    for (int i = GPU_SET_NONE; (i = gpu_set_next(&owners, i + 1)) != GPU_SET_NONE;)
         if (d->device[i].flushing)
             return true;
-    }
     return false;
 }
 

@@ -18,10 +18,9 @@ static int slot_find(const struct driver *d, const struct driver_device *device)
     uint32_t count = (uint32_t)driver_params(d)->in_flight;
     if (device->slots_used >= count && device->slots_used != device->slots_of_launches)
         return -1;
-    for (uint32_t i = 0; i < count + DRIVER_SPARE_SLOTS; i++) {
+    for (uint32_t i = 0; i < count + DRIVER_SPARE_SLOTS; i++)
         if (driver_slot_at(device, i)->command == DRIVER_NONE)
             return (int)i;
-    }
     return -1;
 }
 
@@ -207,11 +206,10 @@ static enum copy_way copy_find_way(const struct driver *d, const struct driver_c
     if (gpu_set_next(&all, gpu_set_next(&all, 0) + 1) == GPU_SET_NONE)
         return COPY_INSIDE;
     for (int s = GPU_SET_NONE; (s = gpu_set_next(&sources, s + 1)) != GPU_SET_NONE;) {
-        for (int t = GPU_SET_NONE; (t = gpu_set_next(&targets, t + 1)) != GPU_SET_NONE;) {
+        for (int t = GPU_SET_NONE; (t = gpu_set_next(&targets, t + 1)) != GPU_SET_NONE;)
             if (copy_engine(d, (uint32_t)s, (uint32_t)t, k->move.source, k->move.address)
                 == DRIVER_NONE)
                 return COPY_BY_HOST;
-        }
     }
     return COPY_TO_PEERS;
 }

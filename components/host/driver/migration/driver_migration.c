@@ -92,10 +92,9 @@ static bool migrate_needs_pause(const struct driver *d)
 
 static bool migrate_is_idle(const struct driver *d)
 {
-    for (uint32_t i = 0; i < d->device_count; i++) {
+    for (uint32_t i = 0; i < d->device_count; i++)
         if (d->device[i].kernels_running || d->device[i].slots_used)
             return false;
-    }
     return true;
 }
 
@@ -117,10 +116,9 @@ static bool migrate_meets_copies(const struct driver *d)
 static struct gpu_set migrate_running(const struct driver *d)
 {
     struct gpu_set running = {{0}};
-    for (uint32_t i = 0; i < d->gpu_count; i++) {
+    for (uint32_t i = 0; i < d->gpu_count; i++)
         if (d->device[i].kernels_running || driver_queues_count(d))
             gpu_set_put(&running, i);
-    }
     return running;
 }
 

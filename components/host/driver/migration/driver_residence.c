@@ -95,10 +95,9 @@ static void residence_came(struct driver *d, uint32_t pid, uint64_t address, uin
 static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
-    for (uint64_t at = address; driver_move_count(d) && at < address + size; at += page) {
+    for (uint64_t at = address; driver_move_count(d) && at < address + size; at += page)
         if (page_table_look_up(driver_page_table(d), pid, at, &physical, &flags))
             residence_went(d, physical);
-    }
 }
 
 /* Is the page of the frame still there, and may it go? */

@@ -15,10 +15,9 @@
 
 static uint64_t code_copy_distance(uint32_t handle, uint32_t gpu, uint64_t entry)
 {
-    for (const struct code_copy *c = driver_process()->code_copies; c; c = c->next) {
+    for (const struct code_copy *c = driver_process()->code_copies; c; c = c->next)
         if (c->handle == handle && c->gpu == gpu && entry - c->address < c->size)
             return c->copy - c->address;
-    }
     return 0;
 }
 

@@ -29,10 +29,9 @@ static enum driver_status handle_check(const struct driver *d, uint32_t number)
 
 static bool handle_has(const struct driver_handle *h, uint32_t gpu)
 {
-    for (uint32_t i = 0; i < h->count; i++) {
+    for (uint32_t i = 0; i < h->count; i++)
         if (h->member[i] == gpu)
             return true;
-    }
     return false;
 }
 

@@ -234,10 +234,9 @@ static enum driver_status mapping_release(struct driver *d, uint64_t address)
 static uint64_t find_run(const struct driver *d, uint64_t address, uint64_t size, uint64_t *bytes)
 {
     uint64_t rest, page = driver_page_bytes(d), physical = memory_physical(d, address, &rest);
-    for (*bytes = page; *bytes < size; *bytes += page) {
+    for (*bytes = page; *bytes < size; *bytes += page)
         if (memory_physical(d, address + *bytes, &rest) != physical + *bytes)
             break;
-    }
     return physical;
 }
 
@@ -533,10 +532,9 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
     if (status != DRIVER_OK)
         return status;
     const struct driver_handle old = *driver_handle_at(d, like);
-    if (!pid) {
+    if (!pid)
         for (pid = DRIVER_PID + 1; pid < PAGE_TABLE_PIDS && handle_count_pid(d, pid);)
             pid++;
-    }
     *context = pid < PAGE_TABLE_PIDS ? handle_new(d, pid, old.member, old.count) : DRIVER_NONE;
     if (*context == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
@@ -556,10 +554,9 @@ static enum driver_status process_end(struct driver *d, uint32_t pid)
 {
     for (uint32_t i = 0; i < d->device_count; i++) {
         struct driver_device *device = &d->device[i];
-        for (uint32_t n = 0; n < DRIVER_SCRATCH_POOLS; n++) {
+        for (uint32_t n = 0; n < DRIVER_SCRATCH_POOLS; n++)
             if (device->scratch[n].bytes && device->scratch[n].pid == pid)
                 device->scratch[n].bytes = 0;
-        }
         argument_ring_leave(d, i, pid);
     }
     l2_note_left(d, pid);
@@ -584,10 +581,9 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
         status = await_process(d, h->pid);
     if (status != DRIVER_OK)
         return status;
-    for (uint32_t i = 0; i < d->queue_count; i++) {
+    for (uint32_t i = 0; i < d->queue_count; i++)
         if (driver_queue_at(d, i)->handle == number)
             driver_queue_at(d, i)->used = false;
-    }
     h->used = false;
     code_copies_release(d, UINT64_MAX, number);
     return h->pid != DRIVER_PID && !handle_count_pid(d, h->pid) ? process_end(d, h->pid)

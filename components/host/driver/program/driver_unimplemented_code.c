@@ -73,10 +73,9 @@ static bool code_remove(uint64_t address)
 
 static const struct code_module *code_find(uint64_t address)
 {
-    for (const struct code_module *m = driver_process()->code_modules; m; m = m->next) {
+    for (const struct code_module *m = driver_process()->code_modules; m; m = m->next)
         if (address - m->address < m->size)
             return m;
-    }
     return NULL;
 }
 
@@ -94,10 +93,9 @@ static bool code_first_launch(uint64_t entry)
 
 static const struct code_lack *code_find_lack(uint64_t entry)
 {
-    for (const struct code_lack *l = driver_process()->code_lacks; l; l = l->next) {
+    for (const struct code_lack *l = driver_process()->code_lacks; l; l = l->next)
         if (l->entry == entry)
             return l;
-    }
     return NULL;
 }
 

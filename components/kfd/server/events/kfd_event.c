@@ -181,10 +181,9 @@ static void wake_waiters(struct kfd_process *p, uint32_t id)
 static bool has_waiter(const struct kfd_events *events, uint32_t id)
 {
     for (const struct waiter *w = events->waiters; w; w = w->next) {
-        for (uint32_t i = 0; i < w->count; i++) {
+        for (uint32_t i = 0; i < w->count; i++)
             if (w->events[i].event_id == id)
                 return true;
-        }
     }
     return false;
 }
@@ -243,10 +242,9 @@ static bool read_list(const struct kfd_process *p, struct waiter *w,
     size_t bytes = call->num_events * sizeof(struct kfd_event_data);
     if (!program_read(p->pid, w->events, call->events_ptr, bytes))
         return false;
-    for (uint32_t i = 0; i < w->count; i++) {
+    for (uint32_t i = 0; i < w->count; i++)
         if (!find_event(p->events, w->events[i].event_id))
             return false;
-    }
     return true;
 }
 
@@ -295,10 +293,9 @@ void kfd_event_give_up(const struct kfd_process *p, const struct kfd_request *wa
 
 bool kfd_events_have_waiters(const struct kfd_process *p)
 {
-    for (const struct waiter *w = p->events->waiters; w; w = w->next) {
+    for (const struct waiter *w = p->events->waiters; w; w = w->next)
         if (kfd_is_ringer(w->request))
             return true;
-    }
     return false;
 }
 
@@ -330,10 +327,9 @@ void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool
     if (memory)
         kfd_smi_events_fault(p, gpu);
     uint32_t type = memory ? KFD_IOC_EVENT_MEMORY : KFD_IOC_EVENT_HW_EXCEPTION;
-    for (uint32_t id = 1; id < events->end; id++) {
+    for (uint32_t id = 1; id < events->end; id++)
         if (events->event[id].used && events->event[id].type == type)
             kfd_event_signal(p, id);
-    }
 }
 
 void kfd_events_open(struct kfd_process *p)

@@ -56,12 +56,11 @@ bool kfd_signal_waits_are_over(const struct kfd_process *p)
 
 void kfd_signal_waits_end(struct kfd_process *p, bool all)
 {
-    for (struct kfd_wait **link = &p->waits; *link;) {
+    for (struct kfd_wait **link = &p->waits; *link;)
         if (all || is_over(p, *link))
             end_wait(link);
         else
             link = &(*link)->next;
-    }
 }
 
 void kfd_signal_wait_give_up(struct kfd_process *p, const struct kfd_request *request)

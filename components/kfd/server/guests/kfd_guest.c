@@ -58,10 +58,9 @@ bool kfd_guest_is_aside(const struct kfd_call *call)
 static bool has_work(const struct kfd_guest *g)
 {
     uint64_t ticket = 0;
-    for (size_t i = 0; i < g->queue_count && g->entered && !ticket && !kfd.lost; i++) {
+    for (size_t i = 0; i < g->queue_count && g->entered && !ticket && !kfd.lost; i++)
         if (g->queues[i].used)
             kfd.api->last(g->queues[i].number, &ticket);
-    }
     return ticket != 0;
 }
 
@@ -184,10 +183,9 @@ void kfd_guest_refuse(struct kfd_connection *c, const char *text)
 /* The first call of such a kind; NULL: the guest makes none. */
 static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_guest_kind kind)
 {
-    for (const struct kfd_request *r = p->guest->calls; r; r = r->next) {
+    for (const struct kfd_request *r = p->guest->calls; r; r = r->next)
         if (kind_of(r->connection) == kind)
             return r->connection;
-    }
     return NULL;
 }
 
@@ -219,10 +217,9 @@ bool kfd_guest_computes(struct kfd_process *p)
 /* The guest with the turn; NULL: all wait. */
 static struct kfd_process *find_holder(void)
 {
-    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
+    for (struct kfd_process *p = kfd.processes; p; p = p->next)
         if (kfd_guest_computes(p))
             return p;
-    }
     return NULL;
 }
 

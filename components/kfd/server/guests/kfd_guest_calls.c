@@ -28,10 +28,9 @@ static uint32_t device_of(const struct kfd_process *p, uint64_t number)
     const struct kfd_guest *g = p->guest;
     if (number < kfd.gpu_count)
         return g->entered ? p->device[number] : (uint32_t)number;
-    for (uint32_t i = 0; i < g->context_count; i++) {
+    for (uint32_t i = 0; i < g->context_count; i++)
         if (g->contexts[i] == number)
             return (uint32_t)number;
-    }
     return number == DRIVER_HOST_DEVICE ? DRIVER_HOST_DEVICE : UINT32_MAX - 1;
 }
 
@@ -393,14 +392,12 @@ enum driver_status kfd_guest_do(struct kfd_connection *c)
 static const struct kfd_process *program_of(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
-        for (uint32_t i = 0; i < kfd.gpu_count && p->guest; i++) {
+        for (uint32_t i = 0; i < kfd.gpu_count && p->guest; i++)
             if (p->device[i] == device)
                 return p;
-        }
-        for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++) {
+        for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++)
             if (p->guest->contexts[i] == device)
                 return p;
-        }
     }
     return NULL;
 }
@@ -409,10 +406,9 @@ static const struct kfd_process *program_of(uint32_t device)
 static bool is_viewed(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
-        for (uint32_t i = 0; i < kfd.gpu_count && !p->guest; i++) {
+        for (uint32_t i = 0; i < kfd.gpu_count && !p->guest; i++)
             if (p->device[i] == device)
                 return true;
-        }
     }
     return false;
 }

@@ -137,10 +137,9 @@ static bool is_of_command(pid_t pid)
 
 static bool is_gathered(pid_t pid)
 {
-    for (const struct kfd_connection *c = barrier.gathered; c; c = c->after) {
+    for (const struct kfd_connection *c = barrier.gathered; c; c = c->after)
         if (c->pid == pid)
             return true;
-    }
     return false;
 }
 

@@ -64,10 +64,9 @@ struct kfd_allocation *kfd_find_allocation(const struct kfd_process *p, uint64_t
 struct kfd_allocation *kfd_find_handle(const struct kfd_process *p, uint64_t handle)
 {
     const struct kfd_memory *memory = p->memory;
-    for (size_t i = 0; i < memory->count; i++) {
+    for (size_t i = 0; i < memory->count; i++)
         if (memory->list[i]->handle == handle)
             return memory->list[i];
-    }
     return NULL;
 }
 
@@ -205,10 +204,9 @@ static int take_run(const struct kfd_process *p, const struct kfd_allocation *a,
         size = end - at < PIECE ? end - at : PIECE;
         if (!program_read(p->pid, piece, a->host + at, size))
             return -EFAULT;
-        for (uint64_t page = 0; page < size; page += KFD_PAGE) {
+        for (uint64_t page = 0; page < size; page += KFD_PAGE)
             if (piece[page] || memcmp(piece + page, piece + page + 1, KFD_PAGE - 1) != 0)
                 memcpy(a->bytes + at + page, piece + page, KFD_PAGE);
-        }
     }
     return 0;
 }
@@ -377,10 +375,9 @@ struct kfd_allocation *kfd_find_origin(const struct kfd_process *p, uint64_t han
 {
     const struct kfd_memory *memory = p->memory;
     struct kfd_allocation *a = kfd_find_handle(p, handle);
-    for (size_t i = 0; i < memory->count && !a; i++) {
+    for (size_t i = 0; i < memory->count && !a; i++)
         if (memory->list[i]->origin == handle)
             a = memory->list[i];
-    }
     return a;
 }
 

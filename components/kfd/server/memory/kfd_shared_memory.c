@@ -64,10 +64,9 @@ static struct kfd_allocation *find_file(struct kfd_process *p, int fd)
     drop_freed(p);
     if (fstat(fd, &status) != 0)
         return NULL;
-    for (const struct kfd_shared *s = p->shared; s; s = s->next) {
+    for (const struct kfd_shared *s = p->shared; s; s = s->next)
         if (s->device == status.st_dev && s->inode == status.st_ino)
             return kfd_find_origin(p, s->handle);
-    }
     return NULL;
 }
 

@@ -331,10 +331,9 @@ static int check_memory(const struct kfd_process *p, uint64_t start, uint64_t en
 {
     if (!program_has(p->pid, start, end))
         return -EFAULT;
-    for (uint64_t at = start; at < end; at += KFD_PAGE) {
+    for (uint64_t at = start; at < end; at += KFD_PAGE)
         if (kfd_find_allocation(p, at) && !find_given(p, at))
             return -EADDRINUSE;
-    }
     return 0;
 }
 
@@ -347,18 +346,15 @@ static int set_attributes(struct kfd_process *p, const struct kfd_ioctl_svm_args
         return result;
     cover_addresses(p, start, end);
     size_t first = find_range(p->ranges, start);
-    for (size_t i = first; (r = range_below(p->ranges, i, end)); i++) {
+    for (size_t i = first; (r = range_below(p->ranges, i, end)); i++)
         for (uint32_t k = 0; k < call->nattr; k++)
             apply_attribute(&r->traits, &call->attrs[k]);
-    }
-    for (size_t i = first; result == 0 && (r = range_below(p->ranges, i, end)); i++) {
+    for (size_t i = first; result == 0 && (r = range_below(p->ranges, i, end)); i++)
         if (r->traits.access)
             result = give_range(p, r);
-    }
-    for (uint32_t k = 0; k < call->nattr && result == 0; k++) {
+    for (uint32_t k = 0; k < call->nattr && result == 0; k++)
         if (call->attrs[k].type == KFD_IOCTL_SVM_ATTR_PREFETCH_LOC)
             result = prefetch_pages(p, start, end, call->attrs[k].value);
-    }
     take_back_unused(p, start, end);
     join_ranges(p->ranges, start, end);
     return result;
@@ -489,8 +485,7 @@ void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone)
     for (size_t i = find_range(ranges, gone->start); range_below(ranges, i, gone->end);)
         drop_range(ranges, i);
     for (size_t i = find_range(ranges, touched.start); (r = range_below(ranges, i, touched.end));
-         i++) {
+         i++)
         if (r->traits.access)
             give_range(p, r);
-    }
 }

@@ -92,10 +92,9 @@ static char *find_in_file(const struct kfd_process *p, const char *uri, uint64_t
     if (!image)
         return NULL;
     if (code_object_read(&file, image, size)) {
-        for (size_t i = 0; i < file.kernel_count && !name; i++) {
+        for (size_t i = 0; i < file.kernel_count && !name; i++)
             if (base + file.kernels[i].descriptor_address == object)
                 name = strdup(file.kernels[i].name);
-        }
     }
     if (name)
         describe_code(p, base, image, size);
@@ -153,10 +152,9 @@ static void register_code(const struct kfd_process *p, uint32_t gpu, const char 
 const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gpu, uint64_t object,
                                               uint64_t entry)
 {
-    for (const struct kfd_kernel *k = p->kernels; k; k = k->next) {
+    for (const struct kfd_kernel *k = p->kernels; k; k = k->next)
         if (k->object == object)
             return k;
-    }
     struct kfd_kernel *k = grow_zeroed(sizeof *k, KFD_SERVER);
     char *symbol = find_name(p, object);
     k->object = object;

@@ -177,10 +177,9 @@ void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *q)
 void kfd_queues_fail(const struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    for (uint32_t i = 0; i < queues->end; i++) {
+    for (uint32_t i = 0; i < queues->end; i++)
         if (queues->queue[i] && queues->queue[i]->count)
             kfd_queue_tell(queues->queue[i], STOP_OTHER);
-    }
 }
 
 void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu)
@@ -398,10 +397,9 @@ void kfd_queues_open(struct kfd_process *p)
 void kfd_queues_process_ended(const struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    for (uint32_t i = 0; i < queues->end; i++) {
+    for (uint32_t i = 0; i < queues->end; i++)
         if (queues->queue[i])
             queues->queue[i]->stopped = true;
-    }
 }
 
 void kfd_queues_close(struct kfd_process *p)

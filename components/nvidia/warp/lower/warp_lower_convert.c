@@ -103,11 +103,10 @@ static void integer_to_integer(struct warp_build *b, struct warp_value d, struct
     /* the lower bits of the source, read as the narrower of the two types */
     bool widens = ptx_type_bits(to) > ptx_type_bits(from);
     put_integer(b, d, a, widens ? from : to);
-    if (widens && ptx_type_bits(to) < 32) { /* u16.s8 into a wider register */
+    if (widens && ptx_type_bits(to) < 32) /* u16.s8 into a wider register */
         put_integer(b, d, d, to);
-    } else if (widens && is_wide(d) && ptx_type_bits(to) == 32) {
+    else if (widens && is_wide(d) && ptx_type_bits(to) == 32)
         put_integer(b, d, d, to);
-    }
 }
 
 /* An integer as the operation to floats takes it. */
@@ -233,19 +232,18 @@ static void lower_packed(struct warp_build *b, enum ptx_type to, enum ptx_type f
     int format = format_of(to), source = format_of(from);
     if (in->operand_count == 3)
         y = warp_input(b, &in->operands[2], from);
-    if (in->operand_count > 3 || format < 0 || warp_has(b, PTX_MOD_RS)) {
+    if (in->operand_count > 3 || format < 0 || warp_has(b, PTX_MOD_RS))
         b->missing = true;
-    } else if (in->operand_count == 3 && how_of(b, 0) == 0 && format < 2) {
+    else if (in->operand_count == 3 && how_of(b, 0) == 0 && format < 2)
         warp_emit2(b, format ? WARP_RUN_BF16X2_OF_F32 : WARP_RUN_F16X2_OF_F32, d, x, y);
-    } else if (in->operand_count == 3) {
+    else if (in->operand_count == 3)
         warp_emit2(b, WARP_RUN_FORMAT_OF_F32X2, d, x, y)->value = how_of(b, format);
-    } else if (from == PTX_F16X2) {
+    else if (from == PTX_F16X2)
         warp_emit1(b, WARP_RUN_FORMAT_OF_F16X2, d, x)->value = how_of(b, format);
-    } else if (to == PTX_F16X2 && source >= 0) {
+    else if (to == PTX_F16X2 && source >= 0)
         warp_emit1(b, WARP_RUN_F16X2_OF_FORMAT, d, x)->value = how_of(b, source);
-    } else {
+    else
         b->missing = true;
-    }
 }
 
 static void lower_pack(struct warp_build *b)

@@ -123,10 +123,9 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
         return error;
     if (whole->valid[place] && whole->makers[place].ticket && error == CL_SUCCESS)
         error = wait_for_maker(&whole->makers[place], lane);
-    for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++) {
+    for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++)
         if (!whole->valid[place] && whole->valid[i])
             error = bring_contents(whole, place, i, lane);
-    }
     for (uint32_t i = 0; i < whole->context->device_count && written; i++)
         whole->valid[i] = (int)i == place;
     if (written)

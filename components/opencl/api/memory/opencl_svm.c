@@ -99,7 +99,7 @@ static cl_int enqueue_free(const struct opencl_enqueue *how, cl_uint count, void
     cl_int error = opencl_check_enqueue(how, &queue);
     if (error != CL_SUCCESS)
         return error;
-    if ((count == 0) != (list == NULL))
+    if ((count == 0) != !list)
         return CL_INVALID_VALUE;
     struct freeing *freeing = opencl_allocate(sizeof *freeing + count * sizeof freeing->list[0]);
     *freeing = (struct freeing){.command = {issue_free, NULL},

@@ -14,7 +14,7 @@ static cl_int choose_devices(const struct opencl_program *program, cl_uint count
                              const cl_device_id *list, struct opencl_device ***devices,
                              uint32_t *chosen)
 {
-    if ((count == 0) != (list == NULL))
+    if ((count == 0) != !list)
         return CL_INVALID_VALUE;
     if (list) {
         cl_int error = opencl_devices_find(list, count, devices);
@@ -143,7 +143,7 @@ static cl_int compile_program(cl_program handle, cl_uint count, const cl_device_
     uint32_t chosen = 0;
     if (!program)
         return CL_INVALID_PROGRAM;
-    if ((header_count == 0) != (programs == NULL) || (programs == NULL) != (names == NULL))
+    if ((header_count == 0) != !programs || !programs != !names)
         return CL_INVALID_VALUE;
     if (!program->source || program->kernels > 0)
         return CL_INVALID_OPERATION;
@@ -217,9 +217,9 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
     struct opencl_device **devices = NULL;
-    *error = !context                         ? CL_INVALID_CONTEXT
-             : (count == 0) != (list == NULL) ? CL_INVALID_VALUE
-                                              : check_inputs(input_count, programs);
+    *error = !context                ? CL_INVALID_CONTEXT
+             : (count == 0) != !list ? CL_INVALID_VALUE
+                                     : check_inputs(input_count, programs);
     if (*error == CL_SUCCESS && list)
         *error = opencl_devices_find(list, count, &devices);
     for (cl_uint i = 0; list && i < count && *error == CL_SUCCESS; i++)

@@ -25,7 +25,7 @@ static struct opencl_callback *take_due(void)
 {
     for (struct opencl_callback **link = &callbacks; *link; link = &(*link)->next) {
         struct opencl_callback *each = *link;
-        bool is_user = each->event->queue == NULL;
+        bool is_user = !each->event->queue;
         bool due = opencl_event_is_over(each->event)
                    || (each->state >= CL_SUBMITTED && (is_user || each->event->state != CL_QUEUED));
         if (due) {

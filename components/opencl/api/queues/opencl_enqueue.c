@@ -309,10 +309,9 @@ static void end_deadlock(struct opencl_event *event)
 
 cl_int opencl_event_wait(struct opencl_event *event)
 {
-    while (event->state == CL_QUEUED && opencl.hip->library->lost == hipSuccess) {
+    while (event->state == CL_QUEUED && opencl.hip->library->lost == hipSuccess)
         if (is_only_thread() || !opencl.hip->wait_for(opencl_changes(), true))
             end_deadlock(event);
-    }
     if (event->state == CL_SUBMITTED) {
         opencl_driver_note_wait(event);
         opencl.hip->wait_ticket(event->ticket);

@@ -173,7 +173,7 @@ static void begin_trace(struct itrace *t, const char *name, const struct itrace_
 bool itrace_open(struct itrace *t, const char *path, const struct itrace_options *options)
 {
     begin_trace(t, path, options);
-    if (options->use_cache && (t->cached = itrace_cache_open(t)) != NULL) {
+    if (options->use_cache && (t->cached = itrace_cache_open(t))) {
         t->is_cached = true;
         return check_header(t);
     }

@@ -350,7 +350,7 @@ static bool end_part(struct itrace_tracez *z)
 static void count_lines(struct itrace_tracez *z, const char *text, size_t size)
 {
     const char *end = text + size;
-    for (const char *at = text; (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+    for (const char *at = text; (at = memchr(at, '\n', (size_t)(end - at))); at++)
         z->lines++;
     if (size)
         z->line_open = end[-1] != '\n';

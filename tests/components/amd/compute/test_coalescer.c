@@ -160,15 +160,13 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
                 ? coalescer_linear_to_line(m.bytes, reach.base, lines[i].address, stage, line)
             : simple ? coalescer_inside_to_line(offset, m.bytes, lines[i].lanes, stage, line)
                      : coalescer_to_line(&m, lines[i], stage, line);
-        for (unsigned b = 0; b < 64; b++) {
+        for (unsigned b = 0; b < 64; b++)
             if (mask >> b & 1)
                 written[lines[i].address - BASE + b] = line[b];
-        }
     }
-    for (unsigned lane = 0; lane < 64; lane++) {
+    for (unsigned lane = 0; lane < 64; lane++)
         for (unsigned i = 0; c->mask >> lane & 1 && i < c->bytes; i++)
             expected[byte_address(&m, lane, i) - BASE] = stage[lane * c->bytes + i];
-    }
     cr_assert_arr_eq(written, expected, SPACE, "%s: stored bytes", c->name);
 }
 

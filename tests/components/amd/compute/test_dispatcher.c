@@ -270,10 +270,9 @@ static uint32_t place_all(uint32_t groups, uint32_t lds, uint32_t at[], uint32_t
     struct work_placement p;
     uint32_t id[3], sent = 0;
     cr_assert(start(64, groups, lds));
-    for (uint64_t now = 0; now < 100000 && sent < groups; now++) {
+    for (uint64_t now = 0; now < 100000 && sent < groups; now++)
         if (dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &on[sent], id, &p))
             at[sent++] = id[0];
-    }
     return sent;
 }
 

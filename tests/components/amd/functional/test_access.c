@@ -51,12 +51,11 @@ static void move_lanes(struct machine *m, const struct row *row, uint64_t exec)
             continue;
         uint8_t *at = m->bytes + (address_of(m, lane) - START);
         uint32_t word[4] = {0};
-        for (unsigned i = 0; i < row->bytes; i++) {
+        for (unsigned i = 0; i < row->bytes; i++)
             if (row->store)
                 at[i] = (uint8_t)(m->vgpr[(4 + i / 4) * 64 + lane] >> 8 * (i % 4));
             else
                 word[i / 4] |= (uint32_t)at[i] << 8 * (i % 4);
-        }
         if (row->is_signed && at[row->bytes - 1] & 0x80)
             word[0] |= row->bytes == 1 ? 0xffffff00 : 0xffff0000;
         for (unsigned i = 0; !row->store && i < (row->bytes + 3u) / 4; i++)

@@ -106,12 +106,11 @@ static inline void do_vector_memory(const struct isa_inst *inst)
                              data[lane], compare[lane], data[lane]);
             continue;
         }
-        for (unsigned byte = 0; byte < memory.bytes; byte++) {
+        for (unsigned byte = 0; byte < memory.bytes; byte++)
             if (memory.kind == ISA_MEMORY_LOAD)
                 data[lane][byte] = *place(&memory, lane, byte);
             else
                 *place(&memory, lane, byte) = data[lane][byte];
-        }
     }
     if (memory.kind == ISA_MEMORY_LOAD || memory.returns)
         isa_memory_load(&m.ctx, inst, &memory, data, 16);

@@ -181,10 +181,9 @@ static unsigned long followed[512];
 
 static const struct float_row *row_of(const struct isa_inst *inst)
 {
-    for (size_t i = 0; i < float_row_count; i++) {
+    for (size_t i = 0; i < float_row_count; i++)
         if (!strcmp(float_rows[i].mnemonic, isa_mnemonic(inst)))
             return &float_rows[i];
-    }
     return NULL;
 }
 

@@ -521,12 +521,11 @@ static void check_scalar(struct scalar_form *f)
     uint32_t *at = aim_scalar(f);
     rows_machine_copy(&end, &start);
     expect_scalar_atomic(f, at);
-    for (unsigned i = 0; i < f->dwords && !f->operation[0]; i++) {
+    for (unsigned i = 0; i < f->dwords && !f->operation[0]; i++)
         if (f->is_load)
             end.wave.sgpr[40 + i] = i < f->valid ? at[i] : 0;
         else if (i < f->valid)
             at[i] = start.wave.sgpr[40 + i];
-    }
     encode_scalar(f, word);
     cr_assert_eq(isa_decode(f->target, word, 12, &inst), 8, "%08x %08x", word[0], word[1]);
     end.wave.pc += 8;

@@ -119,7 +119,7 @@ Test(ptx, every_part_of_a_form_is_a_type_or_a_modifier)
             }
             if (*at != '.')
                 continue;
-            while (strchr("(){}|<>.*", at[1 + length]) == NULL)
+            while (!strchr("(){}|<>.*", at[1 + length]))
                 length++;
             snprintf(part, sizeof part, "%.*s", (int)length, at + 1);
             bool known = false;

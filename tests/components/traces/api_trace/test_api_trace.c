@@ -419,7 +419,7 @@ Test(api_trace, bytes_that_are_no_text_are_refused)
     struct api_trace t;
     struct mistakes m;
     cr_expect(!parse(&t, "CUDA\0 memalloc\n", 15, &m));
-    cr_expect(m.count == 1 && strstr(m.texts[0], "zero byte") != NULL);
+    cr_expect(m.count == 1 && strstr(m.texts[0], "zero byte"));
     api_trace_release(&t);
 }
 
@@ -448,11 +448,11 @@ Test(api_trace, a_trace_that_is_not_there_is_named)
     struct mistakes m = {0};
     struct api_trace_sink sink = {note, &m};
     cr_expect(!api_trace_read(&t, path_of("nowhere"), &sink));
-    cr_expect(m.count == 1 && m.lines[0] == 0 && strstr(m.texts[0], "nowhere") != NULL);
+    cr_expect(m.count == 1 && m.lines[0] == 0 && strstr(m.texts[0], "nowhere"));
     api_trace_release(&t);
     m.count = 0;
     cr_expect(!api_trace_read(&t, path_of(""), &sink), "a folder without a trace");
-    cr_expect(m.count == 1 && strstr(m.texts[0], "cuda_calls.trace") != NULL);
+    cr_expect(m.count == 1 && strstr(m.texts[0], "cuda_calls.trace"));
     api_trace_release(&t);
 }
 
@@ -479,7 +479,7 @@ Test(api_trace, unknown_kernels_and_variables_are_named)
     names.context = variable;
     cr_expect(!api_trace_check_names(&t, &names, &sink));
     cr_assert_eq(m.count, 1);
-    cr_expect(m.lines[0] == 14 && strstr(m.texts[0], "a kernel '_Z6vecAddPiS_S_i'") != NULL);
+    cr_expect(m.lines[0] == 14 && strstr(m.texts[0], "a kernel '_Z6vecAddPiS_S_i'"));
     api_trace_release(&t);
 }
 
@@ -487,7 +487,7 @@ Test(api_trace, unknown_kernels_and_variables_are_named)
 
 static bool same_text(const char *a, const char *b)
 {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool same_arguments(const struct api_trace_call *a, const struct api_trace_call *b)

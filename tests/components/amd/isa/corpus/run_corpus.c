@@ -272,12 +272,11 @@ static bool check_object(const char *path, void *host)
 int main(int argc, char **argv)
 {
     int first = 1;
-    for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+    for (; first + 1 < argc && argv[first][0] == '-'; first += 2)
         if (!strcmp(argv[first], "-k"))
             only = argv[first + 1];
         else if (left_out_count < MAX_LEFT_OUT)
             left_out[left_out_count++] = argv[first + 1];
-    }
     void *host = argc > first + 1 ? dlopen(argv[first], RTLD_NOW) : NULL;
     if (!host) {
         fprintf(stderr, "run_corpus: %s\n",

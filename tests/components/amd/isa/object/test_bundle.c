@@ -10,9 +10,8 @@
 
 static size_t put(unsigned char *at, uint64_t value)
 {
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 8; i++)
         at[i] = (unsigned char)(value >> (8 * i));
-    }
     return 8;
 }
 

@@ -93,9 +93,8 @@ Test(code_object, entry_points_to_instructions)
         uint8_t *memory = malloc(object.span);
         code_object_load(&object, 0x10000, memory);
         bool ended = false;
-        for (uint64_t at = add->entry_address; at + 4 <= object.span && !ended; at += 4) {
+        for (uint64_t at = add->entry_address; at + 4 <= object.span && !ended; at += 4)
             ended = memcmp(memory + at, "\x00\x00\x81\xbf", 4) == 0; /* s_endpgm */
-        }
         cr_assert(ended, "%s", files[file]);
         cr_assert_eq(memory[add->entry_address + 3] >> 6, 3,
                      "scalar memory or scalar ALU comes first");
