@@ -225,7 +225,6 @@ struct model_part_decl {
     struct model_place place;
     bool is_slot;
     const struct model_interface *interface; /* slots */
-    const char *type_name; /* sub-parts: the part type as written; NULL for slots */
     bool is_array;
     bool optional; /* slots: may be left empty (`= none`) */
     /* sub-parts, and slots for one part type; NULL when `interface` is set */

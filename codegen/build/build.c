@@ -19,6 +19,7 @@
 
 #include "base/path_search.h"
 #include "base/sha256.h"
+#include "codegen/build/build_flags.h"
 #include "codegen/build/cache.h"
 #include "codegen/build/depend.h"
 #include "codegen/emit/input.h"
@@ -32,11 +33,6 @@
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
 #include "dsl/source.h"
-
-struct words {
-    const char **items;
-    uint32_t count, capacity;
-};
 
 /* A unit of which an object is being made. */
 struct compiled {
@@ -56,51 +52,11 @@ struct build {
     char compiler_key[65];
     struct depend depend;
     struct stamp stamp;
-    struct words flags;
     struct words objects; /* in link order */
     VECTOR(struct job) jobs;
     VECTOR(const char *) targets; /* of each job: final name; it writes NAME.PID.tmp */
     VECTOR(struct compiled) compiled;
 };
-
-/* Levels of optimisation. A run spends most of its time in a few units. Units with the line
- * COLD_LINE take less than a hundredth of it, and are compiled with less effort, in half the
- * time. */
-#define WARM_UNIT "-O3"
-#define COLD_UNIT "-Og"
-#define COLD_LINE "#define UNIT_COLD"
-
-static void add_words(struct build *b, struct words *list, const char *text)
-{
-    while (text && *text) {
-        text += strspn(text, " \t");
-        size_t size = strcspn(text, " \t");
-        if (size > 0)
-            vector_push(b->region, list, region_strndup(b->region, text, size));
-        text += size;
-    }
-}
-
-static void choose_flags(struct build *b)
-{
-    static const char *const fixed[] = {
-        "-std=c17",
-        WARM_UNIT,
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-ffp-contract=off",
-#ifdef __x86_64__
-        "-march=x86-64-v2",
-#endif
-        "-Wall",
-        "-Wextra",
-        "-D_POSIX_C_SOURCE=200809L",
-        "-D_DEFAULT_SOURCE",
-    };
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        vector_push(b->region, &b->flags, fixed[i]);
-    add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
-}
 
 /* A file as it is now, without reading it: path, size, time of change. */
 static void add_identity(struct sha256 *hash, const char *path)
@@ -221,51 +177,6 @@ static void add_job(struct build *b, const char *what, const struct words *argv,
     vector_push(b->region, &b->targets, target);
 }
 
-#define PROFILE_MACRO "HEDDLE_PROFILE"
-
-static bool has_word(const char *text, const char *word)
-{
-    return strstr(text, word);
-}
-
-/* A comment that names the macro is no such line. */
-static bool has_line(const char *text, const char *line)
-{
-    size_t size = strlen(line);
-    for (const char *at = text; (at = strstr(at, line)); at += size)
-        if ((at == text || at[-1] == '\n') && at[size + strspn(at + size, " \t\r")] == '\n')
-            return true;
-    return false;
-}
-
-/* Does a C file of the unit's behaviour have it? */
-static bool has_source(struct build *b, const struct layout_unit *unit,
-                       bool (*is_in)(const char *text, const char *what), const char *what)
-{
-    size_t size;
-    bool found = false;
-    for (uint32_t i = 0; unit && !found && i < unit->type->behaviour_count; i++) {
-        const char *text = input_read(b->region, unit->type->behaviour[i], &size);
-        found = text && is_in(text, what);
-    }
-    return found;
-}
-
-static struct words flags_of(struct build *b, const struct layout_unit *unit)
-{
-    struct words flags = {0};
-    bool is_cold = has_source(b, unit, has_line, COLD_LINE);
-    for (uint32_t i = 0; i < b->flags.count; i++) {
-        bool is_level = is_cold && strcmp(b->flags.items[i], WARM_UNIT) == 0;
-        vector_push(b->region, &flags, is_level ? COLD_UNIT : b->flags.items[i]);
-        is_cold &= !is_level; /* only the first one is not the user's */
-    }
-    /* A profile compiles only the units anew that count by instruction. */
-    if (b->request->profile && has_source(b, unit, has_word, PROFILE_MACRO))
-        vector_push(b->region, &flags, "-D" PROFILE_MACRO);
-    return flags;
-}
-
 static void plan_compile(struct build *b, const char *stem, const char *source, const char *object,
                          const struct words *flags, const struct words *folders)
 {
@@ -315,7 +226,8 @@ static const char *shipped_object(struct build *b, const char *key)
 static bool plan_source(struct build *b, const char *stem, const struct layout_unit *unit)
 {
     const char *source = region_printf(b->region, "%s/%s.c", b->folder, stem);
-    struct words folders = include_folders(b, unit), flags = flags_of(b, unit);
+    struct words folders = include_folders(b, unit),
+                 flags = build_flags(b->region, unit, b->request->profile);
     char key[65];
     if (!key_source(b, &b->depend, source, &flags, &folders, key))
         return false;
@@ -341,7 +253,8 @@ static bool is_unchanged(struct build *b, struct depend *again, uint32_t index)
 {
     const struct compiled *c = &b->compiled.items[index];
     const char *source = region_printf(b->region, "%s/%s.c", b->folder, c->stem);
-    struct words folders = include_folders(b, c->unit), flags = flags_of(b, c->unit);
+    struct words folders = include_folders(b, c->unit),
+                 flags = build_flags(b->region, c->unit, b->request->profile);
     char key[65];
     if (key_source(b, again, source, &flags, &folders, key) && strcmp(key, c->key) == 0)
         return true;
@@ -410,7 +323,7 @@ static struct words link_arguments(struct build *b, const char *output)
         vector_push(b->region, &argv, toolkit->libraries.items[i]);
     vector_push(b->region, &argv, "-lm");
     vector_push(b->region, &argv, "-lpthread");
-    add_words(b, &argv, getenv("HEDDLE_LDFLAGS"));
+    words_add(b->region, &argv, getenv("HEDDLE_LDFLAGS"));
     return argv;
 }
 
@@ -583,7 +496,6 @@ bool build_platform(struct region *region, const struct build_request *request,
         return false;
     stamp_begin(&b->stamp, region);
     depend_init(&b->depend, region);
-    choose_flags(b);
     struct compilation *compilation = open_compilation(request);
     const struct model *model = compile_platform(compilation, request->file, request->platform);
     compile_print_diagnostics(compilation, stderr, request->colour);

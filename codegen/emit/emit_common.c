@@ -155,8 +155,9 @@ void emit_part_accessors(struct emit *e, const struct model *model, const struct
                  "%s_io(%s)->%s_count;\n}\n\n",
                  name, decl->name, name, self, name, self, decl->name);
         emit_part_accessor(e, type, decl,
-                           decl->is_slot ? "part" : name_c(e->region, decl->type_name), self);
-        if (decl->is_slot)
+                           decl->part_type ? name_c(e->region, decl->part_type->name) : "part",
+                           self);
+        if (decl->interface)
             emit_ops_accessor(e, type, decl, self);
     }
 }

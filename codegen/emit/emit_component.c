@@ -306,7 +306,7 @@ static void emit_includes(struct emit *e, const struct model_type *type)
             emit_include_once(e, seen, &count,
                               region_printf(e->region, "%s.gen.h", type->ports[i].protocol->name));
     for (uint32_t i = 0; i < type->part_count; i++)
-        if (type->parts[i].is_slot)
+        if (type->parts[i].interface)
             emit_include_once(e, seen, &count,
                               region_printf(e->region, "%s.h", type->parts[i].interface->name));
 }
@@ -316,8 +316,8 @@ static void emit_forward_declarations(struct emit *e, const struct model_type *t
 {
     emit(e, "\nstruct %s;\n", name_c(e->region, type->name));
     for (uint32_t i = 0; i < type->part_count; i++)
-        if (!type->parts[i].is_slot)
-            emit(e, "struct %s;\n", name_c(e->region, type->parts[i].type_name));
+        if (type->parts[i].part_type)
+            emit(e, "struct %s;\n", name_c(e->region, type->parts[i].part_type->name));
     for (uint32_t i = 0; i < type->store_count; i++)
         emit(e, "struct %s;\n", type->stores[i].type);
     emit(e, "\n");

@@ -109,7 +109,7 @@ static void collect_parts(struct layout *layout, struct layout_unit *unit,
             collect_parts(layout, unit, places[i].parts[p]->type, places[i].parts[p]->places);
             add_part(layout, unit, places[i].parts[p]);
         }
-        if (!type->parts[i].is_slot)
+        if (!type->parts[i].interface)
             continue;
         struct layout_slot *slot = find_slot(layout, unit, type, &type->parts[i]);
         for (uint32_t p = 0; p < places[i].count; p++)
@@ -131,7 +131,7 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
     vector_push(layout->region, &unit->visited, type);
     for (uint32_t i = 0; i < type->part_count; i++) {
         const struct model_part_decl *decl = &type->parts[i];
-        if (decl->is_slot) {
+        if (decl->interface) {
             struct layout_slot *slot = find_slot(layout, unit, type, decl);
             slot->may_be_empty = true;
         }
@@ -139,12 +139,9 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
             const struct model_type *part = model->types[t];
             if (!part->is_part)
                 continue;
-            bool fits = part->interface == decl->interface;
-            if (!decl->is_slot)
-                fits = strcmp(part->name, decl->type_name) == 0;
-            if (!fits)
+            if (decl->part_type ? part != decl->part_type : part->interface != decl->interface)
                 continue;
-            if (decl->is_slot)
+            if (decl->interface)
                 add_filler(layout, find_slot(layout, unit, type, decl), part);
             if (has_part_type(unit, part))
                 continue;
@@ -228,7 +225,7 @@ static void add_type_folders(struct region *region, const char **folders, uint32
     if (type->interface)
         add_folder(folders, count, type->interface->folder);
     for (uint32_t i = 0; i < type->part_count; i++)
-        if (type->parts[i].is_slot)
+        if (type->parts[i].interface)
             add_folder(folders, count, type->parts[i].interface->folder);
 }
 

@@ -71,9 +71,7 @@ static json_t *slots_json(const struct model_type *type)
     json_t *all = json_array();
     for (uint32_t i = 0; i < type->part_count; i++) {
         const struct model_part_decl *p = &type->parts[i];
-        const char *takes = p->interface   ? p->interface->name
-                            : p->part_type ? p->part_type->name
-                                           : p->type_name;
+        const char *takes = p->interface ? p->interface->name : p->part_type->name;
         json_array_append_new(all,
                               json_pack("{s:s, s:b, s:b, s:b, s:s, s:o}", "name", p->name, "slot",
                                         p->is_slot, "optional", p->optional, "array", p->is_array,

@@ -245,8 +245,6 @@ static void finish_parts(struct program *program, struct type_info *type)
                                          .place = program_place(program, item->name.span),
                                          .is_slot = item->kind == AST_SLOT,
                                          .optional = item->optional,
-                                         .type_name =
-                                             item->kind == AST_SUBPART ? item->target.text : NULL,
                                          .is_array = item->size != NULL};
         struct type_info *part = program_type(program, item->target.text);
         if (item->kind == AST_SLOT)

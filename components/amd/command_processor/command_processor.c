@@ -29,9 +29,6 @@
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"
 
-/* The pool's C file, in the same unit, defines this. */
-static const struct resource_pool_ops cu_resource_pool_ops;
-
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
                               int64_t otherwise)
 {
@@ -94,7 +91,7 @@ static void command_processor_init(struct command_processor *c)
     control_init(c);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
-    cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
+    pool_setup(pool, cus);
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         dispatcher_setup(command_processor_dispatcher(c, i), cus, round_trip(c));
         arena_at(struct kernel_account, c->accounts)[i].active =
@@ -112,13 +109,15 @@ static struct kernel_account *account_of(const struct command_processor *c, uint
 static void kernel_done(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
+    const struct cu_resource_pool_params *p = cu_resource_pool_params(dispatcher_pool(d));
     struct kernel_shape shape = {.request = d->request,
                                  .work_groups = d->launched,
                                  .units = command_processor_work_count(c),
+                                 .simds = (uint32_t)p->simds,
+                                 .slots = (uint32_t)(p->simds * p->wavefronts),
                                  .dies = d->shares ? d->shares : 1,
                                  .shared = d->shares != 0};
-    shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
-    dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
+    pool_limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
     d->answer_at =
         command_processor_now(c) + (uint64_t)command_processor_params(c)->completion_cost;

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMMAND_PROCESSOR_STATE_H
 #define HEDDLE_COMMAND_PROCESSOR_STATE_H
 
-#include "resource_pool.h"
+#include "cu_resource_pool.h"
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/page_table/program_table.h"

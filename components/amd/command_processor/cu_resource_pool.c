@@ -3,10 +3,10 @@
  * Invariant: a bit is set exactly while the work-group that took it is recorded in its slot; a
  * placement takes everything or nothing. Wavefronts of a work-group go to the SIMDs in turn,
  * beginning where the last placement on that compute unit ended. Owned by the command processor,
- * called through struct resource_pool_ops. */
+ * which calls it, as do its dispatchers. */
 #include "cu_resource_pool.gen.h"
 
-#include "resource_pool.h"
+#include "cu_resource_pool.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -76,16 +76,6 @@ static void run_flip(uint64_t *map, uint32_t first, uint32_t count)
         map[i / 64] ^= (uint64_t)1 << (i % 64);
 }
 
-static struct cu_resource_pool *pool_of(struct part *self)
-{
-    return (struct cu_resource_pool *)(void *)self;
-}
-
-static const struct cu_resource_pool *pool_const(const struct part *self)
-{
-    return (const struct cu_resource_pool *)(const void *)self;
-}
-
 static struct pool_group *pool_group_at(const struct cu_resource_pool *p, uint32_t cu,
                                         uint32_t slot)
 {
@@ -115,9 +105,8 @@ static uint64_t *pool_lds(const struct cu_resource_pool *p, uint32_t cu)
     return arena_at(uint64_t, p->lds) + (size_t)cu * p->lds_words;
 }
 
-static void pool_setup(struct part *self, uint32_t compute_units)
+static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units)
 {
-    struct cu_resource_pool *p = pool_of(self);
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     size_t simds = (size_t)compute_units * (size_t)params->simds;
     p->compute_units = compute_units;
@@ -141,13 +130,6 @@ static void pool_setup(struct part *self, uint32_t compute_units)
     }
 }
 
-static uint32_t pool_wavefront_slots(const struct part *self, uint32_t *simds)
-{
-    const struct cu_resource_pool_params *params = cu_resource_pool_params(pool_const(self));
-    *simds = (uint32_t)params->simds;
-    return (uint32_t)(params->simds * params->wavefronts);
-}
-
 /* Work-groups whose wavefronts each take `need` of the `there` granules of a SIMD. */
 static uint32_t groups_by_registers(uint32_t there, uint32_t need, uint32_t simds,
                                     uint32_t wavefronts)
@@ -155,10 +137,9 @@ static uint32_t groups_by_registers(uint32_t there, uint32_t need, uint32_t simd
     return need ? there / need * simds / wavefronts : UINT32_MAX;
 }
 
-static void pool_limits(const struct part *self, const struct resource_request *r,
+static void pool_limits(const struct cu_resource_pool *p, const struct resource_request *r,
                         struct resource_limits *limits)
 {
-    const struct cu_resource_pool *p = pool_const(self);
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     uint32_t simds = (uint32_t)params->simds, lds = granules(r->lds_bytes, params->lds_granularity);
     *limits = (struct resource_limits){
@@ -173,12 +154,12 @@ static void pool_limits(const struct part *self, const struct resource_request *
 
 /* By registers and wavefront slots together, a SIMD holds as many wavefronts as the scarcest
  * allows. */
-static bool pool_possible(const struct part *self, const struct resource_request *r)
+static bool pool_possible(const struct cu_resource_pool *p, const struct resource_request *r)
 {
     struct resource_limits limits;
     if (!r->wavefronts || r->wavefronts > WORK_MAX_WAVEFRONTS)
         return !r->wavefronts;
-    pool_limits(self, r, &limits);
+    pool_limits(p, r, &limits);
     return limits.wavefront_slots && limits.vgprs && limits.sgprs && limits.lds
            && limits.work_group_slots;
 }
@@ -191,9 +172,9 @@ static bool pool_refuse(struct cu_resource_pool *p, struct pool_cu *cu)
     return false;
 }
 
-static bool pool_may_fit(struct part *self, uint32_t number, const struct resource_request *r)
+static bool pool_may_fit(struct cu_resource_pool *p, uint32_t number,
+                         const struct resource_request *r)
 {
-    struct cu_resource_pool *p = pool_of(self);
     struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
     bool room =
         cu->free_wavefronts >= r->wavefronts
@@ -255,10 +236,9 @@ static bool wavefronts_place(const struct cu_resource_pool *p, uint32_t number,
     return true;
 }
 
-static bool pool_place(struct part *self, uint32_t number, const struct resource_request *r,
-                       struct work_placement *placement)
+static bool pool_place(struct cu_resource_pool *p, uint32_t number,
+                       const struct resource_request *r, struct work_placement *placement)
 {
-    struct cu_resource_pool *p = pool_of(self);
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
     struct pool_group g = {.lds_granules = granules(r->lds_bytes, params->lds_granularity),
@@ -284,9 +264,8 @@ static bool pool_place(struct part *self, uint32_t number, const struct resource
     return true;
 }
 
-static void pool_release(struct part *self, uint32_t number, uint32_t slot)
+static void pool_release(struct cu_resource_pool *p, uint32_t number, uint32_t slot)
 {
-    struct cu_resource_pool *p = pool_of(self);
     struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
     const struct pool_group *g = pool_group_at(p, number, slot);
     if (!bit_taken(&cu->group_slots, slot))
@@ -301,18 +280,7 @@ static void pool_release(struct part *self, uint32_t number, uint32_t slot)
     p->releases++;
 }
 
-static uint64_t pool_releases(const struct part *self)
+static uint64_t pool_releases(const struct cu_resource_pool *p)
 {
-    return pool_const(self)->releases;
+    return p->releases;
 }
-
-static const struct resource_pool_ops cu_resource_pool_ops = {
-    .setup = pool_setup,
-    .possible = pool_possible,
-    .slots = pool_wavefront_slots,
-    .limits = pool_limits,
-    .may_fit = pool_may_fit,
-    .place = pool_place,
-    .release = pool_release,
-    .releases = pool_releases,
-};

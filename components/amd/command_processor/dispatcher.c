@@ -57,7 +57,7 @@ static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
     d->scratch_groups = aql_scratch_groups(packet);
     start_scratch(d, d->scratch_groups, 0, 1);
     d->io.stats.kernels++;
-    return dispatcher_pool_ops(d)->possible(dispatcher_pool(d), &d->request);
+    return pool_possible(dispatcher_pool(d), &d->request);
 }
 
 static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count)
@@ -121,7 +121,7 @@ static void refuse_group(struct dispatcher *d, uint64_t now)
     if (!d->refused)
         d->refused_at = now;
     d->refused = true;
-    d->refused_releases = dispatcher_pool_ops(d)->releases(dispatcher_pool(d));
+    d->refused_releases = pool_releases(dispatcher_pool(d));
 }
 
 /* The place of work-group `number` of those to be run in the grid: neighbours are asked for in
@@ -156,9 +156,8 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
                             bool (*may_send)(const void *owner, uint32_t cu), const void *owner,
                             uint32_t *cu, uint32_t id[3], struct work_placement *placement)
 {
-    const struct resource_pool_ops *ops = dispatcher_pool_ops(d);
     const struct dispatch_protocol_ops *protocol = dispatcher_protocol_ops(d);
-    struct part *pool = dispatcher_pool(d);
+    struct cu_resource_pool *pool = dispatcher_pool(d);
     struct resource_request request = d->request;
     uint64_t number, cut = UINT64_MAX;
     bool congested = false;
@@ -176,12 +175,12 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
             request.wavefronts = placement->wavefronts;
             cut = number;
         }
-        bool room = ops->may_fit(pool, *cu, &request);
+        bool room = pool_may_fit(pool, *cu, &request);
         if (room && !may_send(owner, *cu)) {
             congested = true; /* credit wakes the owner */
             continue;
         }
-        room = room && ops->place(pool, *cu, &request, placement);
+        room = room && pool_place(pool, *cu, &request, placement);
         enum dispatch_result result = protocol->tried(dispatcher_protocol(d), *cu, room, &cycles);
         if (result == DISPATCH_PLACED) {
             account(d, now, request.wavefronts, cost, cycles);
@@ -203,7 +202,7 @@ static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot
     if (d->common.private_bytes && d->common.scratch)
         arena_at(uint32_t, d->scratch_free)[d->scratch_free_count++] =
             arena_at(uint32_t, d->scratch_used)[cu * 64 + slot];
-    dispatcher_pool_ops(d)->release(dispatcher_pool(d), cu, slot);
+    pool_release(dispatcher_pool(d), cu, slot);
     dispatcher_protocol_ops(d)->ended(dispatcher_protocol(d), cu, true);
     d->running--;
     return !d->left && !d->running;
@@ -220,9 +219,8 @@ static uint64_t dispatcher_due(const struct dispatcher *d)
     if (!d->left)
         return ENGINE_NEVER;
     if (d->refused
-        && !dispatcher_protocol_ops(d)->may_retry(
-            dispatcher_protocol(d), d->refused_releases,
-            dispatcher_pool_ops(d)->releases(dispatcher_pool(d))))
+        && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,
+                                                  pool_releases(dispatcher_pool(d))))
         return ENGINE_NEVER;
     return (d->busy_until + 99) / 100;
 }

@@ -1,6 +1,6 @@
 /* A dispatcher cuts one kernel at a time into work-groups and places them by three parts. The order
  * proposes a compute unit for each work-group (dispatch_order.h), the resource pool knows whether
- * there is room (resource_pool.h), and the protocol agrees with the compute unit
+ * there is room (cu_resource_pool.h), and the protocol agrees with the compute unit
  * (dispatch_protocol.h).
  *
  * The command processor drives it: dispatcher_start() with a launch, then dispatcher_next()
@@ -14,7 +14,7 @@
 #include "components/protocols/command/aql_packet.h"
 #include "dispatch_order.h"
 #include "dispatch_protocol.h"
-#include "resource_pool.h"
+#include "cu_resource_pool.h"
 #include "components/protocols/work/work_placement.h"
 
 enum dispatcher_state {

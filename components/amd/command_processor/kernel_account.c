@@ -2,10 +2,10 @@
  * had. slot_account.h computes the use of slots, from time stamps and the cycles that compute units
  * account for (components/protocols/work/work_cycles.h).
  *
- * Possible occupancy is a closed form of the resources of a work-group (resource_pool.h). Achieved
- * occupancy follows from three sums: wavefront_cycles (slot-cycles of wavefronts that had not
- * ended), unit_cycles (sum over the compute units of the cycles in which each had work-groups of
- * the kernel), and longest_unit_cycles, the most of any one compute unit.
+ * Possible occupancy is a closed form of the resources of a work-group (cu_resource_pool.h).
+ * Achieved occupancy follows from three sums: wavefront_cycles (slot-cycles of wavefronts that had
+ * not ended), unit_cycles (sum over the compute units of the cycles in which each had work-groups
+ * of the kernel), and longest_unit_cycles, the most of any one compute unit.
  *
  * Called by command_processor.c when a kernel begins, runs, and ends, and for each work-group. */
 #include "command_processor.gen.h"

@@ -34,8 +34,15 @@ static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w);
 static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
-static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
 static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
+
+/* vmcnt and lgkmcnt; see cu_counters.c. */
+
+static bool wave_counters_full(struct compute_unit *c, struct cu_wave *w,
+                               const struct isa_inst *inst);
+static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+static inline void wave_wait_counters(struct compute_unit *c, struct cu_wave *w,
+                                      const struct isa_inst *inst, uint64_t now);
 
 /* Execution on registers, and turns that are left out; see cu_execute.c and cu_deferred_issue.c. */
 

@@ -17,12 +17,6 @@
 #include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
 
-/* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
-static unsigned issue_most_vm(const struct compute_unit *c)
-{
-    return isa_traits[cu_target(c)].vmcnt_most;
-}
-
 enum { ISSUE_SLEEP_UNIT = 64 }; /* cycles; GCN3 ISA manual, S_SLEEP */
 
 static void issue_init(struct compute_unit *c)
@@ -67,24 +61,6 @@ static inline bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsi
     return true;
 }
 
-/* Does the wavefront have as many operations outstanding as its counters can count? Then it waits
- * for one of them. */
-static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w,
-                                const struct isa_inst *inst)
-{
-    if (!(inst->flags & (ISA_RAISES_VM | ISA_RAISES_LGKM)))
-        return false;
-    bool vm = (inst->flags & ISA_RAISES_VM) && w->vm >= issue_most_vm(c);
-    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= CU_MOST_LGKM;
-    if (!vm && !lgkm)
-        return false;
-    w->limit_vm = vm ? (uint8_t)(issue_most_vm(c) - 1) : UINT8_MAX;
-    w->limit_lgkm = lgkm ? CU_MOST_LGKM - 1 : UINT8_MAX;
-    wave_waits(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
-    w->state = WAVE_WAITCNT;
-    return true;
-}
-
 static void issue_set_priority(struct compute_unit *c, struct cu_wave *w, unsigned priority)
 {
     uint64_t bit = (uint64_t)1 << w->slot;
@@ -115,11 +91,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     }
     wave_issues(c, w, WORK_ISSUED_OTHER, now);
     if (inst->flags & ISA_IS_WAITCNT) {
-        w->limit_vm = inst->wait_vm;
-        w->limit_lgkm = inst->wait_lgkm;
-        w->state = WAVE_WAITCNT;
-        w->why = WORK_WAITING_VMCNT;
-        wave_counted(c, w, now);
+        wave_wait_counters(c, w, inst, now);
         return ISSUE_DONE;
     }
     if (inst->flags & ISA_IS_BARRIER) {
@@ -339,7 +311,7 @@ __attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c
     }
     const struct isa_inst *inst = &d->inst;
     profile_turn(c, w, wave);
-    if (issue_counters_full(c, w, inst))
+    if (wave_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
     if (engine_likely(w->kind == CU_VALU))

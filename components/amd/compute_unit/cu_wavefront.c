@@ -1,5 +1,5 @@
-/* A wavefront between two instructions: how it decodes, sleeps in the wheel and waits for counters,
- * and which account its time goes to. */
+/* A wavefront between two instructions: how it decodes and sleeps in the wheel, and which account
+ * its time goes to. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
@@ -322,26 +322,4 @@ static inline uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t n
     unsigned first = (unsigned)(now + 1) % CU_WHEEL;
     uint64_t used = c->wheel_used >> first | c->wheel_used << (CU_WHEEL - first) % CU_WHEEL;
     return used ? now + 1 + (unsigned)__builtin_ctzll(used) : ENGINE_NEVER;
-}
-
-/* Which counter keeps the wavefront at its s_waitcnt. */
-static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
-{
-    if (w->vm > w->limit_vm)
-        return WORK_WAITING_VMCNT;
-    if (w->lgkm > w->lds + w->flat)
-        return WORK_WAITING_LGKMCNT_SMEM;
-    return w->flat ? WORK_WAITING_VMCNT : WORK_WAITING_LGKMCNT_LDS;
-}
-
-/* A counter went down: is that what the wavefront waits for? */
-static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
-{
-    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
-        wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
-    else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
-             && w->why != wave_counter(w))
-        wave_waits(c, w, now, wave_counter(w));
-    else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
-        wave_end(c, w, now);
 }

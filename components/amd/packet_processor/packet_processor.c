@@ -19,7 +19,7 @@ static void packet_processor_init(struct packet_processor *c)
     c->packets = arena_allocate((size_t)p->packets * sizeof(struct packet));
     c->packet_count = (uint32_t)p->packets;
     c->slice_end = ENGINE_NEVER;
-    scheduler(c)->setup(packet_processor_scheduler(c), (uint32_t)p->queues, (uint32_t)p->slots);
+    run_list_setup(packet_processor_scheduler(c), (uint32_t)p->queues, (uint32_t)p->slots);
 }
 
 /* ---- between driver and command processor ---- */
@@ -101,9 +101,9 @@ static bool queue_has_work(const struct packet_processor *c, const struct user_q
 static void queue_tell_scheduler(struct packet_processor *c, uint32_t number)
 {
     if (queue_has_work(c, queue_at(c, number)))
-        scheduler(c)->ready(packet_processor_scheduler(c), number);
+        run_list_ready(packet_processor_scheduler(c), number);
     else
-        scheduler(c)->done(packet_processor_scheduler(c), number);
+        run_list_done(packet_processor_scheduler(c), number);
 }
 
 static bool doorbells_take(struct packet_processor *c)
@@ -186,7 +186,7 @@ static bool queues_bury(struct packet_processor *c)
         struct user_queue *q = queue_at(c, i);
         if (!q->used || !q->dying || q->active || !packet_processor_control_can_reply(c))
             continue;
-        scheduler(c)->done(packet_processor_scheduler(c), i);
+        run_list_done(packet_processor_scheduler(c), i);
         packet_processor_control_reply_done(c, q->destroy_tag, q->read, q->error);
         *q = (struct user_queue){0};
         c->dying--;
@@ -225,11 +225,11 @@ static bool queues_schedule(struct packet_processor *c)
     for (uint32_t i = 0; i < c->queue_end; i++)
         queue_tell_scheduler(c, i);
     c->slice_end =
-        scheduler(c)->schedule(packet_processor_scheduler(c), packet_processor_now(c), &changed);
+        run_list_schedule(packet_processor_scheduler(c), packet_processor_now(c), &changed);
     for (uint32_t i = 0; i < c->queue_end; i++) {
         if (!queue_has_work(c, queue_at(c, i)))
             continue;
-        if (scheduler(c)->mapped(packet_processor_scheduler(c), i))
+        if (run_list_mapped(packet_processor_scheduler(c), i))
             progress |= queue_begin(c, i);
     }
     c->scheduled = true;

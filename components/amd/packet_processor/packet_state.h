@@ -14,7 +14,7 @@
 #include "components/protocols/user_queue/aql_queue.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
-#include "queue_scheduler.h"
+#include "run_list.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
@@ -109,11 +109,6 @@ static inline struct user_queue *queue_at(const struct packet_processor *c, uint
 static inline struct packet *packet_at(const struct packet_processor *c, uint32_t number)
 {
     return arena_at(struct packet, c->packets) + number;
-}
-
-static inline const struct queue_scheduler_ops *scheduler(const struct packet_processor *c)
-{
-    return packet_processor_scheduler_ops(c);
 }
 
 /* The address of a packet in its queue's ring. */

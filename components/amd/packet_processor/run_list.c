@@ -5,7 +5,7 @@
  * slots) quanta. Without waiting queues nothing is ever changed. */
 #include "run_list.gen.h"
 
-#include "queue_scheduler.h"
+#include "run_list.h"
 #include "runtime/engine/engine.h"
 
 enum { RUN_LIST_NONE = UINT32_MAX };
@@ -24,11 +24,6 @@ struct run_list {
     uint32_t first, last; /* that wait */
 };
 
-static struct run_list *run_list_of(struct part *self)
-{
-    return (struct run_list *)(void *)self;
-}
-
 static struct run_list_queue *run_list_queue(const struct run_list *p, uint32_t queue)
 {
     return arena_at(struct run_list_queue, p->queues) + queue;
@@ -44,9 +39,8 @@ static void run_list_append(struct run_list *p, uint32_t queue)
     p->last = queue;
 }
 
-static void run_list_setup(struct part *self, uint32_t queues, uint32_t slots)
+static void run_list_setup(struct run_list *p, uint32_t queues, uint32_t slots)
 {
-    struct run_list *p = run_list_of(self);
     p->queues = arena_allocate(queues * sizeof(struct run_list_queue));
     p->slots = arena_allocate(slots * sizeof(uint32_t));
     p->slot_count = slots;
@@ -55,9 +49,8 @@ static void run_list_setup(struct part *self, uint32_t queues, uint32_t slots)
         arena_at(uint32_t, p->slots)[i] = RUN_LIST_NONE;
 }
 
-static void run_list_ready(struct part *self, uint32_t queue)
+static void run_list_ready(struct run_list *p, uint32_t queue)
 {
-    struct run_list *p = run_list_of(self);
     if (run_list_queue(p, queue)->ready)
         return;
     run_list_queue(p, queue)->ready = true;
@@ -86,9 +79,8 @@ static void run_list_remove(struct run_list *p, uint32_t queue)
         p->last = before;
 }
 
-static void run_list_done(struct part *self, uint32_t queue)
+static void run_list_done(struct run_list *p, uint32_t queue)
 {
-    struct run_list *p = run_list_of(self);
     if (!run_list_queue(p, queue)->ready)
         return;
     run_list_queue(p, queue)->ready = false;
@@ -98,9 +90,8 @@ static void run_list_done(struct part *self, uint32_t queue)
         run_list_remove(p, queue);
 }
 
-static uint64_t run_list_schedule(struct part *self, uint64_t now, bool *changed)
+static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *changed)
 {
-    struct run_list *p = run_list_of(self);
     uint64_t quantum = (uint64_t)run_list_params(p)->quantum, next = ENGINE_NEVER;
     uint32_t *slots = arena_at(uint32_t, p->slots);
     *changed = false;
@@ -128,13 +119,7 @@ static uint64_t run_list_schedule(struct part *self, uint64_t now, bool *changed
     return next;
 }
 
-static bool run_list_mapped(const struct part *self, uint32_t queue)
+static bool run_list_mapped(const struct run_list *p, uint32_t queue)
 {
-    return run_list_queue((const struct run_list *)(const void *)self, queue)->mapped;
+    return run_list_queue(p, queue)->mapped;
 }
-
-static const struct queue_scheduler_ops run_list_ops = {.setup = run_list_setup,
-                                                        .ready = run_list_ready,
-                                                        .done = run_list_done,
-                                                        .schedule = run_list_schedule,
-                                                        .mapped = run_list_mapped};

@@ -3,6 +3,7 @@
 runs      what the command `heddle` says of a statistics file, and the file itself
 figures   cycles by kernel, heat map
 flops     floating-point operations, counted from a profile
+roofs     what vector ALUs can do at most, by the description
 roofline  of instructions and of operations
 tables    kernels, memory levels, hottest components, what differs
 speed     shares of what resources could do; elements of arrays

@@ -4,11 +4,9 @@ same for all lanes. Conversions, comparisons, minima and moves are none."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from heddle.report.runs import Run
 from heddle.statistics import profile
-from heddle.statistics.statistics_file import Identity, Statistics
+from heddle.statistics.statistics_file import Identity
 
 ONE = r"add|sub|subrev|mul|mul_legacy|rcp|rsq|sqrt|exp|log|sin|cos"
 TWO = r"fma|fmac|mac|mad|madak|madmk|fmaak|fmamk|mad_legacy|div_fmas|mac_legacy"
@@ -31,12 +29,6 @@ def of_instruction(text: str, executions: int, lanes: int) -> tuple[str, int]:
     return "", 0
 
 
-@dataclass
-class Roof:
-    words: str
-    peak: float  # operations a second
-
-
 def by_kernel(path: str) -> dict[Identity, dict[str, int]]:
     """Operations of each kernel, by kind."""
     found: dict[Identity, dict[str, int]] = {}
@@ -48,22 +40,4 @@ def by_kernel(path: str) -> dict[Identity, dict[str, int]]:
             if operations:
                 of = found.setdefault(profile.kernel(row), {})
                 of[kind] = of.get(kind, 0) + operations
-    return found
-
-
-def _cycles(statistics: Statistics, kind: str) -> float | None:
-    """That a SIMD takes for a vector instruction with operands of a kind, by the description."""
-    own = next((values for values in statistics.get("stamp", {}).get("parameters", {}).values()
-                if "full_rate" in values and "f64_multiply" in values), None)
-    return own and float(own["f64_multiply"] if kind == "f64" else own["full_rate"])
-
-
-def roofs(run: Run, kinds: set[str], issued: float) -> list[Roof]:
-    """The most that multiply-adds can do, where the vector ALUs issue so many instructions of the
-    full rate a second. Packed ones, and those of matrices, have no roof that is known here."""
-    full, found = _cycles(run.root, "f32"), []
-    for kind in ("f32", "f64"):
-        own = _cycles(run.root, kind)
-        if kind in kinds and own and full:
-            found.append(Roof(f"{kind} multiply-add", issued * 64 * 2 * full / own))
     return found

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from heddle.drawing import draw
 from heddle.drawing.draw import WIDTH, Log, document, line, percent, text
-from heddle.report import flops
+from heddle.report import flops, roofs
 from heddle.report.figures import KERNELS_SHOWN, Level, cut, issue, levels
-from heddle.report.flops import Roof
+from heddle.report.roofs import Roof
 from heddle.report.runs import Run
 from heddle.statistics.kernels import Kernel
-from heddle.statistics.measures import RUN
 
 BOTTOM, TOP, LEFT, RIGHT = 330.0, 16.0, 62.0, WIDTH - 12.0
 LABEL = 11.0  # height of a kernel's number
@@ -41,24 +40,22 @@ class Point:
 
 
 def instructions(run: Run) -> Work | None:
-    all_units = issue(run, RUN)
-    if not all_units:
+    roof = roofs.vector_issue(run)
+    if not roof:
         return None
     done = {kernel.label: own.part for kernel in run.timed()
             if (own := issue(run, kernel.label)) and own.part}
-    peak = all_units.whole / all_units.rows[0].time_ps * 1e12
-    return Work("vector instructions", "instructions/s", done, [Roof("vector issue", peak)])
+    return Work("vector instructions", "instructions/s", done, [roof])
 
 
 def operations(run: Run, profile: str) -> Work | None:
     """By the instructions of a profile."""
-    issued, by_kernel = instructions(run), flops.by_kernel(profile)
-    kinds = {kind for of in by_kernel.values() for kind in of}
-    roofs = flops.roofs(run, kinds, issued.peak) if issued else []
+    by_kernel = flops.by_kernel(profile)
+    found = roofs.multiply_adds(run, {kind for of in by_kernel.values() for kind in of})
     done = {kernel.label: float(sum(by_kernel.get((kernel.name, kernel.gpu), {}).values()))
             for kernel in run.timed()}
     done = {label: value for label, value in done.items() if value}
-    return Work("floating-point operations", "FLOP/s", done, roofs) if done and roofs else None
+    return Work("floating-point operations", "FLOP/s", done, found) if done and found else None
 
 
 def _points(run: Run, found: list[Level], work: Work) -> list[Point]:

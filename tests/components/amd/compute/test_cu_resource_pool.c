@@ -22,19 +22,13 @@ struct model_cu {
 
 static struct model_cu model[CUS];
 static struct cu_resource_pool *pool;
-static const struct resource_pool_ops *const ops = &cu_resource_pool_ops;
-
-static struct part *self(void)
-{
-    return (struct part *)(void *)pool;
-}
 
 static void set_up(void)
 {
     arena_open();
     pool = arena_at(struct cu_resource_pool, arena_allocate(sizeof *pool));
     memset(model, 0, sizeof model);
-    ops->setup(self(), CUS);
+    pool_setup(pool, CUS);
 }
 
 static int first_run(const bool *taken, int bits, int count)
@@ -120,7 +114,7 @@ Test(cu_resource_pool, agrees_with_a_plain_model, .init = set_up)
     for (unsigned step = 0; step < 30000; step++) {
         if (count && rand() % 5 < 2) {
             unsigned i = (unsigned)rand() % count;
-            ops->release(self(), held[i].cu, held[i].placement.work_group_slot);
+            pool_release(pool, held[i].cu, held[i].placement.work_group_slot);
             model_release(&model[held[i].cu], &held[i].request, &held[i].placement);
             held[i] = held[--count];
             memset(said, 0, sizeof said);
@@ -131,9 +125,9 @@ Test(cu_resource_pool, agrees_with_a_plain_model, .init = set_up)
                                      rand() % 3 ? 0 : (uint32_t)rand() % 40000};
         struct work_placement got = {0}, want = {0};
         unsigned cu = (unsigned)rand() % CUS;
-        bool fits = ops->may_fit(self(), cu, &r) && ops->place(self(), cu, &r, &got);
+        bool fits = pool_may_fit(pool, cu, &r) && pool_place(pool, cu, &r, &got);
         cr_assert_eq(fits, model_place(&model[cu], &r, &want), "step %u", step);
-        cr_assert(ops->possible(self(), &r) || !fits);
+        cr_assert(pool_possible(pool, &r) || !fits);
         placed += fits;
         refused += !fits;
         if (!fits && !said[cu])
@@ -179,13 +173,13 @@ Test(cu_resource_pool, limits_of_a_compute_unit, .init = set_up)
         struct work_placement p;
         uint16_t slots[GROUPS];
         unsigned fit = 0;
-        while (fit < GROUPS && ops->place(self(), 0, &c->request, &p))
+        while (fit < GROUPS && pool_place(pool, 0, &c->request, &p))
             slots[fit++] = p.work_group_slot;
         cr_assert_eq(fit, c->fit, "%s: %u work-groups instead of %u", c->name, fit, c->fit);
-        cr_assert_eq(ops->possible(self(), &c->request), c->fit > 0, "%s", c->name);
-        uint64_t releases = ops->releases(self());
+        cr_assert_eq(pool_possible(pool, &c->request), c->fit > 0, "%s", c->name);
+        uint64_t releases = pool_releases(pool);
         for (unsigned k = 0; k < fit; k++)
-            ops->release(self(), 0, slots[k]);
-        cr_assert_eq(ops->releases(self()), releases + fit);
+            pool_release(pool, 0, slots[k]);
+        cr_assert_eq(pool_releases(pool), releases + fit);
     }
 }

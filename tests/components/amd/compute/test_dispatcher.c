@@ -6,7 +6,6 @@
         .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,           \
         .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16            \
     }
-#define DISPATCHER_POOL_OPS(pool) ((void)(pool), &cu_resource_pool_ops)
 #define ROUND_ROBIN_CONSTANTS                                                                      \
     {                                                                                              \
         .first_unit = 4 /* of 4, so the first */                                                   \
@@ -52,7 +51,7 @@ static void set_up(void)
     protocol_ops = &no_answer_ops;
     dispatcher = arena_at(struct dispatcher, arena_allocate(sizeof *dispatcher));
     dispatcher->io.pool = pool;
-    cu_resource_pool_ops.setup(arena_at(struct part, pool), CUS);
+    pool_setup(arena_at(struct cu_resource_pool, pool), CUS);
     dispatcher->io.order = arena_allocate(sizeof(union any_order));
     dispatcher->io.protocol = arena_allocate(sizeof(struct ack_nak));
     dispatcher_setup(dispatcher, CUS, ROUND_TRIP);
@@ -301,7 +300,7 @@ Test(dispatcher, partitioned_gives_each_compute_unit_neighbours, .init = set_up)
     fill(&partitioned_ops, &no_answer_ops);
     for (uint32_t cu = 0; cu < CUS; cu++) /* what ran before */
         for (uint32_t slot = 0; slot < (cu < 2 ? 3u : 2u); slot++)
-            cu_resource_pool_ops.release(dispatcher_pool(dispatcher), cu, slot);
+            pool_release(dispatcher_pool(dispatcher), cu, slot);
     cr_assert_eq(place_all(10, 32768, at, on), 8,
                  "two fit on each; the third ones wait for their own unit");
     cr_assert_eq(dispatcher->left, 2);
