@@ -22,7 +22,7 @@ enum {
 
 static const struct driver_device_info *info_of(int device)
 {
-    return &cuda_services()->library->devices[device].info;
+    return cuda_services()->device_info(device);
 }
 
 /* Single-precision operations for each double-precision one: sm_80 and sm_90 have a unit for half
@@ -278,10 +278,9 @@ static hipError_t set_heap(size_t bytes)
     if (error != hipSuccess)
         return error;
     error = services->enter("cudaDeviceSetLimit");
-    const struct hip_library *library = services->library;
-    if (error == hipSuccess && library->api->set_kernel_heap)
-        error =
-            services->status(library->api->set_kernel_heap(library->devices[device].number, bytes));
+    const struct driver_api *driver = error == hipSuccess ? services->driver() : NULL;
+    if (driver && driver->set_kernel_heap)
+        error = services->status(driver->set_kernel_heap(services->device_number(device), bytes));
     return services->leave(error);
 }
 

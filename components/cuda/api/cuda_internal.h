@@ -10,7 +10,6 @@
 #ifndef HEDDLE_CUDA_INTERNAL_H
 #define HEDDLE_CUDA_INTERNAL_H
 
-#include "components/hip/api/code/hip_registration.h"
 #include "components/hip/api/hip_services.h"
 #include "cuda_types.h"
 

@@ -53,7 +53,7 @@ static hipError_t find_kernel(const char *caller, const void *function,
         error = services->enter(caller);
     if (error != hipSuccess)
         return error;
-    *info = &services->library->devices[device].info;
+    *info = services->device_info(device);
     return services->leave(services->find_host_function(function, device, found));
 }
 
@@ -139,7 +139,7 @@ hipError_t cuda_most_clusters(int *count, const void *function,
         error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
             &each, function, (int)(config->block.x * config->block.y * config->block.z),
             config->shared);
-    units = cuda_services()->library->devices[device].info.compute_units;
+    units = cuda_services()->device_info(device)->compute_units;
     *count = blocks > 0 ? each * (int)units / (int)blocks : 0;
     return error;
 }
@@ -234,7 +234,7 @@ hipError_t cuda_available_shared(size_t *bytes, const void *function, int blocks
     error = error == hipSuccess ? hipGetDevice(&device) : error;
     if (error != hipSuccess)
         return error;
-    const struct driver_device_info *info = &cuda_services()->library->devices[device].info;
+    const struct driver_device_info *info = cuda_services()->device_info(device);
     size_t share = info->lds_bytes_per_cu / (size_t)blocks;
     const size_t used = info->lds_bytes_reserved + attributes.sharedSizeBytes;
     if (share > info->lds_bytes_reserved + info->lds_bytes_per_work_group)

@@ -38,7 +38,7 @@ static hipError_t load_container(const void *bytes, size_t size, int device,
                                  struct hip_module **loaded)
 {
     const struct hip_services *services = cuda_services();
-    const struct driver_device_info *info = &services->library->devices[device].info;
+    const struct driver_device_info *info = services->device_info(device);
     struct cuda_fatbin fatbin;
     size_t length = 0;
     if (!cuda_fatbin_read(&fatbin, bytes, size)) {

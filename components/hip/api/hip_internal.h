@@ -12,14 +12,8 @@
 #ifndef HEDDLE_HIP_INTERNAL_H
 #define HEDDLE_HIP_INTERNAL_H
 
-/* The library is compiled with hidden names; what its users may call is declared here. */
-#pragma GCC visibility push(default)
-#define __HIP_PLATFORM_AMD__
-#include <hip/hip_runtime_api.h>
-#pragma GCC visibility pop
-
 #include "components/amd/isa/object/bundle.h"
-#include "components/amd/isa/object/code_object.h"
+#include "components/hip/api/hip_objects.h"
 #include "components/hip/common/hip_common.h"
 #include "components/host/driver/driver_api.h"
 
@@ -29,12 +23,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    HIP_DEVICES_MAX = 576,     /* as many as a driver has, and some of the program's own */
-    HIP_WAVEFRONT = 64,        /* work-items; all supported architectures of AMD's */
-    HIP_ALLOCATION_ALIGN = 256 /* bytes; what hipMalloc promises (HIP programming guide) */
-};
 
 struct hip_device {
     bool used;       /* false: destroyed */
@@ -172,33 +160,6 @@ bool hip_take_turn(uint64_t ticket, bool poll);
 
 /* ---- hip_allocation_map.c ---- */
 
-enum hip_allocation_kind {
-    HIP_DEVICE_MEMORY,
-    HIP_MODULE_MEMORY,
-    HIP_MANAGED_MEMORY,
-    HIP_PINNED_MEMORY,
-    HIP_REGISTERED_MEMORY
-};
-
-/* The call of the program that made something: what a check of the program names. */
-struct hip_origin {
-    const char *call; /* "hipMalloc"; NULL: the library itself */
-    uint64_t code;    /* where the program goes on behind the call; 0: unknown */
-};
-
-struct hip_allocation {
-    uint64_t address;
-    uint64_t size;
-    enum hip_allocation_kind kind;
-    int device;
-    unsigned flags;
-    uint32_t number;  /* from 1, in order of allocation: its name in a recording */
-    uint32_t mapped;  /* host memory that kernels use: its name as device memory; 0: they do not */
-    bool wanted;      /* its address went to the device: mapped before the next launch */
-    const void *pool; /* handle of the pool that it was made from; NULL: none */
-    struct hip_origin origin;
-};
-
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
 const struct hip_allocation *hip_find_allocation(uint64_t address);
 /* The number of the allocation that holds `address`; 0: none does. */
@@ -269,27 +230,6 @@ hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size
 hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows);
 
 /* ---- hip_module.c ---- */
-
-struct hip_function {
-    struct hip_module *module;
-    void *handle; /* that a program has; NULL: none has asked for one */
-    const struct code_object_kernel *kernel;
-    char *name;   /* as in the source, for people; the kernel's own name is the symbol */
-    bool refused; /* it was said why it cannot be launched */
-    uint32_t dynamic_lds_most; /* bytes that a launch may have; 0: what needs no asking */
-    bool large_clusters;       /* of PTX: more blocks in a cluster than all devices have */
-    uint8_t descriptor[64];
-};
-
-struct hip_module {
-    struct hip_module *next;   /* in order of loading */
-    void *handle;              /* NULL: code that the program contains */
-    struct code_object object; /* of PTX: its kernels and variables only, in the same words */
-    bool is_ptx;
-    int device;
-    uint64_t base;                  /* device address of linked address 0 */
-    struct hip_function *functions; /* parallel to object.kernels */
-};
 
 /* Loads the bundle, ELF file or PTX that lies in at most `size` bytes; `name` is for messages. */
 hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,

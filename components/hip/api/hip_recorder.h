@@ -14,7 +14,7 @@
 #ifndef HEDDLE_HIP_RECORDER_H
 #define HEDDLE_HIP_RECORDER_H
 
-#include "hip_internal.h"
+#include "components/hip/api/hip_objects.h"
 #include "components/traces/api_trace/api_trace.h"
 
 /* A copy: addresses as the program gave them, and where its host side really is. */
@@ -70,6 +70,7 @@ struct hip_recorder {
 };
 extern const struct hip_recorder hip_recorder;
 
+/* For files that include hip_internal.h. */
 #define HIP_RECORD_STEP(step)                                                                      \
     do {                                                                                           \
         if (hip.recording)                                                                         \

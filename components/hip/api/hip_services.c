@@ -1,8 +1,68 @@
 /* See hip_services.h. */
 #include "hip_services.h"
 
+#include "components/hip/api/code/hip_hostcall.h"
+#include "components/hip/api/commands/hip_launch.h"
+#include "components/hip/api/hip_findings.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/streams/hip_capture.h"
+#include "components/hip/api/streams/hip_graph.h"
+#include "components/hip/api/streams/hip_stream.h"
+#include "components/hip/turns/hip_turns.h"
+
+static bool hip_is_open(void)
+{
+    return hip.state == HIP_OPEN;
+}
+
+static hipError_t hip_lost(void)
+{
+    return hip.lost;
+}
+
+static bool hip_functional(void)
+{
+    return hip.functional;
+}
+
+static bool hip_recording(void)
+{
+    return hip.recording;
+}
+
+static void hip_play_calls(void)
+{
+    hip.plays = true;
+}
+
+static const struct driver_api *hip_driver(void)
+{
+    return hip.api;
+}
+
+static int hip_device_count(void)
+{
+    return hip.device_count;
+}
+
+static const struct driver_device_info *hip_device_info(int device)
+{
+    return &hip.devices[device].info;
+}
+
+static uint32_t hip_device_number(int device)
+{
+    return hip.devices[device].number;
+}
+
+static uint32_t hip_device_queue(int device)
+{
+    return hip.devices[device].queue;
+}
+
 /* The lock of turns is taken first, so that no wake() of the table comes in between. */
-static bool wait_for_wake(const void *address, bool watches)
+static bool hip_wait_for(const void *address, bool watches)
 {
     const struct timespec until = hip_turns_later(&(struct timespec){.tv_sec = 1});
     hip_turns_lock();
@@ -14,13 +74,13 @@ static bool wait_for_wake(const void *address, bool watches)
     return woken;
 }
 
-static void wake_waiters(const void *address)
+static void hip_wake(const void *address)
 {
     hip_turns_wake(address, HIP_TURNS_SIGNAL, UINT32_MAX);
 }
 
 /* The thread is ordered if the program's are, as code that uses this library has created it. */
-static int make_thread(void *(*start)(void *), void *argument)
+static int hip_make_thread(void *(*start)(void *), void *argument)
 {
     pthread_t thread;
     pthread_attr_t attributes;
@@ -36,14 +96,10 @@ static int make_thread(void *(*start)(void *), void *argument)
 const struct hip_services *heddleServices(void)
 {
     static const struct hip_services services = {
-        .library = &hip,
         .recorder = &hip_recorder,
-#define HIP_SERVICE(name, function) .name = (function),
+#define HIP_SERVICE(type, name, function, parameters) .name = (function),
 #include "hip_services.def"
 #undef HIP_SERVICE
-        .wait_for = wait_for_wake,
-        .wake = wake_waiters,
-        .make_thread = make_thread,
     };
     return &services;
 }

@@ -10,6 +10,7 @@
  * on another platform, copies of other streams are over at other calls. */
 #include "hip_record_files.h"
 #include "hip_record_places.h"
+#include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"

@@ -2,6 +2,8 @@
 #include "hip_record_places.h"
 #include "hip_record_files.h"
 
+#include "components/hip/api/hip_internal.h"
+
 /* A place in a module is one in a variable. */
 static bool symbol_pointer(const struct hip_module *module, const struct hip_allocation *image,
                            uint64_t address, struct api_trace_pointer *pointer)

@@ -36,14 +36,13 @@ enum {
 
 struct opencl_device {
     struct opencl_object object;
-    int number; /* of hip.devices */
+    int number; /* in HIP */
     struct driver_device_info info;
 };
 
 struct opencl_library {
     const struct hip_services *hip;
     const struct driver_api *api;
-    const struct hip_device *hip_devices;
     struct opencl_object platform;
     struct opencl_device devices[OPENCL_DEVICES_MAX];
     uint32_t device_count;

@@ -17,11 +17,10 @@ struct opencl_library opencl;
 
 static void open_devices(void)
 {
-    const struct hip_library *library = opencl.hip->library;
-    opencl.api = library->api;
-    opencl.hip_devices = library->devices;
+    const int count = opencl.hip->device_count();
+    opencl.api = opencl.hip->driver();
     opencl_object_begin(&opencl.platform, OPENCL_PLATFORM, NULL);
-    for (int i = 0; i < library->device_count && opencl.device_count < OPENCL_DEVICES_MAX; i++)
+    for (int i = 0; i < count && opencl.device_count < OPENCL_DEVICES_MAX; i++)
         if (opencl.hip->is_device(i))
             opencl_device_open(&opencl.devices[opencl.device_count++], i);
 }
@@ -97,7 +96,7 @@ cl_int opencl_answer_text(struct opencl_answer to, const char *text)
 
 __attribute__((destructor)) static void finish_commands(void)
 {
-    if (!opencl.api || opencl.hip->library->state != HIP_OPEN || opencl.hip->has_lock())
+    if (!opencl.api || !opencl.hip->is_open() || opencl.hip->has_lock())
         return;
     if (opencl_enter("end of the program") == CL_SUCCESS)
         opencl_queues_finish();

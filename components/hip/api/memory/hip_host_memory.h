@@ -12,15 +12,8 @@
 #ifndef HEDDLE_HIP_HOST_MEMORY_H
 #define HEDDLE_HIP_HOST_MEMORY_H
 
+#include "components/hip/api/hip_internal.h"
 #include "hip_location.h"
-
-/* One side of a copy, or the target of a fill. */
-struct hip_use {
-    struct hip_location location;
-    uint64_t size; /* bytes from the first row's start to the last row's end */
-    bool written;
-    uint64_t memory; /* hip_host_memory_prepare(): the address that the driver gets */
-};
 
 /* Before commands on `queue` that use memory are enqueued. `waits`: the call returns when they are
  * done, so a recording notes the contents with those of other host memory. */

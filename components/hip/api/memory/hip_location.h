@@ -3,7 +3,7 @@
 #ifndef HEDDLE_HIP_LOCATION_H
 #define HEDDLE_HIP_LOCATION_H
 
-#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_objects.h"
 
 enum hip_location_kind {
     /* Host addresses. */
@@ -25,6 +25,14 @@ struct hip_location {
     /* The allocation that holds the address, as it was when the address was classified. Number 0:
      * there is none. */
     struct hip_allocation allocation;
+};
+
+/* One side of a copy, or the target of a fill. */
+struct hip_use {
+    struct hip_location location;
+    uint64_t size; /* bytes from the first row's start to the last row's end */
+    bool written;
+    uint64_t memory; /* hip_host_memory_prepare(): the address that the driver gets */
 };
 
 struct hip_location hip_location_of(uint64_t address);

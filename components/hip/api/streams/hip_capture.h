@@ -29,11 +29,7 @@ struct hip_action {
         uint32_t value, width;
         size_t count, rows, pitch;
     } fill;
-    struct hip_host_action {
-        hipHostFn_t function;
-        hipStreamCallback_t callback; /* or this one, of a captured stream */
-        void *data;
-    } host;
+    struct hip_host_action host;
     struct hip_graph *child;
     hipEvent_t event; /* that is recorded or waited for */
 };

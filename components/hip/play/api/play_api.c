@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         play_add_source(argv[i], NULL);
     assign_lines();
-    heddleServices()->library->plays = true;
+    heddleServices()->play_calls();
     run_threads();
     wait_for_devices();
     play_compare_rest();

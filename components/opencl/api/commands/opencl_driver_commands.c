@@ -14,7 +14,7 @@ static struct {
 
 static bool records(void)
 {
-    return opencl.hip->library->recording;
+    return opencl.hip->recording();
 }
 
 static void note_call(const struct api_trace_call *call)
@@ -91,7 +91,7 @@ static void note_lane(int number, uint32_t lane)
 cl_int opencl_driver_make_lane(int number, uint32_t *lane)
 {
     cl_int error =
-        opencl_status(opencl.api->queue_create(opencl.hip_devices[number].number, 0, lane));
+        opencl_status(opencl.api->queue_create(opencl.hip->device_number(number), 0, lane));
     if (error == CL_SUCCESS && records())
         note_lane(number, *lane);
     return error;
@@ -181,7 +181,7 @@ cl_int opencl_driver_write_now(int number, uint64_t to, const void *bytes, uint6
 {
     uint64_t ticket = 0;
     note_device(number);
-    cl_int error = write_bytes(opencl.hip_devices[number].queue, to, bytes, size, true, &ticket);
+    cl_int error = write_bytes(opencl.hip->device_queue(number), to, bytes, size, true, &ticket);
     note_device_back(number);
     return error == CL_SUCCESS ? opencl_error_of(opencl.hip->wait_here(ticket)) : error;
 }

@@ -8,7 +8,7 @@ void opencl_device_open(struct opencl_device *device, int number)
 {
     opencl_object_begin(&device->object, OPENCL_DEVICE, NULL);
     device->number = number;
-    device->info = opencl.hip_devices[number].info;
+    device->info = *opencl.hip->device_info(number);
 }
 
 static cl_device_fp_config floats_of(const struct opencl_device *device)

@@ -12,7 +12,7 @@ static struct {
 
 void opencl_memory_end(uint64_t address)
 {
-    if (address == 0 || opencl.hip->library->lost != hipSuccess)
+    if (address == 0 || opencl.hip->lost() != hipSuccess)
         return;
     if (released.count == released.room) {
         released.room = released.room ? 2 * released.room : 16;

@@ -209,7 +209,7 @@ void opencl_printf_flush(void)
     while (outputs && opencl.hip->ticket_done(outputs->ticket)) {
         struct output *first = outputs;
         outputs = first->next;
-        if (opencl.hip->library->lost == hipSuccess)
+        if (opencl.hip->lost() == hipSuccess)
             print_all(first);
         struct hip_location location = opencl.hip->location_of(first->address);
         int number = location.allocation.device;

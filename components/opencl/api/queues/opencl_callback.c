@@ -42,7 +42,7 @@ static void wait_for_event(void)
     struct opencl_callback *each = callbacks;
     while (each && each->event->state != CL_SUBMITTED)
         each = each->next;
-    if (each && opencl.hip->library->lost == hipSuccess) {
+    if (each && opencl.hip->lost() == hipSuccess) {
         opencl_driver_note_wait(each->event);
         opencl.hip->wait_ticket(each->event->ticket);
     } else {

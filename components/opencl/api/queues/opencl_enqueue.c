@@ -243,7 +243,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
 {
     struct opencl_queue *queue = NULL;
     cl_int error = opencl_check_enqueue(how, &queue);
-    if (error == CL_SUCCESS && opencl.hip->library->lost != hipSuccess)
+    if (error == CL_SUCCESS && opencl.hip->lost() != hipSuccess)
         error = CL_OUT_OF_RESOURCES;
     if (error != CL_SUCCESS) {
         discard(command);
@@ -270,7 +270,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
 bool opencl_event_is_over(struct opencl_event *event)
 {
     if (event->state == CL_SUBMITTED && opencl.hip->ticket_done(event->ticket))
-        event->state = opencl.hip->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
+        event->state = opencl.hip->lost() != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
     return event->state <= CL_COMPLETE;
 }
 
@@ -309,14 +309,14 @@ static void end_deadlock(struct opencl_event *event)
 
 cl_int opencl_event_wait(struct opencl_event *event)
 {
-    while (event->state == CL_QUEUED && opencl.hip->library->lost == hipSuccess)
+    while (event->state == CL_QUEUED && opencl.hip->lost() == hipSuccess)
         if (is_only_thread() || !opencl.hip->wait_for(opencl_changes(), true))
             end_deadlock(event);
     if (event->state == CL_SUBMITTED) {
         opencl_driver_note_wait(event);
         opencl.hip->wait_ticket(event->ticket);
     }
-    if (event->state > CL_COMPLETE && opencl.hip->library->lost != hipSuccess)
+    if (event->state > CL_COMPLETE && opencl.hip->lost() != hipSuccess)
         event->state = CL_OUT_OF_RESOURCES;
     opencl_event_is_over(event);
     opencl_note_done();

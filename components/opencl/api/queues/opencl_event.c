@@ -78,7 +78,7 @@ static cl_int wait_for_events(cl_uint count, const cl_event *list)
     for (cl_uint i = 0; i < count; i++)
         opencl_drop(&events[i]->object);
     free(events);
-    return opencl.hip->library->lost != hipSuccess ? CL_OUT_OF_RESOURCES : error;
+    return opencl.hip->lost() != hipSuccess ? CL_OUT_OF_RESOURCES : error;
 }
 
 OPENCL_CALL(clWaitForEvents, (cl_uint count, const cl_event *list), wait_for_events(count, list));
@@ -133,7 +133,7 @@ OPENCL_QUERY(clGetEventInfo, cl_event, cl_event_info, get_event_info);
 static void say_timeless(void)
 {
     static bool said;
-    if (!said && opencl.hip->library->functional)
+    if (!said && opencl.hip->functional())
         opencl_complain("in functional mode commands take no time: what events measure, and what a "
                         "program chooses by it, means nothing; run without '--mode functional' for "
                         "times");

@@ -54,7 +54,7 @@ void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
 /* Waits for all commands of the queue, which the caller holds. */
 static cl_int finish_queue(struct opencl_queue *queue)
 {
-    while (queue->open_count > 0 && opencl.hip->library->lost == hipSuccess) {
+    while (queue->open_count > 0 && opencl.hip->lost() == hipSuccess) {
         struct opencl_event *event = queue->open[queue->open_count - 1];
         opencl_hold(&event->object);
         opencl_event_wait(event);
@@ -62,9 +62,9 @@ static cl_int finish_queue(struct opencl_queue *queue)
         tidy(queue);
     }
     for (uint32_t i = 0; i < queue->lane_count; i++) /* costs nothing, and tells --check */
-        if (queue->over[i] && opencl.hip->library->lost == hipSuccess)
+        if (queue->over[i] && opencl.hip->lost() == hipSuccess)
             opencl.api->wait(queue->over[i]);
-    return opencl_error_of(opencl.hip->library->lost);
+    return opencl_error_of(opencl.hip->lost());
 }
 
 static void wait_for_lanes(const struct opencl_queue *queue)
@@ -102,7 +102,7 @@ static void destroy_queue(struct opencl_object *object)
             *link = queue->next;
             break;
         }
-    if (opencl.hip->library->lost == hipSuccess)
+    if (opencl.hip->lost() == hipSuccess)
         wait_for_lanes(queue);
     for (uint32_t i = 0; i < queue->lane_count; i++)
         opencl_driver_end_lane(queue->lanes[i]);
