@@ -47,7 +47,7 @@ def use(path: Path) -> None:
     """The command `heddle` that everything below starts."""
     found = shutil.which(os.fspath(path))
     if not found:
-        raise Mistake(f"'{os.fspath(path)}' is no program")
+        raise Mistake(f"'{os.fspath(path)}' is not a program")
     _command[:] = [found]
 
 
@@ -214,7 +214,7 @@ def _words(program: str | Sequence[object]) -> list[str]:
 
 def _word(value: object) -> str:
     if isinstance(value, float) and not math.isfinite(value):
-        raise Mistake(f"{value} is no value of a parameter or an input")
+        raise Mistake(f"{value} is not a value for a parameter or an input")
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -302,7 +302,7 @@ def open_run(path: Path, series: Path | None = None) -> Run:
     except OSError as error:
         raise Mistake(f"cannot read '{error.filename}': {error.strerror}") from None
     except ValueError as error:
-        raise Mistake(f"'{os.fspath(path)}' is no JSON: {error}") from None
+        raise Mistake(f"'{os.fspath(path)}' is not JSON: {error}") from None
 
 
 # ---- sweeps

@@ -212,7 +212,7 @@ def test_fit_finds_what_the_table_was_made_with(described):
     (('"{n}"]', '"{m}"]'), r"table.csv:3: nothing is called 'm' here; there are kernel, label, n"),
     (('size = "n"', 'size = 3'), r"'size' of \[labels.vectoradd\] must be a text"),
     (('size = "n"', 'read = "(a)(b)"'), r"must have one group, the number, not 2"),
-    (('size = "n"', 'read = "(["'), r"is no regular expression"),
+    (('size = "n"', 'read = "(["'), r"is not a regular expression"),
     (('size = "n"', 'read = "(x)"\nunit = "cycles"'), r"'cycles' .* cannot be converted to 'us'"),
 ])
 def test_mistake_in_a_description_is_found(described, change, says):
@@ -357,7 +357,7 @@ def test_running_points_wait_again_after_the_runner_is_gone(tmp_path):
 
 def test_file_that_is_no_database_is_refused(tmp_path):
     (tmp_path / "points.sqlite").write_text("this is a text\n" * 100)
-    with pytest.raises(Mistake, match="is no database of points"):
+    with pytest.raises(Mistake, match="is not a database of points"):
         Store(tmp_path)
 
 

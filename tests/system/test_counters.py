@@ -160,7 +160,7 @@ def test_mistakes_of_the_report_are_named(ran):
     heddle(f"stats {ran.file} --report counters --profile {other}", "is not the profile of this",
            status=1)
     empty = {**ran.stats, "kernels": []}
-    with pytest.raises(Mistake, match="has no launch that was timed"):
+    with pytest.raises(Mistake, match="has no launch with timing"):
         report.counted(empty, "x")
     with pytest.raises(Mistake, match="without AMD's compute units"):
         report.counted({**ran.stats, "components": {}}, "x")
@@ -242,21 +242,21 @@ def test_what_differs_from_a_card_is_named_with_the_part_of_the_model(ran, tmp_p
 HEAD = "Dispatch_ID,Kernel_Name,SQ_WAVES,obj\n"
 HOSTILE = {
     "is empty": b"",
-    "no table of a profiler: no column": b"a,b\n1,2\n",
-    "is no table of a profiler": b"# Counters\n\nof one, and another\nprogram\n",
+    "profiler's table: no column": b"a,b\n1,2\n",
+    "is not a profiler's table": b"# Counters\n\nof one, and another\nprogram\n",
     "has no launches$": HEAD.encode(),
     "has no launches: no row": (HEAD + ",vcopy,1,0x7f\n").encode(),
-    "line 2: 3 cells, and the head has 4": (HEAD + "0,vcopy,1\n").encode(),
-    "no text in UTF-8": HEAD.encode("utf-16"),
+    "line 2: 3 cells, but the header has 4": (HEAD + "0,vcopy,1\n").encode(),
+    "is not text in UTF-8": HEAD.encode("utf-16"),
     r"line \d: (unexpected end of data|',' expected)": (HEAD + '0,"vcopy,1,2\n').encode(),
     "line 2: (line contains NUL|field larger)": (HEAD + "0,v" + "x" * 200000 + ",1,2\n").encode(),
-    "'0x12' of SQ_WAVES is no number": (HEAD + "0,vcopy,0x12,2\n").encode(),
+    "'0x12' of SQ_WAVES is not a number": (HEAD + "0,vcopy,0x12,2\n").encode(),
     "SQ_WAVES is inf, which nothing": (HEAD + "0,vcopy,1e400,2\n").encode(),
     "SQ_WAVES is -1, which nothing": (HEAD + "0,vcopy,-1,2\n").encode(),
-    "launch 0 is there twice": (HEAD + "0,vcopy,1,2\n0,vcopy,1,2\n").encode(),
-    "launch 0 is there twice with SQ_WAVES":
+    "launch 0 appears twice": (HEAD + "0,vcopy,1,2\n0,vcopy,1,2\n").encode(),
+    "launch 0 appears twice with SQ_WAVES":
         b"Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n0,v,SQ_WAVES,1\n0,v,SQ_WAVES,1\n",
-    "'many' of SQ_WAVES is no number":
+    "'many' of SQ_WAVES is not a number":
         b"Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n0,vcopy,SQ_WAVES,many\n",
     "no kernel of .*one, two. is one of .*vcopy":
         (HEAD + "0,one,1,2\n1,two,1,2\n").encode(),
@@ -282,7 +282,7 @@ def test_files_of_different_runs_are_not_put_together(tmp_path):
 def test_missing_file_is_named_by_the_command(ran):
     calibrate(ran, "--counters", ran.folder / "none.csv", status=1)
     told_of = calibrate(ran, status=2)  # without a word of counters
-    assert "is no description of a calibration (TOML)" in told_of.stderr
+    assert "is not a description of a calibration (TOML)" in told_of.stderr
 
 
 def test_names_of_kernels_are_compared_without_what_surrounds_them():

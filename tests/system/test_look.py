@@ -301,7 +301,7 @@ def test_profile_in_statistics_is_read_and_its_damage_is_named(measure, profile)
         heddle(f"stats {file}", rf"kernels\[0\].profile.{name} is 'x", status=1)
 
 
-@pytest.mark.parametrize("text,says", [("", "is no JSON"), ("[]", "not what `heddle run"),
+@pytest.mark.parametrize("text,says", [("", "is not JSON"), ("[]", "not what `heddle run"),
                                        ("[" * 100000, "nests too deeply"),
                                        ('{"components": 3, "kernels": 4}', "not what `heddle run")])
 def test_what_is_no_statistics_is_refused(tmp_path, text, says):

@@ -104,7 +104,7 @@ def test_sweep_has_frames_of_its_tables(tmp_path):
 
 
 @pytest.mark.parametrize("values, says", [
-    ([float("nan")], "nan is no value"), ([1, float("inf")], "inf is no value"),
+    ([float("nan")], "nan is not a value"), ([1, float("inf")], "inf is not a value"),
     (["1\0"], "has a NUL"), (range(3_000_000), "too many or too long words")])
 def test_values_that_cannot_be_given_are_mistakes(tmp_path, values, says):
     with pytest.raises(heddle.Mistake, match=says):

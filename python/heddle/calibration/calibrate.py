@@ -303,8 +303,8 @@ def main(options: Options) -> int:
         from heddle.counters import card
         return card.main(options)
     if options.files[0].endswith(".json"):
-        raise Mistake(f"'{options.files[0]}' is no description of a calibration (TOML); to compare "
-                      "the statistics of a run with a card's counters, add --counters FILE",
+        raise Mistake(f"'{options.files[0]}' is not a description of a calibration (TOML); to "
+                      "compare the statistics of a run with a card's counters, add --counters FILE",
                       usage=True)
     found = chosen(description.read(pathlib.Path(options.files[0])), options.labels, options.points)
     check(options, found)

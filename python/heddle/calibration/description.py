@@ -180,7 +180,7 @@ def _check_units(reader: Reader, label: Label, unit: str, where: str) -> None:
     try:
         groups = re.compile(PLACEHOLDER.sub("x", label.read)).groups
     except re.error as error:
-        raise reader.wrong(f"'read' {where} is no regular expression: {error}") from None
+        raise reader.wrong(f"'read' {where} is not a regular expression: {error}") from None
     if groups != 1:
         raise reader.wrong(f"'read' {where} must have one group, the number, not {groups}; or be "
                            f"one of {', '.join(FROM_STATISTICS)}")

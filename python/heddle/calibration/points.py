@@ -81,7 +81,7 @@ class Store:
             intact.check(self.database, SCHEMA, ("status",))
             self.database.execute("UPDATE points SET state = ? WHERE state = ?", (WAITING, RUNNING))
         except sqlite3.Error as error:
-            raise Mistake(f"'{folder}/points.sqlite' is no database of points: {error}; name "
+            raise Mistake(f"'{folder}/points.sqlite' is not a database of points: {error}; name "
                           "another folder, or remove it") from None
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ def _rows(path: str) -> list[tuple[int, dict[str, str]]]:
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Mistake(f"cannot read '{path}': it is no text in UTF-8 (byte {error.start})") \
+        raise Mistake(f"cannot read '{path}': it is not text in UTF-8 (byte {error.start})") \
             from None
     except OSError as error:
         raise Mistake(f"cannot read '{path}': {error.strerror}") from None
@@ -75,11 +75,11 @@ def _rows(path: str) -> list[tuple[int, dict[str, str]]]:
     try:
         head = [name.strip() for name in next(cells)]
         if not any(name in head for name in NAMES):
-            raise Mistake(f"'{path}' is no table of a profiler: no column is called "
+            raise Mistake(f"'{path}' is not a profiler's table: no column is called "
                           + " or ".join(f"'{name}'" for name in NAMES))
         for (number, _), row in zip(lines[1:], cells):
             if len(row) != len(head):
-                raise Mistake(f"'{path}', line {number}: {len(row)} cells, and the head has "
+                raise Mistake(f"'{path}', line {number}: {len(row)} cells, but the header has "
                               f"{len(head)}")
             found.append((number, dict(zip(head, row))))
     except csv.Error as error:
@@ -107,7 +107,7 @@ def read(path: str) -> list[Profiled]:
             continue  # the row of units
         metric, cells = _pairs(row)
         if number in found and (metric is None or metric in found[number].values):
-            raise Mistake(f"{place}: launch {number} is there twice"
+            raise Mistake(f"{place}: launch {number} appears twice"
                           + (f" with {metric}" if metric else ""))
         launch = found.setdefault(number, Profiled(name, number, {}, {}, {}))
         if metric:
@@ -119,7 +119,7 @@ def read(path: str) -> list[Profiled]:
             else:
                 launch.values[key] = value
         if metric and metric not in launch.values:
-            raise Mistake(f"{place}: '{cells[metric]}' of {metric} is no number")
+            raise Mistake(f"{place}: '{cells[metric]}' of {metric} is not a number")
     if not found:
         raise Mistake(f"'{path}' has no launches: no row has a kernel and a number "
                       f"({', '.join(NUMBERS)})")
@@ -136,7 +136,7 @@ def short(name: str) -> str:
 def launch_of(table: list[Profiled], path: str, number: int, name: str) -> Profiled:
     """The launch of that number, which has to be of the same kernel."""
     if number > len(table):
-        raise Mistake(f"'{path}' has {len(table)} launches, and launch {number} is asked for")
+        raise Mistake(f"'{path}' has {len(table)} launches, but launch {number} was requested")
     found = table[number - 1]
     if short(name) not in found.name:
         raise Mistake(f"'{path}': launch {number} is '{found.name}', in the simulation '{name}': "

@@ -62,7 +62,7 @@ def counted(run: Statistics, path: str, profile: str | None = None) -> Counted:
     evaluator = Evaluator(table, run)
     launches = [launch for launch in run.get("kernels", []) if "slot_cycles" in launch]
     if not launches:
-        raise Mistake(f"'{path}' has no launch that was timed, so it has no counters")
+        raise Mistake(f"'{path}' has no launch with timing, so it has no counters")
     if not evaluator.places["cu"]:
         raise Mistake(f"'{path}' is of a machine without AMD's compute units, whose counters these "
                       "are")

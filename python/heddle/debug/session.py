@@ -74,7 +74,7 @@ class Session:
         if stop.event < event:
             stop = self.program.run(process.TO, event)
         if stop.event != event:
-            raise Mistake(f"the program did not come to event {event} again: it does not do the "
+            raise Mistake(f"the program did not reach event {event} again: it does not do the "
                           "same in each run (what does it read, that changes?)")
         return stop
 

@@ -277,7 +277,7 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
     tables = [(path, profiler.read(path)) for path in chosen.profiler]
     profile = trials.run("--mode", "functional", "--profile", "memory")
     if not profile.get("kernels"):
-        raise Mistake("there is no launch to look at")
+        raise Mistake("there is no launch to examine")
     figures: dict[str, tuple[str, str]] = {}
     unit = "warps" if trials.is_list else "wavefronts"
     numbers = chosen.kernels or rank(trials, profile, tables, folder, figures, unit)
@@ -308,7 +308,7 @@ def main(chosen: Options) -> int:
     if not chosen.output:
         raise Mistake("'-o DIR' says where to write", usage=True)
     if chosen.kernels == "auto":
-        raise Mistake("'--kernels auto' chooses while a program runs; name the launches to look at",
+        raise Mistake("'--kernels auto' chooses while a program runs; name the launches to examine",
                       usage=True)
     if len(chosen.profiler) > 2:
         raise Mistake("'--profiler' is one table, or two: caches flushed before launches, and not",

@@ -95,7 +95,7 @@ class _Reader:
                     self.grown[column] = None
         except (IndexError, ValueError) as error:
             raise self.mistake("has a row that does not fit its head" if "zip()" in str(error)
-                               else "has a row that is no row of numbers") from None
+                               else "has a row that is not all numbers") from None
         if start >= end:
             raise self.mistake("has a row that does not fit its head")
         return start, end

@@ -42,12 +42,12 @@ def _wrong(name: str, value: Any, place: str) -> str:
         return next((one for one in found if one), "")
     if name in VECTORS and isinstance(value, str):
         return "" if re.fullmatch(r"\d+( \d+)*", value) else \
-            f"{place} is {value!r:.60}, which are no numbers"
+            f"{place} is {value!r:.60}, which are not numbers"
     if name in WORDS or name in FLAGS:
         return "" if isinstance(value, str if name in WORDS else bool) else \
             f"{place} is {value!r:.60}"
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return f"{place} is {value!r:.60}, which is no number"
+        return f"{place} is {value!r:.60}, which is not a number"
     return "" if 0 <= value < math.inf else f"{place} is {value}, which nothing counts"
 
 
@@ -77,9 +77,9 @@ def read(path: str, from_run: bool = False) -> Statistics:
     except OSError as error:
         raise Mistake(f"cannot read '{path}': {error.strerror}") from error
     except ValueError as error:
-        raise Mistake(f"'{path}' is no JSON: {error}") from error
+        raise Mistake(f"'{path}' is not JSON: {error}") from error
     except RecursionError:
-        raise Mistake(f"'{path}' is no JSON of ours: it nests too deeply") from None
+        raise Mistake(f"'{path}' is not JSON that heddle wrote: it nests too deeply") from None
     if not is_statistics(root):
         raise Mistake(f"'{path}' is not what `heddle run --stats` writes: it lacks components, or "
                       "kernels with names")

@@ -217,7 +217,7 @@ def check(plan: Plan) -> None:
                               f"'{program.name}' does not have it", usage=True)
     for setting in plan.set:
         if setting.partition("=")[0] in plan.vary:
-            raise Mistake(f"{plan.place}: '{setting}' sets what is varied", usage=True)
+            raise Mistake(f"{plan.place}: '{setting}' sets a varied parameter", usage=True)
     for word in plan.options:
         if word.partition("=")[0] in OWN_OPTIONS:
             raise Mistake(f"{plan.place}: '{word}' is not for all points of a sweep", usage=True)
@@ -225,7 +225,7 @@ def check(plan: Plan) -> None:
         try:
             groups = re.compile(pattern).groups
         except re.error as error:
-            raise Mistake(f"{plan.place}: the result '{name}' is no regular expression: {error}",
+            raise Mistake(f"{plan.place}: the result '{name}' is not a regular expression: {error}",
                           usage=True) from None
         if groups != 1:
             raise Mistake(f"{plan.place}: the result '{name}' must have one group, the number, not "

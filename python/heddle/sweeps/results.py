@@ -156,7 +156,7 @@ class Results:
         found = {row.point: number_of(row.settings[name]) for row in self.done
                  if name in row.settings}
         if None in found.values():
-            raise Mistake(f"'{name}' has values that are no numbers")
+            raise Mistake(f"'{name}' has values that are not numbers")
         return {point: value for point, value in found.items() if value is not None}
 
     def is_number(self, setting: str) -> bool:

@@ -48,15 +48,15 @@ def plan_of(options: Options) -> Plan:
         more["generic"] = True
     if options.files[0].endswith(".toml"):
         if len(options.files) > 1:
-            raise Mistake(f"'{options.files[1]}' is one argument too many behind a sweep file",
+            raise Mistake(f"'{options.files[1]}' is one argument too many after a sweep file",
                           usage=True)
         for name, given in (("--vary", options.vary), ("--set", options.set),
                             ("--constraint", options.constraint), ("--read", options.read),
                             ("--sample", options.sample), ("--seed", options.seed),
                             ("--", options.program)):
             if given:
-                raise Mistake(f"'{name}' does not go with a sweep file; {options.files[0]} says it",
-                              usage=True)
+                raise Mistake(f"'{name}' does not go with a sweep file; "
+                              f"set it in {options.files[0]}", usage=True)
         return dataclasses.replace(plans.read(pathlib.Path(options.files[0])), **more)
     results = {}
     for text in options.read:
@@ -162,7 +162,7 @@ class Toolkit:
             raise Mistake(f"there is no program '{word}'", usage=True)
         found = digest_of(path, "cannot read the program")
         if not os.access(path, os.X_OK):
-            raise Mistake(f"'{path}' is no program: it is not executable", usage=True)
+            raise Mistake(f"'{path}' is not a program: it is not executable", usage=True)
         return found
 
     def platform_digest(self, platform: str, settings: Sequence[str], generic: bool) -> str:

@@ -47,7 +47,7 @@ def _range(text: str, found: re.Match[str], place: str) -> list[str]:
     at, end = int(low) * family[low_unit] // factor, int(high) * family[high_unit] // factor
     by = int(step) * (family[step_unit] if how == "+" else 1) if how else 1
     if at > end or (how == "*" and (by < 2 or at < 1)) or by < 1:
-        raise Mistake(f"{place}: '{text}' is no range: the smaller end comes first, steps are "
+        raise Mistake(f"{place}: '{text}' is not a range: the smaller end comes first, steps are "
                       "positive, factors at least 2", usage=True)
     values: list[str] = []
     while at <= end:
@@ -100,12 +100,12 @@ def parse_values(text: str, place: str) -> list[str]:
             raise Mistake(f"{place}: a value of '{text}' is empty", usage=True)
         found = RANGE.fullmatch(part)
         if ".." in part and not found:
-            raise Mistake(f"{place}: '{part}' is no range; one is LO..HI, LO..HI+STEP or "
+            raise Mistake(f"{place}: '{part}' is not a range; one is LO..HI, LO..HI+STEP or "
                           "LO..HI*FACTOR, of whole numbers", usage=True)
         values += _range(part, found, place) if found else [part]
     once: set[str] = set()
     for value in values:
         if value in once:
-            raise Mistake(f"{place}: the value '{value}' is there twice", usage=True)
+            raise Mistake(f"{place}: the value '{value}' appears twice", usage=True)
         once.add(value)
     return values

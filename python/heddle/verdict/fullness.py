@@ -146,7 +146,7 @@ class _Series:
             except (ValueError, IndexError):
                 start = end = 0
             if start >= end:
-                raise Mistake(f"'{path}' has a row that is no row of numbers")
+                raise Mistake(f"'{path}' has a row that is not all numbers")
             self.spans.append((start, end))
             self.offsets.append(offset)
             offset += len(line)
@@ -259,7 +259,7 @@ class _Reader:
         try:
             return _shares(self.by_column, self.series.row(row), time_ps)
         except ValueError:
-            raise Mistake(f"'{self.series.path}' has a row that is no row of numbers") from None
+            raise Mistake(f"'{self.series.path}' has a row that is not all numbers") from None
 
     def _add(self, kernel: Identity, shares: dict[str, float], time_ps: int) -> None:
         arrays: dict[str, dict[str, float]] = {}
