@@ -29,8 +29,9 @@ static struct hip_module *modules;
 static hipError_t refuse_target(int device, const char *targets)
 {
     const char *isa = hip.devices[device].info.isa;
-    hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s", device,
-            isa, *targets ? targets : "no GPU", isa);
+    hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s (if the "
+            "compiler does not know it: docs/guide/libraries.md)",
+            device, isa, *targets ? targets : "no GPU", isa);
     return hipErrorNoBinaryForGpu;
 }
 
