@@ -250,13 +250,13 @@ HOSTILE = {
     "no text in UTF-8": HEAD.encode("utf-16"),
     r"line \d: (unexpected end of data|',' expected)": (HEAD + '0,"vcopy,1,2\n').encode(),
     "line 2: (line contains NUL|field larger)": (HEAD + "0,v" + "x" * 200000 + ",1,2\n").encode(),
-    "'0x12' of SQ_WAVES is no number": (HEAD + "0,vcopy,0x12,2\n").encode(),
+    "'0x12' of SQ_WAVES is not a number": (HEAD + "0,vcopy,0x12,2\n").encode(),
     "SQ_WAVES is inf, which nothing": (HEAD + "0,vcopy,1e400,2\n").encode(),
     "SQ_WAVES is -1, which nothing": (HEAD + "0,vcopy,-1,2\n").encode(),
     "launch 0 is there twice": (HEAD + "0,vcopy,1,2\n0,vcopy,1,2\n").encode(),
     "launch 0 is there twice with SQ_WAVES":
         b"Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n0,v,SQ_WAVES,1\n0,v,SQ_WAVES,1\n",
-    "'many' of SQ_WAVES is no number":
+    "'many' of SQ_WAVES is not a number":
         b"Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n0,vcopy,SQ_WAVES,many\n",
     "no kernel of .*one, two. is one of .*vcopy":
         (HEAD + "0,one,1,2\n1,two,1,2\n").encode(),

@@ -163,7 +163,7 @@ def test_damaged_fullness_is_refused(measure):
     for good, bad, says in (('"intervals":', '"x":', "fullness is not what"),
                             ('"levels":[', '"levels":[7,', "fullness is not what"),
                             ('"first":', '"first":-', "which nothing counts"),
-                            ('"kernels":[{"name"', '"kernels":[{"nome"', "is no number|nome")):
+                            ('"kernels":[{"name"', '"kernels":[{"nome"', "is not a number|nome")):
         at = whole.index('"fullness"')
         done.stats_file.write_text(whole[:at] + whole[at:].replace(good, bad, 1))
         heddle(f"stats --report limits {done.stats_file}", says, status=1)

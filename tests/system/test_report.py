@@ -58,7 +58,7 @@ def test_two_runs_are_compared(measure, heddle):
     assert only and all(line.startswith("  gpu.l2[*]") for line in only)
     heddle(f"stats {a} {b} --threshold 100", "noise floor: 100 %, as --threshold says",
            r"no counter differs; \d+ within the noise floor are left out")
-    heddle(f"stats {a} {b} --threshold much", "no number of per cent", status=2)
+    heddle(f"stats {a} {b} --threshold much", "is not a percentage from 0 to 100", status=2)
     heddle(f"stats {a} --below gpu", "name a second file", status=2)
 
 

@@ -59,5 +59,5 @@ def share(text: str | None, option: str) -> float | None:
     except ValueError:
         value = -1
     if not 0 <= value <= 100:
-        raise Mistake(f"'{option} {text}' is no number of per cent from 0 to 100", usage=True)
+        raise Mistake(f"'{option} {text}' is not a percentage from 0 to 100", usage=True)
     return value / 100

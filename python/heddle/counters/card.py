@@ -40,7 +40,7 @@ def card_counters(launch: Profiled, place: str, known: Collection[str] = ()) -> 
     found: dict[str, float] = {}
     for column, text in launch.texts.items():
         if (BLOCKS.fullmatch(plain(column)) or column in known) and text.strip():
-            raise Mistake(f"{place}: '{text:.40}' of {column} is no number")
+            raise Mistake(f"{place}: '{text:.40}' of {column} is not a number")
     for column, value in launch.values.items():
         name = plain(column)
         if not BLOCKS.fullmatch(name) and name not in known or math.isnan(value):

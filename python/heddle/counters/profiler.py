@@ -119,7 +119,7 @@ def read(path: str) -> list[Profiled]:
             else:
                 launch.values[key] = value
         if metric and metric not in launch.values:
-            raise Mistake(f"{place}: '{cells[metric]}' of {metric} is no number")
+            raise Mistake(f"{place}: '{cells[metric]}' of {metric} is not a number")
     if not found:
         raise Mistake(f"'{path}' has no launches: no row has a kernel and a number "
                       f"({', '.join(NUMBERS)})")

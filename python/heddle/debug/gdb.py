@@ -110,7 +110,7 @@ class Server:
 
     @staticmethod
     def _cannot(_: str) -> str:
-        return "E.nothing can be changed: the same run could not be come to again"
+        return "E.nothing can be changed: the same run could not be reached again"
 
     def _part(self, make: Callable[[], str]) -> Callable[[str], str]:
         """Of a long text, as the client asks for it."""

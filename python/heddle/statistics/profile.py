@@ -32,7 +32,7 @@ def _damage(rows: list[Row]) -> str:
         for name, value in row.items():
             number = value.removeprefix("-") if name == "offset" else value
             if name not in TEXTS and not number.isdecimal():
-                return f"{name} of row {i} is {value!r:.60}, which is no number"
+                return f"{name} of row {i} is {value!r:.60}, which is not a number"
     return ""
 
 

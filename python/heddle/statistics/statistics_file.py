@@ -47,7 +47,7 @@ def _wrong(name: str, value: Any, place: str) -> str:
         return "" if isinstance(value, str if name in WORDS else bool) else \
             f"{place} is {value!r:.60}"
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return f"{place} is {value!r:.60}, which is no number"
+        return f"{place} is {value!r:.60}, which is not a number"
     return "" if 0 <= value < math.inf else f"{place} is {value}, which nothing counts"
 
 
