@@ -39,8 +39,6 @@ for path in json.load(sys.stdin):
     ninja -C "$build" "${targets[@]}" >&2
     DESTDIR=$root meson install -C "$build" --no-rebuild --strip --quiet >&2
     find "$root" -name '*.a' -exec strip --strip-debug --enable-deterministic-archives {} +
-    find "$root" -name meson.build -delete
-    find "$root" -name __pycache__ -prune -exec rm -r {} +
     find "$root" -type f -name '*.sh' -path '*/share/heddle/*' -exec chmod 755 {} +
     find "$root" -name 'lib*.so.*' -exec chmod 644 {} +
     gzip -9n "$root/usr/share/man/man1/heddle.1"

@@ -99,7 +99,7 @@ int command_output_close(struct command_output *output, const char *path, bool o
     } else if (ok
                && (fwrite(output->text, 1, output->size, stdout) != output->size
                    || fflush(stdout) != 0)) {
-        fprintf(stderr, "heddle: cannot write to standard output\n");
+        fprintf(stderr, "heddle: cannot write to standard output: %s\n", strerror(errno));
         status = EXIT_ERRORS;
     }
     free(output->text);

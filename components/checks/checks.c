@@ -54,7 +54,7 @@ static uint32_t slot_take(void)
     if (free_count)
         return free_slots[--free_count];
     if (used_slots == CHECK_SLOTS)
-        die("--check: more than %d wavefronts at a time", CHECK_SLOTS);
+        die("--check: more than %d wavefronts at a time; check on a smaller platform", CHECK_SLOTS);
     waves = slot_array_grow(waves, &wave_room, used_slots, sizeof *waves);
     free_slots = slot_array_grow(free_slots, &free_room, used_slots, sizeof *free_slots);
     return used_slots++;

@@ -2,6 +2,7 @@
  * kind and instructions. */
 #include "finding.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -101,7 +102,7 @@ static bool read_rules(const char *path)
     char line[4 * RULE_TEXT];
     FILE *in = fopen(path, "re");
     if (!in) {
-        fprintf(stderr, "heddle: --check: cannot read '%s'\n", path);
+        fprintf(stderr, "heddle: --check: cannot read '%s': %s\n", path, strerror(errno));
         return false;
     }
     for (unsigned number = 1; fgets(line, sizeof line, in); number++)

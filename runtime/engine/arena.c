@@ -218,7 +218,8 @@ static size_t hand_out(struct extent *r, size_t bytes)
 {
     size_t offset = r->used;
     if (bytes > r->end - r->used)
-        die("the platform's state exceeds %zu GiB", reserved >> 30);
+        die("the platform's state exceeds %zu GiB; describe fewer or smaller components",
+            reserved >> 30);
     r->used = (r->used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     return offset;
 }
@@ -255,7 +256,7 @@ void *arena_derive(size_t bytes)
 {
     char *here = derived + derived_used;
     if (bytes > DERIVED_MOST - derived_used - ARENA_ALIGNMENT)
-        die("the platform's tables exceed %zu MiB", DERIVED_MOST >> 20);
+        die("the platform's tables exceed %zu MiB; describe fewer components", DERIVED_MOST >> 20);
     derived_used = (derived_used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     return here;
 }

@@ -231,7 +231,7 @@ uint32_t stats_span_begin(void)
     while (s < MAX_SNAPSHOTS && snapshot_taken[s])
         s++;
     if (s == MAX_SNAPSHOTS)
-        die("more than %u spans of statistics at once", MAX_SNAPSHOTS);
+        die("more than %u spans of statistics at once; use --kernel-stats none", MAX_SNAPSHOTS);
     if (!snapshots[s])
         snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
     snapshot_taken[s] = true;

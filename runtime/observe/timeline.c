@@ -223,6 +223,13 @@ static void write_event(const struct event *e)
     }
 }
 
+static __attribute__((noreturn)) void die_full(void)
+{
+    die("more trace events in a window than fit into %zu MiB; choose less with --record-window or "
+        "--record-path",
+        SHARD_BYTES >> 20);
+}
+
 static void add_event(uint32_t shard, const struct event *e)
 {
     struct collected *c = &collected[shard];
@@ -231,7 +238,7 @@ static void add_event(uint32_t shard, const struct event *e)
         return;
     }
     if (c->count == SHARD_BYTES / sizeof *e)
-        die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
+        die_full();
     c->events[c->count] = *e;
     c->events[c->count].sequence = c->count;
     c->count++;
@@ -390,7 +397,7 @@ static void merge(struct rank_reader *from)
     while (from->left) {
         memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
         if (others.count == SHARD_BYTES / sizeof *others.events)
-            die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
+            die_full();
         struct event *e = &others.events[others.count++];
         *e = sent.event;
         e->name =

@@ -1,12 +1,10 @@
 """Each seeded bug has its place in the sources, and the test that it names exists."""
 import re
-import sys
 
 import pytest
-from house import ROOT, files, text_of
+from house import files, text_of
 
-sys.path.insert(0, str(ROOT / "tests/mutation"))
-import seeded  # noqa: E402
+import seeded
 
 BUGS = seeded.read_bugs()
 # Test(suite, name; ParameterizedTest(struct thing *t, suite, name

@@ -120,6 +120,41 @@ def test_modules_in_a_readme_are_in_its_folder():
     assert items("- `ring`: a; `part`: b.\n| `x1`, `y.c` | `no` |") == ["ring", "part", "x1"]
 
 
+COMMENT = re.compile(r"^<!--.*?-->$", re.DOTALL | re.MULTILINE)
+DASHES = re.compile(r"\|(?: *:?-+:? *\|)+")
+
+
+def broken_tables(text):
+    """Lines that begin tables which do not render as such. A table stands between empty lines: each
+    line is a row with bars at both ends, the second one of dashes, all with the same cells."""
+    for paragraph in re.split(r"\n\s*\n", COMMENT.sub("", BLOCK.sub("", text))):
+        rows = [row.strip() for row in paragraph.strip().splitlines()]
+        plain = [re.sub(r"`[^`]*`", "", row) for row in rows]
+        if not any(row.startswith("|") or "| --" in row for row in plain):
+            continue
+        cells = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+        if len(rows) < 2 or not DASHES.fullmatch(rows[1]) or len(cells) > 1 \
+                or not all(row.startswith("|") and row.endswith("|") for row in rows):
+            yield rows[0]
+
+
+def test_table_on_a_page_renders():
+    found = {f"{page} {row}": f"{page}: {row}" for page in files("*.md")
+             for row in broken_tables(text_of(page))}
+    house.check(found, "a table of a page does not render: empty lines about it, one row a line")
+
+
+@pytest.mark.parametrize("text, broken", [
+    ("| a | b |\n| --- | ---: |\n| `x \\| y` | 1 |\n", False),
+    ("```\n| a | b\n```\n", False),
+    ("| a | b | | --- | --- | | c | d |\n", True),
+    ("| a | b |\n| --- | --- |\nend\n", True),
+    ("begin\n| a | b |\n| --- | --- |\n", True),
+    ("| a | b |\n| --- | --- |\n| `x|y` | 1 |\n", True)])
+def test_table_that_does_not_render_is_found(text, broken):
+    assert bool(list(broken_tables(text))) == broken
+
+
 def test_readme_begins_with_the_two_commands():
     screen = "\n".join(text_of("README.md").splitlines()[:24])
     assert "./dev demo" in screen and "./dev test" in screen

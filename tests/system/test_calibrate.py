@@ -14,11 +14,10 @@ import pytest
 
 from harness import HEDDLE, PROGRAMS, ROOT, call, same_file
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.base.files import digest  # noqa: E402
-from heddle.base.mistakes import Mistake  # noqa: E402
-from heddle.calibration import compare, description, fit, point_runner, variants  # noqa: E402
-from heddle.calibration.points import DONE, FAILED, LEFT_OUT, WAITING, Point, Store  # noqa: E402
+from heddle.base.files import digest
+from heddle.base.mistakes import Mistake
+from heddle.calibration import compare, description, fit, point_runner, variants
+from heddle.calibration.points import DONE, FAILED, LEFT_OUT, WAITING, Point, Store
 
 TABLE = """# made up
 kernel,n,us

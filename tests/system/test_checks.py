@@ -202,6 +202,11 @@ def test_work_items_may_return_before_a_barrier(tmp_path):
         assert findings(f"{program} {form}", tmp_path / f"{form}.json", 0) == []
 
 
+def test_file_of_suppressions_that_cannot_be_read_is_named_with_the_reason():
+    harness.heddle(f"run platforms/tiny.heddle --check races,suppress=nowhere -- "
+                   f"{harness.PROGRAMS}/dct8x8", "cannot read 'nowhere': No such file", status=7)
+
+
 def test_the_marks_are_those_of_sixty_mistakes():
     assert sum(len(marks(table)) for table in TABLES) >= 60
 

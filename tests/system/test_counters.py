@@ -2,16 +2,14 @@
 import csv
 import io
 import re
-import sys
 from types import SimpleNamespace
 
 import pytest
 
-from harness import HEDDLE, ROOT, call, heddle, measure
+from harness import HEDDLE, call, heddle, measure
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.base.mistakes import Mistake  # noqa: E402
-from heddle.counters import card, profiler, report, table  # noqa: E402
+from heddle.base.mistakes import Mistake
+from heddle.counters import card, profiler, report, table
 
 TINY = "platforms/tiny.heddle"
 

@@ -6,15 +6,13 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from harness import HEDDLE, ROOT, call, cuda_cc, hipcc, with_usual_code
 from programs import only_full
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.debug import process  # noqa: E402
+from heddle.debug import process
 
 PAGE = Path("docs/guide/debug.md").read_text(encoding="utf-8")
 TINY = "platforms/tiny.heddle"

@@ -32,7 +32,8 @@ def test_wrong_pointer_breaks_the_device(run, program, says):
 
 
 def test_host_pointers_that_cannot_be_used_are_named(run):
-    run(f"{TINY} --mode functional -- bad_pointers", "a null pointer", "0x18 is a null pointer",
+    run(f"{TINY} --mode functional -- bad_pointers", "the destination is a null pointer",
+        "hipMemcpyAsync: the source 0x18 is a null pointer",
         "of 8192 bytes .* only 4096 can be written", "pinned memory that is not, or no longer",
         "memory of the simulator itself")
 

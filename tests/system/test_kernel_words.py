@@ -1,15 +1,11 @@
 """What limits a kernel, from numbers that are made here: launches added up, the table of two runs,
 and the words."""
-import sys
 
 import pytest
 
-from harness import ROOT
-
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.base.mistakes import Mistake  # noqa: E402
-from heddle.statistics import kernels  # noqa: E402
-from heddle.verdict import account, limits  # noqa: E402
+from heddle.base.mistakes import Mistake
+from heddle.statistics import kernels
+from heddle.verdict import account, limits
 
 UNITS, CYCLES = 64, 1000
 SLOTS, BUSY = UNITS * 40, UNITS * CYCLES

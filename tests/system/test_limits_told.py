@@ -2,18 +2,16 @@
 in it, and a setting that it proposes makes it faster."""
 import json
 import re
-import sys
 from types import SimpleNamespace
 
 import pytest
 
 import harness
-from harness import ROOT, heddle, run
+from harness import heddle, run
 from programs import only_full
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.statistics.statistics_file import read  # noqa: E402
-from heddle.verdict import fullness, limits, memory_limits  # noqa: E402
+from heddle.statistics.statistics_file import read
+from heddle.verdict import fullness, limits, memory_limits
 
 PLATFORMS = {"r9nano": "platforms/r9nano.heddle --generic",
              "mi210": "platforms/mi210.heddle --generic"}

@@ -6,18 +6,16 @@ import json
 import os
 import re
 import subprocess
-import sys
 import xml.etree.ElementTree as xml
 from html import unescape
 
 import pytest
 
 from browser import Dom, chromium, dom, needs_chromium
-from harness import HEDDLE, ROOT, call, heddle
+from harness import HEDDLE, call, heddle
 from programs import only_full
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.report import flops  # noqa: E402
+from heddle.report import flops
 
 TINY = "platforms/tiny.heddle"
 # Slices of an L2 enough for one to be hot, and a TLB small enough to be too small.

@@ -1,16 +1,14 @@
 """The random memory tester: every load and atomic is checked against a model of its own, on many
 memory systems; a mistake is reported with the whole story of its line."""
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from harness import ROOT, heddle, same, same_bytes, ways
+from harness import heddle, same, same_bytes, ways
 from programs import only_full
 
-sys.path.insert(0, str(ROOT / "tests/mutation"))
-import seeded  # noqa: E402
+import seeded
 
 MEMTEST = "tests/system/memtest.heddle"
 LEVELS = "tests/system/memtest_levels.heddle"

@@ -23,8 +23,10 @@ def call(command, folder, **environment):
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
-    """A prefix to which the build was installed, and which was moved then."""
+    """A prefix to which the build was installed, with bytecode of Python in the checkout, and which
+    was moved then."""
     folder = tmp_path_factory.mktemp("installed")
+    call(["/usr/bin/python3", "-m", "compileall", "-q", "python/heddle/base"], harness.ROOT)
     call(["meson", "install", "-C", str(harness.BUILD), "--no-rebuild", "--quiet"], harness.ROOT,
          DESTDIR=str(folder / "first"))
     first = next((folder / "first").glob("**/bin/heddle")).parent.parent

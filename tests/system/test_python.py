@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ import pytest
 from harness import HEDDLE, PROGRAMS, ROOT, call
 from test_docs import GENERIC, PLAIN
 
-sys.path.insert(0, str(ROOT / "python"))
-import heddle  # noqa: E402
+import heddle
 
 TINY = ROOT / "platforms/tiny.heddle"
 NOTEBOOK = ROOT / "docs/guide/sweep.ipynb"

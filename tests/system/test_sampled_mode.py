@@ -1,16 +1,14 @@
 """`heddle run --mode sampled`: results, estimates, and what is written of them."""
 import json
 import re
-import sys
 
 import pytest
 
 import parts_model
-from harness import PROGRAMS, ROOT, same_bytes
+from harness import PROGRAMS, same_bytes
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle import api  # noqa: E402
-from heddle.base.mistakes import Mistake  # noqa: E402
+from heddle import api
+from heddle.base.mistakes import Mistake
 
 TINY = "platforms/tiny.heddle"
 PARTS = "aes128 80000" # a launch of 20 generations on tiny

@@ -111,6 +111,8 @@ MISTAKES = [
     (f"{RUN} --kernels weigh --warmup functional:2 -- dct8x8", 2, "give numbers"),
     (f"{RUN} --mode functional --kernels 1 -- dct8x8", 2, "nothing is with"),
     (f"{RUN} --profile blocks -- dct8x8", 2, "give that, too"),
+    (f"{RUN} --record-raw -- dct8x8", 2, "'--record-raw' says how '--record instructions'"),
+    (f"{RUN} --record-addresses each -- dct8x8", 2, "'--record-addresses' says how"),
     (f"{RUN} --mode functional --profile all -- dct8x8", 2, "it is blocks, memory, instr"),
     (f"{RUN} --kernels nosuch -- dct8x8", 8,
      r"no launch is 'nosuch'\nheddle: there were 24 launches: .*\(\d+, the first is 1\)"),

@@ -10,7 +10,6 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from html import unescape
 
@@ -20,14 +19,13 @@ from browser import EARS, chromium, dom, needs_chromium
 from harness import HEDDLE, PROGRAMS, ROOT, call, until
 from programs import only_full
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.base.mistakes import Mistake  # noqa: E402
-from heddle.sweeps import sweep_figures, worker  # noqa: E402
-from heddle.sweeps.constraint import Constraint  # noqa: E402
-from heddle.sweeps.database import Database  # noqa: E402
-from heddle.sweeps.plan import of_command_line  # noqa: E402
-from heddle.sweeps.pool import cut  # noqa: E402
-from heddle.sweeps.values import number_of, parse_values  # noqa: E402
+from heddle.base.mistakes import Mistake
+from heddle.sweeps import sweep_figures, worker
+from heddle.sweeps.constraint import Constraint
+from heddle.sweeps.database import Database
+from heddle.sweeps.plan import of_command_line
+from heddle.sweeps.pool import cut
+from heddle.sweeps.values import number_of, parse_values
 
 TINY = "platforms/tiny.heddle"
 ADD = [PROGRAMS / "vectoradd", "{n}"]

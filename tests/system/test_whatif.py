@@ -3,20 +3,18 @@ is no effect."""
 import csv
 import json
 import re
-import sys
 
 import pytest
 
-from harness import FAILS, HEDDLE, PROGRAMS, ROOT, call
+from harness import FAILS, HEDDLE, PROGRAMS, call
 from programs import only_full
 from test_limits_told import CAUSES
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.verdict.kernel_facts import Limit, Setting  # noqa: E402
-from heddle.whatif import uncertainty  # noqa: E402
-from heddle.whatif.sensitivity import Parameter, Point, disturbances, parameters  # noqa: E402
-from heddle.whatif.sensitivity import with_proposed  # noqa: E402
-from heddle.whatif.whatif import Diagnosis, Found, lines, tornado  # noqa: E402
+from heddle.verdict.kernel_facts import Limit, Setting
+from heddle.whatif import uncertainty
+from heddle.whatif.sensitivity import Parameter, Point, disturbances, parameters
+from heddle.whatif.sensitivity import with_proposed
+from heddle.whatif.whatif import Diagnosis, Found, lines, tornado
 
 # Planted in the program, and no parameter of the machine is for it.
 IN_THE_PROGRAM = [("r9nano", "lds_banks"), ("mi210", "lds_banks"), ("r9nano", "lds_bandwidth"),

@@ -3,6 +3,7 @@
  * PTX. To the host they are variables of threads, whose addresses it asks for by an intrinsic: in
  * its place stands a function that loads a pointer, which the runtime library sets when it is first
  * needed. Called by command_cuda_cc.c. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static FILE *rewrite(const char *path, const char *text)
 {
     FILE *file = text ? fopen(path, "w") : NULL;
     if (text && !file)
-        fprintf(stderr, "heddle cuda-cc: cannot write '%s'\n", path);
+        fprintf(stderr, "heddle cuda-cc: cannot write '%s': %s\n", path, strerror(errno));
     return file;
 }
 

@@ -53,9 +53,8 @@ static bool keeps_traces(const struct options *o)
          .option = "--record instructions",
          .text = "records all launches in the same way; leave out '--kernels'"},
         {.broken = (o->record_raw || o->record_addresses) && !o->record_instructions,
-         .option = "--record-raw",
-         .text = "and '--record-addresses' say how '--record instructions' of a CUDA program is "
-                 "written; give that, too"},
+         .option = o->record_raw ? "--record-raw" : "--record-addresses",
+         .text = "says how '--record instructions' of a CUDA program is written; give that, too"},
         {.broken = o->record_instructions && o->unified,
          .option = "--record instructions",
          .text = "cannot record a device of several GPUs; leave out '--unified'"},

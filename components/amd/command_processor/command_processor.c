@@ -298,7 +298,7 @@ static bool dispatchers_step(struct command_processor *c)
         if (d->state == DISPATCHER_STARTING && d->invalidated && preload_is_done(d)
             && d->start_at <= now) {
             d->state = DISPATCHER_RUNNING;
-            d->busy_until = now * 100;
+            d->busy_until_centi_cy = now * DISPATCHER_CENTI_CY;
             slot_account_running(&account_of(c, i)->slots, &c->all, now);
             progress = true;
             if (!d->left)

@@ -87,13 +87,15 @@ static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placemen
     w->scratch_wavefront = block * d->request.wavefronts;
 }
 
-/* The dispatcher is busy with a work-group for `hundredths` of a cycle, from `now` or from the end
- * of its present work on, and at least until `cycles` have passed. */
-static void be_busy(struct dispatcher *d, uint64_t now, uint64_t hundredths, uint32_t cycles)
+/* The dispatcher is busy with a work-group for `centi_cy` hundredths of a cycle, from `now` or from
+ * the end of its present work on, and at least until `cycles` have passed. */
+static void be_busy(struct dispatcher *d, uint64_t now, uint64_t centi_cy, uint32_t cycles)
 {
-    uint64_t start = d->busy_until + 100 > now * 100 ? d->busy_until : now * 100;
-    uint64_t answered = (now + cycles) * 100;
-    d->busy_until = start + hundredths > answered ? start + hundredths : answered;
+    uint64_t start = d->busy_until_centi_cy, now_centi_cy = now * DISPATCHER_CENTI_CY;
+    if (start + DISPATCHER_CENTI_CY <= now_centi_cy)
+        start = now_centi_cy;
+    uint64_t end = start + centi_cy, answered = (now + cycles) * DISPATCHER_CENTI_CY;
+    d->busy_until_centi_cy = end > answered ? end : answered;
 }
 
 static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts,
@@ -222,5 +224,5 @@ static uint64_t dispatcher_due(const struct dispatcher *d)
         && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,
                                                   pool_releases(dispatcher_pool(d))))
         return ENGINE_NEVER;
-    return (d->busy_until + 99) / 100;
+    return (d->busy_until_centi_cy + DISPATCHER_CENTI_CY - 1) / DISPATCHER_CENTI_CY;
 }

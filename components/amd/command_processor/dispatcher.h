@@ -52,9 +52,9 @@ struct dispatcher {
     uint64_t launched;    /* to be run by all dies of the GPU */
     uint64_t left;        /* to be placed */
     uint64_t running;     /* on compute units */
-    uint64_t busy_until;  /* hundredths of a cycle: dispatching takes time */
-    bool refused;         /* no place since refused_at; at the last attempt the pool had seen
-                             refused_releases */
+    uint64_t busy_until_centi_cy; /* dispatching takes time */
+    bool refused; /* no place since refused_at; at the last attempt the pool had seen
+                     refused_releases */
     uint64_t refused_at;
     uint64_t refused_releases;
     uint32_t scratch_groups; /* blocks of private memory of the launch */
@@ -63,6 +63,9 @@ struct dispatcher {
     uint32_t scratch_free_count;
     uint32_t scratch_used; /* arena: uint32_t[cus * 64]: block of each placed work-group */
 };
+
+/* Hundredths of a cycle in a cycle: dispatching takes fractions of one. */
+enum { DISPATCHER_CENTI_CY = 100 };
 
 /* Hundredths of a cycle that dispatching one work-group takes. */
 struct dispatch_cost {

@@ -100,7 +100,9 @@ static uint32_t site_of(const struct observed_instruction *s)
             (struct site){.name = name, .inst = *s->inst, .spins = spins(s, name)};
         site_table[slot] = site_count;
         if (site_count > SITES / 2)
-            die("--check races: more than %d instructions access memory", SITES / 2);
+            die("--check races: more than %d instructions access memory; check fewer "
+                "kernels in one run",
+                SITES / 2);
     }
     return (site_table[slot] - 1) << LANE_BITS;
 }

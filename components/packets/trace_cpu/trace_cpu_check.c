@@ -1,5 +1,8 @@
 /* Files of the trace, room in the host's memory, and what comes back compared with what the trace
  * has. */
+#include <errno.h>
+#include <string.h>
+
 #include "trace_cpu_state.h"
 
 /* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change.
@@ -33,7 +36,7 @@ static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
     snprintf(path, sizeof path, "%s%s%s", alone ? "" : c->trace.folder, alone ? "" : "/", name);
     FILE *file = fopen(path, "rb");
     if (!file) {
-        cpu_fail(c, cpu_line_of_call(c), "cannot read '%s'", path);
+        cpu_fail(c, cpu_line_of_call(c), "cannot read '%s': %s", path, strerror(errno));
         return false;
     }
     fseek(file, 0, SEEK_END);

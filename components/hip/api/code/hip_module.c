@@ -303,7 +303,7 @@ HIP_DEFINE(hipModuleLoad, (handle, name), hipModule_t *handle, const char *name)
         return hipErrorInvalidValue;
     FILE *stream = fopen(name, "rb");
     if (!stream) {
-        hip_say("cannot open the module file '%s'", name);
+        hip_say("cannot open the module file '%s': %s", name, strerror(errno));
         return hipErrorFileNotFound;
     }
     hipError_t error = load_stream(handle, stream, name);

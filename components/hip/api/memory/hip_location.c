@@ -75,7 +75,7 @@ static hipError_t check_plain(const struct hip_location *location, uint64_t size
     if (hip_is_accessible(location->address, size, written, &end))
         return hipSuccess;
     if (location->address < NULL_BYTES) {
-        hip_complain("%p is a null pointer", pointer);
+        hip_complain("the %s %p is a null pointer", written ? "destination" : "source", pointer);
     } else if (end <= location->address) {
         hip_complain("nothing that can be %s is at the host address %p",
                      written ? "written" : "read", pointer);
@@ -90,7 +90,8 @@ static hipError_t check_host_side(const struct hip_location *location, uint64_t 
 {
     void *pointer = (void *)(uintptr_t)location->address;
     if (location->address == 0) {
-        hip_complain("a null pointer where a host pointer is needed");
+        hip_complain("the %s is a null pointer where a host pointer is needed",
+                     written ? "destination" : "source");
     } else if (size > UINT64_MAX - location->address) {
         hip_complain("%p is not a host pointer to %" PRIu64 " bytes", pointer, size);
     } else if (hip_location_on_device(location)) {

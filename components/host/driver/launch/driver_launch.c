@@ -43,8 +43,10 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number, 
     if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
         return driver_fail(DRIVER_INVALID_VALUE, "empty grid or work-group (kernel '%s')", l->name);
     if (l->acquire > DRIVER_SCOPE_SYSTEM || l->release > DRIVER_SCOPE_SYSTEM)
-        return driver_fail(DRIVER_INVALID_VALUE, "scopes %u and %u (kernel '%s')", l->acquire,
-                           l->release, l->name);
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "acquire scope %u, release scope %u: scopes are 0 to %d "
+                           "(kernel '%s')",
+                           l->acquire, l->release, DRIVER_SCOPE_SYSTEM, l->name);
     if (items > info->max_work_group)
         return driver_fail(DRIVER_TOO_LARGE,
                            "work-groups of %" PRIu64

@@ -105,7 +105,8 @@ static void append_entry(const void *bytes, uint64_t size)
     struct driver_journal *j = journal();
     uint64_t whole = (size + 7) / 8 * 8;
     if (whole > ((uint64_t)1 << TEXT_BYTES_LOG2) - j->used)
-        die("a state is to be written, and the program has read more than %d GiB before",
+        die("a state is to be written, and the program has read more than %d GiB before; "
+            "write it earlier",
             1 << (TEXT_BYTES_LOG2 - 30));
     memcpy(j->text + j->used, bytes, size); /* behind it are zeros */
     j->used += whole;

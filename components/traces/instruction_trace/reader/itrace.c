@@ -64,8 +64,15 @@ uint64_t itrace_block_index(const struct itrace *t)
     return ((uint64_t)at[2] * grid[1] + at[1]) * grid[0] + at[0];
 }
 
-/* The next line that is not empty. 1, 0 at the end, -1 after a report. */
-static int next_line(struct itrace *t)
+enum line {
+    LINE_READ,
+    LINE_NONE,   /* the file ends */
+    LINE_BROKEN, /* the file cannot be read on; reported */
+    LINE_BAD     /* this line is no text; reported, and the next one can be read */
+};
+
+/* The next line that is not empty. */
+static enum line next_line(struct itrace *t)
 {
     int got;
     do {
@@ -73,12 +80,12 @@ static int next_line(struct itrace *t)
         if (got > 0 && strlen(t->line) != t->line_size) {
             bad(t, "a zero byte in the line");
             t->line[0] = '\0';
-            return -2;
+            return LINE_BAD;
         }
     } while (got > 0 && *itrace_skip_blanks(t->line) == '\0');
     if (got < 0)
         bad(t, "%s", t->input.error);
-    return got;
+    return got > 0 ? LINE_READ : got == 0 ? LINE_NONE : LINE_BROKEN;
 }
 
 static bool keep_header_line(struct itrace *t)
@@ -102,9 +109,9 @@ static bool starts_with(const char *text, const char *begin)
 static bool read_header(struct itrace *t)
 {
     char error[200];
-    int got;
+    enum line got;
     bool any = false;
-    while ((got = next_line(t)) > 0) {
+    while ((got = next_line(t)) == LINE_READ) {
         if (t->line[0] != '-' && !starts_with(t->line, "#traces")) {
             t->has_line = true;
             break;
@@ -122,7 +129,7 @@ static bool read_header(struct itrace *t)
         if (taken == 0)
             itrace_warn(t, t->input.line, "%s", error);
     }
-    if (got < 0)
+    if (got == LINE_BROKEN || got == LINE_BAD)
         return false;
     if (!any)
         itrace_fail(t, 0, "this is no trace of Accel-Sim: it begins without '-kernel name = ...'");
@@ -461,13 +468,13 @@ enum itrace_event itrace_next(struct itrace *t)
         return itrace_gaps_take(t, event) ? event : ITRACE_ERROR;
     }
     while (event == ITRACE_END && !t->ended) {
-        int got = t->has_line ? 1 : next_line(t);
+        enum line got = t->has_line ? LINE_READ : next_line(t);
         t->has_line = false;
-        if (got == -2)
+        if (got == LINE_BAD)
             event = ITRACE_ERROR;
-        else if (got > 0)
+        else if (got == LINE_READ)
             event = take_line(t);
-        else if ((event = at_end(t, got == 0)) == ITRACE_END)
+        else if ((event = at_end(t, got == LINE_NONE)) == ITRACE_END)
             break;
     }
     if (!itrace_gaps_take(t, event))

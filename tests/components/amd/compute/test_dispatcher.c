@@ -116,7 +116,7 @@ Test(dispatcher, costs_what_was_measured, .init = set_up)
     enum { WORK_GROUPS = 1001 };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         fill(&round_robin_ops, &no_answer_ops);
-        dispatcher->busy_until = 0;
+        dispatcher->busy_until_centi_cy = 0;
         cr_assert(start((uint16_t)(cases[i].wavefronts * 64), WORK_GROUPS, 0));
         double each = (double)dispatch_all(WORK_GROUPS) / (WORK_GROUPS - 1);
         cr_assert_float_eq(each, cases[i].cycles, 0.002, "%u wavefronts: %f cycles a work-group",
@@ -174,7 +174,7 @@ static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t co
     dispatcher_limit(dispatcher, first, count);
     dispatcher_divide(dispatcher, share, dies);
     dispatcher->state = DISPATCHER_RUNNING;
-    dispatcher->busy_until = 0;
+    dispatcher->busy_until_centi_cy = 0;
     cr_assert_eq(dispatcher->left, left);
     for (uint64_t now = 0; dispatcher->left && now < 10000; now++) {
         struct work_placement p;
@@ -322,7 +322,7 @@ Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
         uint32_t cu, id[3], ended = 0, head = 0, tail = 0, queue[105][2];
         bool seen[105] = {false};
         fill(orders[i % 3], protocols[i / 3 % 2]);
-        dispatcher->busy_until = 0;
+        dispatcher->busy_until_centi_cy = 0;
         cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
         if (i >= 6)
             dispatcher_limit(dispatcher, first, count);
@@ -352,7 +352,7 @@ Test(dispatcher, ack_nak_waits_for_each_answer, .init = set_up)
     struct ack_nak *p = arena_at(struct ack_nak, dispatcher->io.protocol);
     fill(&round_robin_ops, &ack_nak_ops);
     cr_assert(start(64, 8, 0));
-    dispatcher->busy_until = 0;
+    dispatcher->busy_until_centi_cy = 0;
     uint64_t last = 0;
     uint32_t sent = 0;
     for (uint64_t now = 0; sent < 8; now++) {
@@ -375,14 +375,14 @@ Test(dispatcher, nak_marks_a_compute_unit_as_busy, .init = set_up)
     struct work_placement w;
     uint32_t cu, id[3], sent = 0;
     fill(&round_robin_ops, &ack_nak_ops);
-    dispatcher->busy_until = 0;
+    dispatcher->busy_until_centi_cy = 0;
     cr_assert(start(64, 100, 65536));
     for (uint64_t now = 0; now < 1000; now++)
         sent += dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &w);
     cr_assert_eq(sent, CUS);
     cr_assert_eq(p->io.stats.naks, CUS);
     cr_assert_eq(dispatcher_due(dispatcher), ENGINE_NEVER);
-    cr_assert_eq(dispatcher->busy_until, 100 * 2 * CUS * ROUND_TRIP);
+    cr_assert_eq(dispatcher->busy_until_centi_cy, DISPATCHER_CENTI_CY * 2 * CUS * ROUND_TRIP);
     dispatcher_finished(dispatcher, 2, 0);
     cr_assert(dispatcher_next(dispatcher, 2000, CUS, cost, always, NULL, &cu, id, &w));
     cr_assert_eq(cu, 2);
