@@ -33,7 +33,7 @@
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
-#include "components/protocols/page_table/livelock.h"
+#include "components/livelock/livelock.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/execute/work_fault.h"
 #include "components/sampling/warmup.h"

@@ -1,11 +1,11 @@
-/* Tells the watch for livelocks (components/protocols/page_table/livelock.h) which words each
+/* Tells the watch for livelocks (components/livelock/livelock.h) which words each
  * instruction of a watched launch reads and changes. Called by functional.c only. */
 #ifndef HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 #define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/host_view.h"
-#include "components/protocols/page_table/livelock.h"
+#include "components/livelock/livelock.h"
 
 /* Before each instruction of a wavefront in its turn, and after the last one. */
 void livelock_watch_begin_turn(const struct isa_context *context);

@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 #include "components/nvidia/ptx/ptx.h"
-#include "components/protocols/page_table/livelock.h"
+#include "components/livelock/livelock.h"
 
 struct host_view;
 struct warp_code;

@@ -1,4 +1,4 @@
-/* Tells the watch for livelocks (components/protocols/page_table/livelock.h) which words each warp
+/* Tells the watch for livelocks (components/livelock/livelock.h) which words each warp
  * instruction of a watched launch reads and changes. Private to components/nvidia/warp. */
 #ifndef HEDDLE_WARP_LIVELOCK_H
 #define HEDDLE_WARP_LIVELOCK_H
