@@ -1,5 +1,5 @@
-/* The state that the files of a ring share: ring.c (messages), ring_room.c (slots), ring_link.c
- * (links), ring_open.c (start). Nothing else includes this. */
+/* The state that the files of a ring share: ring.c (messages), ring_room.c (slots),
+ * link_bandwidth.c (links), ring_open.c (start). Nothing else includes this. */
 #ifndef HEDDLE_RUNTIME_RING_STATE_H
 #define HEDDLE_RUNTIME_RING_STATE_H
 
@@ -72,7 +72,7 @@ void ring_find_simple(struct ring *r);
 /* Tells the receiver of a message that will arrive in cycle `ready`. */
 void ring_announce_late(struct ring *r, uint64_t ready);
 
-/* ---- ring_link.c ---- */
+/* ---- link_bandwidth.c ---- */
 
 void ring_open_links(const struct platform_table *table);
 /* The message at the tail is sent over a link at `now_ps`: the cycle in which it is seen, or

@@ -51,7 +51,7 @@ uint32_t shared_wire_channel_count(uint32_t link, unsigned half);
 const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
                                                           uint32_t index);
 
-/* In ring_link.c. Sends a message that was sent at `time_ps` over its link now, and tells its
+/* In link_bandwidth.c. Sends a message that was sent at `time_ps` over its link now, and tells its
  * receiver. `use`: of its ring, with the message. */
 void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64_t time_ps,
                 uint32_t bytes, uint64_t decided_ps);
