@@ -353,21 +353,21 @@ enum kfd_guest_kind kfd_guest_kind_of(uint32_t name)
     return calls[name].kind;
 }
 
-static struct kfd_guest *current; /* whose progress the driver has; NULL: it has none's */
+static struct kfd_guest *guest_in_turn; /* whose progress the driver has; NULL: it has none's */
 
 static void switch_to(struct kfd_guest *g)
 {
-    if (current == g)
+    if (guest_in_turn == g)
         return;
     uint64_t before = kfd.api->switch_program(g->progress);
-    if (current)
-        current->progress = before;
-    current = g;
+    if (guest_in_turn)
+        guest_in_turn->progress = before;
+    guest_in_turn = g;
 }
 
 void kfd_guest_calls_forget(const struct kfd_guest *g)
 {
-    current = current == g ? NULL : current;
+    guest_in_turn = guest_in_turn == g ? NULL : guest_in_turn;
 }
 
 enum driver_status kfd_guest_do(struct kfd_connection *c)
