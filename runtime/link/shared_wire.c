@@ -266,7 +266,7 @@ static void open_half(const struct half_rings *w, uint32_t half, struct shared_w
 }
 
 /* `mixed` or all senders in `shard`? */
-static bool belongs(const struct half_rings *w, uint32_t half, uint32_t shard, bool mixed)
+static bool half_has_shard(const struct half_rings *w, uint32_t half, uint32_t shard, bool mixed)
 {
     uint32_t found = UINT32_MAX;
     bool several = false;
@@ -281,7 +281,7 @@ static void open_halves(const struct half_rings *w, uint32_t number_of_halves, u
                         bool mixed, uint32_t *used)
 {
     for (uint32_t i = 0; i < number_of_halves; i++) {
-        if (!belongs(w, i, shard, mixed))
+        if (!half_has_shard(w, i, shard, mixed))
             continue;
         struct shared_wire_half *h = &halves[half_count++];
         h->link = i / 2;

@@ -52,7 +52,7 @@ static void more_give(struct race_cell *c)
 
 /* ---- one cell ---- */
 
-static bool conflict(enum race_use a, enum race_use b)
+static bool uses_conflict(enum race_use a, enum race_use b)
 {
     bool writes = (a | b) & RACE_WRITE, atomics = a & b & RACE_ATOMIC_READ;
     bool releases = a == RACE_RELEASE && b == RACE_RELEASE;
@@ -65,7 +65,7 @@ static bool conflict(enum race_use a, enum race_use b)
 }
 
 /* Is whatever races with `old` told of by `now`, if that is ordered behind it? */
-static bool covers(enum race_use now, enum race_use old)
+static bool use_covers(enum race_use now, enum race_use old)
 {
     return now == old || (old == RACE_ATOMIC_READ && now != RACE_ATOMIC_READ)
            || (old == RACE_COMPARE && now == RACE_ATOMIC_WRITE);
@@ -94,7 +94,7 @@ static bool is_before(const struct race_event *e, const struct race_access *a)
 /* true: they race. */
 static bool check_access(const struct race_event *e, const struct race_access *a, enum race_use use)
 {
-    bool races = conflict(use, e->use) && !is_before(e, a);
+    bool races = uses_conflict(use, e->use) && !is_before(e, a);
     if (races)
         e->found(e, a, use);
     return races;
@@ -124,7 +124,7 @@ static bool list_add(const struct race_event *e, struct race_cell *c, const stru
         return false;
     for (unsigned i = kept; i < m->count; i++) {
         const struct race_access *a = &m->access[i];
-        if (covers(e->use, m->use[i]) && is_before(e, a))
+        if (use_covers(e->use, m->use[i]) && is_before(e, a))
             continue;
         m->access[kept] = *a;
         m->use[kept++] = m->use[i];
@@ -145,7 +145,7 @@ static bool keep_access(const struct race_event *e, struct race_cell *c,
 {
     if (!c->more) {
         const struct race_access *a = &c->other;
-        if (!a->id || (covers(e->use, c->other_use) && is_before(e, a))) {
+        if (!a->id || (use_covers(e->use, c->other_use) && is_before(e, a))) {
             c->other = *own;
             c->other_use = (uint8_t)e->use;
             return true;

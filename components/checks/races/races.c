@@ -75,7 +75,7 @@ static void open_check(void)
     site_table = grow_checked(calloc(SITES, sizeof *site_table), "the check of races");
 }
 
-static bool spins(const struct observed_instruction *s, uint64_t name)
+static bool is_spin_site(const struct observed_instruction *s, uint64_t name)
 {
     struct spin_code code;
     code.bytes = check_code_bytes(name, &code.address, &code.size);
@@ -97,7 +97,7 @@ static uint32_t site_of(const struct observed_instruction *s)
     if (!site_table[slot]) {
         sites = slot_array_grow(sites, &site_room, site_count, sizeof *sites);
         sites[site_count++] =
-            (struct site){.name = name, .inst = *s->inst, .spins = spins(s, name)};
+            (struct site){.name = name, .inst = *s->inst, .spins = is_spin_site(s, name)};
         site_table[slot] = site_count;
         if (site_count > SITES / 2)
             die("--check races: more than %d instructions access memory; check fewer "

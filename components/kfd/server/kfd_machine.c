@@ -245,7 +245,7 @@ static enum readiness most_ready(void)
     return most;
 }
 
-static bool sleeps(struct kfd_process *p)
+static bool process_sleeps(struct kfd_process *p)
 {
     return readiness(p) == COMPUTES
            && (p->guest ? kfd_guest_sleeps(p) : kfd_ringers_asleep(p) && !kfd_messages_pending(p));
@@ -257,7 +257,7 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 {
     uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
     if (!held_up) {
-        bool alone = (slept && sleeps(p)) || spent_ns > SPIN_NS;
+        bool alone = (slept && process_sleeps(p)) || spent_ns > SPIN_NS;
         if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
             p->unawaited = true;
         if (p->unawaited && p->guest)
@@ -275,7 +275,7 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
     const struct timespec look = {0, most == HELD_UP ? MOMENT_NS : LOOK_NS};
-    bool slept = kfd_any_process(sleeps);
+    bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)
         return;
@@ -312,14 +312,14 @@ static void exchange_memory(void)
 }
 
 /* May it still set what a kernel waits for? */
-static bool stays(struct kfd_process *p)
+static bool process_lives(struct kfd_process *p)
 {
     return p->life == KFD_LIVES;
 }
 
 static void look_for_end(void)
 {
-    kfd.api->program_ends(!kfd_any_process(stays));
+    kfd.api->program_ends(!kfd_any_process(process_lives));
 }
 
 static void run_engine(void)
