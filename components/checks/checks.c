@@ -168,13 +168,13 @@ void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_in
 }
 
 void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,
-                   struct finding *found)
+                   struct finding *finding)
 {
-    found->space = space;
-    found->address = address;
+    finding->space = space;
+    finding->address = address;
     if (space == FINDING_GLOBAL)
-        program_describe(wave->what.program, check_name(wave, address), found->memory,
-                         sizeof found->memory);
+        program_describe(wave->what.program, check_name(wave, address), finding->memory,
+                         sizeof finding->memory);
 }
 
 /* ---- the run ---- */

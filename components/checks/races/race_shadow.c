@@ -116,24 +116,24 @@ static uint64_t sum_of(const union more *m)
 static bool list_add(const struct race_event *e, struct race_cell *c, const struct race_access *own)
 {
     union more *m = &pool[c->more];
-    uint8_t kept = 0, full = m->count == RACE_KEPT;
+    uint8_t remaining = 0, full = m->count == RACE_KEPT;
     bool all = e->use == RACE_READ && m->only_reads;
-    while (all && kept < m->count && !is_before(e, &m->access[kept]))
-        kept++;
-    if (all && kept == m->count && full)
+    while (all && remaining < m->count && !is_before(e, &m->access[remaining]))
+        remaining++;
+    if (all && remaining == m->count && full)
         return false;
-    for (unsigned i = kept; i < m->count; i++) {
+    for (unsigned i = remaining; i < m->count; i++) {
         const struct race_access *a = &m->access[i];
         if (use_covers(e->use, m->use[i]) && is_before(e, a))
             continue;
-        m->access[kept] = *a;
-        m->use[kept++] = m->use[i];
+        m->access[remaining] = *a;
+        m->use[remaining++] = m->use[i];
     }
-    if (kept < RACE_KEPT) {
-        m->access[kept] = *own;
-        m->use[kept++] = (uint8_t)e->use;
+    if (remaining < RACE_KEPT) {
+        m->access[remaining] = *own;
+        m->use[remaining++] = (uint8_t)e->use;
     }
-    m->count = kept;
+    m->count = remaining;
     m->only_reads = e->use == RACE_READ && m->only_reads;
     c->reads = sum_of(m);
     return true;
