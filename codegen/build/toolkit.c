@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool exists(const char *path)
+static bool file_exists(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0;
@@ -31,7 +31,7 @@ static bool set_home(struct region *region, const char *home, struct toolkit *to
     toolkit->home = home;
     toolkit->library = region_printf(region, "%s/components", home);
     toolkit->python = region_printf(region, "%s/python", home);
-    return exists(toolkit->library);
+    return file_exists(toolkit->library);
 }
 
 static void keep_path(struct region *region, struct toolkit *toolkit, const char *key,
@@ -47,7 +47,7 @@ static void keep_path(struct region *region, struct toolkit *toolkit, const char
         {"objects", &toolkit->objects, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(key, rows[i].key) == 0 && (!rows[i].must_exist || exists(value)))
+        if (strcmp(key, rows[i].key) == 0 && (!rows[i].must_exist || file_exists(value)))
             *rows[i].path = region_strdup(region, value);
 }
 
@@ -68,7 +68,7 @@ static bool read_home_file(struct region *region, const char *path, struct toolk
         *value++ = '\0';
         if (strcmp(line, "source") == 0)
             source = region_strdup(region, value);
-        else if (strcmp(line, "archive") == 0 && exists(value))
+        else if (strcmp(line, "archive") == 0 && file_exists(value))
             vector_push(region, &toolkit->archives, region_strdup(region, value));
         else if (strcmp(line, "library") == 0)
             vector_push(region, &toolkit->libraries, region_strdup(region, value));
@@ -114,20 +114,20 @@ static bool read_prefix(struct region *region, const char *folder, struct toolki
     for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {
         for (size_t a = 0; a < sizeof archives / sizeof archives[0]; a++) {
             const char *path = region_printf(region, "%s/%s/%s", prefix, folders[f], archives[a]);
-            if (exists(path))
+            if (file_exists(path))
                 vector_push(region, &toolkit->archives, path);
         }
         const char *hip = region_printf(region, "%s/%s/heddle", prefix, folders[f]);
-        if (exists(region_printf(region, "%s/libamdhip64.so.5", hip)))
+        if (file_exists(region_printf(region, "%s/libamdhip64.so.5", hip)))
             toolkit->hip_folder = hip;
-        if (exists(region_printf(region, "%s/libheddle_opencl.so", hip)))
+        if (file_exists(region_printf(region, "%s/libheddle_opencl.so", hip)))
             toolkit->opencl_library = region_printf(region, "%s/libheddle_opencl.so", hip);
-        if (exists(region_printf(region, "%s/libcudart.so.13", hip)))
+        if (file_exists(region_printf(region, "%s/libcudart.so.13", hip)))
             toolkit->cuda_folder = hip;
-        if (exists(region_printf(region, "%s/libheddle_kfd.so", hip)))
+        if (file_exists(region_printf(region, "%s/libheddle_kfd.so", hip)))
             toolkit->kfd_library = region_printf(region, "%s/libheddle_kfd.so", hip);
-        if (exists(region_printf(region, "%s/heddle_mpi_openmpi.so", hip))
-            || exists(region_printf(region, "%s/heddle_mpi_mpich.so", hip)))
+        if (file_exists(region_printf(region, "%s/heddle_mpi_openmpi.so", hip))
+            || file_exists(region_printf(region, "%s/heddle_mpi_mpich.so", hip)))
             toolkit->mpi_folder = hip;
     }
     return true;

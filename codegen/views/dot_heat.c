@@ -131,7 +131,7 @@ static bool at_port(const struct dot_node *node, uint32_t port, const struct mod
 }
 
 /* Does this connection belong to the edge? Ends are inside the nodes. */
-static bool belongs(const struct dot_edge *e, const struct model_connection *c)
+static bool edge_has_connection(const struct dot_edge *e, const struct model_connection *c)
 {
     return (e->from->is_stub || dot_node_holds(e->from, c->from->owner))
            && (e->to->is_stub || dot_node_holds(e->to, c->to->owner))
@@ -148,7 +148,7 @@ static struct view_share edge_share(const struct dot_pen *pen, const struct dot_
         return sum;
     for (uint32_t i = 0; i < model->connection_count; i++) {
         const struct view_share *s = &pen->look.heat->connections[kind][i];
-        if (s->whole <= 0 || !belongs(e, model->connections[i]))
+        if (s->whole <= 0 || !edge_has_connection(e, model->connections[i]))
             continue;
         sum.part += s->part;
         sum.whole += s->whole;

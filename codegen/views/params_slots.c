@@ -48,7 +48,7 @@ void params_slots_collect(struct params_slots *slots, struct region *region, con
                    m->parts[i]->places);
 }
 
-static bool takes(const struct model_part_decl *decl, const struct model_type *type)
+static bool decl_takes_type(const struct model_part_decl *decl, const struct model_type *type)
 {
     return type->is_part
            && (decl->part_type ? decl->part_type == type : type->interface == decl->interface);
@@ -71,7 +71,7 @@ json_t *params_slot_takes(const struct model *m, const struct model_part_decl *d
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->type_count; i++) {
         const struct model_type *type = m->types[i];
-        if (!takes(decl, type))
+        if (!decl_takes_type(decl, type))
             continue;
         json_t *params = json_array();
         for (uint32_t p = 0; p < type->param_count; p++)

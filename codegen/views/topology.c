@@ -57,7 +57,7 @@ struct subject {
     const struct topology_link *link;
 };
 
-static bool belongs(enum kind row, enum kind file, const struct subject *about)
+static bool row_is_in_file(enum kind row, enum kind file, const struct subject *about)
 {
     return row == file || (row == GPU && file == NODE && about->n->compute_units);
 }
@@ -69,7 +69,7 @@ static void put_properties(struct writer *w, enum kind file, const struct subjec
     const struct topology_cache *cache = about->cache;
     const struct topology_link *link = about->link;
 #define PROPERTY(kind, name, value, source)                                                        \
-    if (belongs(kind, file, about))                                                                \
+    if (row_is_in_file(kind, file, about))                                                         \
         add_text(w, #name " %" PRIu64 "\n", (uint64_t)(value));
 #include "codegen/views/topology.def"
 #undef PROPERTY

@@ -35,8 +35,8 @@ struct unit_waves {
     uint64_t room;
 };
 
-static const struct check *asked[CHECK_COUNT]; /* one more: the debugger */
-static unsigned asked_count;
+static const struct check *active_checks[CHECK_COUNT]; /* one more: the debugger */
+static unsigned active_count;
 static struct unit_waves *units;
 static uint64_t unit_room;
 static struct check_wave *waves; /* by slot */
@@ -91,26 +91,26 @@ static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavef
                                       .number = ++wave_count,
                                       .unit = unit,
                                       .pid = what->placement->pid};
-    for (unsigned i = 0; i < asked_count; i++)
-        if (asked[i]->begin)
-            asked[i]->begin(&waves[slot]);
+    for (unsigned i = 0; i < active_count; i++)
+        if (active_checks[i]->begin)
+            active_checks[i]->begin(&waves[slot]);
     waves[slot].what.placement = NULL;
 }
 
 static void step_wave(uint32_t unit, uint32_t wave, const struct observed_instruction *step)
 {
     const struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
-    for (unsigned i = 0; i < asked_count; i++)
-        if (asked[i]->step)
-            asked[i]->step(w, step);
+    for (unsigned i = 0; i < active_count; i++)
+        if (active_checks[i]->step)
+            active_checks[i]->step(w, step);
 }
 
 static void end_wave(uint32_t unit, uint32_t wave)
 {
     uint32_t *slot = slot_of(unit, wave);
-    for (unsigned i = 0; i < asked_count; i++)
-        if (asked[i]->end)
-            asked[i]->end(&waves[*slot - 1]);
+    for (unsigned i = 0; i < active_count; i++)
+        if (active_checks[i]->end)
+            active_checks[i]->end(&waves[*slot - 1]);
     struct check_group *g = &groups[waves[*slot - 1].group];
     *slot = 0;
     if (++g->ended < g->waves)
@@ -168,13 +168,13 @@ void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_in
 }
 
 void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,
-                   struct finding *found)
+                   struct finding *finding)
 {
-    found->space = space;
-    found->address = address;
+    finding->space = space;
+    finding->address = address;
     if (space == FINDING_GLOBAL)
-        program_describe(wave->what.program, check_name(wave, address), found->memory,
-                         sizeof found->memory);
+        program_describe(wave->what.program, check_name(wave, address), finding->memory,
+                         sizeof finding->memory);
 }
 
 /* ---- the run ---- */
@@ -205,21 +205,21 @@ void checks_open(uint32_t instances, const struct page_table *pages)
         return;
     for (unsigned i = 0; i + 1 < CHECK_COUNT; i++)
         if (finding_wanted(checks[i]->check))
-            asked[asked_count++] = checks[i];
+            active_checks[active_count++] = checks[i];
     if (debugged)
-        asked[asked_count++] = &check_debugger;
-    for (unsigned i = 0; i < asked_count; i++)
-        if (asked[i]->open)
-            asked[i]->open();
+        active_checks[active_count++] = &check_debugger;
+    for (unsigned i = 0; i < active_count; i++)
+        if (active_checks[i]->open)
+            active_checks[i]->open();
     units = slot_array_grow(NULL, &unit_room, instances, sizeof *units);
     execution_observer = &observer;
 }
 
 static void cut(void)
 {
-    for (unsigned i = 0; i < asked_count; i++)
-        if (asked[i]->finish)
-            asked[i]->finish();
+    for (unsigned i = 0; i < active_count; i++)
+        if (active_checks[i]->finish)
+            active_checks[i]->finish();
 }
 
 static void write_stats(struct json *out)

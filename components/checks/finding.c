@@ -45,7 +45,7 @@ struct rule {
 };
 
 struct report {
-    struct finding found;
+    struct finding finding;
     uint64_t key, count;
     bool suppressed;
 };
@@ -201,7 +201,7 @@ void finding_report(const struct finding *f)
         return;
     reports = slot_array_grow(reports, &report_room, report_count, sizeof *reports);
     struct report *r = &reports[report_count++];
-    *r = (struct report){.found = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
+    *r = (struct report){.finding = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
     suppressed_count += r->suppressed;
     if (f->places > 0 && f->place[0].pc)
         *find_report(key) = (uint32_t)report_count;
@@ -229,7 +229,7 @@ static void print_place(FILE *out, const struct finding_place *p, const char *ar
 
 static void print_report(FILE *out, const struct report *r)
 {
-    const struct finding *f = &r->found;
+    const struct finding *f = &r->finding;
     fprintf(out, "heddle: %s: %s", facts[f->kind].name, facts[f->kind].what);
     if (r->count > 1)
         fprintf(out, " (%" PRIu64 " times)", r->count);
@@ -302,18 +302,18 @@ void finding_write(struct json *out)
     for (uint64_t i = 0; i < report_count; i++) {
         const struct report *r = &reports[i];
         json_open(out, NULL, '{');
-        json_text(out, "kind", facts[r->found.kind].name);
+        json_text(out, "kind", facts[r->finding.kind].name);
         json_uint(out, "count", r->count);
         json_bool(out, "suppressed", r->suppressed);
-        if (r->found.space != FINDING_NOWHERE) {
-            json_text(out, "space", space_names[r->found.space]);
-            json_uint(out, "address", r->found.address);
-            json_text(out, "memory", r->found.memory[0] ? r->found.memory : NULL);
+        if (r->finding.space != FINDING_NOWHERE) {
+            json_text(out, "space", space_names[r->finding.space]);
+            json_uint(out, "address", r->finding.address);
+            json_text(out, "memory", r->finding.memory[0] ? r->finding.memory : NULL);
         }
-        json_text(out, "detail", r->found.detail[0] ? r->found.detail : NULL);
+        json_text(out, "detail", r->finding.detail[0] ? r->finding.detail : NULL);
         json_open(out, "places", '[');
-        for (uint32_t p = 0; p < r->found.places; p++)
-            write_place(out, &r->found.place[p]);
+        for (uint32_t p = 0; p < r->finding.places; p++)
+            write_place(out, &r->finding.place[p]);
         json_close(out, ']');
         json_close(out, '}');
     }

@@ -194,7 +194,8 @@ bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, 
     return false;
 }
 
-static bool chooses(const struct item *item, uint64_t number, const char *name, const char *symbol)
+static bool item_chooses(const struct item *item, uint64_t number, const char *name,
+                         const char *symbol)
 {
     return item->first ? number >= item->first && number <= item->last
                        : is_named(item, name, symbol);
@@ -212,7 +213,7 @@ int sampling_element(const struct sampling *s, uint32_t index, uint64_t number, 
                      const char *symbol)
 {
     struct item item;
-    return find_item(s, index, &item) ? chooses(&item, number, name, symbol) : -1;
+    return find_item(s, index, &item) ? item_chooses(&item, number, name, symbol) : -1;
 }
 
 bool sampling_element_text(const struct sampling *s, uint32_t index, char *text, size_t size)
@@ -229,7 +230,7 @@ bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name
 {
     struct item item;
     for (const char *text = s->kernels; text && read_item(text, &item); text = next_item(&item))
-        if (chooses(&item, number, name, symbol))
+        if (item_chooses(&item, number, name, symbol))
             return true;
     return !s->kernels;
 }

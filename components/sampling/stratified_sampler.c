@@ -86,7 +86,7 @@ static bool is_comparable(const struct sampler_shape *a, const struct sampler_sh
 }
 
 /* The difference as a share of the sum. */
-static double apart(uint64_t a, uint64_t b)
+static double relative_difference(uint64_t a, uint64_t b)
 {
     double sum = (double)a + (double)b;
     return sum > 0 ? fabs((double)a - (double)b) / sum : 0;
@@ -94,7 +94,8 @@ static double apart(uint64_t a, uint64_t b)
 
 static double shapes_apart(const struct sampler_shape *a, const struct sampler_shape *b)
 {
-    return fmax(apart(a->work_groups, b->work_groups), apart(a->bytes, b->bytes));
+    return fmax(relative_difference(a->work_groups, b->work_groups),
+                relative_difference(a->bytes, b->bytes));
 }
 
 static double vectors_apart(const struct sampler_group *g, const struct sampler_shape *shape,
@@ -111,7 +112,7 @@ static double vectors_apart(const struct sampler_group *g, const struct sampler_
 static double distance(const struct sampler_group *g, const struct sampler_shape *shape,
                        const struct sampler_work *work)
 {
-    return fmax(vectors_apart(g, shape, work), apart(g->work.longest, work->longest));
+    return fmax(vectors_apart(g, shape, work), relative_difference(g->work.longest, work->longest));
 }
 
 /* NULL: none yet, and there is room for it. */
@@ -192,7 +193,7 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 }
 
 /* A group of the kernel with about as many work-groups, and with a trace of about that size. */
-static uint32_t similar(const struct sampler *s, const struct sampler_shape *shape)
+static uint32_t find_similar_group(const struct sampler *s, const struct sampler_shape *shape)
 {
     const struct sampler_kernel *k = known_kernel(s, shape);
     double most = k ? tolerance(s, k) : 0, least = INFINITY;
@@ -213,7 +214,7 @@ static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
                               const struct sampler_shape *shape)
 {
     uint32_t group = shape->bytes ? SAMPLER_NONE : predict(s, history, shape);
-    return group == SAMPLER_NONE ? similar(s, shape) : group;
+    return group == SAMPLER_NONE ? find_similar_group(s, shape) : group;
 }
 
 /* ---- choice ---- */

@@ -111,7 +111,7 @@ static char *reserve_most(void)
 }
 
 /* The guards count: what gets there has gone past its own memory. */
-static bool overlap(const void *start, size_t bytes, const char *base, size_t size)
+static bool overlaps_region(const void *start, size_t bytes, const char *base, size_t size)
 {
     uintptr_t first = (uintptr_t)start, other = (uintptr_t)base - GUARD_BYTES;
     return base && first < other + guarded(size) && first + bytes > other;
@@ -119,8 +119,8 @@ static bool overlap(const void *start, size_t bytes, const char *base, size_t si
 
 bool arena_touches(const void *start, size_t bytes)
 {
-    return overlap(start, bytes, engine_base.arena, reserved)
-           || overlap(start, bytes, derived, DERIVED_MOST);
+    return overlaps_region(start, bytes, engine_base.arena, reserved)
+           || overlaps_region(start, bytes, derived, DERIVED_MOST);
 }
 
 /* May this thread touch pages with the key? */
@@ -224,7 +224,7 @@ static size_t hand_out(struct extent *r, size_t bytes)
     return offset;
 }
 
-static bool fits(size_t bytes)
+static bool fits_arena(size_t bytes)
 {
     return bytes <= chosen->front.end - chosen->front.used;
 }
@@ -233,8 +233,9 @@ static uint32_t allocate(size_t bytes, bool in_front)
 {
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    return (uint32_t)(hand_out(in_front && fits(bytes) ? &chosen->front : &chosen->rear, bytes)
-                      / ARENA_UNIT);
+    return (
+        uint32_t)(hand_out(in_front && fits_arena(bytes) ? &chosen->front : &chosen->rear, bytes)
+                  / ARENA_UNIT);
 }
 
 uint32_t arena_allocate(size_t bytes)

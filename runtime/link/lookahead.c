@@ -54,15 +54,15 @@ uint64_t lookahead_ps(const struct platform_table *table)
     return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
 }
 
-/* The least latency of the rings whose ends are `apart`, in whole windows. */
+/* The least latency of the rings that `is_chosen` takes, in whole windows. */
 static uint64_t least_of(const struct platform_table *table,
-                         bool (*apart)(const struct platform_table *table,
-                                       const struct platform_ring *r))
+                         bool (*is_chosen)(const struct platform_table *table,
+                                           const struct platform_ring *r))
 {
     uint64_t window = lookahead_ps(table), least = UINT64_MAX;
     for (uint32_t i = 0; window && i < table->ring_count; i++) {
         const struct platform_ring *r = &table->rings[i];
-        if (!apart(table, r))
+        if (!is_chosen(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
         least = min_u64(latency, least);

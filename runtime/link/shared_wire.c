@@ -266,22 +266,22 @@ static void open_half(const struct half_rings *w, uint32_t half, struct shared_w
 }
 
 /* `mixed` or all senders in `shard`? */
-static bool belongs(const struct half_rings *w, uint32_t half, uint32_t shard, bool mixed)
+static bool half_has_shard(const struct half_rings *w, uint32_t half, uint32_t shard, bool mixed)
 {
-    uint32_t found = UINT32_MAX;
+    uint32_t common_shard = UINT32_MAX;
     bool several = false;
     for (uint32_t k = w->first[half]; k < w->first[half + 1]; k++) {
-        several |= found != UINT32_MAX && found != shard_of(w->rings[k]);
-        found = shard_of(w->rings[k]);
+        several |= common_shard != UINT32_MAX && common_shard != shard_of(w->rings[k]);
+        common_shard = shard_of(w->rings[k]);
     }
-    return found != UINT32_MAX && several == mixed && (mixed || found == shard);
+    return common_shard != UINT32_MAX && several == mixed && (mixed || common_shard == shard);
 }
 
 static void open_halves(const struct half_rings *w, uint32_t number_of_halves, uint32_t shard,
                         bool mixed, uint32_t *used)
 {
     for (uint32_t i = 0; i < number_of_halves; i++) {
-        if (!belongs(w, i, shard, mixed))
+        if (!half_has_shard(w, i, shard, mixed))
             continue;
         struct shared_wire_half *h = &halves[half_count++];
         h->link = i / 2;
@@ -326,15 +326,15 @@ void shared_wire_open(const struct platform_table *table)
 
 uint32_t shared_wire_channel_count(uint32_t link, unsigned half)
 {
-    uint32_t found = half_of[2 * link + half];
-    return found ? halves[found - 1].count : 0;
+    uint32_t number = half_of[2 * link + half];
+    return number ? halves[number - 1].count : 0;
 }
 
 const struct shared_wire_channel_use *shared_wire_channel(uint32_t link, unsigned half,
                                                           uint32_t index)
 {
-    uint32_t found = half_of[2 * link + half];
-    if (!found)
+    uint32_t number = half_of[2 * link + half];
+    if (!number)
         bug("link %u has no channels", link);
-    return &channels[halves[found - 1].first + index].use;
+    return &channels[halves[number - 1].first + index].use;
 }

@@ -19,31 +19,32 @@
 #define TAG 1
 
 /* How many messages a rank has been told of, in exchanges with even and with odd numbers. */
-struct told {
+struct message_counts {
     _Alignas(64) uint32_t count[2];
 };
 
-static struct told *told[RANK_MOST]; /* by rank; NULL: it is on another machine */
-static struct told none, *own_told = &none;
+static struct message_counts *counts_of[RANK_MOST]; /* by rank; NULL: it is on another machine */
+static struct message_counts no_counts, *own_counts = &no_counts;
 static uint32_t neighbour_count = 1, tellers;
 static MPI_Win window = MPI_WIN_NULL;
 static MPI_Request *requests; /* pieces of messages that are under way */
 static int request_count, request_room;
 
 /* Where the library has no common memory, no rank is told, and all ask the library. */
-static void share_told(MPI_Comm here)
+static void share_counts(MPI_Comm here)
 {
     MPI_Group all, local;
     int size, failed;
     MPI_Comm_set_errhandler(here, MPI_ERRORS_RETURN);
     MPI_Comm_size(here, &size);
     neighbour_count = (uint32_t)size;
-    failed = MPI_Win_allocate_shared(sizeof *own_told, 1, MPI_INFO_NULL, here, &own_told, &window)
-             != MPI_SUCCESS;
+    failed =
+        MPI_Win_allocate_shared(sizeof *own_counts, 1, MPI_INFO_NULL, here, &own_counts, &window)
+        != MPI_SUCCESS;
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, here);
     if (failed)
         return;
-    *own_told = (struct told){{0, 0}};
+    *own_counts = (struct message_counts){{0, 0}};
     tellers = neighbour_count - 1;
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Comm_group(here, &local);
@@ -53,7 +54,7 @@ static void share_told(MPI_Comm here)
         void *theirs;
         MPI_Group_translate_ranks(local, 1, &i, all, &rank);
         MPI_Win_shared_query(window, i, &bytes, &unit, &theirs);
-        told[rank] = theirs;
+        counts_of[rank] = theirs;
     }
     MPI_Group_free(&all);
     MPI_Group_free(&local);
@@ -91,7 +92,7 @@ static bool open_ranks(uint32_t *number, uint32_t *count)
     if (all <= RANK_MOST
         && MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here)
                == MPI_SUCCESS)
-        share_told(here);
+        share_counts(here);
     return true;
 }
 
@@ -113,9 +114,9 @@ static void futex(uint32_t *word, int operation, uint32_t value, const struct ti
 
 static void tell(uint32_t to, uint64_t exchange)
 {
-    if (!told[to])
+    if (!counts_of[to])
         return;
-    uint32_t *count = &told[to]->count[exchange & 1];
+    uint32_t *count = &counts_of[to]->count[exchange & 1];
     if (__atomic_add_fetch(count, 1, __ATOMIC_SEQ_CST) == expected(exchange))
         futex(count, FUTEX_WAKE, 1, NULL);
 }
@@ -123,7 +124,7 @@ static void tell(uint32_t to, uint64_t exchange)
 static bool wait_for_neighbours(uint64_t exchange, uint32_t looks, uint32_t sleep_ns)
 {
     const struct timespec limit = {0, (long)sleep_ns};
-    uint32_t *count = &own_told->count[exchange & 1], all = expected(exchange), now;
+    uint32_t *count = &own_counts->count[exchange & 1], all = expected(exchange), now;
     while ((now = __atomic_load_n(count, __ATOMIC_ACQUIRE)) != all && looks-- > 0)
         __builtin_ia32_pause();
     if (now != all)

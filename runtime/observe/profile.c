@@ -86,10 +86,10 @@ static struct program *find_program(const struct place *p, uint32_t id)
 /* Named by the component itself, or by another one for it. */
 static const struct program *program_of(const struct place *p, uint32_t id)
 {
-    const struct program *found = find_program(p, id);
-    for (uint32_t i = 0; !found && i < place_count; i++)
-        found = find_program(&places[i], id);
-    return found;
+    const struct program *program = find_program(p, id);
+    for (uint32_t i = 0; !program && i < place_count; i++)
+        program = find_program(&places[i], id);
+    return program;
 }
 
 void profile_name_program(uint32_t leaf, uint32_t program, const char *name, const char *symbol,
@@ -152,7 +152,7 @@ static int by_place(const void *a, const void *b)
 /* All rows, sorted; those of the same instruction added up. */
 static struct line *gather(uint32_t *count)
 {
-    uint32_t total = other_count, kept = 0;
+    uint32_t total = other_count, line_count = 0;
     for (uint32_t i = 0; i < place_count; i++)
         total += places[i].used;
     struct line *lines = grow_checked(calloc(total + 1, sizeof *lines), "a profile");
@@ -175,16 +175,16 @@ static struct line *gather(uint32_t *count)
         }
     qsort(lines, total, sizeof *lines, by_place);
     for (uint32_t i = 0; i < total; i++) {
-        if (!kept || by_place(&lines[kept - 1], &lines[i]) != 0) {
-            lines[kept++] = lines[i];
+        if (!line_count || by_place(&lines[line_count - 1], &lines[i]) != 0) {
+            lines[line_count++] = lines[i];
             continue;
         }
-        if (!lines[kept - 1].text[0])
-            lines[kept - 1].text = lines[i].text;
+        if (!lines[line_count - 1].text[0])
+            lines[line_count - 1].text = lines[i].text;
         for (uint32_t k = 0; k < PROFILE_COUNTS; k++)
-            lines[kept - 1].count[k] += lines[i].count[k];
+            lines[line_count - 1].count[k] += lines[i].count[k];
     }
-    *count = kept;
+    *count = line_count;
     return lines;
 }
 

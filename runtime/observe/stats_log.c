@@ -18,7 +18,7 @@
 #include "stats_span.h"
 
 /* A block of statistics of this rank. */
-struct own {
+struct own_block {
     uint32_t block;
     uint32_t words;
     const uint64_t *values;
@@ -26,14 +26,14 @@ struct own {
 };
 
 struct noted {
-    uint32_t own;
+    uint32_t own_block;
     uint32_t words;
 };
 
 uint64_t *stats_log_ticked;
 static uint64_t *unsettled;           /* as stats_log_ticked: since the stretch began */
 static uint32_t id_words, main_words; /* of all, and of the main partition, which come first */
-static struct own *owns;              /* in the order of ids */
+static struct own_block *own_blocks;  /* in the order of ids */
 static uint32_t own_count;
 static uint32_t *first_of; /* by id: its first own block; one more at the end */
 static struct noted *noted;
@@ -44,13 +44,13 @@ static uint32_t window_count;
 static uint32_t window_ends[STATS_LOG_WINDOWS]; /* in `noted` */
 
 /* Sorted by counting: blocks of an id stand together. */
-static uint64_t find_own(const struct platform_table *t)
+static uint64_t find_own_blocks(const struct platform_table *t)
 {
     uint32_t count;
     const struct stat_block *blocks = stats_blocks(&count);
     uint64_t words = 0;
     first_of = arena_derive(((size_t)id_words * 64 + 2) * sizeof *first_of);
-    owns = arena_derive(((size_t)count + 1) * sizeof *owns);
+    own_blocks = arena_derive(((size_t)count + 1) * sizeof *own_blocks);
     for (uint32_t b = 0; b < count; b++)
         if (blocks[b].words && platform_is_here(stats_leaf_of_block(t, b)))
             first_of[platform_component(stats_leaf_of_block(t, b))->id + 2]++;
@@ -60,13 +60,13 @@ static uint64_t find_own(const struct platform_table *t)
         if (!blocks[b].words || !platform_is_here(stats_leaf_of_block(t, b)))
             continue;
         uint32_t place = first_of[platform_component(stats_leaf_of_block(t, b))->id + 1]++;
-        owns[place] = (struct own){b, blocks[b].words, blocks[b].values, NULL};
+        own_blocks[place] = (struct own_block){b, blocks[b].words, blocks[b].values, NULL};
         words += blocks[b].words;
         own_count++;
     }
     uint64_t *before = arena_derive((words + 1) * sizeof *before);
-    for (uint32_t i = 0; i < own_count; before += owns[i++].words)
-        owns[i].before = before;
+    for (uint32_t i = 0; i < own_count; before += own_blocks[i++].words)
+        own_blocks[i].before = before;
     return words;
 }
 
@@ -83,7 +83,7 @@ void stats_log_open(void)
     }
     stats_log_ticked = arena_derive((id_words + 1) * sizeof *stats_log_ticked);
     unsettled = arena_derive((id_words + 1) * sizeof *unsettled);
-    uint64_t words = find_own(t);
+    uint64_t words = find_own_blocks(t);
     noted = arena_reserve(((size_t)own_count + 1) * STATS_LOG_WINDOWS * sizeof *noted);
     noted_values = arena_reserve((words + 1) * STATS_LOG_WINDOWS * sizeof *noted_values);
 }
@@ -96,7 +96,7 @@ void stats_log_close(void)
 static void keep_before(uint32_t first, uint32_t behind)
 {
     for (uint32_t i = first; i < behind; i++)
-        memcpy(owns[i].before, owns[i].values, owns[i].words * sizeof(uint64_t));
+        memcpy(own_blocks[i].before, own_blocks[i].values, own_blocks[i].words * sizeof(uint64_t));
 }
 
 void stats_log_begin(void)
@@ -108,9 +108,10 @@ void stats_log_begin(void)
 static void note_component(uint32_t id)
 {
     for (uint32_t i = first_of[id]; i < first_of[id + 1]; i++) {
-        noted[noted_count++] = (struct noted){i, owns[i].words};
-        memcpy(noted_values + value_count, owns[i].values, owns[i].words * sizeof *noted_values);
-        value_count += owns[i].words;
+        noted[noted_count++] = (struct noted){i, own_blocks[i].words};
+        memcpy(noted_values + value_count, own_blocks[i].values,
+               own_blocks[i].words * sizeof *noted_values);
+        value_count += own_blocks[i].words;
     }
 }
 
@@ -134,9 +135,9 @@ void stats_log_show(uint32_t number)
     const uint64_t *values = noted_values;
     uint32_t end = number < window_count ? window_ends[number] : noted_count;
     for (uint32_t i = 0; i < own_count; i++)
-        stats_block_show(owns[i].block, owns[i].before);
+        stats_block_show(own_blocks[i].block, own_blocks[i].before);
     for (uint32_t i = 0; i < end; i++) {
-        stats_block_show(owns[noted[i].own].block, values);
+        stats_block_show(own_blocks[noted[i].own_block].block, values);
         values += noted[i].words;
     }
 }
@@ -144,7 +145,7 @@ void stats_log_show(uint32_t number)
 void stats_log_hide(void)
 {
     for (uint32_t i = 0; i < own_count; i++)
-        stats_block_show(owns[i].block, owns[i].values);
+        stats_block_show(own_blocks[i].block, own_blocks[i].values);
 }
 
 void stats_log_forget(void)

@@ -50,9 +50,9 @@ struct window_plan window_plan;
 struct window_round window_published;
 static struct {
     _Alignas(64) struct counter counter;
-} finished;                              /* shards, by workers */
-static uint32_t own[ENGINE_MAX_DOMAINS]; /* the shards of this rank */
-static uint32_t own_count;
+} finished;                                     /* shards, by workers */
+static uint32_t own_shards[ENGINE_MAX_DOMAINS]; /* the shards of this rank */
+static uint32_t own_shard_count;
 static uint64_t delay_seed; /* test aid: 0 none */
 static uint64_t delays_of_leader;
 
@@ -120,14 +120,14 @@ static bool claim(uint32_t shard)
  * last one is taken by the leader first. */
 static uint32_t nth_shard(uint32_t thread, uint32_t i)
 {
-    return own[(thread % own_count + own_count - i) % own_count];
+    return own_shards[(thread % own_shard_count + own_shard_count - i) % own_shard_count];
 }
 
 /* Runs what is left to be claimed; returns how many shards that were. */
 static uint32_t run_share(uint32_t thread, uint64_t *delays)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < own_count; i++) {
+    for (uint32_t i = 0; i < own_shard_count; i++) {
         uint32_t shard = nth_shard(thread, i);
         if (engine_unlikely(*delays))
             delay(delays);
@@ -223,10 +223,10 @@ void thread_pool_open(uint32_t threads)
         pthread_atfork(NULL, NULL, after_fork);
     registered = true;
     threads_wanted = min_u64(threads, ENGINE_MAX_DOMAINS); /* there are no more shards */
-    own_count = 0;
+    own_shard_count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         if (rank_has(i))
-            own[own_count++] = i;
+            own_shards[own_shard_count++] = i;
     for (; thread_count < threads_wanted; thread_count++)
         start_worker(thread_count);
 }

@@ -138,7 +138,7 @@ static const char *foreign(const struct checkpoint_header *h)
 }
 
 /* Does this platform have the same layout as the file? */
-static bool fits(const struct checkpoint_header *h)
+static bool header_fits(const struct checkpoint_header *h)
 {
     return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear
            && h->memory_first == memory.first && h->memory_bytes == memory.size;
@@ -163,7 +163,7 @@ static bool check_platform(const char *bytes, const struct checkpoint_header *h,
     const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
     bool same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
     if (same)
-        return fits(h)
+        return header_fits(h)
                || refuse(name, "the components have changed since it was written; write it again");
     const struct merge_file file = {.name = name,
                                     .told = told,
@@ -171,7 +171,7 @@ static bool check_platform(const char *bytes, const struct checkpoint_header *h,
                                     .map_bytes = map_size,
                                     .pages = pages_of(bytes),
                                     .page_count = h->page_count};
-    return merge_prepare(table, &file, fits(h));
+    return merge_prepare(table, &file, header_fits(h));
 }
 
 /* With the right checksum the file is one that was written: its contents need no checks. */

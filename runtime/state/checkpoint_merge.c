@@ -31,7 +31,7 @@ struct patch {
     uint32_t word;
 };
 
-static const struct platform_table *own;
+static const struct platform_table *own_table;
 static const char *own_set;
 static uint64_t start_bytes;
 static struct checkpoint_page *start; /* reserved; NULL: not kept */
@@ -47,22 +47,23 @@ static char *origin_set; /* reserved */
 
 static const char *platform_name(void)
 {
-    return platform_string(own->name);
+    return platform_string(own_table->name);
 }
 
 static uint64_t told_size(void)
 {
-    return sizeof(struct told) + own->param_words * sizeof *own->params + strlen(own_set) + 1;
+    return sizeof(struct told) + own_table->param_words * sizeof *own_table->params
+           + strlen(own_set) + 1;
 }
 
 static void told_save(struct checkpoint_sink *to)
 {
-    struct told t = {.instances = own->instance_count,
-                     .params = own->param_words,
+    struct told t = {.instances = own_table->instance_count,
+                     .params = own_table->param_words,
                      .set_bytes = strlen(own_set) + 1};
     snprintf(t.platform, sizeof t.platform, "%s", platform_name());
     checkpoint_put(to, &t, sizeof t);
-    checkpoint_put(to, own->params, own->param_words * sizeof *own->params);
+    checkpoint_put(to, own_table->params, own_table->param_words * sizeof *own_table->params);
     checkpoint_put(to, own_set, t.set_bytes);
 }
 
@@ -118,7 +119,7 @@ static uint64_t skip_hole(uint64_t page)
 
 void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep)
 {
-    own = table;
+    own_table = table;
     own_set = set ? set : "";
     start_bytes = bytes;
     start_count = patch_count = 0;
@@ -154,12 +155,12 @@ const struct checkpoint_page *merge_start_pages(uint64_t *count)
 
 static const char *owner_of(uint32_t param)
 {
-    for (uint32_t i = 0; i < own->instance_count; i++)
-        if (param - own->instances[i].params < own->instances[i].param_count)
-            return platform_string(own->instances[i].path);
-    for (uint32_t i = 0; i < own->part_count; i++)
-        if (param - own->parts[i].params < own->parts[i].param_count)
-            return platform_string(own->parts[i].path);
+    for (uint32_t i = 0; i < own_table->instance_count; i++)
+        if (param - own_table->instances[i].params < own_table->instances[i].param_count)
+            return platform_string(own_table->instances[i].path);
+    for (uint32_t i = 0; i < own_table->part_count; i++)
+        if (param - own_table->parts[i].params < own_table->parts[i].param_count)
+            return platform_string(own_table->parts[i].path);
     return "";
 }
 
@@ -175,13 +176,13 @@ static void name_param(uint32_t param, char *to, size_t size)
         to[used++] = '*';
         from += strcspn(from, "]") - 1;
     }
-    snprintf(to + used, size - used, ".%s", platform_string(own->param_names[param]));
+    snprintf(to + used, size - used, ".%s", platform_string(own_table->param_names[param]));
 }
 
 static void describe(const int64_t *then, uint32_t param, const char *name, char *to, size_t size)
 {
-    const char *unit = platform_string(own->param_units[param]);
-    snprintf(to, size, "%s is %" PRId64 "%s%s, was %" PRId64, name, own->params[param],
+    const char *unit = platform_string(own_table->param_units[param]);
+    snprintf(to, size, "%s is %" PRId64 "%s%s, was %" PRId64, name, own_table->params[param],
              *unit ? " " : "", unit, then[param]);
 }
 
@@ -190,7 +191,7 @@ static bool is_time(uint32_t param)
 {
     static const char *const units[] = {"cy", "ps", "B/s", "B/cy"};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(platform_string(own->param_units[param]), units[i]) == 0)
+        if (strcmp(platform_string(own_table->param_units[param]), units[i]) == 0)
             return true;
     return false;
 }
@@ -202,8 +203,8 @@ static void name_changes(const int64_t *then, bool times, char *text, size_t siz
     char names[NAMED][256];
     unsigned count = 0;
     *text = '\0';
-    for (uint32_t i = 0; i < own->param_words && count < NAMED; i++) {
-        bool known = own->params[i] == then[i] || (!times && is_time(i));
+    for (uint32_t i = 0; i < own_table->param_words && count < NAMED; i++) {
+        bool known = own_table->params[i] == then[i] || (!times && is_time(i));
         if (!known)
             name_param(i, names[count], sizeof names[count]);
         for (unsigned n = 0; n < count && !known; n++)
@@ -292,7 +293,7 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
 {
     const struct told *t = file->told;
     char places[TEXT], changes[TEXT], setting[TEXT];
-    own = table;
+    own_table = table;
     const int64_t *then = (const void *)(t + 1);
     const char *set = (const char *)(then + t->params);
     snprintf(setting, sizeof setting, "%s%s", *set ? " --set " : "out --set", set);
@@ -333,7 +334,7 @@ void merge_apply(void)
 
 void merge_note(uint64_t time_ps, const char *model)
 {
-    if (!origin_set || strcmp(model, own->model_hash) == 0)
+    if (!origin_set || strcmp(model, own_table->model_hash) == 0)
         return;
     snprintf(origin_model, sizeof origin_model, "%s", model);
     origin = (struct checkpoint_origin){time_ps, origin_model, origin_set};

@@ -458,7 +458,7 @@ static void initialise_all(void)
 }
 
 /* Does the instance write this store? */
-static bool writes(uint32_t leaf, uint32_t store)
+static bool writes_store(uint32_t leaf, uint32_t store)
 {
     return store - table->instances[leaf].stores < platform_unit_of(leaf)->store_count;
 }
@@ -466,7 +466,7 @@ static bool writes(uint32_t leaf, uint32_t store)
 static uint32_t writer_of(uint32_t store)
 {
     uint32_t leaf = 0;
-    while (leaf + 1 < table->instance_count && !writes(leaf, store))
+    while (leaf + 1 < table->instance_count && !writes_store(leaf, store))
         leaf++;
     return leaf;
 }

@@ -174,8 +174,8 @@ static void fill_table(struct platform_table *t, const struct tables_header *h)
 }
 
 /* Do the tables belong to what was compiled? */
-static bool fits(const struct tables_header *h, const struct platform_table *t,
-                 const struct platform_image *image)
+static bool header_fits(const struct tables_header *h, const struct platform_table *t,
+                        const struct platform_image *image)
 {
     const uint32_t *names = at(h, TABLES_UNITS);
     bool same = t->unit_count == image->unit_count
@@ -204,7 +204,7 @@ const struct platform_table *tables_read(const char *path, const struct platform
     if (!why) {
         fill_table(&table, file);
         table.units = image->units;
-        if (!fits(file, &table, image))
+        if (!header_fits(file, &table, image))
             why = "they are of another platform";
     }
     if (why)

@@ -39,7 +39,7 @@ static const char *find_section(Elf *file, const char *name, size_t *length)
 }
 
 /* Takes the bitcode of an object, if it has some. */
-static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *found)
+static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *into)
 {
     size_t code_size, id_size;
     const char *code = find_section(file, "__nv_relfatbin", &code_size);
@@ -57,12 +57,12 @@ static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *
                         cuda_cc_temporary(cc)};
     if (!unit.bitcode || emit_write_bytes(unit.bitcode, code, code_size) == EMIT_FAILED)
         return false;
-    vector_push(cc->c->region, found, unit);
+    vector_push(cc->c->region, into, unit);
     return true;
 }
 
 /* An object, or all of an archive's. */
-static bool take_file(struct cuda_cc *cc, const char *path, units *found)
+static bool take_file(struct cuda_cc *cc, const char *path, units *into)
 {
     if (strcmp(path, "-") == 0)
         return true;
@@ -73,12 +73,12 @@ static bool take_file(struct cuda_cc *cc, const char *path, units *found)
     bool good = true;
     if (elf_kind(file) == ELF_K_AR) {
         for (Elf_Cmd next = ELF_C_READ; good && (member = elf_begin(fileno(opened), next, file));) {
-            good = take_object(cc, path, member, found);
+            good = take_object(cc, path, member, into);
             next = elf_next(member);
             elf_end(member);
         }
     } else {
-        good = take_object(cc, path, file, found);
+        good = take_object(cc, path, file, into);
     }
     elf_end(file);
     fclose(opened);
@@ -86,7 +86,7 @@ static bool take_file(struct cuda_cc *cc, const char *path, units *found)
 }
 
 /* Archives that -l names, in folders of -L; a shared library of the name goes first. */
-static bool take_libraries(struct cuda_cc *cc, units *found)
+static bool take_libraries(struct cuda_cc *cc, units *into)
 {
     const words *all = &cc->link;
     for (size_t i = 0; i < all->count; i++) {
@@ -105,7 +105,7 @@ static bool take_libraries(struct cuda_cc *cc, units *found)
                 break;
             if (access(archive, R_OK) != 0)
                 continue;
-            if (!take_file(cc, archive, found))
+            if (!take_file(cc, archive, into))
                 return false;
             break;
         }
@@ -231,9 +231,9 @@ static bool name_statics(struct cuda_cc *cc, const char *path)
         size_t names = 0;
         for (const char *at = text; (at = strchr(at, '@')); at++)
             names++;
-        char *made = region_take(cc->c->region, size + names * (length - bare) + 1);
-        size = (size_t)(rename_all(made, text, name, bare, name, length) - made);
-        line = text = made; /* again from the beginning */
+        char *copy = region_take(cc->c->region, size + names * (length - bare) + 1);
+        size = (size_t)(rename_all(copy, text, name, bare, name, length) - copy);
+        line = text = copy; /* again from the beginning */
     }
     return emit_write_bytes(path, text, size) != EMIT_FAILED;
 }

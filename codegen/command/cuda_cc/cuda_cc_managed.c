@@ -23,7 +23,7 @@ static void write_bytes(FILE *to, const char *from, const char *end)
     fwrite(from, 1, (size_t)(end - from), to);
 }
 
-static bool holds(const char *line, const char *end, const char *part)
+static bool line_holds(const char *line, const char *end, const char *part)
 {
     const char *at = strstr(line, part);
     return at && at < end;
@@ -31,7 +31,7 @@ static bool holds(const char *line, const char *end, const char *part)
 
 static bool is_managed(const char *line, const char *end)
 {
-    return *line == '@' && holds(line, end, section);
+    return *line == '@' && line_holds(line, end, section);
 }
 
 /* The name that begins at '@', up to a space or bracket. */

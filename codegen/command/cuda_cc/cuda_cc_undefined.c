@@ -18,7 +18,7 @@ struct undefined {
     VECTOR(struct named) missing, defined;
 };
 
-static bool begins(const char *line, const char *word)
+static bool begins_with(const char *line, const char *word)
 {
     return strncmp(line, word, strlen(word)) == 0;
 }
@@ -74,15 +74,15 @@ static void collect(struct undefined *u)
     static const char *const definitions[] = {".visible .func", ".weak .func", ".visible .global",
                                               ".visible .const"};
     for (const char *line = u->ptx; line; line = next_line(line)) {
-        const char *name = begins(line, ".") ? declared(u->cc, line) : NULL;
-        if (begins(line, ".extern .func") || begins(line, ".extern .global")
-            || begins(line, ".extern .const")) {
+        const char *name = begins_with(line, ".") ? declared(u->cc, line) : NULL;
+        if (begins_with(line, ".extern .func") || begins_with(line, ".extern .global")
+            || begins_with(line, ".extern .const")) {
             if (!is_system(name))
                 vector_push(u->cc->c->region, &u->missing, ((struct named){name, line}));
             continue;
         }
         for (size_t i = 0; name && i < sizeof definitions / sizeof definitions[0]; i++)
-            if (begins(line, definitions[i]))
+            if (begins_with(line, definitions[i]))
                 vector_push(u->cc->c->region, &u->defined, ((struct named){name, line}));
     }
 }
@@ -91,7 +91,7 @@ static void collect(struct undefined *u)
 static const char *noted(struct cuda_cc *cc, const char *line)
 {
     const char *text = line + strspn(line, " \t"), *end = text + strcspn(text, "\n");
-    const char *note = begins(text, ".loc") ? strstr(text, "// ") : NULL;
+    const char *note = begins_with(text, ".loc") ? strstr(text, "// ") : NULL;
     if (!note || note > end)
         return NULL;
     return region_strndup(cc->c->region, note + 3, strcspn(note + 3, " \n"));

@@ -50,10 +50,10 @@ static unsigned find_architecture(const char *text, bool *variant)
     for (size_t i = 0; i < 2; i++) {
         const char *at = strstr(text, prefixes[i]);
         char *end;
-        unsigned found = at ? (unsigned)strtoul(at + strlen(prefixes[i]), &end, 10) : 0;
-        if (found > 0) {
+        unsigned number = at ? (unsigned)strtoul(at + strlen(prefixes[i]), &end, 10) : 0;
+        if (number > 0) {
             *variant = *end == 'a';
-            return found;
+            return number;
         }
     }
     return 0;
@@ -61,11 +61,11 @@ static unsigned find_architecture(const char *text, bool *variant)
 
 /* One of several architectures is taken, which all machines run: the newest up to sm_80; else the
  * oldest. */
-static bool is_better(unsigned now, unsigned found)
+static bool is_better(unsigned best, unsigned candidate)
 {
-    if ((now <= ALL_MACHINES) != (found <= ALL_MACHINES))
-        return found <= ALL_MACHINES;
-    return found <= ALL_MACHINES ? found > now : found < now;
+    if ((best <= ALL_MACHINES) != (candidate <= ALL_MACHINES))
+        return candidate <= ALL_MACHINES;
+    return candidate <= ALL_MACHINES ? candidate > best : candidate < best;
 }
 
 static bool take_architecture(struct cuda_cc *cc, const char *option, const char *text)
@@ -73,19 +73,19 @@ static bool take_architecture(struct cuda_cc *cc, const char *option, const char
     bool variant, is_one = strcmp(option, "gencode") != 0 && strcmp(option, "generate-code") != 0;
     if (strcmp(text, "native") == 0 || strncmp(text, "all", 3) == 0)
         return true; /* an architecture of all machines, which is the default */
-    unsigned found = find_architecture(text, &variant);
-    if (found == 0) {
+    unsigned number = find_architecture(text, &variant);
+    if (number == 0) {
         fprintf(stderr, "heddle cuda-cc: '%s' names no architecture such as sm_80\n", text);
         return false;
     }
-    if (!is_one && cc->generation > 0 && !is_better(cc->generation, found))
+    if (!is_one && cc->generation > 0 && !is_better(cc->generation, number))
         return true;
-    cc->generation = found;
-    if (found > NEWEST) {
+    cc->generation = number;
+    if (number > NEWEST) {
         fprintf(stderr, "heddle cuda-cc: '%s' is newer than clang 19: takes sm_%d\n", text, NEWEST);
-        found = NEWEST;
+        number = NEWEST;
     }
-    cc->architecture = region_printf(cc->c->region, "sm_%u%s", found, variant ? "a" : "");
+    cc->architecture = region_printf(cc->c->region, "sm_%u%s", number, variant ? "a" : "");
     return true;
 }
 

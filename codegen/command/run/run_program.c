@@ -48,7 +48,7 @@ const char *run_find_program(struct command *c, const char *name)
 }
 
 /* Does the program's file name the library? So it does where it needs the library, or opens it. */
-static bool names(const char *program, const char *library)
+static bool names_library(const char *program, const char *library)
 {
     struct stat status;
     int file = open(program, O_RDONLY | O_CLOEXEC);
@@ -68,14 +68,14 @@ static bool names(const char *program, const char *library)
 /* Nothing can take the place of a CUDA runtime inside of the program. */
 static bool has_cuda_inside(const char *program)
 {
-    return names(program, ".nv_fatbin") && names(program, "libcuda.so.1")
-           && !names(program, "libcudart.so.");
+    return names_library(program, ".nv_fatbin") && names_library(program, "libcuda.so.1")
+           && !names_library(program, "libcudart.so.");
 }
 
 static bool lacks_opencl(const struct command *c, const char *program)
 {
     return !c->toolkit.opencl_library && !run_uses_rocm(c->options)
-           && names(program, "libOpenCL.so");
+           && names_library(program, "libOpenCL.so");
 }
 
 /* The system's loader of OpenCL opens our driver only. */
@@ -92,7 +92,7 @@ static void offer_opencl(struct command *c)
  * library does from the front. */
 static void preload_hip(struct command *c, const char *program)
 {
-    if (!names(program, "libOpenCL.so") && !names(program, "libcudart.so."))
+    if (!names_library(program, "libOpenCL.so") && !names_library(program, "libcudart.so."))
         return;
     const char *before = getenv("LD_PRELOAD");
     setenv("LD_PRELOAD",

@@ -13,7 +13,7 @@ struct rule {
     const char *option, *text; /* the option comes before the text */
 };
 
-static bool keeps(const struct rule *rules, size_t count)
+static bool keeps_rules(const struct rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rules[i].broken) {
@@ -23,7 +23,7 @@ static bool keeps(const struct rule *rules, size_t count)
     return true;
 }
 
-#define KEEPS(rules) keeps((rules), sizeof(rules) / sizeof *(rules))
+#define KEEPS_RULES(rules) keeps_rules((rules), sizeof(rules) / sizeof *(rules))
 
 static bool keeps_traces(const struct options *o)
 {
@@ -65,7 +65,7 @@ static bool keeps_traces(const struct options *o)
          .option = "--play sass",
          .text = "plays a trace instead of a program; leave out what stands behind '--'"},
     };
-    return KEEPS(rules);
+    return KEEPS_RULES(rules);
 }
 
 static bool keeps_sampled(const struct options *o)
@@ -136,7 +136,7 @@ static bool keeps_mode(const struct options *o)
          .text =
              "is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM ARGS..."},
     };
-    return KEEPS(rules) && keeps_sampled(o);
+    return KEEPS_RULES(rules) && keeps_sampled(o);
 }
 
 static bool keeps_stack(const struct options *o)
@@ -164,7 +164,7 @@ static bool keeps_stack(const struct options *o)
          .option = o->checkpoint ? "--checkpoint" : "--restore",
          .text = "and the state of a machine that several processes use exclude each other"},
     };
-    return KEEPS(rules);
+    return KEEPS_RULES(rules);
 }
 
 static bool keeps_sampling(const struct options *o, const struct sampling *sampling)
@@ -194,7 +194,7 @@ static bool keeps_sampling(const struct options *o, const struct sampling *sampl
          .option = "--addresses FILE",
          .text = "is written by a profile; give '--mode functional --profile memory', too"},
     };
-    return KEEPS(rules);
+    return KEEPS_RULES(rules);
 }
 
 static bool keeps_state(const struct options *o)
@@ -224,7 +224,7 @@ static bool keeps_state(const struct options *o)
          .option = "--watch",
          .text = "is for platforms that drive themselves"},
     };
-    return KEEPS(rules);
+    return KEEPS_RULES(rules);
 }
 
 bool run_keeps_rules(const struct options *o, const struct sampling *sampling)

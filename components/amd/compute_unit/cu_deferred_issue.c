@@ -151,31 +151,31 @@ __attribute__((noinline)) static void deferred_describe(const struct compute_uni
                                                         struct cu_deferred *run)
 {
     const uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
-    struct cu_deferred found = {.ahead = w->ahead};
+    struct cu_deferred result = {.ahead = w->ahead};
     uint64_t at = 0;
-    for (; found.count < w->ahead; found.count++) {
-        const struct decoded *d = &cu_decoded(c)[decode_slot(pc + found.bytes)];
-        bool valu = d->kind == CU_VALU, last = found.count + 1u == w->ahead;
+    for (; result.count < w->ahead; result.count++) {
+        const struct decoded *d = &cu_decoded(c)[decode_slot(pc + result.bytes)];
+        bool valu = d->kind == CU_VALU, last = result.count + 1u == w->ahead;
         uint64_t cycles = deferred_cycles(c, d);
         unsigned rest = valu ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU;
-        if (last && !deferred_is_near(c, w, pc + found.bytes + d->inst.size)) {
-            if (pc + found.bytes + d->inst.size < w->line_address + CU_LINE)
+        if (last && !deferred_is_near(c, w, pc + result.bytes + d->inst.size)) {
+            if (pc + result.bytes + d->inst.size < w->line_address + CU_LINE)
                 return; /* what stands there may be known the next time */
             break;
         }
         if (d->kind == CU_MATRIX || at + cycles >= CU_WHEEL
-            || !deferred_share(&found, valu ? d->issued : WORK_ISSUED_SALU, simds)
-            || (cycles > simds && !deferred_share(&found, rest, cycles - simds)))
+            || !deferred_share(&result, valu ? d->issued : WORK_ISSUED_SALU, simds)
+            || (cycles > simds && !deferred_share(&result, rest, cycles - simds)))
             return;
-        found.last = d->kind;
-        found.last_turn = (uint8_t)at;
+        result.last = d->kind;
+        result.last_turn = (uint8_t)at;
         at += cycles;
-        found.valu += valu;
-        found.valu_end = valu ? (uint8_t)at : found.valu_end;
-        found.bytes += d->inst.size;
+        result.valu += valu;
+        result.valu_end = valu ? (uint8_t)at : result.valu_end;
+        result.bytes += d->inst.size;
     }
-    found.cycles = (uint8_t)at;
-    *run = found;
+    result.cycles = (uint8_t)at;
+    *run = result;
 }
 
 /* Does another wavefront of the SIMD want a turn behind `first` and before `cycles` are over? */

@@ -49,16 +49,16 @@ static bool ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_s
 }
 
 /* From `source`. */
-static bool reads(const struct dma_command *k)
+static bool reads_source(const struct dma_command *k)
 {
     const uint32_t kinds = 1u << COMMAND_READ | 1u << COMMAND_COPY | 1u << COMMAND_ATOMIC;
     return kinds >> k->kind & 1;
 }
 
-static bool conflicts(const struct dma_command *a, const struct dma_command *b)
+static bool commands_conflict(const struct dma_command *a, const struct dma_command *b)
 {
-    bool a_reads = reads(a), a_writes = a->kind != COMMAND_READ;
-    bool b_reads = reads(b), b_writes = b->kind != COMMAND_READ;
+    bool a_reads = reads_source(a), a_writes = a->kind != COMMAND_READ;
+    bool b_reads = reads_source(b), b_writes = b->kind != COMMAND_READ;
     return (a_writes && b_writes && ranges_overlap(a->target, a->size, b->target, b->size))
            || (a_writes && b_reads && ranges_overlap(a->target, a->size, b->source, b->size))
            || (a_reads && b_writes && ranges_overlap(a->source, a->size, b->target, b->size));
@@ -116,7 +116,7 @@ static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *n
     uint32_t slot = DMA_NONE;
     for (uint32_t w = 0; w < command_words(c); w++) {
         for (uint64_t bits = used[w]; bits; bits &= bits - 1)
-            if (conflicts(command_at(c, w * 64 + (uint32_t)__builtin_ctzll(bits)), new))
+            if (commands_conflict(command_at(c, w * 64 + (uint32_t)__builtin_ctzll(bits)), new))
                 return DMA_NONE;
         if (slot == DMA_NONE && ~used[w])
             slot = w * 64 + (uint32_t)__builtin_ctzll(~used[w]);
@@ -261,7 +261,7 @@ static uint32_t cut_piece(struct dma_engine *c, uint32_t i)
     struct dma_piece *p = piece_at(c, number);
     if (command->kind != COMMAND_READ)
         bytes = up_to_line_end(c, target, bytes);
-    if (reads(command))
+    if (reads_source(command))
         bytes = up_to_line_end(c, source, bytes);
     p->target = target;
     p->command = i;
@@ -372,7 +372,7 @@ static void take_answer(struct dma_engine *c, uint16_t number, void *payload)
 {
     const struct dma_piece *p = piece_at(c, number);
     struct dma_command *command = command_at(c, p->command);
-    if (reads(command) && !p->writing) {
+    if (reads_source(command) && !p->writing) {
         const uint8_t *bytes = mem_data_data(payload, dma_line(c));
         bytes += (command->source + p->offset) % dma_line(c);
         if (command->kind == COMMAND_COPY) {

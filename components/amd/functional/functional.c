@@ -127,14 +127,14 @@ static bool is_killed(struct run *r, const struct group *g)
 /* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
 static bool run_round(struct run *r)
 {
-    uint32_t kept = 0, *live = functional.live_groups + r->first,
+    uint32_t remaining = 0, *live = functional.live_groups + r->first,
              *free = functional.free_slots + r->first;
     for (uint32_t i = 0; i < r->live; i++) {
         struct group *g = functional_group_at(live[i]);
         if (!functional_group_run(r, g))
             return false;
         if (g->ended < g->waves) {
-            live[kept++] = g->slot;
+            live[remaining++] = g->slot;
             if (r->launch->attend) {
                 r->launch->attend(r->launch->gpu);
                 set_limit(r);
@@ -148,8 +148,8 @@ static bool run_round(struct run *r)
         free[r->free++] = g->slot;
         r->result.work_groups++;
     }
-    bool ended = kept < r->live;
-    r->live = kept;
+    bool ended = remaining < r->live;
+    r->live = remaining;
     if (ended)
         functional_note_progress(r);
     return true;

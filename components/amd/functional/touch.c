@@ -13,8 +13,8 @@ enum { ACCESS_BITS = 2 };
 static uint32_t *marks;
 static uint32_t begun; /* profiled launches */
 
-static struct touch_launch nothing;         /* before the first turn */
-static struct touch_launch *now = &nothing; /* whose turn it is */
+static struct touch_launch nothing;                    /* before the first turn */
+static struct touch_launch *launch_in_turn = &nothing; /* whose turn it is */
 
 /* Units stand in the order of instances, so those of a GPU stand together. */
 static void find_units(struct touch_launch *t)
@@ -42,7 +42,7 @@ void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
 
 void touch_turn(struct touch_launch *t)
 {
-    now = t;
+    launch_in_turn = t;
     if (t->launch->touches)
         warm_clear_counts();
 }
@@ -63,24 +63,26 @@ uint32_t touch_abreast(const struct touch_launch *t)
 
 uint32_t touch_next_unit(void)
 {
-    uint32_t unit = now->first_unit + now->next_unit;
-    now->next_unit = now->next_unit + 1 >= now->unit_count ? 0 : now->next_unit + 1;
+    uint32_t unit = launch_in_turn->first_unit + launch_in_turn->next_unit;
+    launch_in_turn->next_unit = launch_in_turn->next_unit + 1 >= launch_in_turn->unit_count
+                                    ? 0
+                                    : launch_in_turn->next_unit + 1;
     return unit;
 }
 
 static void note_line(const struct warm_access *a)
 {
-    struct functional_profile *profile = now->profile;
+    struct functional_profile *profile = launch_in_turn->profile;
     uint32_t *mark = &marks[(a->physical - memory.first) / WARM_LINE];
-    uint32_t last = *mark >> ACCESS_BITS, own = last == now->number ? *mark : 0;
+    uint32_t last = *mark >> ACCESS_BITS, own = last == launch_in_turn->number ? *mark : 0;
     unsigned access = (a->kind == WARM_WRITE    ? ADDRESS_WRITTEN
                        : a->kind == WARM_ATOMIC ? ADDRESS_READ | ADDRESS_WRITTEN
                                                 : ADDRESS_READ);
     unsigned first = access & ~own;
-    *mark = now->number << ACCESS_BITS | (own & ((1 << ACCESS_BITS) - 1)) | access;
+    *mark = launch_in_turn->number << ACCESS_BITS | (own & ((1 << ACCESS_BITS) - 1)) | access;
     profile->accesses++;
     profile->lines += !own;
-    profile->reused += last && last == now->number - 1;
+    profile->reused += last && last == launch_in_turn->number - 1;
     profile->lines_read += first & ADDRESS_READ;
     if (first && address_list_is_wanted())
         address_list_add(a->address, first);
@@ -99,7 +101,7 @@ static inline struct warm_access access_at(const struct host_view *t, const stru
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .fragment_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
-    if (now->unit_count && w->fragments)
+    if (launch_in_turn->unit_count && w->fragments)
         access.fragment_bits = (uint8_t)host_view_fragment(t, w, access.address, access.physical);
     return access;
 }
@@ -107,9 +109,9 @@ static inline struct warm_access access_at(const struct host_view *t, const stru
 static inline void touch_with(const struct host_view *t, enum warm_port port,
                               const struct warm_access *access)
 {
-    if (now->profile)
+    if (launch_in_turn->profile)
         note_line(access);
-    if (now->unit_count)
+    if (launch_in_turn->unit_count)
         warm_touch(t->unit, port, access);
 }
 
@@ -275,19 +277,20 @@ static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
         return;
     const struct warm_access access = access_at(t, w, WARM_READ, address, UINT64_MAX);
     touch_with(t, WARM_CODE, &access);
-    for (uint32_t i = 0; kept && i < now->unit_count; i++)
-        if (now->first_unit + i != t->unit)
-            warm_touch(now->first_unit + i, WARM_CODE, &access);
+    for (uint32_t i = 0; kept && i < launch_in_turn->unit_count; i++)
+        if (launch_in_turn->first_unit + i != t->unit)
+            warm_touch(launch_in_turn->first_unit + i, WARM_CODE, &access);
 }
 
 void touch_code(struct host_view *t, uint64_t pc)
 {
     const struct program_allocation *a =
-        program_find_in(now->launch->program, now->launch->pid, pc);
-    uint32_t ahead = now->unit_count ? warm_unit_lines_ahead(t->unit) : 0;
+        program_find_in(launch_in_turn->launch->program, launch_in_turn->launch->pid, pc);
+    uint32_t ahead = launch_in_turn->unit_count ? warm_unit_lines_ahead(t->unit) : 0;
     uint64_t line = pc / WARM_LINE;
-    bool kept = now->unit_count && warm_unit_keeps_code(t->unit) && line != now->code_line;
-    now->code_line = line;
+    bool kept = launch_in_turn->unit_count && warm_unit_keeps_code(t->unit)
+                && line != launch_in_turn->code_line;
+    launch_in_turn->code_line = line;
     touch_code_line(t, pc, kept);
     for (uint64_t i = 1; a && i <= ahead; i++)
         if ((line + i) * WARM_LINE < page_table_address(a->end))

@@ -32,7 +32,7 @@ bool debug_breakpoints_any(void)
     return rule_count;
 }
 
-static bool touches(const struct debug_access *a, const struct debug_rule *r)
+static bool access_meets_rule(const struct debug_access *a, const struct debug_rule *r)
 {
     const uint32_t *offset = a->address;
     const uint64_t *address = a->address;
@@ -52,7 +52,7 @@ bool debug_breakpoints_access(const struct debug_access *a, struct debug_stopped
     for (uint64_t i = 0; i < rule_count; i++) {
         const struct debug_rule *r = &rules[i];
         if (r->kind == DEBUG_BREAK || (r->kind == DEBUG_WRITE && !a->writes)
-            || (r->kind == DEBUG_READS && !a->reads) || !touches(a, r))
+            || (r->kind == DEBUG_READS && !a->reads) || !access_meets_rule(a, r))
             continue;
         at->address = r->address;
         at->rule = r->kind;

@@ -75,7 +75,7 @@ static void send_answer(const void *bytes, uint64_t size)
 static bool read_global(const struct debug_thread *t, uint64_t address, void *to, uint64_t bytes)
 {
     host_view_refresh(&view, t->program, view.pages, t->pid);
-    view.gpu = t->said.gpu;
+    view.gpu = t->identity.gpu;
     view.count = view.next = 0;
     view.unit = HOST_VIEW_NO_UNIT;
     if (!host_view_is_allocated(&view, address, bytes))
@@ -135,45 +135,45 @@ static void answer_waves(void)
     send_bytes(&(struct debug_answer){count * sizeof(struct debug_wavefront)},
                sizeof(struct debug_answer));
     for (const struct debug_thread *t = debugger_threads(); t; t = t->next) {
-        struct debug_wavefront said = t->said;
-        said.pc = debugger_pc(t);
+        struct debug_wavefront wavefront = t->identity;
+        wavefront.pc = debugger_pc(t);
         if (t->has_come)
-            send_bytes(&said, sizeof said);
+            send_bytes(&wavefront, sizeof wavefront);
     }
 }
 
 static void answer_registers(const struct debug_request *r)
 {
     const struct debug_thread *t = debugger_thread(r->a);
-    struct debug_registers said = {0};
+    struct debug_registers registers = {0};
     const uint32_t *vectors = NULL;
     if (!t) {
         send_answer(NULL, DEBUG_REFUSED);
         return;
     }
-    t->kind->registers(t, &said, &vectors);
-    said.pc = debugger_pc(t);
-    size_t size = ((size_t)said.vgprs + said.accumulators) * 64 * sizeof(uint32_t);
-    send_bytes(&(struct debug_answer){sizeof said + size}, sizeof(struct debug_answer));
-    send_bytes(&said, sizeof said);
+    t->kind->registers(t, &registers, &vectors);
+    registers.pc = debugger_pc(t);
+    size_t size = ((size_t)registers.vgprs + registers.accumulators) * 64 * sizeof(uint32_t);
+    send_bytes(&(struct debug_answer){sizeof registers + size}, sizeof(struct debug_answer));
+    send_bytes(&registers, sizeof registers);
     send_bytes(vectors, size);
 }
 
 static void answer_named(const struct debug_request *r)
 {
     const struct debug_thread *t = debugger_thread(r->a);
-    struct debug_named said;
+    struct debug_named name;
     uint32_t count = 0;
     if (!t || !t->kind->named) {
         send_answer(NULL, DEBUG_REFUSED);
         return;
     }
-    while (t->kind->named(t, count, &said))
+    while (t->kind->named(t, count, &name))
         count++;
-    send_bytes(&(struct debug_answer){count * sizeof said}, sizeof(struct debug_answer));
+    send_bytes(&(struct debug_answer){count * sizeof name}, sizeof(struct debug_answer));
     for (uint32_t i = 0; i < count; i++) {
-        t->kind->named(t, i, &said);
-        send_bytes(&said, sizeof said);
+        t->kind->named(t, i, &name);
+        send_bytes(&name, sizeof name);
     }
 }
 
@@ -182,11 +182,11 @@ static void answer_disassembly(const struct debug_request *r)
     struct {
         uint64_t size;
         char text[TEXT];
-    } said = {0};
+    } answer = {0};
     const struct debug_thread *t = debugger_thread(r->b);
     if (t && t->kind->disassemble)
-        said.size = t->kind->disassemble(t, r->a, said.text, sizeof said.text);
-    send_answer(&said, said.size ? sizeof said.size + strlen(said.text) : DEBUG_REFUSED);
+        answer.size = t->kind->disassemble(t, r->a, answer.text, sizeof answer.text);
+    send_answer(&answer, answer.size ? sizeof answer.size + strlen(answer.text) : DEBUG_REFUSED);
 }
 
 static void take_rules(const struct debug_request *r)
@@ -276,10 +276,10 @@ static void copy_process(const struct debug_request *r, const struct debug_stopp
     send_bytes(here, sizeof *here);
 }
 
-void debug_serve(const struct debug_stopped *here, const struct debug_stopped *said,
+void debug_serve(const struct debug_stopped *here, const struct debug_stopped *answer,
                  struct debug_request *go)
 {
-    send_bytes(said, sizeof *said);
+    send_bytes(answer, sizeof *answer);
     for (;;) {
         receive_bytes(go, sizeof *go);
         switch (go->ask) {
@@ -318,8 +318,8 @@ void debug_serve(const struct debug_stopped *here, const struct debug_stopped *s
 bool debug_serve_interrupted(void)
 {
     struct debug_request r;
-    struct pollfd asked = {.fd = channel, .events = POLLIN};
-    if (poll(&asked, 1, 0) <= 0)
+    struct pollfd request = {.fd = channel, .events = POLLIN};
+    if (poll(&request, 1, 0) <= 0)
         return false;
     receive_bytes(&r, sizeof r);
     return r.ask == DEBUG_INTERRUPT;
@@ -336,8 +336,8 @@ void debug_serve_keep(const char *kind, uint64_t address, const void *bytes, siz
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/%s-%" PRIx64, folder, kind, address);
     FILE *file = fopen(path, "wb");
-    bool kept = file && fwrite(bytes, 1, size, file) == size;
-    if ((file && fclose(file)) || !kept)
+    bool is_written = file && fwrite(bytes, 1, size, file) == size;
+    if ((file && fclose(file)) || !is_written)
         fprintf(stderr, "heddle: %s: %s\n", path, strerror(errno));
 }
 

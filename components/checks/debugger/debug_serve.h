@@ -14,8 +14,8 @@ struct page_table;
 
 /* Connects to the socket in the folder; false: it says why not. */
 bool debug_serve_open(const char *folder, const struct page_table *pages);
-/* The process stands `here`; says `said` and answers until it is told to go on, by *go. */
-void debug_serve(const struct debug_stopped *here, const struct debug_stopped *said,
+/* The process stands `here`; sends `answer` and answers until it is told to go on, by *go. */
+void debug_serve(const struct debug_stopped *here, const struct debug_stopped *answer,
                  struct debug_request *go);
 bool debug_serve_interrupted(void);
 /* The program is over. */

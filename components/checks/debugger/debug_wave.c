@@ -162,14 +162,14 @@ static void begin_thread(const struct check_wave *wave)
     const struct observed_wavefront *what = &wave->what;
     struct debug_wave *w = check_slot_memory(waves, wave->slot, sizeof *w);
     *w = (struct debug_wave){.thread = {.kind = &kind,
-                                        .said = {.launch = (uint64_t)what->dispatch + 1,
-                                                 .gpu = what->gpu,
-                                                 .number = what->number,
-                                                 .lanes = ISA_LANES},
+                                        .identity = {.launch = (uint64_t)what->dispatch + 1,
+                                                     .gpu = what->gpu,
+                                                     .number = what->number,
+                                                     .lanes = ISA_LANES},
                                         .program = what->program,
                                         .pid = what->placement->pid},
                              .target = what->target};
-    memcpy(w->thread.said.group, what->group, sizeof what->group);
+    memcpy(w->thread.identity.group, what->group, sizeof what->group);
     debugger_begin(&w->thread, program_kernel_name(what->program, what->kernel));
 }
 

@@ -41,25 +41,25 @@ struct debug_thread *debugger_threads(void)
 
 const struct debug_thread *debugger_thread(uint64_t number)
 {
-    if (number && ended.thread.said.wavefront == number)
+    if (number && ended.thread.identity.wavefront == number)
         return &ended.thread;
     const struct debug_thread *t = threads;
-    while (t && (t->said.wavefront != number || !t->has_come))
+    while (t && (t->identity.wavefront != number || !t->has_come))
         t = t->next;
     return t;
 }
 
 uint64_t debugger_pc(const struct debug_thread *t)
 {
-    return t == &ended.thread ? t->said.pc : t->kind->pc(t);
+    return t == &ended.thread ? t->identity.pc : t->kind->pc(t);
 }
 
 /* ---- stops ---- */
 
-static void stop(const struct debug_stopped *said)
+static void stop(const struct debug_stopped *answer)
 {
     is_fresh = false;
-    debug_serve(&present, said, &go);
+    debug_serve(&present, answer, &go);
     last = (struct debug_stopped){.reason = DEBUG_CAME};
     if (go.a == DEBUG_CYCLE)
         go.b += present.cycle;
@@ -73,7 +73,7 @@ static void end_step(struct debug_stopped *at)
     if (!t)
         return;
     at->reason = t->hit ? DEBUG_WATCHED : DEBUG_STEPPED;
-    at->wavefront = t->said.wavefront;
+    at->wavefront = t->identity.wavefront;
     at->pc = debugger_pc(t);
     at->address = t->access.address;
     at->rule = t->access.rule;
@@ -98,33 +98,33 @@ static void end_run(const struct debug_thread *t, struct debug_stopped *at)
 }
 
 /* Before the event of a scan: what it looks for. */
-static void note_thread(const struct debug_thread *t, bool found)
+static void note_thread(const struct debug_thread *t, bool has_finding)
 {
     struct debug_stopped at = present;
-    if (go.c == t->said.wavefront)
+    if (go.c == t->identity.wavefront)
         at.reason = DEBUG_STEPPED;
     else if (!go.c && debug_breakpoints_break(at.pc))
         at.reason = DEBUG_BROKE;
-    else if (!go.c && found)
+    else if (!go.c && has_finding)
         at.reason = DEBUG_FOUND;
     if (at.reason != DEBUG_CAME)
         last = at;
 }
 
-static void run_thread(const struct debug_thread *t, bool found)
+static void run_thread(const struct debug_thread *t, bool has_finding)
 {
     struct debug_stopped at = present;
-    if (found)
+    if (has_finding)
         at.reason = DEBUG_FOUND;
     else if (go.a == DEBUG_STEP && has_stepped)
         end_step(&at);
     else
         end_run(t, &at);
-    bool again = at.wavefront != t->said.wavefront || at.reason == DEBUG_LOADED;
-    has_stepped |= go.c == t->said.wavefront;
+    bool again = at.wavefront != t->identity.wavefront || at.reason == DEBUG_LOADED;
+    has_stepped |= go.c == t->identity.wavefront;
     if (at.reason != DEBUG_CAME)
         stop(&at);
-    ended.thread.said.wavefront = 0;
+    ended.thread.identity.wavefront = 0;
     if (again && go.a == DEBUG_CONTINUE && debug_breakpoints_break(present.pc)) {
         at = present;
         at.reason = DEBUG_BROKE;
@@ -138,8 +138,8 @@ void debugger_begin(struct debug_thread *t, const char *kernel)
 {
     if (!threads)
         debug_serve_settle(t);
-    t->said.wavefront = ++thread_count;
-    snprintf(t->said.kernel, sizeof t->said.kernel, "%s", kernel);
+    t->identity.wavefront = ++thread_count;
+    snprintf(t->identity.kernel, sizeof t->identity.kernel, "%s", kernel);
     *threads_end = t;
     threads_end = &t->next;
 }
@@ -147,14 +147,14 @@ void debugger_begin(struct debug_thread *t, const char *kernel)
 void debugger_event(struct debug_thread *t, uint64_t pc, uint64_t cycle)
 {
     present = (struct debug_stopped){.event = ++event,
-                                     .wavefront = t->said.wavefront,
+                                     .wavefront = t->identity.wavefront,
                                      .pc = pc,
                                      .reason = DEBUG_CAME,
                                      .cycle = cycle};
-    bool found = finding_count() > findings;
+    bool has_finding = finding_count() > findings;
     findings = finding_count();
     t->has_come = true;
-    t->said.pc = pc;
+    t->identity.pc = pc;
     if (event == 1) {
         present.reason = DEBUG_BEGAN;
         stop(&present);
@@ -162,9 +162,9 @@ void debugger_event(struct debug_thread *t, uint64_t pc, uint64_t cycle)
         if (event >= go.b)
             stop(go.a == DEBUG_SCAN ? &last : &present);
         else if (go.a == DEBUG_SCAN)
-            note_thread(t, found);
+            note_thread(t, has_finding);
     } else {
-        run_thread(t, found);
+        run_thread(t, has_finding);
     }
     t->hit = false;
 }
@@ -190,12 +190,12 @@ void debugger_end(struct debug_thread *t)
     *link = t->next;
     if (threads_end == &t->next)
         threads_end = link;
-    if (go.a != DEBUG_STEP || go.c != t->said.wavefront || !t->has_come)
+    if (go.a != DEBUG_STEP || go.c != t->identity.wavefront || !t->has_come)
         return;
     if (t->kind->bytes > THREAD_MOST)
         bug("a thread of the debugger has %zu bytes", t->kind->bytes);
     memcpy(ended.bytes, t, t->kind->bytes);
-    ended.thread.said.pc += t->kind->end_bytes;
+    ended.thread.identity.pc += t->kind->end_bytes;
 }
 
 void debugger_written(uint64_t address, uint64_t size)

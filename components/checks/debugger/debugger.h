@@ -32,10 +32,10 @@ struct debug_kind {
     uint64_t (*pc)(const struct debug_thread *thread); /* where it is by now */
     struct debug_place (*place)(const struct debug_thread *thread, unsigned lane, uint64_t address);
     /* Fills in what there is; *vectors stay until the thread goes on. */
-    void (*registers)(const struct debug_thread *thread, struct debug_registers *said,
+    void (*registers)(const struct debug_thread *thread, struct debug_registers *registers,
                       const uint32_t **vectors);
     /* Register by register, by name: from 0 on, until false. NULL: they have none. */
-    bool (*named)(const struct debug_thread *thread, uint32_t number, struct debug_named *said);
+    bool (*named)(const struct debug_thread *thread, uint32_t number, struct debug_named *name);
     /* The size of the instruction, in bytes, and its text; 0: there is none. NULL: the other side
      * has the text. */
     uint64_t (*disassemble)(const struct debug_thread *thread, uint64_t address, char *text,
@@ -45,7 +45,7 @@ struct debug_kind {
 struct debug_thread {
     struct debug_thread *next; /* in the order of their beginnings */
     const struct debug_kind *kind;
-    struct debug_wavefront said; /* the executor fills in what it is */
+    struct debug_wavefront identity; /* the executor fills in what it is */
     const struct program_table *program;
     uint32_t pid;
     bool has_come; /* to an event */

@@ -52,7 +52,7 @@ static void more_give(struct race_cell *c)
 
 /* ---- one cell ---- */
 
-static bool conflict(enum race_use a, enum race_use b)
+static bool uses_conflict(enum race_use a, enum race_use b)
 {
     bool writes = (a | b) & RACE_WRITE, atomics = a & b & RACE_ATOMIC_READ;
     bool releases = a == RACE_RELEASE && b == RACE_RELEASE;
@@ -65,7 +65,7 @@ static bool conflict(enum race_use a, enum race_use b)
 }
 
 /* Is whatever races with `old` told of by `now`, if that is ordered behind it? */
-static bool covers(enum race_use now, enum race_use old)
+static bool use_covers(enum race_use now, enum race_use old)
 {
     return now == old || (old == RACE_ATOMIC_READ && now != RACE_ATOMIC_READ)
            || (old == RACE_COMPARE && now == RACE_ATOMIC_WRITE);
@@ -94,7 +94,7 @@ static bool is_before(const struct race_event *e, const struct race_access *a)
 /* true: they race. */
 static bool check_access(const struct race_event *e, const struct race_access *a, enum race_use use)
 {
-    bool races = conflict(use, e->use) && !is_before(e, a);
+    bool races = uses_conflict(use, e->use) && !is_before(e, a);
     if (races)
         e->found(e, a, use);
     return races;
@@ -116,24 +116,24 @@ static uint64_t sum_of(const union more *m)
 static bool list_add(const struct race_event *e, struct race_cell *c, const struct race_access *own)
 {
     union more *m = &pool[c->more];
-    uint8_t kept = 0, full = m->count == RACE_KEPT;
+    uint8_t remaining = 0, full = m->count == RACE_KEPT;
     bool all = e->use == RACE_READ && m->only_reads;
-    while (all && kept < m->count && !is_before(e, &m->access[kept]))
-        kept++;
-    if (all && kept == m->count && full)
+    while (all && remaining < m->count && !is_before(e, &m->access[remaining]))
+        remaining++;
+    if (all && remaining == m->count && full)
         return false;
-    for (unsigned i = kept; i < m->count; i++) {
+    for (unsigned i = remaining; i < m->count; i++) {
         const struct race_access *a = &m->access[i];
-        if (covers(e->use, m->use[i]) && is_before(e, a))
+        if (use_covers(e->use, m->use[i]) && is_before(e, a))
             continue;
-        m->access[kept] = *a;
-        m->use[kept++] = m->use[i];
+        m->access[remaining] = *a;
+        m->use[remaining++] = m->use[i];
     }
-    if (kept < RACE_KEPT) {
-        m->access[kept] = *own;
-        m->use[kept++] = (uint8_t)e->use;
+    if (remaining < RACE_KEPT) {
+        m->access[remaining] = *own;
+        m->use[remaining++] = (uint8_t)e->use;
     }
-    m->count = kept;
+    m->count = remaining;
     m->only_reads = e->use == RACE_READ && m->only_reads;
     c->reads = sum_of(m);
     return true;
@@ -145,7 +145,7 @@ static bool keep_access(const struct race_event *e, struct race_cell *c,
 {
     if (!c->more) {
         const struct race_access *a = &c->other;
-        if (!a->id || (covers(e->use, c->other_use) && is_before(e, a))) {
+        if (!a->id || (use_covers(e->use, c->other_use) && is_before(e, a))) {
             c->other = *own;
             c->other_use = (uint8_t)e->use;
             return true;

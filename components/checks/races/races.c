@@ -68,14 +68,14 @@ static struct {
     const struct check_wave *wave;
     const struct observed_instruction *step;
     enum finding_space space;
-} current;
+} report_context;
 
 static void open_check(void)
 {
     site_table = grow_checked(calloc(SITES, sizeof *site_table), "the check of races");
 }
 
-static bool spins(const struct observed_instruction *s, uint64_t name)
+static bool is_spin_site(const struct observed_instruction *s, uint64_t name)
 {
     struct spin_code code;
     code.bytes = check_code_bytes(name, &code.address, &code.size);
@@ -90,14 +90,14 @@ static bool is_site(const struct site *site, uint64_t name, const struct isa_ins
 
 static uint32_t site_of(const struct observed_instruction *s)
 {
-    uint64_t name = check_name(current.wave, s->pc);
+    uint64_t name = check_name(report_context.wave, s->pc);
     uint32_t slot = (uint32_t)(hash_multiply(s->pc) >> 40) % SITES;
     while (site_table[slot] && !is_site(&sites[site_table[slot] - 1], name, s->inst))
         slot = (slot + 1) % SITES;
     if (!site_table[slot]) {
         sites = slot_array_grow(sites, &site_room, site_count, sizeof *sites);
         sites[site_count++] =
-            (struct site){.name = name, .inst = *s->inst, .spins = spins(s, name)};
+            (struct site){.name = name, .inst = *s->inst, .spins = is_spin_site(s, name)};
         site_table[slot] = site_count;
         if (site_count > SITES / 2)
             die("--check races: more than %d instructions access memory; check fewer "
@@ -137,7 +137,7 @@ static void found_in_kernel(const struct race_event *e, const struct race_access
                             enum race_use use)
 {
     (void)use;
-    race_report(e, earlier, current.space, current.wave->what.program);
+    race_report(e, earlier, report_context.space, report_context.wave->what.program);
 }
 
 /* ---- accesses ---- */
@@ -251,12 +251,14 @@ static void check_lanes(const struct lanes *l)
         if (l->address[other] != l->address[lane[0]]
             || memcmp(data + other * stride, data + lane[0] * stride, l->bytes) == 0)
             continue;
-        if (finding_seen(FINDING_LANES_RACE, current.step->pc, current.step->pc))
+        if (finding_seen(FINDING_LANES_RACE, report_context.step->pc, report_context.step->pc))
             return;
         struct finding f = {.kind = FINDING_LANES_RACE, .places = 2};
-        check_place(current.wave, current.step->pc, current.step->inst, lane[0], &f.place[0]);
-        check_place(current.wave, current.step->pc, current.step->inst, other, &f.place[1]);
-        check_address(current.wave, current.space, l->address[other], &f);
+        check_place(report_context.wave, report_context.step->pc, report_context.step->inst,
+                    lane[0], &f.place[0]);
+        check_place(report_context.wave, report_context.step->pc, report_context.step->inst, other,
+                    &f.place[1]);
+        check_address(report_context.wave, report_context.space, l->address[other], &f);
         finding_report(&f);
         return;
     }
@@ -361,7 +363,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
     struct lanes l = {
         .address = address, .mask = s->mask, .atomics = lds_atomics(wave), .bytes = local.bytes};
     uint32_t site = site_of(s);
-    current.space = FINDING_LDS;
+    report_context.space = FINDING_LDS;
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
@@ -405,7 +407,7 @@ static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
     l.atomics = lds_atomics(wave);
     l.hears = s->memory->returns;
     use_of_lds(w, s->memory->kind, s->memory->atomic, site, &l);
-    current.space = FINDING_LDS;
+    report_context.space = FINDING_LDS;
     touch_lanes(&groups[wave->group].lds, w, &l, site);
 }
 
@@ -443,7 +445,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                       .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
         step_flat_lds(w, wave, s, site, l);
-    current.space = FINDING_GLOBAL;
+    report_context.space = FINDING_GLOBAL;
     if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
         isa_memory_store(s->context, s->inst, m, data, sizeof data[0]);
         l.data = data[0];
@@ -461,7 +463,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     const struct isa_scalar *a = s->scalar;
     if (!s->address)
         return;
-    current.space = FINDING_GLOBAL;
+    report_context.space = FINDING_GLOBAL;
     enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
                         : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
                                                       : RACE_ATOMIC_WRITE;
@@ -526,8 +528,8 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
     struct live_wave *w = &waves[wave->slot];
     if (!s->inst)
         return;
-    current.wave = wave;
-    current.step = s;
+    report_context.wave = wave;
+    report_context.step = s;
     if (w->race.arrived)
         barrier_over(wave);
     if (s->memory)

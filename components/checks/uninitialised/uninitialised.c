@@ -68,7 +68,7 @@ static struct {
     const struct observed_instruction *step;
     struct wave_state *state;
     const struct facts *facts;
-} current;
+} step_context;
 
 static void open_check(void)
 {
@@ -96,7 +96,7 @@ static const struct facts *facts_of(const struct observed_instruction *s)
 /* Dwords of a wavefront's lanes take turns in its scratch memory. */
 static uint64_t private_byte(uint64_t address)
 {
-    const struct private_memory *p = &privates[current.wave->group];
+    const struct private_memory *p = &privates[step_context.wave->group];
     uint64_t at = (address - p->start) % (p->bytes ? p->bytes : 1);
     return at / (4 * ISA_LANES) * 4 + at % 4;
 }
@@ -104,11 +104,12 @@ static uint64_t private_byte(uint64_t address)
 static uint16_t origin_of(uint64_t address, enum finding_space space)
 {
     uint64_t at = space == FINDING_PRIVATE ? private_byte(address) : address;
-    uint16_t slot = (uint16_t)(current.step->pc / 4 % (ORIGINS - 1) + 1);
+    uint16_t slot = (uint16_t)(step_context.step->pc / 4 % (ORIGINS - 1) + 1);
     const struct origin *o = &origins[slot];
-    if (!o->used || o->pc != current.step->pc
-        || memcmp(&o->inst, current.step->inst, sizeof o->inst) != 0)
-        origins[slot] = (struct origin){current.step->pc, at, *current.step->inst, space, true};
+    if (!o->used || o->pc != step_context.step->pc
+        || memcmp(&o->inst, step_context.step->inst, sizeof o->inst) != 0)
+        origins[slot] =
+            (struct origin){step_context.step->pc, at, *step_context.step->inst, space, true};
     return slot;
 }
 
@@ -116,13 +117,14 @@ static void report_use(enum finding_kind kind, uint16_t from, unsigned lane)
 {
     const struct origin *o = &origins[from];
     uint64_t first = from ? o->pc : 0;
-    if (finding_seen(kind, current.step->pc, first))
+    if (finding_seen(kind, step_context.step->pc, first))
         return;
     struct finding f = {.kind = kind, .places = from ? 2 : 1};
-    check_place(current.wave, current.step->pc, current.step->inst, lane, &f.place[0]);
+    check_place(step_context.wave, step_context.step->pc, step_context.step->inst, lane,
+                &f.place[0]);
     if (from) {
-        check_place(current.wave, o->pc, &o->inst, lane, &f.place[1]);
-        check_address(current.wave, o->space, o->address, &f);
+        check_place(step_context.wave, o->pc, &o->inst, lane, &f.place[1]);
+        check_address(step_context.wave, o->space, o->address, &f);
         snprintf(f.detail, sizeof f.detail, "the second place is where it was read");
     } else {
         snprintf(f.detail, sizeof f.detail, "it comes from a register that nothing has written");
@@ -139,7 +141,7 @@ static bool is_scalar(const struct isa_use *u)
 
 static unsigned vector_at(const struct isa_use *u, unsigned i)
 {
-    return (isa_register(current.step->context, u->code) + i) % VECTORS;
+    return (isa_register(step_context.step->context, u->code) + i) % VECTORS;
 }
 
 static bool is_implied_exec(const struct isa_use *u)
@@ -150,7 +152,7 @@ static bool is_implied_exec(const struct isa_use *u)
 /* A pair of scalar registers that holds a bit for each lane. */
 static bool is_mask(const struct isa_use *u)
 {
-    return u->dwords == 2 && current.step->inst->unit == ISA_UNIT_VALU
+    return u->dwords == 2 && step_context.step->inst->unit == ISA_UNIT_VALU
            && (u->place == ISA_USE_IMPLIED || u->place == ISA_USE_SOURCE2);
 }
 
@@ -167,7 +169,7 @@ static uint64_t pair_of(const uint32_t *bits, unsigned code)
 
 static void add_scalar(struct sum *sum, const struct isa_use *u)
 {
-    const struct wave_state *w = current.state;
+    const struct wave_state *w = step_context.state;
     for (unsigned i = 0; i < u->dwords && u->code + i < SCALARS; i++) {
         if (!w->scalar[u->code + i])
             continue;
@@ -178,7 +180,7 @@ static void add_scalar(struct sum *sum, const struct isa_use *u)
 
 static void add_vector(struct sum *sum, const struct isa_use *u)
 {
-    const struct wave_state *w = current.state;
+    const struct wave_state *w = step_context.state;
     for (unsigned i = 0; i < u->dwords; i++) {
         unsigned at = vector_at(u, i);
         if (!w->vector[at])
@@ -201,15 +203,15 @@ static void add_use(struct sum *sum, const struct isa_use *u)
 static struct sum sources(void)
 {
     struct sum sum = {0};
-    const struct facts *k = current.facts;
+    const struct facts *k = step_context.facts;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
         if (!u->written && !is_implied_exec(u))
             add_use(&sum, u);
     }
-    if (k->reads_scc && current.state->scc) {
+    if (k->reads_scc && step_context.state->scc) {
         sum.lanes = UINT64_MAX;
-        sum.from = sum.from ? sum.from : current.state->scc_origin;
+        sum.from = sum.from ? sum.from : step_context.state->scc_origin;
     }
     return sum;
 }
@@ -217,7 +219,7 @@ static struct sum sources(void)
 static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint64_t undefined,
                        uint64_t computed, uint16_t from)
 {
-    struct wave_state *w = current.state;
+    struct wave_state *w = step_context.state;
     unsigned at = vector_at(u, i);
     w->vector[at] = (w->vector[at] & ~lanes) | (undefined & lanes);
     w->computed[at] = (w->computed[at] & ~lanes) | (computed & undefined & lanes);
@@ -228,7 +230,7 @@ static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint
 /* `bits` of the first register, those of the second above. */
 static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
 {
-    struct wave_state *w = current.state;
+    struct wave_state *w = step_context.state;
     if (u->code == ISA_EXEC && bits)
         report_use(FINDING_UNINITIALISED_BRANCH, from, FINDING_NO_LANE);
     if (u->code == ISA_EXEC)
@@ -243,7 +245,7 @@ static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
 
 static uint64_t value_of(const struct isa_use *u)
 {
-    return pair_of(current.step->scalars->sgpr, u->code);
+    return pair_of(step_context.step->scalars->sgpr, u->code);
 }
 
 /* Undefined bits of AND and OR: undefined bits of an operand, unless a defined bit of the other
@@ -255,7 +257,7 @@ static uint64_t decided(const struct isa_use *const source[2], unsigned count,
     bool by_ones = effect == ISA_ORS || effect == ISA_ORS_NOT;
     bool negates = effect == ISA_ANDS_NOT || effect == ISA_ORS_NOT;
     for (unsigned i = 0; i < count; i++) {
-        undefined[i] = pair_of(current.state->scalar, source[i]->code);
+        undefined[i] = pair_of(step_context.state->scalar, source[i]->code);
         value[i] = by_ones != (negates && i == 1) ? ~value_of(source[i]) : value_of(source[i]);
     }
     all = undefined[0] | undefined[1];
@@ -267,7 +269,7 @@ static uint64_t decided(const struct isa_use *const source[2], unsigned count,
 static uint64_t scalar_result(const struct sum *sum, bool wide)
 {
     const struct isa_use *source[2] = {NULL, NULL};
-    const struct facts *k = current.facts;
+    const struct facts *k = step_context.facts;
     unsigned count = 0;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
@@ -280,8 +282,8 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
     if (k->effect >= ISA_ANDS && k->effect <= ISA_ORS_NOT)
         bits = decided(source, count, (enum isa_effect)k->effect);
     else if (k->effect == ISA_XORS || k->effect == ISA_MOVES)
-        bits = (count > 0 ? pair_of(current.state->scalar, source[0]->code) : 0)
-               | (count > 1 ? pair_of(current.state->scalar, source[1]->code) : 0);
+        bits = (count > 0 ? pair_of(step_context.state->scalar, source[0]->code) : 0)
+               | (count > 1 ? pair_of(step_context.state->scalar, source[1]->code) : 0);
     else if (k->effect == ISA_INDEXES)
         bits = 0;
     return wide ? bits : (uint32_t)bits;
@@ -289,11 +291,11 @@ static uint64_t scalar_result(const struct sum *sum, bool wide)
 
 static void step_scalar_unit(void)
 {
-    const struct facts *k = current.facts;
+    const struct facts *k = step_context.facts;
     struct sum sum = sources();
-    struct wave_state *w = current.state;
-    bool branches =
-        current.step->inst->unit == ISA_UNIT_BRANCH || current.step->inst->flags & ISA_IS_BRANCH;
+    struct wave_state *w = step_context.state;
+    bool branches = step_context.step->inst->unit == ISA_UNIT_BRANCH
+                    || step_context.step->inst->flags & ISA_IS_BRANCH;
     if (branches && sum.lanes) {
         report_use(FINDING_UNINITIALISED_BRANCH, sum.from, FINDING_NO_LANE);
         w->scc = false;
@@ -313,7 +315,7 @@ static void step_scalar_unit(void)
         put_scalar(u, saved ? 0 : bits[u->dwords > 1], sum.from);
         all |= saved ? 0 : bits[u->dwords > 1];
     }
-    if (current.step->inst->flags & ISA_WRITES_SCC) {
+    if (step_context.step->inst->flags & ISA_WRITES_SCC) {
         bool has_result = all != 0 || k->uses == 0;
         for (unsigned i = 0; i < k->uses; i++)
             has_result |= k->use[i].written;
@@ -326,14 +328,14 @@ static void step_scalar_unit(void)
 
 static void read_lane(const struct sum *sum)
 {
-    uint64_t exec = isa_wave_exec(current.step->scalars);
-    bool first = current.facts->effect == ISA_READS_FIRST_LANE;
+    uint64_t exec = isa_wave_exec(step_context.step->scalars);
+    bool first = step_context.facts->effect == ISA_READS_FIRST_LANE;
     uint64_t undefined = first && exec ? sum->lanes >> __builtin_ctzll(exec) & 1
                          : first       ? 0
                                        : sum->lanes == UINT64_MAX;
-    for (unsigned i = 0; i < current.facts->uses; i++)
-        if (current.facts->use[i].written && is_scalar(&current.facts->use[i]))
-            put_scalar(&current.facts->use[i], undefined ? UINT64_MAX : 0, sum->from);
+    for (unsigned i = 0; i < step_context.facts->uses; i++)
+        if (step_context.facts->use[i].written && is_scalar(&step_context.facts->use[i]))
+            put_scalar(&step_context.facts->use[i], undefined ? UINT64_MAX : 0, sum->from);
 }
 
 /* Each lane takes the operand that its bit of the mask chooses; the other one does not matter. */
@@ -341,13 +343,13 @@ static struct sum selected(void)
 {
     struct sum sum = {0};
     uint64_t chosen = 0;
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        const struct isa_use *u = &current.facts->use[i];
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        const struct isa_use *u = &step_context.facts->use[i];
         if (!u->written && is_mask(u) && !is_implied_exec(u))
             chosen = value_of(u);
     }
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        const struct isa_use *u = &current.facts->use[i];
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        const struct isa_use *u = &step_context.facts->use[i];
         struct sum one = {0};
         if (u->written || is_implied_exec(u))
             continue;
@@ -364,12 +366,12 @@ static struct sum selected(void)
 /* The dword that goes to the d-th one of the destination. */
 static struct sum moved(unsigned d)
 {
-    bool pairs = current.facts->effect == ISA_MOVES_PAIRS;
+    bool pairs = step_context.facts->effect == ISA_MOVES_PAIRS;
     unsigned place = pairs ? ISA_USE_SOURCE0 + d : ISA_USE_SOURCE0;
     struct sum sum = {0};
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        struct isa_use u = current.facts->use[i];
-        unsigned at = pairs ? current.step->inst->opsel >> d & 1 : d;
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        struct isa_use u = step_context.facts->use[i];
+        unsigned at = pairs ? step_context.step->inst->opsel >> d & 1 : d;
         if (u.written || u.place != place || at >= u.dwords)
             continue;
         u.code = (uint16_t)(u.code + at);
@@ -381,10 +383,10 @@ static struct sum moved(unsigned d)
 
 static void move_dwords(void)
 {
-    uint64_t exec = isa_wave_exec(current.step->scalars);
+    uint64_t exec = isa_wave_exec(step_context.step->scalars);
     struct sum sum[2] = {moved(0), moved(1)}; /* before one is overwritten */
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        const struct isa_use *u = &current.facts->use[i];
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        const struct isa_use *u = &step_context.facts->use[i];
         for (unsigned d = 0; u->written && d < u->dwords && d < 2; d++)
             put_vector(u, d, exec, sum[d].lanes, sum[d].computed, sum[d].from);
     }
@@ -392,8 +394,8 @@ static void move_dwords(void)
 
 static void step_vector_unit(void)
 {
-    const struct facts *k = current.facts;
-    uint64_t exec = isa_wave_exec(current.step->scalars);
+    const struct facts *k = step_context.facts;
+    uint64_t exec = isa_wave_exec(step_context.step->scalars);
     if (k->effect == ISA_MOVES || k->effect == ISA_MOVES_PAIRS) {
         move_dwords();
         return;
@@ -425,9 +427,9 @@ static void step_vector_unit(void)
 /* True: an address is undefined, as is said now. */
 static void check_addresses(uint64_t lanes)
 {
-    struct wave_state *w = current.state;
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        const struct isa_use *u = &current.facts->use[i];
+    struct wave_state *w = step_context.state;
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        const struct isa_use *u = &step_context.facts->use[i];
         bool address =
             u->place == ISA_USE_SOURCE0 || u->place == ISA_USE_SCALAR || u->place == ISA_USE_OFFSET;
         struct sum sum = {0};
@@ -482,7 +484,7 @@ static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t
 
 static void load_undefined(const struct access *a, const struct isa_use *to, unsigned first)
 {
-    uint64_t exec = isa_wave_exec(current.step->scalars), address = 0;
+    uint64_t exec = isa_wave_exec(step_context.step->scalars), address = 0;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
         uint16_t from = undefined ? origin_of(address, a->space) : 0;
@@ -492,7 +494,7 @@ static void load_undefined(const struct access *a, const struct isa_use *to, uns
 
 static void store_undefined(const struct access *a, const struct isa_use *data)
 {
-    struct wave_state *w = current.state;
+    struct wave_state *w = step_context.state;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         unsigned at = data ? vector_at(data, d) : 0;
         uint64_t undefined = data ? w->vector[at] & a->lanes : 0;
@@ -528,8 +530,8 @@ static void update_memory(const struct access *a)
 
 static const struct isa_use *use_at(enum isa_use_place place, bool written)
 {
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        const struct isa_use *u = &current.facts->use[i];
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        const struct isa_use *u = &step_context.facts->use[i];
         if (u->place == place && u->written == written && isa_use_is_vector(u))
             return u;
     }
@@ -558,15 +560,15 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
 /* Lanes do not mix private and other memory but by flat pointers. */
 static bool is_private(const struct isa_memory *m)
 {
-    const struct private_memory *p = &privates[current.wave->group];
+    const struct private_memory *p = &privates[step_context.wave->group];
     uint64_t at = m->mask ? m->address[__builtin_ctzll(m->mask)] : 0;
     return at >= p->start && at < p->end;
 }
 
 static void step_vector_memory(void)
 {
-    const struct isa_memory *m = current.step->memory;
-    uint64_t exec = isa_wave_exec(current.step->scalars);
+    const struct isa_memory *m = step_context.step->memory;
+    uint64_t exec = isa_wave_exec(step_context.step->scalars);
     const struct isa_use *to = use_at(ISA_USE_DESTINATION, true);
     if (m->kind == ISA_MEMORY_CACHE_OP)
         return;
@@ -580,14 +582,14 @@ static void step_vector_memory(void)
         a.space = FINDING_PRIVATE;
     access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
     a = (struct access){
-        &lds[current.wave->group], FINDING_LDS, NULL, m->address, m->lds_mask, m->bytes};
+        &lds[step_context.wave->group], FINDING_LDS, NULL, m->address, m->lds_mask, m->bytes};
     if (a.lanes && m->kind != ISA_MEMORY_LOAD)
         access_memory(m->kind, &a, 0, m->atomic == ISA_ATOMIC_SWAP);
 }
 
 static void step_lds(void)
 {
-    const struct observed_instruction *s = current.step;
+    const struct observed_instruction *s = step_context.step;
     struct isa_lds_access local;
     uint64_t address[ISA_LANES];
     if (!isa_lds_access_describe(s->inst, &local)) {
@@ -601,18 +603,18 @@ static void step_lds(void)
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
         const struct access a = {
-            &lds[current.wave->group], FINDING_LDS, NULL, address, s->mask, local.bytes};
+            &lds[step_context.wave->group], FINDING_LDS, NULL, address, s->mask, local.bytes};
         access_memory(local.kind, &a, i, local.atomic == ISA_ATOMIC_SWAP);
     }
 }
 
 static void step_scalar_memory(void)
 {
-    const struct isa_scalar *a = current.step->scalar;
-    struct wave_state *w = current.state;
+    const struct isa_scalar *a = step_context.step->scalar;
+    struct wave_state *w = step_context.state;
     check_addresses(UINT64_MAX);
-    for (unsigned i = 0; i < current.facts->uses; i++) {
-        const struct isa_use *u = &current.facts->use[i];
+    for (unsigned i = 0; i < step_context.facts->uses; i++) {
+        const struct isa_use *u = &step_context.facts->use[i];
         for (unsigned d = 0; u->written && is_scalar(u) && d < u->dwords; d++) {
             uint64_t at = a->address + 4 * d;
             bool undefined =
@@ -622,7 +624,7 @@ static void step_scalar_memory(void)
                 w->scalar_origin[(u->code + d) % SCALARS] = origin_of(at, FINDING_GLOBAL);
         }
     }
-    if (current.step->address && a->kind != ISA_SCALAR_LOAD)
+    if (step_context.step->address && a->kind != ISA_SCALAR_LOAD)
         undefined_set(&memory, a->address, 4u * a->valid, false);
 }
 
@@ -632,10 +634,10 @@ static void step_undefined(const struct check_wave *wave, const struct observed_
 {
     if (!s->inst)
         return;
-    current.wave = wave;
-    current.step = s;
-    current.state = &waves[wave->slot];
-    current.facts = facts_of(s);
+    step_context.wave = wave;
+    step_context.step = s;
+    step_context.state = &waves[wave->slot];
+    step_context.facts = facts_of(s);
     switch (s->inst->unit) {
     case ISA_UNIT_VMEM:
         if (s->memory)

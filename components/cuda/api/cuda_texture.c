@@ -55,12 +55,12 @@ static bool read_channel(const struct cuda_channel *c, struct texture_object *ob
 
 /* ---- arrays ---- */
 
-hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel *channel,
+hipError_t cuda_make_volume(struct cuda_array **result, const struct cuda_channel *channel,
                             hipExtent size, unsigned flags)
 {
     struct texture_object format = {0};
     const bool layered = flags & ARRAY_LAYERED, cube = flags & ARRAY_CUBE;
-    if (!made || !channel || size.width == 0 || (size.depth && !size.height && !layered)
+    if (!result || !channel || size.width == 0 || (size.depth && !size.height && !layered)
         || (layered && !size.depth)
         || (cube && (size.width != size.height || (layered ? size.depth % 6 : size.depth != 6))))
         return hipErrorInvalidValue;
@@ -86,14 +86,14 @@ hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel 
     if (error != hipSuccess)
         free(array);
     else
-        *made = array;
+        *result = array;
     return error;
 }
 
-hipError_t cuda_make_array(struct cuda_array **made, const struct cuda_channel *channel,
+hipError_t cuda_make_array(struct cuda_array **result, const struct cuda_channel *channel,
                            size_t width, size_t height, unsigned flags)
 {
-    return cuda_make_volume(made, channel, (hipExtent){width, height, 0}, flags);
+    return cuda_make_volume(result, channel, (hipExtent){width, height, 0}, flags);
 }
 
 hipError_t cuda_free_array(struct cuda_array *array)
@@ -193,7 +193,7 @@ const hipMemcpy3DParms *cuda_copy_without_arrays(const hipMemcpy3DParms *copy,
 
 /* ---- objects ---- */
 
-static hipError_t place_object(uint64_t *made, struct texture_object *object)
+static hipError_t place_object(uint64_t *handle, struct texture_object *object)
 {
     void *memory;
     object->magic = TEXTURE_MAGIC;
@@ -201,7 +201,7 @@ static hipError_t place_object(uint64_t *made, struct texture_object *object)
     if (error == hipSuccess)
         error = hipMemcpy(memory, object, sizeof *object, hipMemcpyHostToDevice);
     if (error == hipSuccess)
-        *made = (uint64_t)(uintptr_t)memory;
+        *handle = (uint64_t)(uintptr_t)memory;
     return error;
 }
 
@@ -241,11 +241,11 @@ static hipError_t read_resource(const struct cuda_resource *from, struct texture
     return hipSuccess;
 }
 
-hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resource,
+hipError_t cuda_make_texture(uint64_t *handle, const struct cuda_resource *resource,
                              const struct cuda_texture *texture, const void *view)
 {
     struct texture_object object = {0};
-    if (!made || !resource || !texture)
+    if (!handle || !resource || !texture)
         return hipErrorInvalidValue;
     hipError_t error = read_resource(resource, &object);
     if (error != hipSuccess)
@@ -264,16 +264,16 @@ hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resourc
     object.normalised_read = texture->normalised_read != 0;
     object.normalised_coordinates = texture->normalised_coordinates != 0;
     memcpy(object.border, texture->border, sizeof object.border);
-    return place_object(made, &object);
+    return place_object(handle, &object);
 }
 
-hipError_t cuda_make_surface(uint64_t *made, const struct cuda_resource *resource)
+hipError_t cuda_make_surface(uint64_t *handle, const struct cuda_resource *resource)
 {
     struct texture_object object = {0};
-    if (!made || !resource || resource->kind != CUDA_RESOURCE_ARRAY)
+    if (!handle || !resource || resource->kind != CUDA_RESOURCE_ARRAY)
         return hipErrorInvalidValue;
     hipError_t error = read_resource(resource, &object);
-    return error == hipSuccess ? place_object(made, &object) : error;
+    return error == hipSuccess ? place_object(handle, &object) : error;
 }
 
 hipError_t cuda_free_object(uint64_t object)

@@ -55,12 +55,12 @@ struct hip_origin hip_origin_here(void)
 {
     struct hip_origin origin = {.call = makes_own ? NULL : hip_entered()};
     void *frames[FRAMES];
-    Dl_info found;
+    Dl_info symbol;
     if (!is_checked() || makes_own)
         return origin;
     int count = backtrace(frames, FRAMES);
     for (int i = 1; i < count && !origin.code; i++)
-        if (dladdr(frames[i], &found) && found.dli_fname && !is_ours(&found))
+        if (dladdr(frames[i], &symbol) && symbol.dli_fname && !is_ours(&symbol))
             origin.code = (uintptr_t)frames[i];
     return origin;
 }
@@ -69,22 +69,22 @@ struct hip_origin hip_origin_here(void)
 static void describe_origin(const struct hip_origin *origin, char call[PLACE_TEXT],
                             char source[PLACE_TEXT], struct driver_call *out)
 {
-    Dl_info found;
+    Dl_info symbol;
     source[0] = '\0';
     *out = (struct driver_call){.name = call, .source = source};
     snprintf(call, PLACE_TEXT, "%s()", origin->call ? origin->call : "a call");
-    if (origin->code && dladdr((void *)(uintptr_t)origin->code, &found) && found.dli_fname) {
+    if (origin->code && dladdr((void *)(uintptr_t)origin->code, &symbol) && symbol.dli_fname) {
         out->code = origin->code;
-        out->file = found.dli_fname;
-        out->base = (uintptr_t)found.dli_fbase;
-        const char *slash = strrchr(found.dli_fname, '/');
-        const char *name = slash ? slash + 1 : found.dli_fname;
-        if (found.dli_sname)
-            snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64 " in %s", found.dli_sname,
-                     origin->code - (uintptr_t)found.dli_saddr, name);
+        out->file = symbol.dli_fname;
+        out->base = (uintptr_t)symbol.dli_fbase;
+        const char *slash = strrchr(symbol.dli_fname, '/');
+        const char *name = slash ? slash + 1 : symbol.dli_fname;
+        if (symbol.dli_sname)
+            snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64 " in %s", symbol.dli_sname,
+                     origin->code - (uintptr_t)symbol.dli_saddr, name);
         else
             snprintf(source, PLACE_TEXT, "%s+0x%" PRIx64, name,
-                     origin->code - (uintptr_t)found.dli_fbase);
+                     origin->code - (uintptr_t)symbol.dli_fbase);
     }
 }
 

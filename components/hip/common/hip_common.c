@@ -44,7 +44,7 @@ static struct line {
     unsigned repeats;
     char text[1024];
 } lines[MESSAGES_MAX];
-static unsigned given; /* places in `lines`, and further messages that got none */
+static unsigned used_lines; /* places in `lines`, and further messages that got none */
 
 /* Notes the line, or that it comes again. False: it is not to be written. */
 static bool note_line(const char *text)
@@ -56,7 +56,7 @@ static bool note_line(const char *text)
             return false;
         }
     }
-    unsigned number = __atomic_fetch_add(&given, 1, __ATOMIC_RELAXED);
+    unsigned number = __atomic_fetch_add(&used_lines, 1, __ATOMIC_RELAXED);
     if (number == MESSAGES_MAX)
         fprintf(stderr, "heddle: further messages are left out\n");
     if (number >= MESSAGES_MAX)
@@ -117,8 +117,8 @@ void hip_say_repeats(void)
             fprintf(stderr, "heddle: %u more time%s: %.*s%s\n", line->repeats,
                     line->repeats > 1 ? "s" : "", REPEATED_MAX, line->text,
                     strlen(line->text) > REPEATED_MAX ? "..." : "");
-    if (given > MESSAGES_MAX)
-        fprintf(stderr, "heddle: %u messages were left out\n", given - MESSAGES_MAX);
+    if (used_lines > MESSAGES_MAX)
+        fprintf(stderr, "heddle: %u messages were left out\n", used_lines - MESSAGES_MAX);
 }
 
 void hip_say(const char *format, ...)

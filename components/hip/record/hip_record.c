@@ -153,7 +153,7 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
 static bool tells_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];
-    bool told = true;
+    bool says_end = true;
     switch (call->kind) {
     case API_TRACE_DEVICE_SYNCHRONIZE:
         return p->copy.device == hip_current_device();
@@ -162,26 +162,26 @@ static bool tells_end(const struct pending *p, size_t line)
     case API_TRACE_HOST_UNREGISTER:
         return true;
     case API_TRACE_EVENT_QUERY:
-        told = call->value;
+        says_end = call->value;
         /* fall through */
     case API_TRACE_EVENT_SYNCHRONIZE:
         call = find_event_record(p->line, line, call->event);
         break;
     case API_TRACE_STREAM_QUERY:
-        told = call->value;
+        says_end = call->value;
         break;
     case API_TRACE_COPY_TO_DEVICE:
     case API_TRACE_COPY_FROM_DEVICE:
     case API_TRACE_COPY_ON_DEVICE:
-        told = !call->is_async;
+        says_end = !call->is_async;
         break;
     case API_TRACE_STREAM_SYNCHRONIZE:
         break;
     default:
         return false;
     }
-    if (!told || !call || call->stream == 0)
-        return told && call;
+    if (!says_end || !call || call->stream == 0)
+        return says_end && call;
     return call->stream == p->copy.stream
            && (call->stream != API_TRACE_STREAM_OF_THREAD || p->thread == thread_number());
 }
@@ -202,7 +202,7 @@ static void compare_copy(const struct pending *p)
  * compared. */
 static void take_bytes(void)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
         struct pending p = record.pending[i];
         if (!p.file && hip_ticket_done(p.ticket))
@@ -210,36 +210,36 @@ static void take_bytes(void)
         if (p.file && record.calls[p.line].kind == API_TRACE_COPY_FROM_DEVICE)
             record.calls[p.line].file = p.file;
         else
-            record.pending[kept++] = p;
+            record.pending[remaining++] = p;
     }
-    record.pending_count = kept;
+    record.pending_count = remaining;
 }
 
 /* Compares what is there: of those copies of whose end the line tells, or of all. */
 static void settle_copies(ptrdiff_t line)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     take_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
         if (p->file && (line == NO_PLACE || tells_end(p, (size_t)line)))
             compare_copy(p);
         else
-            record.pending[kept++] = *p;
+            record.pending[remaining++] = *p;
     }
-    record.pending_count = kept;
+    record.pending_count = remaining;
     open_line = NO_PLACE; /* a comparison returns at once */
 }
 
 static void end_call(void)
 {
-    ptrdiff_t asked = asked_line;
+    ptrdiff_t line = asked_line;
     asked_line = NO_PLACE;
     if (!hip.recording)
         return;
     note_return();
-    if (record.pending_count > 0 && asked != NO_PLACE)
-        settle_copies(asked);
+    if (record.pending_count > 0 && line != NO_PLACE)
+        settle_copies(line);
     else
         take_bytes();
 }
@@ -248,7 +248,7 @@ static void end_call(void)
  * before, unless the copies are in order without the program. */
 static void give_place(const struct hip_recorded_copy *copy)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     uint64_t pitch = copy->to_device ? copy->from_pitch : copy->to_pitch;
     const char *start = copy->host, *end = start + (copy->rows - 1) * pitch + copy->size;
     take_bytes();
@@ -257,11 +257,11 @@ static void give_place(const struct hip_recorded_copy *copy)
         const char *first = p->copy.host;
         if (!p->file || first >= end
             || first + (p->copy.rows - 1) * p->copy.to_pitch + p->copy.size <= start)
-            record.pending[kept++] = *p;
+            record.pending[remaining++] = *p;
         else if (p->copy.stream != copy->stream)
             compare_copy(p);
     }
-    record.pending_count = kept;
+    record.pending_count = remaining;
 }
 
 /* ---- calls ---- */
@@ -414,14 +414,14 @@ static void settle_at_end(void)
 /* Leaves out dropped lines, and copies whose end no thread has seen. */
 static uint32_t compact(void)
 {
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t i = 0; i < record.count; i++) {
         const struct api_trace_call *call = &record.calls[i];
         bool unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
         if (call->kind != DROPPED && !unfinished)
-            record.calls[kept++] = *call;
+            record.calls[remaining++] = *call;
     }
-    return (uint32_t)kept;
+    return (uint32_t)remaining;
 }
 
 static void finish_recording(void)

@@ -156,7 +156,7 @@ static void drop_holder(void)
 }
 
 /* Can no thread go on but by a deadline or by a thread that is not counted? */
-static bool stalled(void)
+static bool turn_is_stalled(void)
 {
     return !hip_turns.holder;
 }
@@ -182,7 +182,7 @@ void hip_turns_wait_granted(void)
     while (!hip_turns_self->granted) {
         struct timespec until = hip_turns_later(&(struct timespec){.tv_nsec = TICK_NS});
         bool own = hip_turns_self->state == HIP_TURNS_PARKED && hip_turns_self->has_deadline
-                   && (!hip_turns_self->counted || stalled())
+                   && (!hip_turns_self->counted || turn_is_stalled())
                    && !hip_turns_passed(&hip_turns_self->deadline);
         if (own && hip_turns_before(&hip_turns_self->deadline, &until))
             until = hip_turns_self->deadline;

@@ -263,22 +263,22 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
     hip_turns_lock();
     if (!hip_turns_on)
         start_order();
-    struct hip_turns_thread *made = new_thread();
-    made->start = start;
-    made->argument = argument;
+    struct hip_turns_thread *child = new_thread();
+    child->start = start;
+    child->argument = argument;
     if (attributes)
         pthread_attr_getdetachstate(attributes, &detach_state);
-    made->detached = detach_state == PTHREAD_CREATE_DETACHED;
+    child->detached = detach_state == PTHREAD_CREATE_DETACHED;
     /* The new thread waits for the lock that we hold, so it finds its record complete. */
-    int error = hip_turns_real_create(&made->handle, attributes, begin_thread, made);
+    int error = hip_turns_real_create(&child->handle, attributes, begin_thread, child);
     if (error) {
-        pthread_cond_destroy(&made->granted_now);
-        hip_release(made);
+        pthread_cond_destroy(&child->granted_now);
+        hip_release(child);
     } else {
-        *thread = made->handle;
-        made->has_handle = true;
-        count(made);
-        hip_turns_make_ready(made);
+        *thread = child->handle;
+        child->has_handle = true;
+        count(child);
+        hip_turns_make_ready(child);
     }
     hip_turns_unlock();
     return error;
@@ -321,7 +321,7 @@ void hip_turns_check_caller(void)
 {
     static _Thread_local bool known;
     static unsigned others;
-    static bool said;
+    static bool has_warned;
     bool counted = hip_turns_self && hip_turns_self->counted;
     if (known)
         return;
@@ -331,7 +331,7 @@ void hip_turns_check_caller(void)
     bool ordered = counted
                    || (__atomic_fetch_add(&others, 1, __ATOMIC_RELAXED) == 0
                        && !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE));
-    if (!ordered && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+    if (!ordered && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
         hip_say("HIP is called by several host threads that heddle does not order (OpenMP's, or "
                 "created by a library): cycle counts of this run may differ from others");
     }

@@ -21,7 +21,7 @@ static struct {
     pthread_key_t key;
     uint64_t now_ps; /* atomic */
     void (*attend)(const struct driver_attention *now);
-} own = {.connection = -1};
+} guest_state = {.connection = -1};
 
 static _Thread_local int mine; /* 1 + the connection of this thread; 0: it has none */
 static _Thread_local char failure[KFD_CHANNEL_BYTES];
@@ -50,11 +50,11 @@ static int connect_thread(void)
 {
     const struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)gettid()}};
     struct kfd_reply reply;
-    int fd = kfd_socket_connect(own.folder);
+    int fd = kfd_socket_connect(guest_state.folder);
     if (fd < 0 || exchange_message(fd, &call, &reply) != 0)
         return -1;
     mine = fd + 1;
-    pthread_setspecific(own.key, &mine);
+    pthread_setspecific(guest_state.key, &mine);
     return fd;
 }
 
@@ -80,7 +80,7 @@ static enum driver_status ask_machine(enum guest_name name, const uint64_t *word
         status = exchange_message(fd, &call, reply);
     }
     if (reply->word[3])
-        __atomic_store_n(&own.now_ps, reply->word[3], __ATOMIC_RELAXED);
+        __atomic_store_n(&guest_state.now_ps, reply->word[3], __ATOMIC_RELAXED);
     if (reply->word[2] && name != GUEST_printed)
         print_bytes(reply->word[2]);
     if (status != DRIVER_OK && reply->size)
@@ -119,14 +119,14 @@ static bool poke(uint64_t address, const void *bytes, uint64_t size)
 static void attend_kernel(void)
 {
     const struct driver_attention now = {.read = peek, .write = poke};
-    if (own.attend)
-        own.attend(&now);
+    if (guest_state.attend)
+        guest_state.attend(&now);
 }
 
 static void guest_set_attendant(void (*attendant)(const struct driver_attention *now))
 {
     struct kfd_reply reply;
-    own.attend = attendant;
+    guest_state.attend = attendant;
     ASK(set_attendant, attendant != NULL);
 }
 
@@ -165,7 +165,7 @@ static uint64_t word_of(const void *pattern, uint32_t bytes)
 
 static uint32_t device_count(void)
 {
-    return own.gpu_count;
+    return guest_state.gpu_count;
 }
 
 static bool guest_find(uint64_t address, struct driver_allocation *allocation)
@@ -203,12 +203,12 @@ static enum driver_status unify_gpus(const uint32_t *gpus, uint32_t count, uint3
 
 static uint32_t stream_flags(void)
 {
-    return own.stream_flags;
+    return guest_state.stream_flags;
 }
 
 static uint64_t now(void)
 {
-    return __atomic_load_n(&own.now_ps, __ATOMIC_RELAXED);
+    return __atomic_load_n(&guest_state.now_ps, __ATOMIC_RELAXED);
 }
 
 /* Checks know no lines of programs in other processes. */
@@ -255,7 +255,7 @@ static int finish_guest(void)
     const struct kfd_call call = {.kind = KFD_SAY_BYE};
     struct kfd_reply reply;
     exchange_message(mine ? mine - 1 : connect_thread(), &call, &reply);
-    kfd_socket_close(own.connection);
+    kfd_socket_close(guest_state.connection);
     return 0;
 }
 
@@ -320,18 +320,19 @@ const struct driver_api *guest_driver_open(const char *path, bool *functional)
                                   .word = {KFD_CHANNEL_VERSION, DRIVER_API_VERSION}};
     struct kfd_reply reply;
     const char *end = strrchr(path, '/');
-    snprintf(own.folder, sizeof own.folder, "%.*s", end ? (int)(end - path) : 0, path);
-    own.connection = kfd_socket_connect(own.folder);
-    if (own.connection < 0) {
+    snprintf(guest_state.folder, sizeof guest_state.folder, "%.*s", end ? (int)(end - path) : 0,
+             path);
+    guest_state.connection = kfd_socket_connect(guest_state.folder);
+    if (guest_state.connection < 0) {
         fprintf(stderr, "heddle: there is no machine at '%s': %s\n", path, strerror(errno));
         return NULL;
     }
     /* The server has said why it refuses. */
-    if (exchange_message(own.connection, &call, &reply) != 0
-        || pthread_key_create(&own.key, end_thread) != 0)
+    if (exchange_message(guest_state.connection, &call, &reply) != 0
+        || pthread_key_create(&guest_state.key, end_thread) != 0)
         return NULL;
-    own.gpu_count = (uint32_t)reply.word[0];
-    own.stream_flags = (uint32_t)reply.word[2];
+    guest_state.gpu_count = (uint32_t)reply.word[0];
+    guest_state.stream_flags = (uint32_t)reply.word[2];
     *functional = reply.word[3] != 0;
     prctl(PR_SET_PTRACER, reply.word[1]); /* it reads and writes what calls point to */
     return &table;

@@ -17,12 +17,12 @@
 
 void *interpose_next(const char *name)
 {
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found) {
+    void *function = dlsym(RTLD_NEXT, name);
+    if (!function) {
         fprintf(stderr, "heddle: the C library has no function '%s'\n", name);
         abort();
     }
-    return found;
+    return function;
 }
 
 /* ---- paths ---- */
@@ -70,12 +70,12 @@ static bool normalise(const char *path, char *to, size_t size)
 static const char *topology_folder(void)
 {
     static const char *folder;
-    static bool asked;
-    if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+    static bool is_known;
+    if (!__atomic_load_n(&is_known, __ATOMIC_ACQUIRE)) {
         const char *named = getenv("HEDDLE_TOPOLOGY");
         __atomic_store_n(&folder, named && named[0] == '/' ? strdup(named) : NULL,
                          __ATOMIC_RELAXED);
-        __atomic_store_n(&asked, true, __ATOMIC_RELEASE);
+        __atomic_store_n(&is_known, true, __ATOMIC_RELEASE);
     }
     return folder;
 }
@@ -100,11 +100,11 @@ static enum interpose_kind kind_of(const char *path, int *minor)
                                          : INTERPOSE_FILE;
 }
 
-enum interpose_kind interpose_find(const char *path, struct interpose_path *found)
+enum interpose_kind interpose_find(const char *path, struct interpose_path *target)
 {
     char clean[INTERPOSE_PATH_MOST];
     const char *folder;
-    found->kind = INTERPOSE_OTHER;
+    target->kind = INTERPOSE_OTHER;
     if (!path || path[0] != '/' || !(folder = topology_folder())
         || !normalise(path, clean, sizeof clean))
         return INTERPOSE_OTHER;
@@ -114,12 +114,12 @@ enum interpose_kind interpose_find(const char *path, struct interpose_path *foun
         if (strncmp(clean, ours[i].begins, length) != 0
             || (next && next != '/' && ours[i].begins[length - 1] != ':'))
             continue;
-        int size = snprintf(found->real, sizeof found->real, "%s%s%s", folder, ours[i].instead,
+        int size = snprintf(target->real, sizeof target->real, "%s%s%s", folder, ours[i].instead,
                             clean + length);
-        if (size < 0 || (size_t)size >= sizeof found->real)
+        if (size < 0 || (size_t)size >= sizeof target->real)
             return INTERPOSE_OTHER;
-        found->inside = found->real + strlen(folder);
-        return found->kind = kind_of(clean, &found->minor);
+        target->inside = target->real + strlen(folder);
+        return target->kind = kind_of(clean, &target->minor);
     }
     return INTERPOSE_OTHER;
 }

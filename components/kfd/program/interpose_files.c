@@ -36,18 +36,18 @@ static int next_open(int folder, const char *path, int flags, mode_t mode)
 
 static int open_at(int folder, const char *path, int flags, mode_t mode)
 {
-    struct interpose_path found;
-    switch (interpose_find(path, &found)) {
+    struct interpose_path target;
+    switch (interpose_find(path, &target)) {
     case INTERPOSE_OTHER:
         return next_open(folder, path, flags, mode);
     case INTERPOSE_FILE:
-        return may_open(found.real, flags) ? next_open(AT_FDCWD, found.real, flags, mode) : -1;
+        return may_open(target.real, flags) ? next_open(AT_FDCWD, target.real, flags, mode) : -1;
     default:
         if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)) {
             errno = EEXIST;
             return -1;
         }
-        return interpose_open_device(&found, flags);
+        return interpose_open_device(&target, flags);
     }
 }
 
@@ -98,8 +98,8 @@ int interpose_openat64_2(int folder, const char *path, int flags)
 FILE *interpose_fopen(const char *path, const char *mode) INTERPOSE(fopen);
 FILE *interpose_fopen(const char *path, const char *mode)
 {
-    struct interpose_path found;
-    enum interpose_kind kind = interpose_find(path, &found);
+    struct interpose_path target;
+    enum interpose_kind kind = interpose_find(path, &target);
     if (kind == INTERPOSE_OTHER)
         return INTERPOSE_NEXT(interpose_fopen, "fopen")(path, mode);
     if (mode && (mode[0] != 'r' || strchr(mode, '+')) && kind == INTERPOSE_FILE) {
@@ -107,8 +107,8 @@ FILE *interpose_fopen(const char *path, const char *mode)
         return NULL;
     }
     if (kind == INTERPOSE_FILE)
-        return INTERPOSE_NEXT(interpose_fopen, "fopen")(found.real, mode);
-    int fd = interpose_open_device(&found, O_RDWR);
+        return INTERPOSE_NEXT(interpose_fopen, "fopen")(target.real, mode);
+    int fd = interpose_open_device(&target, O_RDWR);
     return fd < 0 ? NULL : fdopen(fd, mode);
 }
 FILE *interpose_fopen64(const char *path, const char *mode) INTERPOSE_AS(fopen64, fopen);
@@ -116,16 +116,16 @@ FILE *interpose_fopen64(const char *path, const char *mode) INTERPOSE_AS(fopen64
 /* ---- folders ---- */
 
 /* What stands for the path, which may be the path itself. */
-static const char *instead_of(const char *path, struct interpose_path *found)
+static const char *instead_of(const char *path, struct interpose_path *target)
 {
-    return interpose_find(path, found) == INTERPOSE_OTHER ? path : found->real;
+    return interpose_find(path, target) == INTERPOSE_OTHER ? path : target->real;
 }
 
 DIR *interpose_opendir(const char *path) INTERPOSE(opendir);
 DIR *interpose_opendir(const char *path)
 {
-    struct interpose_path found;
-    return INTERPOSE_NEXT(interpose_opendir, "opendir")(instead_of(path, &found));
+    struct interpose_path target;
+    return INTERPOSE_NEXT(interpose_opendir, "opendir")(instead_of(path, &target));
 }
 
 typedef int (*filter)(const struct dirent *);
@@ -135,8 +135,9 @@ int interpose_scandir(const char *path, struct dirent ***list, filter keep, orde
     INTERPOSE(scandir);
 int interpose_scandir(const char *path, struct dirent ***list, filter keep, order less)
 {
-    struct interpose_path found;
-    return INTERPOSE_NEXT(interpose_scandir, "scandir")(instead_of(path, &found), list, keep, less);
+    struct interpose_path target;
+    return INTERPOSE_NEXT(interpose_scandir, "scandir")(instead_of(path, &target), list, keep,
+                                                        less);
 }
 int interpose_scandir64(const char *path, struct dirent ***list, filter keep, order less)
     INTERPOSE_AS(scandir64, scandir);
@@ -161,12 +162,12 @@ static int as_device(int result, enum interpose_kind kind, int minor, struct sta
 
 static int stat_at(int folder, const char *path, struct stat *status, int flags)
 {
-    struct interpose_path found;
-    enum interpose_kind kind = interpose_find(path, &found);
+    struct interpose_path target;
+    enum interpose_kind kind = interpose_find(path, &target);
     int (*next)(int, const char *, struct stat *, int) = INTERPOSE_NEXT(stat_at, "fstatat");
     if (kind == INTERPOSE_OTHER)
         return next(folder, path, status, flags);
-    return as_device(next(AT_FDCWD, found.real, status, flags), kind, found.minor, status);
+    return as_device(next(AT_FDCWD, target.real, status, flags), kind, target.minor, status);
 }
 
 static int stat_fd(int fd, struct stat *status)
@@ -219,15 +220,15 @@ int interpose_statx(int folder, const char *restrict path, int flags, unsigned m
 int interpose_statx(int folder, const char *restrict path, int flags, unsigned mask,
                     struct statx *restrict status)
 {
-    struct interpose_path found;
-    enum interpose_kind kind = interpose_find(path, &found);
-    const char *real = kind == INTERPOSE_OTHER ? path : found.real;
+    struct interpose_path target;
+    enum interpose_kind kind = interpose_find(path, &target);
+    const char *real = kind == INTERPOSE_OTHER ? path : target.real;
     if (path && !*path && flags & AT_EMPTY_PATH)
-        interpose_is_device(folder, &kind, &found.minor);
+        interpose_is_device(folder, &kind, &target.minor);
     int result = INTERPOSE_NEXT(interpose_statx, "statx")(folder, real, flags, mask, status);
     if (result != 0 || (kind != INTERPOSE_KFD && kind != INTERPOSE_RENDER))
         return result;
-    dev_t number = number_of(kind, found.minor);
+    dev_t number = number_of(kind, target.minor);
     status->stx_mode = DEVICE_MODE;
     status->stx_rdev_major = major(number);
     status->stx_rdev_minor = minor(number);
@@ -240,15 +241,15 @@ int interpose_statx(int folder, const char *restrict path, int flags, unsigned m
 /* A device may be read and written; a file only read. */
 static int access_at(int folder, const char *path, int mode, int flags)
 {
-    struct interpose_path found;
-    enum interpose_kind kind = interpose_find(path, &found);
+    struct interpose_path target;
+    enum interpose_kind kind = interpose_find(path, &target);
     int (*next)(int, const char *, int, int) = INTERPOSE_NEXT(access_at, "faccessat");
     if (kind == INTERPOSE_OTHER)
         return next(folder, path, mode, flags);
-    if (next(AT_FDCWD, found.real, F_OK, flags) != 0)
+    if (next(AT_FDCWD, target.real, F_OK, flags) != 0)
         return -1;
     if (!(mode & (kind == INTERPOSE_FILE ? W_OK : X_OK)))
-        return kind == INTERPOSE_FILE ? next(AT_FDCWD, found.real, mode, flags) : 0;
+        return kind == INTERPOSE_FILE ? next(AT_FDCWD, target.real, mode, flags) : 0;
     errno = EACCES;
     return -1;
 }
@@ -266,26 +267,26 @@ ssize_t interpose_readlinkat(int folder, const char *path, char *to, size_t size
     INTERPOSE(readlinkat);
 ssize_t interpose_readlinkat(int folder, const char *path, char *to, size_t size)
 {
-    struct interpose_path found;
-    return INTERPOSE_NEXT(interpose_readlinkat, "readlinkat")(folder, instead_of(path, &found), to,
+    struct interpose_path target;
+    return INTERPOSE_NEXT(interpose_readlinkat, "readlinkat")(folder, instead_of(path, &target), to,
                                                               size);
 }
 
 ssize_t interpose_readlink(const char *path, char *to, size_t size) INTERPOSE(readlink);
 ssize_t interpose_readlink(const char *path, char *to, size_t size)
 {
-    struct interpose_path found;
-    return INTERPOSE_NEXT(interpose_readlink, "readlink")(instead_of(path, &found), to, size);
+    struct interpose_path target;
+    return INTERPOSE_NEXT(interpose_readlink, "readlink")(instead_of(path, &target), to, size);
 }
 
 /* Our files have no links among them, so that a path of theirs is its own. */
 char *interpose_realpath(const char *restrict path, char *restrict to) INTERPOSE(realpath);
 char *interpose_realpath(const char *restrict path, char *restrict to)
 {
-    struct interpose_path found;
-    if (interpose_find(path, &found) == INTERPOSE_OTHER)
+    struct interpose_path target;
+    if (interpose_find(path, &target) == INTERPOSE_OTHER)
         return INTERPOSE_NEXT(interpose_realpath, "realpath")(path, to);
     if (access_at(AT_FDCWD, path, F_OK, 0) != 0)
         return NULL;
-    return to ? strcpy(to, found.inside) : strdup(found.inside);
+    return to ? strcpy(to, target.inside) : strdup(target.inside);
 }

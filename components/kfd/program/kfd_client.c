@@ -15,8 +15,8 @@
 #include "components/kfd/channel/program_memory.h"
 
 /* Memory that the program has given away. */
-struct given {
-    struct given *next;
+struct given_memory {
+    struct given_memory *next;
     uint64_t handle, host, size;
     bool by_attributes; /* kfd_svm_views.c */
 };
@@ -25,7 +25,7 @@ struct given {
 #define UNLOCKED PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP
 
 static pthread_mutex_t mutex = UNLOCKED;
-static struct given *given, *spare;
+static struct given_memory *given_list, *spare_list;
 
 int kfd_open(bool render, int minor)
 {
@@ -76,7 +76,7 @@ static int show(uint64_t handle, char *at, uint64_t size, int protection)
 static uint64_t run_at(uint64_t host, uint64_t end, bool *again)
 {
     *again = false;
-    for (const struct given *g = given; g; g = g->next) {
+    for (const struct given_memory *g = given_list; g; g = g->next) {
         uint64_t last = g->host + g->size;
         if (g->host > host && g->host < end) {
             end = g->host;
@@ -91,26 +91,26 @@ static uint64_t run_at(uint64_t host, uint64_t end, bool *again)
 /* The heap is no place for a record: the server has taken what memory held, which may be the
  * heap's, and a change from there on until the view is in its place would be lost. With the lock
  * held. */
-static struct given *new_given(void)
+static struct given_memory *new_given_memory(void)
 {
     enum { ROOM = 16 * KFD_PAGE };
-    if (!spare) {
-        struct given *room =
+    if (!spare_list) {
+        struct given_memory *room =
             mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         for (size_t i = 0; room != MAP_FAILED && i < ROOM / sizeof *room; i++) {
-            room[i].next = spare;
-            spare = &room[i];
+            room[i].next = spare_list;
+            spare_list = &room[i];
         }
     }
-    struct given *g = spare;
-    spare = g ? g->next : NULL;
+    struct given_memory *g = spare_list;
+    spare_list = g ? g->next : NULL;
     return g;
 }
 
-static void drop_given(struct given *g)
+static void drop_given_memory(struct given_memory *g)
 {
-    g->next = spare;
-    spare = g;
+    g->next = spare_list;
+    spare_list = g;
 }
 
 /* Copies pages of a view that lie in a part of the file. Those that were never written are holes of
@@ -137,7 +137,7 @@ static bool take_part(char *to, uint64_t host, const struct kfd_extent *part)
 }
 
 /* Copies `run` bytes of a view from `at` on into memory that is all zeros. */
-static bool take_copy(char *to, const struct given *g, uint64_t at, uint64_t run)
+static bool take_copy(char *to, const struct given_memory *g, uint64_t at, uint64_t run)
 {
     struct kfd_reply reply;
     uint64_t done = 0, before = 1;
@@ -159,7 +159,7 @@ static bool take_copy(char *to, const struct given *g, uint64_t at, uint64_t run
 
 /* What a view of the program's memory shows becomes its own memory again, but for pages that it has
  * given a second time. With the lock held, and out of the list. */
-static void give_back(const struct given *g)
+static void give_back(const struct given_memory *g)
 {
     bool again;
     for (uint64_t at = g->host, end = g->host + g->size, run; at < end; at += run) {
@@ -182,21 +182,21 @@ static void give_back(const struct given *g)
 void kfd_views_forget(void)
 {
     mutex = (pthread_mutex_t)UNLOCKED;
-    given = spare = NULL;
+    given_list = spare_list = NULL;
 }
 
 /* Memory that a handle stands for is the program's own again, if it was. */
 static void take_back(uint64_t handle)
 {
     pthread_mutex_lock(&mutex);
-    struct given **link = &given;
+    struct given_memory **link = &given_list;
     while (*link && (*link)->handle != handle)
         link = &(*link)->next;
-    struct given *found = *link;
+    struct given_memory *found = *link;
     if (found) {
         *link = found->next;
         give_back(found);
-        drop_given(found);
+        drop_given_memory(found);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -217,10 +217,10 @@ int kfd_view_add(uint64_t handle, uint64_t host, uint64_t size, bool by_attribut
     if (result != 0)
         return result;
     pthread_mutex_lock(&mutex);
-    struct given *g = new_given();
+    struct given_memory *g = new_given_memory();
     if (g) {
-        *g = (struct given){given, handle, host, size, by_attributes};
-        given = g;
+        *g = (struct given_memory){given_list, handle, host, size, by_attributes};
+        given_list = g;
     }
     pthread_mutex_unlock(&mutex);
     return g ? 0 : -ENOMEM;
@@ -230,8 +230,8 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end)
 {
     uint64_t first = *start, last = *end;
     pthread_mutex_lock(&mutex);
-    for (struct given **link = &given; *link;) {
-        struct given *g = *link;
+    for (struct given_memory **link = &given_list; *link;) {
+        struct given_memory *g = *link;
         if (!g->by_attributes || g->host >= last || first >= g->host + g->size) {
             link = &g->next;
             continue;
@@ -240,7 +240,7 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end)
         *end = g->host + g->size > *end ? g->host + g->size : *end;
         *link = g->next;
         give_back(g);
-        drop_given(g);
+        drop_given_memory(g);
     }
     pthread_mutex_unlock(&mutex);
 }
@@ -252,7 +252,7 @@ void kfd_views_renew(void)
     if (__atomic_load_n(&seen, __ATOMIC_RELAXED) == moves || pthread_mutex_lock(&mutex) != 0)
         return; /* the lock is this thread's: its next call makes them */
     bool is_new = __atomic_exchange_n(&seen, moves, __ATOMIC_RELAXED) != moves;
-    for (const struct given *g = is_new ? given : NULL; g; g = g->next) {
+    for (const struct given_memory *g = is_new ? given_list : NULL; g; g = g->next) {
         char *host = (char *)(uintptr_t)g->host;
         if (g->by_attributes && show(g->handle, host, g->size, PROT_READ | PROT_WRITE | PROT_EXEC))
             kfd_say("memory at %p whose pages have moved cannot be shown: %s", (void *)host,

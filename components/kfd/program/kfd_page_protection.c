@@ -24,7 +24,7 @@ static bool taken[CLOSED_MAX]; /* atomic */
 static uint32_t opened;        /* atomic: how often */
 static _Thread_local uint32_t tried __attribute__((tls_model("initial-exec")));
 
-static bool holds(uint64_t start, uint64_t end, const void *at)
+static bool range_holds(uint64_t start, uint64_t end, const void *at)
 {
     return (uintptr_t)at >= start && (uintptr_t)at < end;
 }
@@ -34,7 +34,7 @@ struct kfd_closed *kfd_close_range(uint64_t start, uint64_t size)
     const uint64_t end = start + size;
     const char stack = 0;
     size_t i = 0;
-    if (!size || end < start || holds(start, end, &stack) || holds(start, end, &errno)
+    if (!size || end < start || range_holds(start, end, &stack) || range_holds(start, end, &errno)
         || (start < (uintptr_t)(closed + CLOSED_MAX) && end > (uintptr_t)closed))
         return NULL;
     kfd_faults_watch();

@@ -49,7 +49,7 @@ static void note_span(struct span added)
     pthread_mutex_unlock(&views.lock);
 }
 
-static bool touches(uint64_t start, uint64_t end)
+static bool touches_views(uint64_t start, uint64_t end)
 {
     bool any = false;
     if (!__atomic_load_n(&views.count, __ATOMIC_ACQUIRE))
@@ -102,7 +102,7 @@ void kfd_unmap(const void *address, size_t length)
     struct kfd_call call = {.kind = KFD_SAY_UNMAPS, .word = {start, end}};
     struct kfd_reply reply;
     kfd_doorbell_unmap(start, end);
-    if (!kfd_is_open() || end <= start || !touches(start, end))
+    if (!kfd_is_open() || end <= start || !touches_views(start, end))
         return;
     kfd_views_take_back(&range.start, &range.end);
     kfd_send(&call, &reply, UINT32_MAX);

@@ -58,26 +58,26 @@ static struct {
     uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
     uint32_t over;  /* looks so far at a kernel whose program has ended */
     bool tried, ending, attending;
-} own;
+} machine_loop;
 
 /* ---- requests ---- */
 
 void kfd_hand_over(struct kfd_request *request)
 {
-    struct kfd_request *first = __atomic_load_n(&own.list, __ATOMIC_RELAXED);
+    struct kfd_request *first = __atomic_load_n(&machine_loop.list, __ATOMIC_RELAXED);
     do
         request->next = first;
-    while (!__atomic_compare_exchange_n(&own.list, &first, request, false, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED));
-    __atomic_add_fetch(&own.handed, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&own.running, __ATOMIC_ACQUIRE))
+    while (!__atomic_compare_exchange_n(&machine_loop.list, &first, request, false,
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    __atomic_add_fetch(&machine_loop.handed, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&machine_loop.running, __ATOMIC_ACQUIRE))
         kfd.api->nudge();
-    syscall(SYS_futex, &own.handed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &machine_loop.handed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 {
-    syscall(SYS_futex, &own.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
+    syscall(SYS_futex, &machine_loop.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
 /* A request of a thread that has not rung does not say that the threads that have rung go on. */
@@ -108,8 +108,9 @@ static void take_request(struct kfd_request *request)
 /* Puts what was handed over behind what waits to be run, the oldest first. */
 static void collect_requests(void)
 {
-    struct kfd_request *list = __atomic_exchange_n(&own.list, NULL, __ATOMIC_ACQUIRE), *next;
-    struct kfd_request *oldest = NULL, **end = &own.waiting;
+    struct kfd_request *list = __atomic_exchange_n(&machine_loop.list, NULL, __ATOMIC_ACQUIRE),
+                       *next;
+    struct kfd_request *oldest = NULL, **end = &machine_loop.waiting;
     for (; list; list = next) {
         next = list->next;
         list->next = oldest;
@@ -125,7 +126,7 @@ static bool take_requests(bool aside)
 {
     bool any = false;
     collect_requests();
-    for (struct kfd_request **link = &own.waiting; *link;) {
+    for (struct kfd_request **link = &machine_loop.waiting; *link;) {
         struct kfd_request *request = *link;
         if (aside && !request->aside) {
             link = &request->next;
@@ -134,7 +135,7 @@ static bool take_requests(bool aside)
         *link = request->next;
         take_request(request);
         any = true;
-        link = &own.waiting; /* the request may have taken others out */
+        link = &machine_loop.waiting; /* the request may have taken others out */
     }
     return any;
 }
@@ -151,7 +152,7 @@ void kfd_drop(const struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);
     collect_requests();
-    take_out(&own.waiting, request);
+    take_out(&machine_loop.waiting, request);
     take_out(&p->held, request);
     kfd_event_give_up(p, request);
     kfd_signal_wait_give_up(p, request);
@@ -244,7 +245,7 @@ static enum readiness most_ready(void)
     return most;
 }
 
-static bool sleeps(struct kfd_process *p)
+static bool process_sleeps(struct kfd_process *p)
 {
     return readiness(p) == COMPUTES
            && (p->guest ? kfd_guest_sleeps(p) : kfd_ringers_asleep(p) && !kfd_messages_pending(p));
@@ -256,8 +257,8 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 {
     uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
     if (!held_up) {
-        bool alone = (slept && sleeps(p)) || spent_ns > SPIN_NS;
-        if (alone && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+        bool alone = (slept && process_sleeps(p)) || spent_ns > SPIN_NS;
+        if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
             p->unawaited = true;
         if (p->unawaited && p->guest)
             kfd.api->note_unordered();
@@ -274,9 +275,9 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
     const struct timespec look = {0, most == HELD_UP ? MOMENT_NS : LOOK_NS};
-    bool slept = kfd_any_process(sleeps);
+    bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
-    if (__atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) != handed)
+    if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)
         return;
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
         enum readiness is = readiness(p);
@@ -287,8 +288,8 @@ static void look_after_threads(enum readiness most, uint32_t handed)
 
 static void begin_exchanges(void)
 {
-    own.between_ps = EXCHANGE_PS;
-    own.exchange_ps = kfd.api->now() + EXCHANGE_PS;
+    machine_loop.between_ps = EXCHANGE_PS;
+    machine_loop.exchange_ps = kfd.api->now() + EXCHANGE_PS;
 }
 
 static void exchange_writes(struct kfd_process *p)
@@ -303,22 +304,22 @@ static void exchange_memory(void)
 {
     if (kfd_any_process(kfd_events_read_mailboxes)) {
         begin_exchanges();
-    } else if (kfd.api->now() >= own.exchange_ps) {
+    } else if (kfd.api->now() >= machine_loop.exchange_ps) {
         kfd_each_process(exchange_writes);
-        own.between_ps *= 2;
-        own.exchange_ps = kfd.api->now() + own.between_ps;
+        machine_loop.between_ps *= 2;
+        machine_loop.exchange_ps = kfd.api->now() + machine_loop.between_ps;
     }
 }
 
 /* May it still set what a kernel waits for? */
-static bool stays(struct kfd_process *p)
+static bool process_lives(struct kfd_process *p)
 {
     return p->life == KFD_LIVES;
 }
 
 static void look_for_end(void)
 {
-    kfd.api->program_ends(!kfd_any_process(stays));
+    kfd.api->program_ends(!kfd_any_process(process_lives));
 }
 
 static void run_engine(void)
@@ -340,27 +341,27 @@ static bool is_over(void)
     bool living = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
         living |= p->life != KFD_ENDED;
-    return own.ending && !living;
+    return machine_loop.ending && !living;
 }
 
 /* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
  * when device code allocates memory: refused, one of them goes on. */
 static void refuse_oldest(void)
 {
-    struct kfd_request *request = own.waiting;
+    struct kfd_request *request = machine_loop.waiting;
     kfd_say("a call of the driver waits for a kernel that waits for the program, and is refused; "
             "with --mode timing it need not wait");
-    own.waiting = request->next;
-    own.stuck = 0;
+    machine_loop.waiting = request->next;
+    machine_loop.stuck = 0;
     kfd_answer(request, -EBUSY);
 }
 
 /* Does a process wait for what cannot be done before its kernel ends? */
 static bool is_stuck(void)
 {
-    if (!own.waiting)
+    if (!machine_loop.waiting)
         return false;
-    return kfd_ringers_asleep(kfd_process_of(own.waiting));
+    return kfd_ringers_asleep(kfd_process_of(machine_loop.waiting));
 }
 
 static void pause_moment(void)
@@ -372,27 +373,27 @@ static void pause_moment(void)
  * calls this in the middle of its calls. */
 static void attend_kernel(const struct driver_attention *now)
 {
-    own.attending = true;
+    machine_loop.attending = true;
     bool any = take_requests(true);
     kfd_guests_attend(now);
     look_for_end();
     bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || any;
-    own.stuck = goes_on || !is_stuck() ? 0 : own.stuck + 1;
-    if (own.stuck > STUCK_MOST)
+    machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
+    if (machine_loop.stuck > STUCK_MOST)
         refuse_oldest();
     else if (!goes_on)
         pause_moment();
-    if (is_over() && ++own.over > STUCK_MOST) {
+    if (is_over() && ++machine_loop.over > STUCK_MOST) {
         kfd_say("a kernel waits for its process, which has ended; nothing is written");
         run_ledger_report(EXIT_GAVE_UP);
         _exit(EXIT_GAVE_UP);
     }
-    own.attending = false;
+    machine_loop.attending = false;
 }
 
 bool kfd_is_attending(void)
 {
-    return own.attending;
+    return machine_loop.attending;
 }
 
 void kfd_take_aside(void)
@@ -415,7 +416,7 @@ static void close_processes(void)
 
 void kfd_machine_end(void)
 {
-    own.ending = true;
+    machine_loop.ending = true;
 }
 
 /* A packet may wait for a signal which the program changes without any call. */
@@ -426,14 +427,14 @@ static void rest(uint32_t handed)
     wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
                               : lacks                                  ? &look
                                                                        : NULL);
-    if (lacks && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+    if (lacks && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
         kfd_start_barrier_look();
 }
 
 void kfd_machine_run(void)
 {
     while (!is_over()) {
-        uint32_t handed = __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST);
+        uint32_t handed = __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST);
         bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_has_faulted));
         if (kfd.processes && !kfd.lost && kfd_any_process(kfd_queues_step)) {
             progress = true;
@@ -449,7 +450,7 @@ void kfd_machine_run(void)
             continue;
         }
         enum readiness most = most_ready();
-        if (most == WAITS && __atomic_load_n(&own.handed, __ATOMIC_SEQ_CST) == handed)
+        if (most == WAITS && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
             run_engine();
         else
             look_after_threads(most, handed);
@@ -513,11 +514,11 @@ static bool open_gpus(bool for_kernel_driver)
 
 bool kfd_machine_open(bool for_kernel_driver)
 {
-    if (own.tried && for_kernel_driver && !kfd.memory)
+    if (machine_loop.tried && for_kernel_driver && !kfd.memory)
         kfd_say("the machine was started for programs with heddle's HIP library, not AMD's");
-    if (own.tried)
+    if (machine_loop.tried)
         return kfd.api && (kfd.memory || !for_kernel_driver);
-    own.tried = true;
+    machine_loop.tried = true;
     kfd.api = heddle_start();
     if (!kfd.api || !open_gpus(for_kernel_driver)) {
         kfd.api = NULL;
@@ -526,7 +527,7 @@ bool kfd_machine_open(bool for_kernel_driver)
     }
     kfd.api->set_attendant(attend_kernel);
     kfd_guest_calls_open();
-    __atomic_store_n(&own.running, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&machine_loop.running, true, __ATOMIC_RELEASE);
     return true;
 }
 

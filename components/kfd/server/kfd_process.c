@@ -18,7 +18,7 @@
 
 static struct {
     uint32_t opened, killed; /* the latter left work behind */
-} own;
+} process_counts;
 
 void kfd_each_process(void (*look)(struct kfd_process *p))
 {
@@ -171,7 +171,7 @@ struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest)
         free(p);
         return NULL;
     }
-    p->number = is_guest ? 0 : ++own.opened;
+    p->number = is_guest ? 0 : ++process_counts.opened;
     p->caches = grow_zeroed(sizeof *p->caches, KFD_SERVER);
     kfd_memory_open(p);
     kfd_queues_open(p);
@@ -186,7 +186,7 @@ bool kfd_process_enter(struct kfd_process *p)
 {
     take_out(p);
     put_last(p);
-    p->number = ++own.opened;
+    p->number = ++process_counts.opened;
     return open_space(p) == 0;
 }
 
@@ -204,7 +204,7 @@ void kfd_process_leave(struct kfd_process *p)
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
     bool busy = kfd_queues_in_flight(p)
                 || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy(p)));
-    own.killed += busy;
+    process_counts.killed += busy;
     if (busy && !kfd.lost)
         abandon(p);
     kfd_queues_process_ended(p);
@@ -234,7 +234,7 @@ void kfd_process_close(struct kfd_process *p)
 /* A single program leaves the machine as it does when the machine is in its process. */
 bool kfd_process_stays(const struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && own.opened == 1;
+    return p->guest && p->guest->entered && process_counts.opened == 1;
 }
 
 void kfd_processes_report(void)
@@ -242,8 +242,8 @@ void kfd_processes_report(void)
     uint32_t left = 0;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
         left += !kfd_process_stays(p);
-    if (own.opened > 1 || own.killed || left)
+    if (process_counts.opened > 1 || process_counts.killed || left)
         kfd_say("%u processes have used GPUs, %u of them ended while their kernels ran; %u are "
                 "left with queues and memory",
-                own.opened, own.killed, left);
+                process_counts.opened, process_counts.killed, left);
 }

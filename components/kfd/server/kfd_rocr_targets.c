@@ -33,7 +33,7 @@ static bool find_file(pid_t pid, uint64_t address, char *path, size_t size)
     return path[0] != '\0';
 }
 
-static bool names(const void *bytes, size_t size, const char *target)
+static bool names_target(const void *bytes, size_t size, const char *target)
 {
     return memmem(bytes, size, target, strlen(target)) != NULL;
 }
@@ -42,7 +42,7 @@ static void look_for_targets(const void *bytes, size_t size, const char *path)
 {
     for (uint32_t i = 0; i < kfd.gpu_count; i++) {
         const char *target = kfd.gpu[i].info.isa;
-        if (names(bytes, size, target))
+        if (names_target(bytes, size, target))
             continue;
         kfd_say("GPU %u is a %s, which '%s' does not know: it lists no such GPU, and programs of "
                 "HIP may crash for that; install a newer ROCm, or use --stack hip",

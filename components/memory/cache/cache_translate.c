@@ -136,9 +136,9 @@ CACHE_RARE void take_pages(struct cache *c)
             c->faulted -= page_waiting(c, q, false);
             *fault = 0;
         }
-        struct translated_page found = {m->found.physical, m->found.page_bits,
-                                        m->found.fragment_bits, m->found.traits};
-        if (!cache_translation_ops(c)->fits(cache_translation(c), &found)) {
+        struct translated_page page = {m->found.physical, m->found.page_bits,
+                                       m->found.fragment_bits, m->found.traits};
+        if (!cache_translation_ops(c)->fits(cache_translation(c), &page)) {
             engine_fail(&c->io.base,
                         "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all "
                         "pages have one size, and fragments are no smaller",
@@ -160,7 +160,7 @@ CACHE_RARE void take_pages(struct cache *c)
         *fault = 0;
         page_known(c, q, m, UINT32_MAX);
         *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
-        cache_translation_ops(c)->fill(cache_translation(c), m->tag, &found);
+        cache_translation_ops(c)->fill(cache_translation(c), m->tag, &page);
         cache_translate_pop_reply(c);
     }
 }
@@ -232,17 +232,17 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
     if (engine_unlikely(c->head_faults))
         return park(c, m, true, true);
     if (!c->head_translated) {
-        struct address_translation found;
+        struct address_translation translation;
         bool full = !index_pool_has(&c->free_parked);
         if (engine_unlikely(full) && page_before(c, m) != UINT32_MAX)
             return HELD;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
-            cache_translation(c), request_pid(m), request_address(m), &found);
+            cache_translation(c), request_pid(m), request_address(m), &translation);
         if (r == ADDRESS_TRANSLATION_FULL)
             return HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
             return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
-        if (engine_unlikely(!page_may_be_written(found.traits)) && request_writes(m)) {
+        if (engine_unlikely(!page_may_be_written(translation.traits)) && request_writes(m)) {
             c->head_faults = true;
             return park(c, m, true, true);
         }
@@ -253,8 +253,8 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
             return ASIDE;
         }
         c->head_translated = true;
-        c->head_physical = found.physical;
-        c->head_memory = page_type(found.traits);
+        c->head_physical = translation.physical;
+        c->head_memory = page_type(translation.traits);
     }
     *physical = c->head_physical;
     c->memory = c->head_memory;

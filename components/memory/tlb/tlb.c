@@ -201,9 +201,9 @@ static bool take_pages(struct tlb *c)
             progress = true;
             continue;
         }
-        struct translated_page found = {m->found.physical, m->found.page_bits,
+        struct translated_page entry = {m->found.physical, m->found.page_bits,
                                         m->found.fragment_bits, m->found.traits};
-        if (m->found.page_bits && !check_page(c, &found))
+        if (m->found.page_bits && !check_page(c, &entry))
             return progress;
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
@@ -218,7 +218,7 @@ static bool take_pages(struct tlb *c)
         }
         uint32_t key_bits = c->table.key_bits;
         uint64_t name = pending_name(c, m->tag);
-        c->io.stats.entered += translation_fill(&c->table, m->tag, &found, m->found.page_bits != 0);
+        c->io.stats.entered += translation_fill(&c->table, m->tag, &entry, m->found.page_bits != 0);
         tlb_bottom_pop_reply(c);
         clear_vain(c, name, c->table.fragments || c->table.key_bits != key_bits);
         progress = true;

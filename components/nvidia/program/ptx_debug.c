@@ -41,7 +41,8 @@ static uint64_t debug_pc(const struct debug_thread *t)
     uint32_t lanes, place = PTX_NONE;
     if (!w->stands && w->block)
         place = warp_look_place(w->block, &w->call->launch, w->warp, &lanes);
-    return place == PTX_NONE ? t->said.pc : warp_instruction_address(w->call->code->code, place);
+    return place == PTX_NONE ? t->identity.pc
+                             : warp_instruction_address(w->call->code->code, place);
 }
 
 static struct debug_place debug_place(const struct debug_thread *t, unsigned lane, uint64_t address)
@@ -55,7 +56,7 @@ static struct debug_place debug_place(const struct debug_thread *t, unsigned lan
     return place;
 }
 
-static void debug_registers(const struct debug_thread *t, struct debug_registers *said,
+static void debug_registers(const struct debug_thread *t, struct debug_registers *registers,
                             const uint32_t **vectors)
 {
     enum { EXEC = 126 };
@@ -63,13 +64,13 @@ static void debug_registers(const struct debug_thread *t, struct debug_registers
     uint32_t lanes = w->lanes;
     if (!w->stands && w->block)
         warp_look_place(w->block, &w->call->launch, w->warp, &lanes);
-    said->sgpr[EXEC] = lanes;
-    said->shared_aperture = WARP_SHARED;
-    said->private_aperture = WARP_LOCAL;
+    registers->sgpr[EXEC] = lanes;
+    registers->shared_aperture = WARP_SHARED;
+    registers->private_aperture = WARP_LOCAL;
     *vectors = NULL;
 }
 
-static bool debug_named(const struct debug_thread *t, uint32_t number, struct debug_named *said)
+static bool debug_named(const struct debug_thread *t, uint32_t number, struct debug_named *name)
 {
     const struct debug_warp *w = warp_of(t);
     if (!w->block)
@@ -80,12 +81,12 @@ static bool debug_named(const struct debug_thread *t, uint32_t number, struct de
     const struct ptx_function *f = ptx_function_of(module, at);
     if (number >= f->register_count)
         return false;
-    *said = (struct debug_named){0};
-    snprintf(said->name, sizeof said->name, "%s", f->registers[number].name);
-    snprintf(said->type, sizeof said->type, "%s",
+    *name = (struct debug_named){0};
+    snprintf(name->name, sizeof name->name, "%s", f->registers[number].name);
+    snprintf(name->type, sizeof name->type, "%s",
              ptx_type_name((enum ptx_type)f->registers[number].type));
-    said->lanes = warp_look_register(w->block, &w->call->launch, w->warp,
-                                     (uint32_t)(f - module->functions), number, said->value);
+    name->lanes = warp_look_register(w->block, &w->call->launch, w->warp,
+                                     (uint32_t)(f - module->functions), number, name->value);
     return true;
 }
 
@@ -108,16 +109,16 @@ static struct debug_block *block_begin(const struct ptx_call *c, const struct wa
     for (uint32_t i = 0; i < warps; i++) {
         struct debug_warp *w = &b->warp[i];
         *w = (struct debug_warp){.thread = {.kind = &kind,
-                                            .said = {.launch = l->number,
-                                                     .gpu = c->gpu,
-                                                     .number = i,
-                                                     .lanes = WARP_LANES},
+                                            .identity = {.launch = l->number,
+                                                         .gpu = c->gpu,
+                                                         .number = i,
+                                                         .lanes = WARP_LANES},
                                             .program = c->view.program,
                                             .pid = c->view.pid},
                                  .block = block,
                                  .call = c,
                                  .warp = i};
-        warp_look_block(block, w->thread.said.group);
+        warp_look_block(block, w->thread.identity.group);
         debugger_begin(&w->thread, l->title ? l->title : l->kernel->name);
     }
     return b;
@@ -231,9 +232,9 @@ static void write_function(FILE *out, const struct ptx_function *f)
 void ptx_debug_code(const struct ptx_code *code, const char *text, size_t size)
 {
     const struct ptx_module *m = code->module;
-    char *said = NULL;
-    size_t said_size = 0;
-    FILE *out = debugger_is_open() ? open_memstream(&said, &said_size) : NULL;
+    char *listing = NULL;
+    size_t listing_size = 0;
+    FILE *out = debugger_is_open() ? open_memstream(&listing, &listing_size) : NULL;
     if (!out)
         return;
     for (uint32_t i = 0; i < m->file_count; i++)
@@ -249,6 +250,6 @@ void ptx_debug_code(const struct ptx_code *code, const char *text, size_t size)
     fputs("text\n", out);
     fwrite(text, 1, strnlen(text, size), out);
     fclose(out);
-    debugger_code("ptx", code->address, said, said_size);
-    free(said);
+    debugger_code("ptx", code->address, listing, listing_size);
+    free(listing);
 }

@@ -13,7 +13,7 @@ static struct {
     const struct ptx_call *call;
     const struct ptx_past *past;
     enum finding_space space;
-} current;
+} report_context;
 
 static uint64_t site_pc(race_id id, uint32_t site)
 {
@@ -33,7 +33,7 @@ static void found_in_ptx(const struct race_event *e, const struct race_access *e
                          enum race_use use)
 {
     (void)use;
-    race_report(e, earlier, current.space, current.past->program);
+    race_report(e, earlier, report_context.space, report_context.past->program);
 }
 
 /* ---- accesses ---- */
@@ -65,7 +65,8 @@ static struct ptx_check_block *owner_of(struct ptx_check_block *b, uint64_t addr
     uint64_t rank = address >> WARP_RANK_SHIFT;
     if (!rank)
         return b;
-    return ptx_check_block(current.call, b->number - b->number % b->cluster_blocks + rank - 1,
+    return ptx_check_block(report_context.call,
+                           b->number - b->number % b->cluster_blocks + rank - 1,
                            b->wave[0].command);
 }
 
@@ -74,7 +75,7 @@ static uint64_t place_at(struct ptx_check_block *b, const struct warp_step *s, u
 {
     uint64_t address = s->addresses[lane];
     if (s->space != PTX_SPACE_SHARED)
-        return race_process_base(current.past->pid) + address;
+        return race_process_base(report_context.past->pid) + address;
     return (uint64_t)1 << 63 | (uint64_t)owner_of(b, address)->group << WARP_RANK_SHIFT
            | (address & WARP_RANK_OFFSET);
 }
@@ -128,7 +129,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
                           const struct warp_step *s)
 {
     bool shared = s->space == PTX_SPACE_SHARED;
-    uint64_t base = shared ? 0 : race_process_base(current.past->pid), last = UINT64_MAX;
+    uint64_t base = shared ? 0 : race_process_base(report_context.past->pid), last = UINT64_MAX;
     struct race_event e = {.wave = &b->wave[s->warp],
                            .bytes = s->bytes,
                            .use = use_of(inst),
@@ -136,7 +137,7 @@ static void access_memory(struct ptx_check_block *b, const struct ptx_instructio
                            .found = found_in_ptx};
     if (!shared && s->space != PTX_SPACE_GLOBAL)
         return;
-    current.space = shared ? FINDING_LDS : FINDING_GLOBAL;
+    report_context.space = shared ? FINDING_LDS : FINDING_GLOBAL;
     for (uint32_t rest = s->active; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctz(rest);
         if (s->addresses[lane] == last) /* a broadcast */
@@ -203,8 +204,8 @@ static void fence(struct ptx_check_block *b, uint32_t warp, const struct ptx_ins
 void ptx_races_step(const struct ptx_call *call, struct ptx_check_block *b,
                     const struct warp_step *s, const struct ptx_instruction *inst)
 {
-    current.call = call;
-    current.past = ptx_check_past(b->group);
+    report_context.call = call;
+    report_context.past = ptx_check_past(b->group);
     bool is_object =
         inst->opcode >= PTX_OP_MBARRIER_INIT && inst->opcode <= PTX_OP_MBARRIER_TRY_WAIT;
     if (inst->opcode == PTX_OP_MEMBAR || inst->opcode == PTX_OP_FENCE)
@@ -228,8 +229,8 @@ void ptx_races_end(struct ptx_check_block *b, const struct warp_step *s)
         if (b->wave[i].id)
             all[count++] = &b->wave[i];
     race_join(all, count);
-    current.past = ptx_check_past(b->group);
-    current.space = FINDING_LDS;
+    report_context.past = ptx_check_past(b->group);
+    report_context.space = FINDING_LDS;
     race_touch(&b->shared, &(struct race_event){.wave = &b->wave[s->warp],
                                                 .bytes = (uint32_t)b->shared.flat_bytes,
                                                 .use = RACE_WRITE,

@@ -9,7 +9,7 @@
 
 enum { PARAMETERS_ALIGN = 16 };
 
-static bool begins(const char *at, const char *end, const char *with)
+static bool begins_with(const char *at, const char *end, const char *with)
 {
     size_t length = strlen(with);
     return (size_t)(end - at) >= length && memcmp(at, with, length) == 0;
@@ -19,10 +19,12 @@ static bool begins(const char *at, const char *end, const char *with)
 static const char *skip_comments(const char *at, const char *end)
 {
     while (at < end) {
-        const char *close = begins(at, end, "//") ? "\n" : begins(at, end, "/*") ? "*/" : NULL;
+        const char *close = begins_with(at, end, "//")   ? "\n"
+                            : begins_with(at, end, "/*") ? "*/"
+                                                         : NULL;
         if (!close && *at != ' ' && *at != '\t' && *at != '\r' && *at != '\n')
             break;
-        for (at += close ? 2 : 0; close && at < end && !begins(at, end, close);)
+        for (at += close ? 2 : 0; close && at < end && !begins_with(at, end, close);)
             at++;
         at += at < end ? (close ? strlen(close) : 1) : 0;
     }
@@ -32,7 +34,7 @@ static const char *skip_comments(const char *at, const char *end)
 bool ptx_object_recognise(const void *bytes, size_t size)
 {
     const char *end = (const char *)bytes + size;
-    return begins(skip_comments(bytes, end), end, ".version");
+    return begins_with(skip_comments(bytes, end), end, ".version");
 }
 
 static const char *copy_name(struct code_object *object, const char *name)

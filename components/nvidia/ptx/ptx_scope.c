@@ -171,20 +171,21 @@ static struct ptx_symbol *lookup_range(struct ptx_parser *parser, struct ptx_nam
     for (uint32_t i = prefix; i < name->length; i++)
         number = 10 * number + (uint32_t)(name->text[i] - '0');
     struct ptx_name *range = find_name(parser, name->text, prefix, hash_of(name->text, prefix));
-    struct ptx_symbol *found = range ? range->top : NULL;
-    while (found && (found->meaning != PTX_MEANS_RANGE || found->count <= number))
-        found = found->outer;
-    if (!found)
+    struct ptx_symbol *range_symbol = range ? range->top : NULL;
+    while (range_symbol
+           && (range_symbol->meaning != PTX_MEANS_RANGE || range_symbol->count <= number))
+        range_symbol = range_symbol->outer;
+    if (!range_symbol)
         return NULL;
     struct ptx_symbol *symbol = region_take(parser->region, sizeof *symbol);
     *symbol = (struct ptx_symbol){.name = name,
                                   .outer = name->top,
-                                  .range = found,
+                                  .range = range_symbol,
                                   .meaning = PTX_MEANS_REGISTER,
-                                  .index = found->index + number,
+                                  .index = range_symbol->index + number,
                                   .count = 1,
-                                  .scope = found->scope};
-    struct ptx_scope *scope = &parser->scopes[found->scope];
+                                  .scope = range_symbol->scope};
+    struct ptx_scope *scope = &parser->scopes[range_symbol->scope];
     symbol->before = scope->symbols;
     scope->symbols = symbol;
     parser->function->registers[symbol->index].name = name->text;
@@ -199,8 +200,8 @@ struct ptx_symbol *ptx_lookup(struct ptx_parser *parser, const char *text)
     bool hidden = top && top->range && top->range->name->top != top->range;
     if (top && !hidden)
         return top;
-    struct ptx_symbol *found = parser->function ? lookup_range(parser, name) : NULL;
-    return found ? found : top;
+    struct ptx_symbol *symbol = parser->function ? lookup_range(parser, name) : NULL;
+    return symbol ? symbol : top;
 }
 
 const char *ptx_similar_name(struct ptx_parser *parser, const char *text)

@@ -184,12 +184,12 @@ static void record_block(struct player_call *c, uint64_t number, uint32_t warps)
 /* Said once a run: how far its cycles can be trusted. */
 static void execute_note(void)
 {
-    static bool said;
-    if (!said)
+    static bool has_warned;
+    if (!has_warned)
         fprintf(stderr,
                 "note: cycles of a program in PTX are for comparisons of designs; traces of "
                 "SASS (--play sass) are for comparisons with cards\n");
-    said = true;
+    has_warned = true;
 }
 
 static uint64_t execute_clock(void *context)
@@ -212,8 +212,8 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
     if (number == k->at_block && k->at_hand)
         *block = c->more ? c->block : NULL;
     else
-        for (const struct player_kept *kept = player_kept; kept; kept = kept->next)
-            *block = kept->call == c && kept->number == number ? kept->memory : *block;
+        for (const struct player_kept *entry = player_kept; entry; entry = entry->next)
+            *block = entry->call == c && entry->number == number ? entry->memory : *block;
     return number < k->at_block || (number == k->at_block && k->at_hand);
 }
 
@@ -399,27 +399,27 @@ static bool execute_has_room(const struct trace_player *p, const struct player_c
 
 static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_t warps)
 {
-    struct player_kept *kept = grow_checked(calloc(1, sizeof *kept), "a block of a launch");
+    struct player_kept *entry = grow_checked(calloc(1, sizeof *entry), "a block of a launch");
     struct player_kept **last = &player_kept;
-    *kept = (struct player_kept){
+    *entry = (struct player_kept){
         .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};
-    memcpy(kept->lanes, c->lanes, sizeof kept->lanes);
-    kept->mbarriers = c->mbarriers;
-    kept->recorded = recorded_begin(c, kept->number, warps);
+    memcpy(entry->lanes, c->lanes, sizeof entry->lanes);
+    entry->mbarriers = c->mbarriers;
+    entry->recorded = recorded_begin(c, entry->number, warps);
     c->block = NULL;
     while (*last)
         last = &(*last)->next;
-    *last = kept;
+    *last = entry;
 }
 
-static void kept_remove(struct player_kept *kept)
+static void kept_remove(struct player_kept *entry)
 {
     struct player_kept **link = &player_kept;
-    while (*link != kept)
+    while (*link != entry)
         link = &(*link)->next;
-    *link = kept->next;
-    free(kept->memory);
-    free(kept);
+    *link = entry->next;
+    free(entry->memory);
+    free(entry);
 }
 
 static bool execute_block(struct trace_player *p, struct player_kernel *k, uint32_t sm)
@@ -459,39 +459,39 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
 
 static void execute_ask(struct trace_player *p, uint32_t sm, uint32_t block)
 {
-    struct player_kept *kept = player_kept;
-    while (kept->call->player != p || kept->block != block)
-        kept = kept->next;
-    kept->sm = sm;
-    kept->asks = true;
+    struct player_kept *entry = player_kept;
+    while (entry->call->player != p || entry->block != block)
+        entry = entry->next;
+    entry->sm = sm;
+    entry->asks = true;
     trace_writer_restart(&p->writer, trace_player_stream(p), player_block(p, block));
 }
 
 /* Goes on with a block; false: there is no room, or the run has failed. */
-static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
+static bool kept_go_on(struct trace_player *p, struct player_kept *entry)
 {
-    struct player_call *c = kept->call;
-    struct trace_block *b = player_block(p, kept->block);
+    struct player_call *c = entry->call;
+    struct trace_block *b = player_block(p, entry->block);
     bool more;
-    if (!trace_player_work_can_send(p, kept->sm) || c->kernel->at_hand
+    if (!trace_player_work_can_send(p, entry->sm) || c->kernel->at_hand
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
-    memcpy(c->lanes, kept->lanes, sizeof c->lanes);
-    c->mbarriers = kept->mbarriers;
-    warp_block_go_on(&c->call.launch, kept->memory);
-    if (!execute_run(p, c, kept->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
+    memcpy(c->lanes, entry->lanes, sizeof c->lanes);
+    c->mbarriers = entry->mbarriers;
+    warp_block_go_on(&c->call.launch, entry->memory);
+    if (!execute_run(p, c, entry->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;
     execute_store(p, c, b, more);
-    memcpy(kept->lanes, c->lanes, sizeof c->lanes);
-    kept->part++;
-    if (kept->recorded)
-        recorded_add(c, kept->recorded, kept->part);
-    kept->asks = false;
-    trace_player_work_send_go_on(p, kept->sm, 0, kept->block);
+    memcpy(entry->lanes, c->lanes, sizeof c->lanes);
+    entry->part++;
+    if (entry->recorded)
+        recorded_add(c, entry->recorded, entry->part);
+    entry->asks = false;
+    trace_player_work_send_go_on(p, entry->sm, 0, entry->block);
     if (!more) {
-        if (kept->recorded)
-            recorded_end(c, kept->recorded);
-        kept_remove(kept);
+        if (entry->recorded)
+            recorded_end(c, entry->recorded);
+        kept_remove(entry);
     }
     return true;
 }
@@ -499,9 +499,9 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *kept)
 static bool execute_asked(struct trace_player *p)
 {
     bool progress = false;
-    for (struct player_kept *kept = player_kept, *next; kept; kept = next) {
-        next = kept->next;
-        progress |= kept->asks && kept->call->player == p && kept_go_on(p, kept);
+    for (struct player_kept *entry = player_kept, *next; entry; entry = next) {
+        next = entry->next;
+        progress |= entry->asks && entry->call->player == p && kept_go_on(p, entry);
     }
     return progress;
 }

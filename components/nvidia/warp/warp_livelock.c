@@ -124,32 +124,32 @@ static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
 bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault)
 {
     struct warp_machine m;
-    const struct livelock *told = NULL;
+    const struct livelock *latest = NULL;
     uint32_t number = 0;
     warp_machine_init(&m, l, b);
     for (uint32_t i = 0; i < b->warps; i++) {
         warp_machine_warp(&m, i);
-        if (!lanes_ready(m.warp) || (told && m.warp->livelock.access <= told->access))
+        if (!lanes_ready(m.warp) || (latest && m.warp->livelock.access <= latest->access))
             continue;
-        told = &m.warp->livelock;
+        latest = &m.warp->livelock;
         number = i;
     }
-    if (!told)
+    if (!latest)
         return describe_cluster(&m, fault);
     warp_machine_warp(&m, number);
     uint32_t ready = lanes_ready(m.warp);
     m.split = &m.warp->split[0];
     struct warp_op at = l->code->ops[m.split->pc];
-    if (told->access != LIVELOCK_NONE)
-        at.instruction = (uint32_t)told->pc;
+    if (latest->access != LIVELOCK_NONE)
+        at.instruction = (uint32_t)latest->pc;
     m.fault_op = &at;
     const char *end = "and no warp changes anything any more";
-    if (told->access == LIVELOCK_NONE)
+    if (latest->access == LIVELOCK_NONE)
         snprintf(m.text, sizeof m.text, "deadlock: it loops and reads no memory, %s", end);
     else
         snprintf(m.text, sizeof m.text, "deadlock: it waits for a change %s 0x%llx, %s",
-                 told->access == LIVELOCK_SHARED ? "of shared memory at" : "at",
-                 (unsigned long long)told->address, end);
+                 latest->access == LIVELOCK_SHARED ? "of shared memory at" : "at",
+                 (unsigned long long)latest->address, end);
     warp_fault_at(&m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(ready), 0, m.text);
     warp_describe(&m, fault);
     return true;

@@ -303,7 +303,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
 /* ---- operations ---- */
 
 /* Does the operation only move a source, or bits of it? Structs are copied so, in parts. */
-static bool moves(const struct warp_machine *m, const struct warp_op *op)
+static bool only_moves(const struct warp_machine *m, const struct warp_op *op)
 {
     static const uint16_t opcodes[] = {PTX_OP_MOV, PTX_OP_SELP, PTX_OP_CVT, PTX_OP_SHL,
                                        PTX_OP_SHR, PTX_OP_AND,  PTX_OP_OR,  PTX_OP_BFE,
@@ -330,7 +330,7 @@ void warp_undefined_after(struct warp_machine *m, const struct warp_op *op, uint
     } else if (op->kind == WARP_CLUSTER) {
         ; /* it has no registers */
     } else if (op->kind <= WARP_MEMORY || (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED)) {
-        bool is_move = moves(m, op);
+        bool is_move = only_moves(m, op);
         struct sum sum = sources_of(m, op);
         if (op->kind >= WARP_SYNC && (sum.lanes & mask) != mask)
             sum.lanes = 0; /* it moves between lanes */

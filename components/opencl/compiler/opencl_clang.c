@@ -195,9 +195,9 @@ static bool make_overlay(const struct opencl_job *job, struct clang_overlay *ove
     for (size_t i = 0; i < job->header_count; i++)
         headers[i] = (struct clang_header){job->headers[i].name, job->headers[i].bytes,
                                            job->headers[i].size};
-    bool made = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
+    bool is_good = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
     clang_release(headers);
-    return made;
+    return is_good;
 }
 
 /* OpenCL C to bitcode. `*dependencies`: the makefile's rule of what was read, to be released. */
@@ -210,11 +210,11 @@ enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
     struct step step;
     size_t size;
     char *source = join_sources(job, &size);
-    bool made = make_overlay(job, &overlay);
-    made = open_step(&step, source, size) && made;
+    bool is_good = make_overlay(job, &overlay);
+    is_good = open_step(&step, source, size) && is_good;
     clang_release(source);
     enum opencl_build_status status;
-    if (made) {
+    if (is_good) {
         add_target(&command, job->target);
         clang_add(&command, job->options->math & OPENCL_MATH_UNOPTIMISED ? "-O0" : "-O3", "");
         add_language(&command, job->options, job->link);
@@ -286,19 +286,19 @@ static void add_functions(struct clang_command *command, int file)
 static bool add_modules(struct clang_command *command, const struct opencl_object *object,
                         const struct opencl_module *functions, int *files)
 {
-    bool made = true;
+    bool is_good = true;
     for (uint32_t i = 1; i < object->module_count; i++) {
         files[i] = clang_file_make(object->modules[i].bytes, object->modules[i].size);
-        made = made && files[i] >= 0;
+        is_good = is_good && files[i] >= 0;
         begin_library(command, "-mlink-bitcode-file");
         clang_add_file(command, "", files[i]);
     }
     if (functions) {
         files[0] = clang_file_make(functions->bytes, functions->size);
-        made = made && files[0] >= 0;
+        is_good = is_good && files[0] >= 0;
         add_functions(command, files[0]);
     }
-    return made;
+    return is_good;
 }
 
 /* Bitcode to an object file. -S ends clang's work with the compiler, which is then told to write
@@ -321,17 +321,17 @@ static enum opencl_build_status generate(const struct opencl_object *object,
     struct clang_command command = {0};
     struct step step;
     int *files = clang_allocate(object->module_count * sizeof *files);
-    bool made = open_step(&step, object->modules[0].bytes, object->modules[0].size);
+    bool is_good = open_step(&step, object->modules[0].bytes, object->modules[0].size);
     add_target(&command, object->target);
     /* At -O0 clang 19 crashes on the device library. Functions that the first step was not to
      * optimise are marked, and stay as they are. */
     clang_add(&command, object->math & OPENCL_MATH_UNOPTIMISED ? "-O1" : "-O3", "");
-    made = add_modules(&command, object, functions, files) && made;
+    is_good = add_modules(&command, object, functions, files) && is_good;
     add_libraries(&command, object->target, object->math);
     clang_add_words(&command, words, sizeof words / sizeof words[0]);
     enum opencl_build_status status =
-        made ? run_step(&step, &command, built)
-             : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
+        is_good ? run_step(&step, &command, built)
+                : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
     clang_release_command(&command);
     for (uint32_t i = functions ? 0 : 1; i < object->module_count; i++)
         clang_file_close(&files[i]);
@@ -347,11 +347,11 @@ static enum opencl_build_status join_logs(struct opencl_built *built)
         OPENCL_LINKER, "--no-undefined", "-shared", "/proc/self/fd/0", "-o", "-"};
     struct clang_command command = {0};
     struct step step;
-    bool made = open_step(&step, built->bytes, built->size);
+    bool is_good = open_step(&step, built->bytes, built->size);
     clang_add_words(&command, words, sizeof words / sizeof words[0]);
     enum opencl_build_status status =
-        made ? run_step(&step, &command, built)
-             : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
+        is_good ? run_step(&step, &command, built)
+                : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
     clang_release_command(&command);
     close_step(&step);
     return status;

@@ -95,7 +95,8 @@ static bool reads_memory(const struct packet_dma_command *k)
     return k->way != PACKET_DMA_WAY_TO_MEMORY;
 }
 
-static bool conflicts(const struct packet_dma_command *a, const struct packet_dma_command *b)
+static bool commands_conflict(const struct packet_dma_command *a,
+                              const struct packet_dma_command *b)
 {
     bool both = writes_memory(a) && writes_memory(b)
                 && ranges_overlap(a->address, b->address, a->size, b->size);
@@ -158,7 +159,7 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     }
     job->what = k;
     for (uint32_t i = 0; i < job_count(c); i++)
-        if (i != slot && job_at(c, i)->used && conflicts(&job_at(c, i)->what, &k))
+        if (i != slot && job_at(c, i)->used && commands_conflict(&job_at(c, i)->what, &k))
             job->waits = true;
     c->io.stats.ordered += job->waits;
 }
@@ -245,7 +246,7 @@ static bool still_conflicts(const struct packet_dma *c, const struct dma_job *jo
 {
     for (uint32_t i = 0; i < job_count(c); i++) {
         const struct dma_job *other = job_at(c, i);
-        if (other->used && other->order < job->order && conflicts(&other->what, &job->what))
+        if (other->used && other->order < job->order && commands_conflict(&other->what, &job->what))
             return true;
     }
     return false;

@@ -68,12 +68,12 @@ static struct cpu_check *check_at(const struct trace_cpu *c, uint32_t i)
     return (struct cpu_check *)(void *)blob_at(c->checks)->bytes + i;
 }
 
-static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, const uint8_t *found)
+static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, const uint8_t *bytes)
 {
     const uint8_t *expected = blob_at(c->bytes)->bytes + check->from;
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = check->size; i-- > 0;) {
-        if (found[i] == expected[i])
+        if (bytes[i] == expected[i])
             continue;
         wrong++;
         first = i;
@@ -83,7 +83,7 @@ static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, co
         snprintf(c->first_wrong, sizeof c->first_wrong,
                  "line %" PRIu32 ": '%.200s': byte %" PRIu64 " is 0x%02x, expected 0x%02x; %" PRIu64
                  " of %" PRIu64 " bytes are wrong",
-                 check->line, check->file, check->from + first, found[first], expected[first],
+                 check->line, check->file, check->from + first, bytes[first], expected[first],
                  wrong, check->size);
 }
 
@@ -108,9 +108,9 @@ static bool checks_done(struct trace_cpu *c)
         return true;
     }
     const struct cpu_check *check = check_at(c, c->compared);
-    struct blob *found = blob_new(check->size);
-    c->found = found->number;
-    move_begin(c, false, check->address, found->bytes, check->size);
+    struct blob *answer = blob_new(check->size);
+    c->found = answer->number;
+    move_begin(c, false, check->address, answer->bytes, check->size);
     c->phase = CPU_MOVE;
     return false;
 }

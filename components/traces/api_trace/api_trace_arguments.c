@@ -76,7 +76,7 @@ static bool store_float(const char *text, size_t length, uint32_t size, uint8_t 
     return *end == 0;
 }
 
-static bool contains(const char *text, size_t length, const char *word)
+static bool contains_word(const char *text, size_t length, const char *word)
 {
     size_t size = strlen(word);
     for (size_t i = 0; i + size <= length; i++)
@@ -89,13 +89,13 @@ static bool contains(const char *text, size_t length, const char *word)
 static bool read_sized(struct api_trace_reader *r, const char *text, size_t length, uint32_t size,
                        uint32_t index, uint32_t *end, struct argument_list *list)
 {
-    bool is_float = contains(text, length, ".");
+    bool is_float = contains_word(text, length, ".");
     struct api_trace_argument argument = {.size = size};
     argument.offset = (*end + size - 1) / size * size;
     *end = argument.offset + size;
     if (*end > ARGUMENTS_BYTES)
         return api_trace_fail(r, "the arguments have more than %d bytes", ARGUMENTS_BYTES);
-    if (contains(text, length, "dptr")) {
+    if (contains_word(text, length, "dptr")) {
         argument.is_pointer = true;
         if (!api_trace_pointer_text(r, text, length, &argument.pointer)
             || argument.pointer.space != API_TRACE_DEVICE)

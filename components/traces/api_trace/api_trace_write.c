@@ -137,8 +137,8 @@ static bool has_key(const struct api_trace_form *form, size_t member)
 }
 
 /* Can the form say the call? A member that it has no key for must not matter. */
-static bool fits(const struct api_trace *trace, const struct api_trace_form *form,
-                 const struct api_trace_call *call)
+static bool fits_form(const struct api_trace *trace, const struct api_trace_form *form,
+                      const struct api_trace_call *call)
 {
     if (form->kind != call->kind || form->is_async != call->is_async
         || form->since > trace->version)
@@ -177,7 +177,7 @@ bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_
     for (uint32_t i = 0; i < trace->call_count; i++) {
         const struct api_trace_form *form = NULL;
         for (size_t k = 0; k < api_trace_form_count && !form; k++)
-            if (fits(trace, &api_trace_forms[k], &trace->calls[i]))
+            if (fits_form(trace, &api_trace_forms[k], &trace->calls[i]))
                 form = &api_trace_forms[k];
         if (!form) {
             sink->say(sink->context, trace->calls[i].line,

@@ -261,15 +261,15 @@ static hipError_t answer_chain(int device, uint64_t packet)
     return error;
 }
 
-/* `found`: whether there were calls. */
-static hipError_t serve_device(int device, bool *found)
+/* `had_calls`: whether there were calls. */
+static hipError_t serve_device(int device, bool *had_calls)
 {
     uint64_t top = 0, last_top = services[device].last_top;
     hipError_t error = read_device(
         device, &top, services[device].address + offsetof(struct buffer, ready_stack), sizeof top);
     if (error != hipSuccess || top == services[device].last_top)
         return error;
-    *found = true;
+    *had_calls = true;
     if (services[device].last_top != last_top)
         return hipSuccess; /* attend_kernel() was faster, while we waited for the copy */
     error = answer_chain(device, top);
@@ -277,12 +277,12 @@ static hipError_t serve_device(int device, bool *found)
     return error;
 }
 
-static hipError_t serve_packets(bool *found)
+static hipError_t serve_packets(bool *had_calls)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
         if (services[device].active)
-            error = serve_device(device, found);
+            error = serve_device(device, had_calls);
     return error;
 }
 
@@ -291,11 +291,11 @@ static hipError_t serve_packets(bool *found)
  * queued. */
 static void attend_kernel(const struct driver_attention *now)
 {
-    bool found = false;
+    bool had_calls = false;
     attention = now;
     for (int device = 0; device < hip.device_count; device++)
         if (services[device].address)
-            serve_device(device, &found);
+            serve_device(device, &had_calls);
     attention = NULL;
 }
 
@@ -315,8 +315,8 @@ static bool any_active(void)
 
 hipError_t hip_hostcall_serve(void)
 {
-    bool found = false;
-    return hip.lost == hipSuccess && any_active() ? serve_packets(&found) : hip.lost;
+    bool had_calls = false;
+    return hip.lost == hipSuccess && any_active() ? serve_packets(&had_calls) : hip.lost;
 }
 
 /* Polls of the driver until the next look for calls. */
@@ -328,9 +328,9 @@ static enum driver_status poll_and_serve(uint64_t ticket, hipError_t *error)
 {
     enum driver_status status = hip.api->query(ticket);
     if (status == DRIVER_NOT_READY && ++pace.polls >= pace.limit) {
-        bool found = false;
-        *error = serve_packets(&found);
-        pace.limit = found ? 1 : pace.limit < POLLS_MAX ? 2 * pace.limit : POLLS_MAX;
+        bool had_calls = false;
+        *error = serve_packets(&had_calls);
+        pace.limit = had_calls ? 1 : pace.limit < POLLS_MAX ? 2 * pace.limit : POLLS_MAX;
         pace.polls = 0;
     }
     return status;

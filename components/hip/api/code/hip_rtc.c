@@ -139,7 +139,7 @@ static const char *target_of(const char *option, bool *next)
 static const char *take_target(const char **options, size_t *count)
 {
     const char *target = NULL;
-    size_t kept = 0;
+    size_t remaining = 0;
     for (size_t i = 0; i < *count; i++) {
         bool next = false;
         const char *value = options[i] ? target_of(options[i], &next) : NULL;
@@ -148,9 +148,9 @@ static const char *take_target(const char **options, size_t *count)
         if (value)
             target = value;
         else
-            options[kept++] = options[i];
+            options[remaining++] = options[i];
     }
-    *count = kept;
+    *count = remaining;
     return target;
 }
 
@@ -230,16 +230,16 @@ static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const 
 hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **options)
 {
     bool sound = count == 0 || (count > 0 && options);
-    size_t kept = sound ? (size_t)count : 0;
-    const char **own = hip_allocate((kept + 1) * sizeof *own);
-    for (size_t i = 0; i < kept; i++)
+    size_t option_count = sound ? (size_t)count : 0;
+    const char **own = hip_allocate((option_count + 1) * sizeof *own);
+    for (size_t i = 0; i < option_count; i++)
         own[i] = options[i];
-    const char *target = take_target(own, &kept);
+    const char *target = take_target(own, &option_count);
     if (target)
         rtc_enter(__func__);
     else if (hip_enter(__func__) == hipSuccess)
         target = hip.devices[hip_current_device()].info.isa;
-    hiprtcResult result = sound                  ? compile_for(handle, target, own, kept)
+    hiprtcResult result = sound                  ? compile_for(handle, target, own, option_count)
                           : find_program(handle) ? HIPRTC_ERROR_INVALID_INPUT
                                                  : HIPRTC_ERROR_INVALID_PROGRAM;
     hip_unlock();
@@ -314,15 +314,15 @@ static char *plain_expression(const char *text)
 
 static const struct expression *find_expression(const struct program *program, const char *text)
 {
-    const struct expression *found = NULL;
+    const struct expression *match = NULL;
     char *wanted = plain_expression(text);
-    for (size_t i = 0; i < program->expression_count && !found; i++) {
+    for (size_t i = 0; i < program->expression_count && !match; i++) {
         char *plain = plain_expression(program->expressions[i].text);
-        found = strcmp(plain, wanted) == 0 ? &program->expressions[i] : NULL;
+        match = strcmp(plain, wanted) == 0 ? &program->expressions[i] : NULL;
         hip_release(plain);
     }
     hip_release(wanted);
-    return found;
+    return match;
 }
 
 RTC_DEFINE(hiprtcAddNameExpression, (handle, text), hiprtcProgram handle, const char *text)
@@ -354,10 +354,10 @@ RTC_DEFINE(hiprtcGetLoweredName, (handle, text, lowered), hiprtcProgram handle, 
         return HIPRTC_ERROR_INVALID_PROGRAM;
     if (!program->compiled)
         return HIPRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION;
-    const struct expression *found = find_expression(program, text);
-    if (!found || !found->lowered)
+    const struct expression *expression = find_expression(program, text);
+    if (!expression || !expression->lowered)
         return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
-    *lowered = found->lowered;
+    *lowered = expression->lowered;
     return HIPRTC_SUCCESS;
 }
 

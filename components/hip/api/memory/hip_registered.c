@@ -116,12 +116,12 @@ static uint64_t end_of_pages(const struct range *range)
 /* `heddle run` has asked for the same addresses in every run. */
 static void check_layout(void)
 {
-    static bool said;
-    if (!said && !(personality(UINT32_MAX) & ADDR_NO_RANDOMIZE)) {
+    static bool has_warned;
+    if (!has_warned && !(personality(UINT32_MAX) & ADDR_NO_RANDOMIZE)) {
         hip_say("kernels use registered memory, whose addresses differ from run to run on this "
                 "system (personality() is refused); cycle counts may, too");
     }
-    said = true;
+    has_warned = true;
 }
 
 hipError_t hip_registered_map(uint64_t start, uint64_t size)
@@ -277,34 +277,34 @@ bool hip_registered_is_behind(void)
 }
 
 /* Writes what kernels have changed to the host and to `known`. */
-static hipError_t merge_changes(struct range *range, const char *found)
+static hipError_t merge_changes(struct range *range, const char *bytes)
 {
     char *host = (char *)(uintptr_t)range->start;
-    if (memcmp(found, range->known, range->size) == 0)
+    if (memcmp(bytes, range->known, range->size) == 0)
         return hipSuccess;
     hipError_t error = check_range(range, true);
     for (uint64_t i = 0; i < range->size && error == hipSuccess; i++)
-        if (found[i] != range->known[i])
-            host[i] = range->known[i] = found[i];
+        if (bytes[i] != range->known[i])
+            host[i] = range->known[i] = bytes[i];
     return error;
 }
 
 static hipError_t fetch_range(struct range *range)
 {
     uint64_t ticket = 0;
-    char *found = hip_allocate(range->size);
-    hipError_t error = transfer(range, 0, range->size, found, &ticket);
+    char *bytes = hip_allocate(range->size);
+    hipError_t error = transfer(range, 0, range->size, bytes, &ticket);
     if (error == hipSuccess)
         error = hip_wait_here(ticket);
     if (error == hipSuccess)
-        error = merge_changes(range, found);
-    hip_release(found);
+        error = merge_changes(range, bytes);
+    hip_release(bytes);
     return error;
 }
 
 hipError_t hip_registered_fetch(void)
 {
-    size_t kept = 0, running = 0;
+    size_t remaining = 0, running = 0;
     hipError_t error = hip.lost;
     for (size_t i = 0; i < registered.launch_count; i++)
         running += !hip_ticket_done(registered.launches[i]);
@@ -312,8 +312,8 @@ hipError_t hip_registered_fetch(void)
         return error; /* nothing new */
     for (size_t i = 0; i < registered.launch_count; i++)
         if (!hip_ticket_done(registered.launches[i]))
-            registered.launches[kept++] = registered.launches[i];
-    registered.launch_count = kept;
+            registered.launches[remaining++] = registered.launches[i];
+    registered.launch_count = remaining;
     for (size_t i = 0; i < registered.count && error == hipSuccess; i++)
         error = registered.ranges[i].fresh ? hipSuccess : fetch_range(&registered.ranges[i]);
     return error;

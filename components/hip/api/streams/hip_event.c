@@ -38,23 +38,23 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     const unsigned releases = flags & EVENT_RELEASES;
     if (!event || (flags & ~known) != 0 || (releases & (releases - 1)) != 0)
         return hipErrorInvalidValue;
-    struct event *made = hip_allocate(sizeof *made);
-    made->flags = flags;
-    made->device = hip_current_device();
-    made->number = hip_event_take_number();
-    *event = hip_handle_make(HIP_HANDLE_EVENT, made);
-    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = made->number, .flags = flags);
+    struct event *object = hip_allocate(sizeof *object);
+    object->flags = flags;
+    object->device = hip_current_device();
+    object->number = hip_event_take_number();
+    *event = hip_handle_make(HIP_HANDLE_EVENT, object);
+    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags);
     return hipSuccess;
 }
 
 HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
 {
-    struct event *found = find_event(event);
-    if (!found)
+    struct event *object = find_event(event);
+    if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = found->number);
+    HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = object->number);
     hip_handle_destroy(event);
-    hip_release(found);
+    hip_release(object);
     return hipSuccess;
 }
 
@@ -66,13 +66,13 @@ static bool event_fences(const struct event *event)
 
 HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream)
 {
-    struct event *found = find_event(event);
+    struct event *object = find_event(event);
     uint32_t queue = 0;
     int device = 0;
-    hipError_t error = found ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
+    hipError_t error = object ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
     uint64_t ticket = 0;
-    if (error == hipSuccess && found->device != device) {
-        hip_complain("the event belongs to device %d, the stream to device %d", found->device,
+    if (error == hipSuccess && object->device != device) {
+        hip_complain("the event belongs to device %d, the stream to device %d", object->device,
                      device);
         error = hipErrorInvalidHandle;
     }
@@ -81,16 +81,16 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
     if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
     if (error == hipSuccess) {
-        found = find_event(event); /* the wait may have released the lock */
+        object = find_event(event); /* the wait may have released the lock */
         enum driver_status status =
-            found ? hip.api->mark(queue, event_fences(found), &ticket) : DRIVER_INVALID_VALUE;
+            object ? hip.api->mark(queue, event_fences(object), &ticket) : DRIVER_INVALID_VALUE;
         hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
-        error = found ? hip_status(status) : hipErrorInvalidHandle;
+        error = object ? hip_status(status) : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
-        found->recorded = true;
-        found->ticket = ticket;
-        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = found->number,
+        object->recorded = true;
+        object->ticket = ticket;
+        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = object->number,
                    .stream = hip_stream_number(stream));
     }
     return error;
@@ -99,27 +99,27 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
 /* An event that was never recorded is done (HIP documentation of hipEventQuery). */
 HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
 {
-    const struct event *found = find_event(event);
-    if (!found)
+    const struct event *object = find_event(event);
+    if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     hipError_t error = hip_capture_ask(event);
     if (error != hipSuccess)
         return error;
-    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
-    return found->recorded ? hip_wait_ticket(found->ticket) : hipSuccess;
+    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number);
+    return object->recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
 }
 
 HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
 {
-    const struct event *found = find_event(event);
-    if (!found)
+    const struct event *object = find_event(event);
+    if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     hipError_t error = hip_capture_ask(event);
-    if (error != hipSuccess || !found->recorded)
+    if (error != hipSuccess || !object->recorded)
         return error;
-    struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
+    struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
-    error = hip_query_ticket(found->ticket);
+    error = hip_query_ticket(object->ticket);
     HIP_RECORD_ANSWER(line, error);
     return error;
 }
@@ -127,8 +127,8 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
 /* A program divides by what is next to 0 and prints "inf GB/s": the reason is said once. */
 static void say_timeless(void)
 {
-    static bool said;
-    if (hip.functional && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+    static bool has_warned;
+    if (hip.functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
         hip_complain("in functional mode kernels and copies take no time: what events measure, and "
                      "rates computed from it, mean nothing; run without '--mode functional' for "
                      "times");
@@ -160,29 +160,29 @@ HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds
 HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEvent_t event,
            unsigned flags)
 {
-    const struct event *found = find_event(event);
+    const struct event *object = find_event(event);
     uint32_t queue = 0;
     int device = 0;
-    hipError_t error = found && flags == 0 ? hip_stream_queue(stream, &queue, &device)
-                       : found             ? hipErrorInvalidValue
-                                           : hipErrorInvalidHandle;
+    hipError_t error = object && flags == 0 ? hip_stream_queue(stream, &queue, &device)
+                       : object             ? hipErrorInvalidValue
+                                            : hipErrorInvalidHandle;
     if (error == hipSuccess && hip_capture_wait(stream, event))
         return hipSuccess;
     if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
     bool begun = error == hipSuccess;
-    found = find_event(event); /* the wait may have released the lock */
-    if (!found)
+    object = find_event(event); /* the wait may have released the lock */
+    if (!object)
         error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
-                   .event = found->number);
+                   .event = object->number);
     }
-    if (error == hipSuccess && found->recorded)
-        error = hip_status(hip.api->wait_for(queue, found->ticket));
+    if (error == hipSuccess && object->recorded)
+        error = hip_status(hip.api->wait_for(queue, object->ticket));
     if (begun && !hip.orders_streams) {
         uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
-        if (error == hipSuccess && found->recorded)
+        if (error == hipSuccess && object->recorded)
             hip.api->last(queue, &ticket);
         hip_stream_note(stream, ticket);
     }

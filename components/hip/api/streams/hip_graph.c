@@ -156,12 +156,12 @@ static struct hip_graph *copy_graph(const struct hip_graph *graph)
 static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
                              const hipGraphNode_t *before, size_t count)
 {
-    const struct hip_graph *found = hip_graph_find(graph);
-    if (!node || !found || (count > 0 && !before))
+    const struct hip_graph *owner = hip_graph_find(graph);
+    if (!node || !owner || (count > 0 && !before))
         return hipErrorInvalidValue;
     for (size_t i = 0; i < count; i++) {
         const struct hip_node *earlier = hip_graph_find_node(before[i]);
-        if (!earlier || earlier->graph != found)
+        if (!earlier || earlier->graph != owner)
             return hipErrorInvalidValue;
     }
     return hipSuccess;
@@ -170,10 +170,10 @@ static hipError_t check_node(const hipGraphNode_t *node, hipGraph_t graph,
 static hipError_t add_action(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                              size_t count, const struct hip_action *action)
 {
-    struct hip_node *made = add_node(hip_graph_find(graph), action);
+    struct hip_node *node_object = add_node(hip_graph_find(graph), action);
     for (size_t i = 0; i < count; i++)
-        put_before(made, hip_graph_find_node(before[i]));
-    *node = made->handle;
+        put_before(node_object, hip_graph_find_node(before[i]));
+    *node = node_object->handle;
     return hipSuccess;
 }
 
@@ -286,15 +286,15 @@ hipError_t hip_action_of_host(const hipHostNodeParams *p, struct hip_action *act
 }
 
 /* Adds a node of the action, if that was made without an error. */
-static hipError_t add_made(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
-                           size_t count, hipError_t made, struct hip_action *action)
+static hipError_t add_if_good(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                              size_t count, hipError_t status, struct hip_action *action)
 {
     hipError_t error = check_node(node, graph, before, count);
-    if (error == hipSuccess && made == hipSuccess)
+    if (error == hipSuccess && status == hipSuccess)
         return add_action(node, graph, before, count, action);
-    if (made == hipSuccess)
+    if (status == hipSuccess)
         hip_graph_release_action(action);
-    return error != hipSuccess ? error : made;
+    return error != hipSuccess ? error : status;
 }
 
 #define ADD_NODE(define, make, kind, type)                                                         \
@@ -302,8 +302,8 @@ static hipError_t add_made(hipGraphNode_t *node, hipGraph_t graph, const hipGrap
            hipGraph_t graph, const hipGraphNode_t *before, size_t count, const type *p)            \
     {                                                                                              \
         struct hip_action action;                                                                  \
-        hipError_t made = make(p, &action);                                                        \
-        return add_made(node, graph, before, count, made, &action);                                \
+        hipError_t status = make(p, &action);                                                      \
+        return add_if_good(node, graph, before, count, status, &action);                           \
     }
 ADD_NODE(HIP_DEFINE, hip_action_of_kernel, Kernel, hipKernelNodeParams)
 ADD_NODE(HIP_DEFINE_ALWAYS, hip_action_of_copy, Memcpy, hipMemcpy3DParms)
@@ -322,15 +322,16 @@ hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
                                 const hipGraphNode_t *before, size_t count)
 {
     struct hip_action action = {.kind = HIP_ACTION_EMPTY};
-    HIP_API_ALWAYS(add_made(node, graph, before, count, hipSuccess, &action));
+    HIP_API_ALWAYS(add_if_good(node, graph, before, count, hipSuccess, &action));
 }
 
 static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
                             size_t count, hipEvent_t event, enum hip_action_kind kind)
 {
     struct hip_action action = {.kind = kind, .event = event};
-    hipError_t made = hip_handle_find(HIP_HANDLE_EVENT, event) ? hipSuccess : hipErrorInvalidValue;
-    return add_made(node, graph, before, count, made, &action);
+    hipError_t status =
+        hip_handle_find(HIP_HANDLE_EVENT, event) ? hipSuccess : hipErrorInvalidValue;
+    return add_if_good(node, graph, before, count, status, &action);
 }
 
 HIP_CALL_ALWAYS(hipGraphAddEventRecordNode,

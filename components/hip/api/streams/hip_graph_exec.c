@@ -63,14 +63,14 @@ static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, 
 {
     static const struct hip_action empty = {.kind = HIP_ACTION_EMPTY};
     bool child = node->action.kind == HIP_ACTION_GRAPH;
-    struct step made = {.node = node->handle,
+    struct step step = {.node = node->handle,
                         .action = hip_graph_copy_action(child ? &empty : &node->action),
                         .after = after,
                         .after_count = (uint32_t)count};
     for (size_t i = 0; i < count; i++)
         exec->steps[after[i]].followed = true;
     exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
-    exec->steps[exec->count++] = made;
+    exec->steps[exec->count++] = step;
 }
 
 /* An empty step behind all that were made since `first`. */
@@ -283,11 +283,12 @@ HIP_DEFINE_ALWAYS(hipGraphExecDestroy, (handle), hipGraphExec_t handle)
 
 /* ---- other parameters ---- */
 
-/* Takes the action in place of `old`, unless `made` is an error or it is of another kind. */
-static hipError_t change_action(struct hip_action *old, hipError_t made, struct hip_action *action)
+/* Takes the action in place of `old`, unless `status` is an error or it is of another kind. */
+static hipError_t change_action(struct hip_action *old, hipError_t status,
+                                struct hip_action *action)
 {
-    if (made != hipSuccess)
-        return made;
+    if (status != hipSuccess)
+        return status;
     if (!old || old->kind != action->kind) {
         hip_graph_release_action(action);
         return hipErrorInvalidValue;
@@ -297,10 +298,10 @@ static hipError_t change_action(struct hip_action *old, hipError_t made, struct 
     return hipSuccess;
 }
 
-static hipError_t change_node(hipGraphNode_t handle, hipError_t made, struct hip_action *action)
+static hipError_t change_node(hipGraphNode_t handle, hipError_t status, struct hip_action *action)
 {
     struct hip_node *node = hip_graph_find_node(handle);
-    return change_action(node ? &node->action : NULL, made, action);
+    return change_action(node ? &node->action : NULL, status, action);
 }
 
 static struct step *find_step(struct exec *exec, hipGraphNode_t node)
@@ -324,17 +325,17 @@ hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bo
     return hipSuccess;
 }
 
-static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipError_t made,
+static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipError_t status,
                               struct hip_action *action)
 {
     struct exec *exec = find_exec(handle);
     struct step *step = find_step(exec, node);
     struct hip_action *old = step ? &step->action : NULL;
-    if (old && exec->launches > 0 && made == hipSuccess) {
+    if (old && exec->launches > 0 && status == hipSuccess) {
         hip_graph_release_action(action);
         return hipErrorGraphExecUpdateFailure;
     }
-    return change_action(old, made, action);
+    return change_action(old, status, action);
 }
 
 /* The two functions that change parameters of a kind: of a node, and of a step. */
@@ -342,14 +343,14 @@ static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipErr
     static hipError_t set_##kind(hipGraphNode_t node, const type *p)                               \
     {                                                                                              \
         struct hip_action action;                                                                  \
-        hipError_t made = action_of(p, &action);                                                   \
-        return change_node(node, made, &action);                                                   \
+        hipError_t status = action_of(p, &action);                                                 \
+        return change_node(node, status, &action);                                                 \
     }                                                                                              \
     static hipError_t set_exec_##kind(hipGraphExec_t exec, hipGraphNode_t node, const type *p)     \
     {                                                                                              \
         struct hip_action action;                                                                  \
-        hipError_t made = action_of(p, &action);                                                   \
-        return change_step(exec, node, made, &action);                                             \
+        hipError_t status = action_of(p, &action);                                                 \
+        return change_step(exec, node, status, &action);                                           \
     }                                                                                              \
     HIP_CALL_BY(api, hipGraph##kind##NodeSetParams, (hipGraphNode_t node, const type *p),          \
                 set_##kind(node, p))
@@ -388,15 +389,15 @@ hipError_t hipGraphExecMemcpyNodeSetParams1D(hipGraphExec_t exec, hipGraphNode_t
 
 /* ---- another graph of the same shape ---- */
 
-/* Why the steps `made` of a graph cannot take the place of those of `exec`. */
-static hipGraphExecUpdateResult compare_steps(const struct exec *exec, const struct exec *made,
+/* Why the steps `update` of a graph cannot take the place of those of `exec`. */
+static hipGraphExecUpdateResult compare_steps(const struct exec *exec, const struct exec *update,
                                               hipGraphNode_t *wrong)
 {
-    if (exec->count != made->count)
+    if (exec->count != update->count)
         return hipGraphExecUpdateErrorTopologyChanged;
     for (size_t i = 0; i < exec->count; i++) {
-        if (exec->steps[i].action.kind != made->steps[i].action.kind) {
-            *wrong = made->steps[i].node;
+        if (exec->steps[i].action.kind != update->steps[i].action.kind) {
+            *wrong = update->steps[i].node;
             return hipGraphExecUpdateErrorNodeTypeChanged;
         }
     }
@@ -407,21 +408,21 @@ static hipGraphExecUpdateResult compare_steps(const struct exec *exec, const str
 HIP_DEFINE_ALWAYS(hipGraphExecUpdate, (handle, graph, wrong, result), hipGraphExec_t handle,
                   hipGraph_t graph, hipGraphNode_t *wrong, hipGraphExecUpdateResult *result)
 {
-    struct exec *exec = find_exec(handle), made = {.handle = NULL};
+    struct exec *exec = find_exec(handle), update = {.handle = NULL};
     if (!exec || !hip_graph_find(graph) || !wrong || !result)
         return hipErrorInvalidValue;
     *wrong = NULL;
-    *result = exec->launches > 0 || !add_steps(&made, hip_graph_find(graph), NULL)
+    *result = exec->launches > 0 || !add_steps(&update, hip_graph_find(graph), NULL)
                   ? hipGraphExecUpdateError
-                  : compare_steps(exec, &made, wrong);
-    for (size_t i = 0; i < made.count; i++) {
-        struct hip_action *action = &made.steps[i].action;
+                  : compare_steps(exec, &update, wrong);
+    for (size_t i = 0; i < update.count; i++) {
+        struct hip_action *action = &update.steps[i].action;
         if (*result == hipGraphExecUpdateSuccess)
             change_action(&exec->steps[i].action, hipSuccess, action);
         else
             hip_graph_release_action(action);
-        hip_release(made.steps[i].after);
+        hip_release(update.steps[i].after);
     }
-    hip_release(made.steps);
+    hip_release(update.steps);
     return *result == hipGraphExecUpdateSuccess ? hipSuccess : hipErrorGraphExecUpdateFailure;
 }

@@ -6,17 +6,17 @@
 static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *count, bool roots)
 {
     const struct hip_graph *graph = hip_graph_find(handle);
-    size_t found = 0;
+    size_t total = 0;
     if (!graph || !count)
         return hipErrorInvalidValue;
     for (const struct hip_node *n = graph->first; n; n = n->next) {
         if (roots && n->before_count > 0)
             continue;
-        if (nodes && found < *count)
-            nodes[found] = n->handle;
-        found++;
+        if (nodes && total < *count)
+            nodes[total] = n->handle;
+        total++;
     }
-    *count = nodes && *count < found ? *count : found;
+    *count = nodes && *count < total ? *count : total;
     return hipSuccess;
 }
 
@@ -47,18 +47,18 @@ HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
  * One of the two may not be wanted, and one node may be given. */
 struct edges {
     hipGraphNode_t *from, *to;
-    size_t room, found;
+    size_t room, total;
 };
 
 static void note_edge(struct edges *e, const struct hip_node *from, const struct hip_node *to)
 {
-    if (e->found < e->room) {
+    if (e->total < e->room) {
         if (e->from)
-            e->from[e->found] = from->handle;
+            e->from[e->total] = from->handle;
         if (e->to)
-            e->to[e->found] = to->handle;
+            e->to[e->total] = to->handle;
     }
-    e->found++;
+    e->total++;
 }
 
 static hipError_t list_edges(const struct hip_graph *graph, const struct hip_node *before,
@@ -72,7 +72,7 @@ static hipError_t list_edges(const struct hip_graph *graph, const struct hip_nod
         for (size_t i = 0; i < n->before_count; i++)
             if ((!before || before == n->before[i]) && (!behind || behind == n))
                 note_edge(&e, n->before[i], n);
-    *count = e.room && e.room < e.found ? e.room : e.found;
+    *count = e.room && e.room < e.total ? e.room : e.total;
     return hipSuccess;
 }
 
@@ -85,15 +85,15 @@ HIP_DEFINE_ALWAYS(hipGraphGetEdges, (graph, from, to, count), hipGraph_t graph,
 HIP_DEFINE_ALWAYS(hipGraphNodeGetDependencies, (node, before, count), hipGraphNode_t node,
                   hipGraphNode_t *before, size_t *count)
 {
-    const struct hip_node *found = hip_graph_find_node(node);
-    return list_edges(found ? found->graph : NULL, NULL, found, before, NULL, count);
+    const struct hip_node *object = hip_graph_find_node(node);
+    return list_edges(object ? object->graph : NULL, NULL, object, before, NULL, count);
 }
 
 HIP_DEFINE_ALWAYS(hipGraphNodeGetDependentNodes, (node, behind, count), hipGraphNode_t node,
                   hipGraphNode_t *behind, size_t *count)
 {
-    const struct hip_node *found = hip_graph_find_node(node);
-    return list_edges(found ? found->graph : NULL, found, NULL, NULL, behind, count);
+    const struct hip_node *object = hip_graph_find_node(node);
+    return list_edges(object ? object->graph : NULL, object, NULL, NULL, behind, count);
 }
 
 /* ---- what nodes do ---- */

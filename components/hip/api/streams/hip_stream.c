@@ -82,15 +82,15 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
                       "creating a stream");
     if (error != hipSuccess)
         return error;
-    struct stream *made = hip_allocate(sizeof *made);
-    *made = (struct stream){.next = streams,
-                            .device = hip_current_device(),
-                            .priority = priority,
-                            .flags = flags,
-                            .queue = queue,
-                            .number = hip_stream_take_number()};
-    streams = made;
-    *stream = made;
+    struct stream *object = hip_allocate(sizeof *object);
+    *object = (struct stream){.next = streams,
+                              .device = hip_current_device(),
+                              .priority = priority,
+                              .flags = flags,
+                              .queue = queue,
+                              .number = hip_stream_take_number()};
+    streams = object;
+    *stream = object;
     return hipSuccess;
 }
 
@@ -140,19 +140,19 @@ static struct stream *find_stream(hipStream_t stream)
 
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
 {
-    const struct stream *found = find_stream(stream);
-    if (!found)
+    const struct stream *object = find_stream(stream);
+    if (!object)
         return hipErrorInvalidHandle;
-    *queue = found->queue;
-    *device = found->device;
+    *queue = object->queue;
+    *device = object->device;
     return hipSuccess;
 }
 
 uint32_t hip_stream_number(hipStream_t stream)
 {
-    const struct stream *found =
+    const struct stream *object =
         is_null_stream(stream) || stream == hipStreamPerThread ? NULL : find_stream(stream);
-    return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : found ? found->number : 0;
+    return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : object ? object->number : 0;
 }
 
 static bool is_blocking(const struct stream *stream)
@@ -188,12 +188,12 @@ static hipError_t order_null(uint32_t queue, int device)
 static hipError_t wait_for_rules(hipStream_t stream, enum driver_stream_call call)
 {
     for (;;) {
-        const struct stream *found = find_stream(stream);
+        const struct stream *object = find_stream(stream);
         uint64_t blocker = 0;
-        if (!found)
+        if (!object)
             return hipErrorInvalidHandle; /* destroyed while we waited */
         enum driver_status status =
-            hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
+            hip.api->call_begin(object->queue, call, is_null_stream(stream), &blocker);
         if (status != DRIVER_NOT_READY)
             return hip_status(status);
         if (hip_ticket_done(blocker)) {
@@ -214,40 +214,40 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
         hip_doing(before);
         return error;
     }
-    struct stream *found = find_stream(stream);
-    if (!found)
+    struct stream *object = find_stream(stream);
+    if (!object)
         return hipErrorInvalidHandle;
     if (is_null_stream(stream))
-        return order_null(found->queue, found->device);
-    return is_blocking(found)
-               ? meet_queue(found->queue, hip.devices[found->device].queue, &found->null_met)
+        return order_null(object->queue, object->device);
+    return is_blocking(object)
+               ? meet_queue(object->queue, hip.devices[object->device].queue, &object->null_met)
                : hipSuccess;
 }
 
 void hip_stream_note(hipStream_t stream, uint64_t ticket)
 {
-    const struct stream *found = hip.orders_streams ? NULL : find_stream(stream);
-    if (found)
-        hip.api->call_end(found->queue, ticket);
+    const struct stream *object = hip.orders_streams ? NULL : find_stream(stream);
+    if (object)
+        hip.api->call_end(object->queue, ticket);
     if (ticket != 0)
         hip_turns_progress();
 }
 
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
-    const struct stream *found = find_stream(stream);
+    const struct stream *object = find_stream(stream);
     uint64_t met = 0;
-    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
-        return found ? hipSuccess : hipErrorInvalidHandle;
-    hipError_t error = meet_queue(found->queue, hip.devices[device].queue, &met);
-    return error == hipSuccess ? order_null(found->queue, device) : error;
+    if (!object || !is_null_stream(stream) || object->device == device || !hip.orders_streams)
+        return object ? hipSuccess : hipErrorInvalidHandle;
+    hipError_t error = meet_queue(object->queue, hip.devices[device].queue, &met);
+    return error == hipSuccess ? order_null(object->queue, device) : error;
 }
 
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
 {
-    const struct stream *found = find_stream(stream);
-    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams)
-        return found ? hipSuccess : hipErrorInvalidHandle;
+    const struct stream *object = find_stream(stream);
+    if (!object || !is_null_stream(stream) || object->device == device || !hip.orders_streams)
+        return object ? hipSuccess : hipErrorInvalidHandle;
     return hip_status_of(hip.api->wait_for(hip.devices[device].queue, ticket),
                          "waiting for another device");
 }
@@ -306,11 +306,11 @@ hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket))
 /* The null stream stands for the blocking ones, too. */
 hipError_t hip_stream_wait(hipStream_t stream)
 {
-    const struct stream *found = find_stream(stream);
-    if (!found)
+    const struct stream *object = find_stream(stream);
+    if (!object)
         return hipErrorInvalidHandle;
     HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
-    return wait_for_tickets(tickets_of(found), hip_wait_ticket);
+    return wait_for_tickets(tickets_of(object), hip_wait_ticket);
 }
 
 hipError_t hip_query_ticket(uint64_t ticket)
@@ -329,13 +329,13 @@ hipError_t hip_query_ticket(uint64_t ticket)
 
 static hipError_t query_stream(hipStream_t stream)
 {
-    const struct stream *found = find_stream(stream);
-    if (!found)
+    const struct stream *object = find_stream(stream);
+    if (!object)
         return hipErrorInvalidHandle;
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
     size_t line = hip.recording ? hip_recorder.call(&call) : 0;
-    struct tickets tickets = tickets_of(found);
+    struct tickets tickets = tickets_of(object);
     hip_host_memory_waited();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
@@ -351,25 +351,25 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
 {
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
         return hipErrorInvalidValue;
-    struct stream *made = NULL;
-    hipError_t error = make_stream(&made, flags,
+    struct stream *object = NULL;
+    hipError_t error = make_stream(&object, flags,
                                    priority < PRIORITY_HIGH  ? PRIORITY_HIGH
                                    : priority > PRIORITY_LOW ? PRIORITY_LOW
                                                              : priority);
     if (error == hipSuccess) {
-        *stream = made->handle = hip_handle_make(HIP_HANDLE_STREAM, made);
-        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = made->number, .flags = flags);
+        *stream = object->handle = hip_handle_make(HIP_HANDLE_STREAM, object);
+        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags);
     }
     return error;
 }
 
 HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
 {
-    struct stream *found = find_stream(stream);
-    if (!found || is_null_stream(stream) || stream == hipStreamPerThread)
+    struct stream *object = find_stream(stream);
+    if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
-    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
-    forget_stream(found);
+    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = object->number);
+    forget_stream(object);
     reap();
     return hipSuccess;
 }
@@ -386,19 +386,19 @@ void hip_drop_stream(hipStream_t stream)
 
 HIP_DEFINE_ALWAYS(hipStreamGetFlags, (stream, flags), hipStream_t stream, unsigned *flags)
 {
-    const struct stream *found = find_stream(stream);
-    if (!found || !flags)
-        return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
-    *flags = found->flags;
+    const struct stream *object = find_stream(stream);
+    if (!object || !flags)
+        return object ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    *flags = object->flags;
     return hipSuccess;
 }
 
 HIP_DEFINE_ALWAYS(hipStreamGetPriority, (stream, priority), hipStream_t stream, int *priority)
 {
-    const struct stream *found = find_stream(stream);
-    if (!found || !priority)
-        return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
-    *priority = found->priority;
+    const struct stream *object = find_stream(stream);
+    if (!object || !priority)
+        return object ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    *priority = object->priority;
     return hipSuccess;
 }
 
@@ -452,8 +452,8 @@ HIP_CALL(hipStreamQuery, (hipStream_t stream),
 static int stream_device(hipStream_t stream)
 {
     hipError_t error = hip_enter("hipGetStreamDeviceId");
-    const struct stream *found = error == hipSuccess ? find_stream(stream) : NULL;
-    int device = found ? found->device : -1;
+    const struct stream *object = error == hipSuccess ? find_stream(stream) : NULL;
+    int device = object ? object->device : -1;
     hip_leave(error);
     return device;
 }

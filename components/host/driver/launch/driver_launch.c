@@ -231,7 +231,7 @@ static enum driver_status launch_check_all(const struct driver *d, uint32_t queu
 
 /* A part of a launch that is being made into a command. */
 struct launch_part {
-    const struct driver_launch *asked;
+    const struct driver_launch *launch;
     uint64_t code; /* launch_code() */
     uint32_t queue, gpu;
     uint32_t arguments; /* their offset behind the packet */
@@ -248,7 +248,7 @@ static struct launch_part part_of(const struct driver *d, uint32_t queue,
     struct aql_descriptor descriptor;
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
     struct launch_part p = {
-        .asked = l, .code = launch_code(d, queue, l), .queue = queue, .gpu = q->device};
+        .launch = l, .code = launch_code(d, queue, l), .queue = queue, .gpu = q->device};
     p.align = l->kernarg_align > ARGUMENTS_ALIGN ? l->kernarg_align : ARGUMENTS_ALIGN;
     p.arguments = sizeof(struct aql_packet)
                   + (descriptor.properties & DESCRIPTOR_QUEUE_POINTER ? AQL_QUEUE_BYTES : 0);
@@ -279,7 +279,7 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
         return status;
     memcpy(&descriptor, k->descriptor, sizeof descriptor);
     k->user = driver_queue_at(d, p->queue)->user;
-    if (k->groups != launch_groups(p->asked)
+    if (k->groups != launch_groups(p->launch)
         || k->object + (uint64_t)descriptor.entry_offset != k->entry
         || k->object % DESCRIPTOR_ALIGN) {
         k->own_descriptor = (uint16_t)p->arguments;
@@ -291,7 +291,7 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
 /* Decides where the arguments lie behind the packet. */
 static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
 {
-    const struct driver_launch *l = p->asked;
+    const struct driver_launch *l = p->launch;
     const struct driver_ring *r = argument_ring_seen(d, p->gpu, p->command.pid);
     if (p->align & (p->align - 1) || p->align > r->bytes)
         return driver_fail(DRIVER_INVALID_VALUE, "arguments aligned to %u (kernel '%s')", p->align,
@@ -305,12 +305,12 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
 }
 
 /* What the launch asks for, or else what the driver's parameters say. */
-static unsigned launch_scope(uint8_t asked, unsigned otherwise)
+static unsigned launch_scope(uint8_t scope, unsigned otherwise)
 {
     static const unsigned scopes[] = {[DRIVER_SCOPE_NONE] = AQL_SCOPE_NONE,
                                       [DRIVER_SCOPE_AGENT] = AQL_SCOPE_AGENT,
                                       [DRIVER_SCOPE_SYSTEM] = AQL_SCOPE_SYSTEM};
-    return asked == DRIVER_SCOPE_DEFAULT ? otherwise : scopes[asked];
+    return scope == DRIVER_SCOPE_DEFAULT ? otherwise : scopes[scope];
 }
 
 /* The fences of a launch on the device, as bits of its packet's header. */
@@ -332,7 +332,7 @@ static uint16_t launch_scopes(const struct driver *d, const struct driver_device
 
 static void part_make_packet(struct driver *d, struct launch_part *p)
 {
-    const struct driver_launch *l = p->asked;
+    const struct driver_launch *l = p->launch;
     struct command_launch *k = &p->command.launch;
     k->packet =
         (struct aql_packet){.header = AQL_DISPATCH | launch_scopes(d, &d->device[p->gpu], l),
@@ -358,7 +358,7 @@ static enum driver_status enqueue_code(struct driver *d, const struct launch_par
     const struct code_module *m = code_find(p->code);
     if (driver_params(d)->staging != DRIVER_STAGING_ALWAYS || !x || !m)
         return DRIVER_OK;
-    uint64_t distance = p->command.launch.entry - p->asked->entry;
+    uint64_t distance = p->command.launch.entry - p->launch->entry;
     return enqueue_move(d, p->queue, DRIVER_WRITE, false,
                         (char *)m->bytes + (x->start - m->address), x->start + distance,
                         x->end - x->start, NULL);
@@ -367,7 +367,7 @@ static enum driver_status enqueue_code(struct driver *d, const struct launch_par
 /* Enqueues the command, with its packet and arguments in the ring. */
 static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, uint64_t *ticket)
 {
-    const struct driver_launch *l = p->asked;
+    const struct driver_launch *l = p->launch;
     struct driver_command *k = &p->command;
     enum driver_status status =
         launch_take_piece(d, p->gpu, l, k, p->queue, p->arguments, p->align);

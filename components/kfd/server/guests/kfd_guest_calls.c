@@ -114,9 +114,9 @@ static enum driver_status set_window(uint64_t base, uint64_t size)
                        "process");
 }
 
-static enum driver_status find_memory(uint64_t name, struct driver_allocation *found)
+static enum driver_status find_memory(uint64_t name, struct driver_allocation *allocation)
 {
-    return kfd.api->find(name, found) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
+    return kfd.api->find(name, allocation) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
 }
 
 static enum driver_status give_name(uint32_t device, uint64_t address, uint64_t *name)
@@ -144,15 +144,15 @@ static enum driver_status set_peer(struct kfd_guest *g, uint32_t gpu, uint32_t p
 static enum driver_status context_create(struct kfd_guest *g, struct kfd_reply *reply,
                                          uint32_t like, uint32_t process)
 {
-    uint32_t made = 0;
+    uint32_t context = 0;
     if (g->context_count == sizeof g->contexts / sizeof g->contexts[0])
         return refuse_call("a process has made too many contexts on a shared machine");
-    enum driver_status status = kfd.api->context_create(like, process, &made);
+    enum driver_status status = kfd.api->context_create(like, process, &context);
     if (status == DRIVER_OK)
-        status = kfd.api->contain(made);
+        status = kfd.api->contain(context);
     if (status == DRIVER_OK)
-        g->contexts[g->context_count++] = made;
-    reply->word[0] = made;
+        g->contexts[g->context_count++] = context;
+    reply->word[0] = context;
     return status;
 }
 
@@ -353,21 +353,21 @@ enum kfd_guest_kind kfd_guest_kind_of(uint32_t name)
     return calls[name].kind;
 }
 
-static struct kfd_guest *current; /* whose progress the driver has; NULL: it has none's */
+static struct kfd_guest *guest_in_turn; /* whose progress the driver has; NULL: it has none's */
 
 static void switch_to(struct kfd_guest *g)
 {
-    if (current == g)
+    if (guest_in_turn == g)
         return;
     uint64_t before = kfd.api->switch_program(g->progress);
-    if (current)
-        current->progress = before;
-    current = g;
+    if (guest_in_turn)
+        guest_in_turn->progress = before;
+    guest_in_turn = g;
 }
 
 void kfd_guest_calls_forget(const struct kfd_guest *g)
 {
-    current = current == g ? NULL : current;
+    guest_in_turn = guest_in_turn == g ? NULL : guest_in_turn;
 }
 
 enum driver_status kfd_guest_do(struct kfd_connection *c)

@@ -334,7 +334,7 @@ bool kfd_sdma_begin(struct kfd_queue *q)
 }
 
 /* Does a packet among those from `start` on send an interrupt? */
-static bool interrupts(const struct kfd_queue *q, uint64_t start)
+static bool packet_interrupts(const struct kfd_queue *q, uint64_t start)
 {
     struct sdma_packet p;
     while (start < q->announced && !read_packet(q, false, start, q->announced - start, &p)) {
@@ -355,5 +355,5 @@ bool kfd_sdma_rung(struct kfd_queue *q, uint64_t value)
         return false;
     }
     q->announced = announced;
-    return !interrupts(q, before) || announced - q->next > q->sdma.ring_bytes / 2;
+    return !packet_interrupts(q, before) || announced - q->next > q->sdma.ring_bytes / 2;
 }

@@ -312,7 +312,7 @@ static void write_offsets(struct flow *f, const struct rows *r, uint32_t first_p
 }
 
 /* Does a block begin at the operation, with the register in use? */
-static bool enters(const struct flow *f, uint32_t op, uint32_t n)
+static bool enters_block(const struct flow *f, uint32_t op, uint32_t n)
 {
     for (uint32_t i = 0; i < f->block_count; i++)
         if (f->block[i].first == op)
@@ -333,7 +333,7 @@ static void keep_names(const struct flow *f, const struct rows *r, struct warp_f
         if (live->first == UINT32_MAX)
             continue;
         function->named[i].at = offset_of(r, (uint8_t)bank, n);
-        function->named[i].enters = enters(f, live->first, all);
+        function->named[i].enters = enters_block(f, live->first, all);
         function->named[i].first += f->b->first_op;
         function->named[i].last += f->b->first_op;
     }

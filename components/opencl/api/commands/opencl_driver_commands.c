@@ -12,14 +12,14 @@ static struct {
     uint32_t count;
 } streams;
 
-static bool records(void)
+static bool records_calls(void)
 {
     return opencl.hip->recording();
 }
 
 static void note_call(const struct api_trace_call *call)
 {
-    if (records())
+    if (records_calls())
         opencl.hip->recorder->call(call);
 }
 
@@ -49,7 +49,7 @@ hipError_t opencl_driver_allocate(int number, uint64_t size, uint64_t *address)
 {
     hipError_t error =
         opencl.hip->allocate_device(number, size, OPENCL_ALIGN, HIP_DEVICE_MEMORY, address);
-    if (error == hipSuccess && records()) {
+    if (error == hipSuccess && records_calls()) {
         struct api_trace_call call = {.kind = API_TRACE_MALLOC, .size = size};
         note_device(number);
         opencl.hip->recorder->call_to(&call, *address);
@@ -61,7 +61,7 @@ hipError_t opencl_driver_allocate(int number, uint64_t size, uint64_t *address)
 hipError_t opencl_driver_release(uint64_t address)
 {
     struct api_trace_call call = {.kind = API_TRACE_FREE};
-    if (records())
+    if (records_calls())
         opencl.hip->recorder->call_to(&call, address);
     return opencl.hip->release_device(address);
 }
@@ -92,7 +92,7 @@ cl_int opencl_driver_make_lane(int number, uint32_t *lane)
 {
     cl_int error =
         opencl_status(opencl.api->queue_create(opencl.hip->device_number(number), 0, lane));
-    if (error == CL_SUCCESS && records())
+    if (error == CL_SUCCESS && records_calls())
         note_lane(number, *lane);
     return error;
 }
@@ -107,9 +107,9 @@ void opencl_driver_end_lane(uint32_t lane)
 
 static bool begin_copy(const struct hip_recorded_copy *copy, size_t *line)
 {
-    if (records())
+    if (records_calls())
         *line = opencl.hip->recorder->copy(copy);
-    return records();
+    return records_calls();
 }
 
 cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struct hip_use uses[2],
@@ -195,7 +195,7 @@ cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint3
                                   .size = count,
                                   .stream = stream_of(lane)};
     memcpy(&call.value, pattern, width);
-    if (records())
+    if (records_calls())
         opencl.hip->recorder->call_to(&call, to);
     return opencl_status(opencl.api->fill(lane, to, pattern, width, count, ticket));
 }
@@ -221,11 +221,11 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
                                         uint64_t *ticket)
 {
     const struct hip_recorder *recorder = opencl.hip->recorder;
-    const char *why = records() ? unspeakable(launch, geometry, prints) : NULL;
+    const char *why = records_calls() ? unspeakable(launch, geometry, prints) : NULL;
     size_t line = 0;
     if (why)
         recorder->refuse(why);
-    bool noted = records();
+    bool noted = records_calls();
     if (noted) {
         struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
                                       .shared_bytes = geometry->dynamic_lds_bytes,
@@ -264,7 +264,7 @@ static void end_event(uint32_t number)
 /* A command whose event the program does not have is waited for with all that its lane has got. */
 cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket)
 {
-    if (records()) {
+    if (records_calls()) {
         uint32_t own = number == 0 ? make_event(other) : 0;
         NOTE(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = stream_of(lane),
              .event = number ? number : own);
@@ -285,7 +285,7 @@ cl_int opencl_driver_drain(uint32_t lane)
 
 void opencl_driver_note_event(struct opencl_event *event)
 {
-    if (records() && event->is_named)
+    if (records_calls() && event->is_named)
         event->recorded = make_event(event->lane);
 }
 

@@ -63,7 +63,7 @@ static cl_int get_platform_info(cl_platform_id handle, cl_platform_info what,
 OPENCL_EXPORTED
 OPENCL_QUERY(clGetPlatformInfo, cl_platform_id, cl_platform_info, get_platform_info);
 
-static bool matches(cl_device_type type)
+static bool type_matches(cl_device_type type)
 {
     return (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
 }
@@ -79,7 +79,7 @@ static cl_int get_devices(cl_platform_id platform, cl_device_type type, cl_uint 
         return CL_INVALID_DEVICE_TYPE;
     if ((entries == 0 && devices) || (!devices && !count))
         return CL_INVALID_VALUE;
-    if (!matches(type))
+    if (!type_matches(type))
         return CL_DEVICE_NOT_FOUND;
     cl_uint there = type == CL_DEVICE_TYPE_DEFAULT ? 1 : opencl.device_count;
     for (cl_uint i = 0; devices && i < there && i < entries; i++)

@@ -37,7 +37,8 @@ static const struct opencl_channel_type types[] = {
 enum { ORDERS = sizeof orders / sizeof orders[0], TYPES = sizeof types / sizeof types[0] };
 
 /* Which types go with an order. */
-static bool fit(const struct opencl_channel_order *order, const struct opencl_channel_type *type)
+static bool order_fits_type(const struct opencl_channel_order *order,
+                            const struct opencl_channel_type *type)
 {
     switch (order->name) {
     case CL_RGB:
@@ -70,7 +71,7 @@ cl_int opencl_image_set_format(struct opencl_image *image, const cl_image_format
             image->channel = &types[i];
     if (!image->order || !image->channel)
         return CL_IMAGE_FORMAT_NOT_SUPPORTED;
-    if (!fit(image->order, image->channel))
+    if (!order_fits_type(image->order, image->channel))
         return CL_INVALID_IMAGE_FORMAT_DESCRIPTOR;
     image->format = *format;
     image->bytes =
@@ -168,7 +169,7 @@ static cl_int get_formats(cl_context context, cl_mem_flags flags, cl_mem_object_
         return CL_INVALID_VALUE;
     for (int o = 0; o < ORDERS; o++)
         for (int t = 0; t < TYPES; t++) {
-            if (!fit(&orders[o], &types[t]))
+            if (!order_fits_type(&orders[o], &types[t]))
                 continue;
             if (formats && found < entries)
                 formats[found] = (cl_image_format){orders[o].name, types[t].name};

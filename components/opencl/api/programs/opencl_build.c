@@ -225,12 +225,12 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
     for (cl_uint i = 0; list && i < count && *error == CL_SUCCESS; i++)
         if (opencl_context_place(context, devices[i]) < 0)
             *error = CL_INVALID_DEVICE;
-    struct opencl_program *made =
+    struct opencl_program *linked =
         *error != CL_SUCCESS ? NULL
         : list               ? opencl_program_make(context, devices, count)
                : opencl_program_make(context, context->devices, context->device_count);
-    for (uint32_t i = 0; made && i < made->build_count && *error == CL_SUCCESS; i++) {
-        struct opencl_build *build = &made->builds[i];
+    for (uint32_t i = 0; linked && i < linked->build_count && *error == CL_SUCCESS; i++) {
+        struct opencl_build *build = &linked->builds[i];
         struct opencl_built built = {0};
         struct opencl_text *objects = objects_of(input_count, programs, build->device);
         if (!objects) {
@@ -244,11 +244,11 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
         free(objects);
     }
     free(devices);
-    if (made && *error != CL_SUCCESS && *error != CL_LINK_PROGRAM_FAILURE) {
-        opencl_release(OPENCL_PROGRAM, made->object.handle);
+    if (linked && *error != CL_SUCCESS && *error != CL_LINK_PROGRAM_FAILURE) {
+        opencl_release(OPENCL_PROGRAM, linked->object.handle);
         return NULL;
     }
-    return made ? made->object.handle : NULL;
+    return linked ? linked->object.handle : NULL;
 }
 
 cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -257,15 +257,15 @@ cl_program CL_API_CALL clLinkProgram(cl_context context, cl_uint count, const cl
                                      cl_int *errcode_ret)
 {
     cl_int error = opencl_enter("clLinkProgram");
-    cl_program made = NULL;
+    cl_program linked = NULL;
     if (error == CL_SUCCESS && !call && data)
         error = CL_INVALID_VALUE;
     else if (error == CL_SUCCESS)
-        made = link_program(context, count, devices, options, input_count, programs, &error);
+        linked = link_program(context, count, devices, options, input_count, programs, &error);
     opencl_leave(error);
     if (errcode_ret)
         *errcode_ret = error;
-    if (call && made)
-        call(made, data);
-    return made;
+    if (call && linked)
+        call(linked, data);
+    return linked;
 }

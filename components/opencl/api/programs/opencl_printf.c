@@ -50,18 +50,18 @@ cl_int opencl_printf_prepare(int number, uint32_t lane, uint64_t *buffer)
 cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_facts *formats,
                             struct opencl_object *owner, uint64_t *ticket)
 {
-    struct output *made = opencl_allocate(sizeof *made);
-    made->address = buffer;
-    made->formats = formats;
-    made->owner = owner;
+    struct output *output = opencl_allocate(sizeof *output);
+    output->address = buffer;
+    output->formats = formats;
+    output->owner = owner;
     opencl_hold(owner);
     struct output **end = &outputs;
     while (*end)
         end = &(*end)->next;
-    *end = made;
+    *end = output;
     cl_int error =
-        opencl_status(opencl.api->read(lane, made->bytes, buffer, sizeof made->bytes, ticket));
-    made->ticket = *ticket;
+        opencl_status(opencl.api->read(lane, output->bytes, buffer, sizeof output->bytes, ticket));
+    output->ticket = *ticket;
     return error;
 }
 

@@ -106,7 +106,7 @@ static struct opencl_event *make_event(const struct opencl_enqueue *how, struct 
 
 /* The error of a command that the call's wait list names ends the command; that of an earlier
  * command of the queue does not. */
-static bool failed(const struct opencl_event *event)
+static bool event_failed(const struct opencl_event *event)
 {
     for (uint32_t i = 0; i < event->listed; i++)
         if (event->waits[i]->state < 0)
@@ -172,7 +172,8 @@ static void drop_waits(struct opencl_event *event)
 static cl_int issue_event(struct opencl_event *event)
 {
     event->submitted_ps = opencl.api->now();
-    cl_int error = failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run_event(event);
+    cl_int error =
+        event_failed(event) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : run_event(event);
     event->state = error == CL_SUCCESS ? CL_SUBMITTED : error;
     drop_waits(event);
     opencl.hip->turns_progress();

@@ -37,8 +37,8 @@ bool itrace_gap_found(struct itrace *t, enum itrace_gap gap, uint64_t line, cons
     bool first = t->gaps.count[gap]++ == 0;
     bool refused = t->options.demand == ITRACE_GAPS_REFUSED;
     va_list args;
-    bool told = first || gap == ITRACE_GAP_HEADER;
-    if (t->options.demand == ITRACE_GAPS_COUNTED || (!refused && !told))
+    bool is_reported = first || gap == ITRACE_GAP_HEADER;
+    if (t->options.demand == ITRACE_GAPS_COUNTED || (!refused && !is_reported))
         return true;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -51,7 +51,7 @@ bool itrace_gap_found(struct itrace *t, enum itrace_gap gap, uint64_t line, cons
     return !refused;
 }
 
-static unsigned *said(struct itrace *t)
+static unsigned *known_oddities(struct itrace *t)
 {
     return t->options.said ? t->options.said : &t->said;
 }
@@ -61,9 +61,9 @@ void itrace_odd(struct itrace *t, enum itrace_oddity oddity, uint64_t line, cons
     char text[300];
     va_list args;
     bool tells = t->options.demand != ITRACE_GAPS_COUNTED || oddity == ITRACE_ODD_END;
-    if (!tells || *said(t) & (unsigned)oddity)
+    if (!tells || *known_oddities(t) & (unsigned)oddity)
         return;
-    *said(t) |= (unsigned)oddity;
+    *known_oddities(t) |= (unsigned)oddity;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
@@ -157,12 +157,12 @@ static bool knows_windows(struct itrace *t, const struct itrace_inst *inst)
 /* Numbers that no register has, in an instruction that comes for the first time. */
 static void find_garbage(struct itrace *t, const struct itrace_inst *inst)
 {
-    bool found = false;
+    bool has_none = false;
     for (unsigned i = 0; i < inst->destination_count; i++)
-        found = found || inst->destinations[i] == SASS_NO_REGISTER;
+        has_none = has_none || inst->destinations[i] == SASS_NO_REGISTER;
     for (unsigned i = 0; i < inst->source_count; i++)
-        found = found || inst->sources[i] == SASS_NO_REGISTER;
-    if (found)
+        has_none = has_none || inst->sources[i] == SASS_NO_REGISTER;
+    if (has_none)
         itrace_odd(t, ITRACE_ODD_REGISTER, t->input.line,
                    "'%s' at PC %04" PRIx32 " has a register above R255: the tracer took something "
                    "else for a register; nothing waits for such ones",
@@ -226,7 +226,7 @@ static bool take_shared(struct itrace *t, const struct itrace_step *step)
 /* Lanes at address 0 of global memory, where no card has any. */
 static void find_zero(struct itrace *t, const struct itrace_step *step)
 {
-    if (*said(t) & ITRACE_ODD_ADDRESS)
+    if (*known_oddities(t) & ITRACE_ODD_ADDRESS)
         return;
     for (unsigned i = 0; i < step->count; i++)
         if (step->address[i] == 0)

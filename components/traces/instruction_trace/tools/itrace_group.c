@@ -127,7 +127,7 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at; /* as they came */
 }
 
-static bool same(const struct raw_line *a, const struct raw_line *b, unsigned count)
+static bool same_beginning(const struct raw_line *a, const struct raw_line *b, unsigned count)
 {
     return memcmp(a->place, b->place, count * sizeof a->place[0]) == 0;
 }
@@ -149,8 +149,8 @@ static void write_grouped(const struct group *g, FILE *out)
 {
     for (size_t first = 0, end; first < g->count; first = end) {
         const struct raw_line *l = &g->lines[first];
-        bool begins = !first || !same(l, l - 1, 3);
-        for (end = first; end < g->count && same(l, &g->lines[end], 4);)
+        bool begins = !first || !same_beginning(l, l - 1, 3);
+        for (end = first; end < g->count && same_beginning(l, &g->lines[end], 4);)
             end++;
         if (begins) {
             fprintf(out, "#BEGIN_TB\n\nthread block = %" PRIu32 ",%" PRIu32 ",%" PRIu32 "\n",
@@ -158,7 +158,7 @@ static void write_grouped(const struct group *g, FILE *out)
             g->result->blocks++;
         }
         write_warp(g, out, first, end);
-        if (end == g->count || !same(l, &g->lines[end], 3))
+        if (end == g->count || !same_beginning(l, &g->lines[end], 3))
             fputs("\n#END_TB\n\n", out);
     }
 }
