@@ -61,7 +61,7 @@ static const struct {
      0, "hip", ""},
     {"\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" --max-cycles 8", 6, "", ""},
     {"\"$HEDDLE\" stats /nowhere.json", 1, "", "cannot read '/nowhere.json'"},
-    {"\"$HEDDLE\" stats \"$FIXTURE/weave.heddle\"", 1, "", "weave.heddle' is no JSON"},
+    {"\"$HEDDLE\" stats \"$FIXTURE/weave.heddle\"", 1, "", "weave.heddle' is not JSON"},
     {"echo '7e000280 bf810000' | \"$HEDDLE\" disasm --mcpu gfx803 -", 0, "v_mov_b32", ""},
     {"echo '7e000280' | \"$HEDDLE\" disasm", 1, "", "add --mcpu"},
     {"echo '7e000280' | \"$HEDDLE\" disasm --mcpu gfx999", 1, "", "gfx803 gfx900 gfx906 gfx908"},
