@@ -66,7 +66,7 @@ static bool want_launch(const char *text)
     uint64_t number = strtoull(text, &end, 10);
     *w = (struct wanted){.number = number};
     if (*end || end == text)
-        w->name = grow_checked(strdup(text), "a name of --record-kernel");
+        w->name = grow_checked(strdup(text), "a list of launches");
     return true;
 }
 
