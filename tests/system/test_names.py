@@ -91,7 +91,11 @@ def stubs(folder, header):
     """What an author would write for a component or part."""
     text = header.read_text()
     name = re.search(r"^struct (\w+)_io \{", text, re.M).group(1)
+    stores = set(re.findall(r"^struct (\w+);", text, re.M)) - {
+        name, *re.findall(r"^struct (\w+) \{", text, re.M)}
     lines = [f'#include "{header.name}"', f"struct {name} {{ struct {name}_io io; }};",
+             *(f"struct {store} {{ int x; }};" for store in sorted(stores)
+               if not header.with_name(f"{store}.gen.h").exists()),  # a part of the unit
              f"static void {name}_init(struct {name} *c) {{ (void)c; }}"]
     if "struct component base" in text:
         lines += [f"static bool {name}_tick(struct {name} *c) {{ (void)c; return false; }}",

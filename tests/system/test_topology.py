@@ -145,7 +145,7 @@ READ = {
 
 def test_what_newer_runtimes_read_is_there_or_named_as_missing():
     page = (harness.ROOT / "docs/reference/kfd.md").read_text()
-    rows = re.findall(r"^\| ([^|]*`[^|]*) \| not there: ", page, re.M)
+    rows = re.findall(r"^\| ([^|]*`[^|]*) \| absent: ", page, re.M)
     named = set(re.findall("`(\\w+)`", " ".join(rows)))
     files = Topology("mi210").files
     missing = {name for file, names in READ.items()
