@@ -99,11 +99,13 @@ static int ask_too_much(size_t count, size_t size, char *said, size_t bytes)
 }
 
 /* A product that overflows must not become a small one. */
-Test(region, ends_the_program_where_there_is_too_little_memory, .disabled = SANITIZED)
+Test(region, ends_the_program_where_there_is_too_little_memory)
 {
     static const struct {
         size_t count, size;
     } cases[] = {{SIZE_MAX, 1}, {SIZE_MAX / 2, 4}, {(size_t)1 << 60, 16}, {SIZE_MAX / 2 + 2, 2}};
+    if (SANITIZED) /* the allocator would end the program by itself */
+        return;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char said[128] = "";
         int status = ask_too_much(cases[i].count, cases[i].size, said, sizeof said);
