@@ -24,28 +24,20 @@ void words_add(struct region *region, struct words *list, const char *text)
     }
 }
 
-static struct words common_flags(struct region *region)
-{
-    struct words flags = {0};
-    static const char *const fixed[] = {
-        "-std=c17",
-        WARM_UNIT,
-        "-fPIC",
-        "-fvisibility=hidden",
-        "-ffp-contract=off",
+static const char *const common[] = {
+    "-std=c17",
+    WARM_UNIT,
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",
 #ifdef __x86_64__
-        "-march=x86-64-v2",
+    "-march=x86-64-v2",
 #endif
-        "-Wall",
-        "-Wextra",
-        "-D_POSIX_C_SOURCE=200809L",
-        "-D_DEFAULT_SOURCE",
-    };
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
-        vector_push(region, &flags, fixed[i]);
-    words_add(region, &flags, getenv("HEDDLE_CFLAGS"));
-    return flags;
-}
+    "-Wall",
+    "-Wextra",
+    "-D_POSIX_C_SOURCE=200809L",
+    "-D_DEFAULT_SOURCE",
+};
 
 #define PROFILE_MACRO "HEDDLE_PROFILE"
 
@@ -79,13 +71,13 @@ static bool has_source(struct region *region, const struct layout_unit *unit,
 
 struct words build_flags(struct region *region, const struct layout_unit *unit, bool profile)
 {
-    struct words common = common_flags(region), flags = {0};
+    struct words flags = {0};
     bool is_cold = has_source(region, unit, has_line, COLD_LINE);
-    for (uint32_t i = 0; i < common.count; i++) {
-        bool is_level = is_cold && strcmp(common.items[i], WARM_UNIT) == 0;
-        vector_push(region, &flags, is_level ? COLD_UNIT : common.items[i]);
-        is_cold &= !is_level; /* only the first one is not the user's */
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
+        bool is_level = is_cold && strcmp(common[i], WARM_UNIT) == 0;
+        vector_push(region, &flags, is_level ? COLD_UNIT : common[i]);
     }
+    words_add(region, &flags, getenv("HEDDLE_CFLAGS"));
     /* A profile compiles only the units anew that count by instruction. */
     if (profile && has_source(region, unit, has_word, PROFILE_MACRO))
         vector_push(region, &flags, "-D" PROFILE_MACRO);
