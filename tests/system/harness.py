@@ -182,6 +182,13 @@ def measure(text, *says, folder, **how):
     return run(text, *says, stats=folder / f"stats-{next(numbers)}.json", **how)
 
 
+def toolkit_without(key, folder):
+    """The environment of a toolkit whose heddle.home, in `folder`, has no line of the key."""
+    home = (BUILD / "codegen/heddle.home").read_text()
+    (folder / "heddle.home").write_text(re.sub(f"(?m)^{key}=.*\n", "", home))
+    return {"HEDDLE_HOME": str(folder)}
+
+
 def words_of(text):
     """The words of a command; programs and code objects of the tests are named by their base
     name."""

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import harness
-from harness import HEDDLE, call
+from harness import HEDDLE, call, toolkit_without
 
 TINY = [HEDDLE, "run", "platforms/tiny.heddle", "--mode", "functional", "--stack", "rocm", "--"]
 PYTHON = os.path.realpath(sys.executable)
@@ -64,11 +64,8 @@ def test_other_preloaded_libraries_stay_behind_it(tmp_path):
 
 def test_a_missing_library_is_said(tmp_path):
     """An installation whose libraries were taken apart."""
-    home = (HEDDLE.parent / "heddle.home").read_text().splitlines()
-    (tmp_path / "heddle.home").write_text(
-        "\n".join(line for line in home if not line.startswith("kfd=")) + "\n")
     call([*TINY, "/bin/true"], "this installation has no libheddle_kfd.so", status=7,
-         env={"HEDDLE_HOME": str(tmp_path)})
+         env=toolkit_without("kfd", tmp_path))
 
 
 @pytest.mark.parametrize("program", ["rocm_agent_enumerator"])

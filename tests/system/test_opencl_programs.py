@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import ANY, BUILD, HEDDLE, call
+from harness import ANY, BUILD, HEDDLE, call, toolkit_without
 
 SOURCES = Path(__file__).parent.parent / "opencl"
 PROGRAMS = BUILD / "tests/opencl"
@@ -37,11 +37,8 @@ def test_vector_is_added(measure, program, platform, mode):
 
 def test_a_toolkit_without_the_library_says_so(run, program, tmp_path):
     """The loader would open another platform of the host."""
-    home = (HEDDLE.parent / "heddle.home").read_text().splitlines()
-    (tmp_path / "heddle.home").write_text(
-        "\n".join(line for line in home if not line.startswith("opencl=")) + "\n")
     run(f"{R9NANO} -- {program('vector_add')}", "built without its OpenCL library", status=1,
-        env={"HEDDLE_HOME": str(tmp_path)})
+        env=toolkit_without("opencl", tmp_path))
 
 
 @pytest.mark.parametrize("mode", ["timing", "functional"])

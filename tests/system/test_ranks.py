@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file,
-                     until, with_usual_code, words_of)
+                     toolkit_without, until, with_usual_code, words_of)
 from test_view import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
@@ -219,11 +219,9 @@ def test_option_in_which_ranks_differ_is_named(tmp_path, option):
 
 def test_rank_without_mpi_says_so(tmp_path):
     """Its heddle is another one than that of rank 0, which has MPI."""
-    home = (BUILD / "codegen/heddle.home").read_text().splitlines()
-    (tmp_path / "heddle.home").write_text("\n".join(line for line in home
-                                                    if not line.startswith("mpi=")) + "\n")
+    home = toolkit_without("mpi", tmp_path)["HEDDLE_HOME"]
     words = [HEDDLE, "run", *words_of(f"{PLATFORM} -- devices")]
-    call([*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, "env", f"HEDDLE_HOME={tmp_path}",
+    call([*launcher("openmpi"), "-n", 1, *words, ":", "-n", 1, "env", f"HEDDLE_HOME={home}",
           *words], "the heddle of rank 1 was built without the MPI of openmpi; install", status=7,
          env=PASS_AS_ROOT)
 
