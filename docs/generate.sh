@@ -90,9 +90,9 @@ cuda_page() {
 # CUDA functions
 
 The libraries that \`heddle run\` puts in front of a program are libcudart.so.12 and
-libcudart.so.13. They also have the names that headers choose, with \`_v2\`, \`_ptsz\` or \`_ptds\` at
-the end. A program needs PTX for the GPU or an older one, and the runtime as a shared library (nvcc:
-\`-cudart shared\`; CMake: \`CUDA_RUNTIME_LIBRARY Shared\`; clang: \`-lcudart\`).
+libcudart.so.13. They also have the names that headers choose, with \`_v2\`, \`_ptsz\` or
+\`_ptds\` at the end. A program needs PTX for the GPU or an older one, and the runtime as a shared
+library (nvcc: \`-cudart shared\`; CMake: \`CUDA_RUNTIME_LIBRARY Shared\`; clang: \`-lcudart\`).
 
 ## These work
 
