@@ -2,8 +2,8 @@
 import pytest
 
 from harness import HEDDLE, ROOT, call, same_file, words_of
+from launchers import by_ranks, outputs
 from programs import only_full
-from test_ranks import by_ranks, outputs
 
 POD = ROOT / "platforms/pod64.heddle"
 SMALL = "platforms/pod64.heddle --set nodes=2 --set gpus=2"

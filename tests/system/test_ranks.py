@@ -3,7 +3,6 @@ clear end when a rank cannot go on."""
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -11,32 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from harness import (ANY, BUILD, CPU_SECONDS, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file,
-                     toolkit_without, until, with_usual_code, words_of)
-from test_view import view
+from harness import (ANY, FAILS, HEDDLE, NEVER, PROGRAMS, call, same_file, toolkit_without, until,
+                     with_usual_code, words_of)
+from launchers import LAUNCHERS, PASS_AS_ROOT, by_ranks, launcher, outputs
+from live_page import view
 
 PLATFORM = ("platforms/ring4.heddle --set gpus=2 --set gpu.arrays=1 --set gpu.banks=2"
             " --set gpu.vram=64MiB")
-PASS_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-LAUNCHERS = {"openmpi": "--oversubscribe --bind-to none", "mpich": ""}
-
-
-def launcher(library):
-    name = f"mpirun.{library}"
-    if not shutil.which(name) or not (BUILD / f"runtime/heddle_mpi_{library}.so").exists():
-        full = " --full" if library == "mpich" else ""
-        pytest.skip(f"{library} is missing: ./dev setup{full} installs it, then build again")
-    return [name, *LAUNCHERS[library].split()]
-
-
-def by_ranks(ranks, text, *says, library="openmpi", seconds=CPU_SECONDS, **how):
-    return call([*launcher(library), "-n", ranks, HEDDLE, "run", *words_of(text)], *says,
-                env=PASS_AS_ROOT, seconds=seconds, **how)
-
-
-def outputs(folder, name):
-    return (f"--stats {folder}/{name}.json --stats-no-host --kernel-stats all"
-            f" --record perfetto={folder}/{name}.trace")
 
 
 @pytest.mark.parametrize("library", LAUNCHERS)

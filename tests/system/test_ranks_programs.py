@@ -3,8 +3,8 @@ statistics and traces are those of one process, whatever the program does while 
 import pytest
 
 from harness import ANY, HEDDLE, PROGRAMS, ROOT, call, same_file, words_of
+from launchers import PASS_AS_ROOT, launcher
 from programs import only_full
-from test_ranks import PASS_AS_ROOT, launcher
 
 # One die an array, two arrays on each side.
 DIES = (" --set queues=true --set gpu.xcds=4 --set gpu.arrays=1 --set gpu.io_dies=2"

@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness import BUILD, FAILS, HEDDLE, PROGRAMS, ROOT, call, heddle, same
-from test_ranks import PASS_AS_ROOT
+from launchers import PASS_AS_ROOT
 
 TINY = "platforms/tiny.heddle"
 MINE = PROGRAMS / "neighbours"
