@@ -110,7 +110,7 @@ def items(text):
 
 def test_modules_in_a_readme_are_in_its_folder():
     found = {}
-    for page in files("*README.md", folders=[*house.CODE, "python"]):
+    for page in files("*README.md", folders=[*house.CODE, "python", "tests"]):
         folder = str(Path(page).parent)
         there = {part.split(".")[0] for f in FILES if f.startswith(f"{folder}/")
                  for part in f.split("/")}
