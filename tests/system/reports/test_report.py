@@ -5,15 +5,13 @@ import json
 import re
 import resource
 import shlex
-import sys
 
 import pytest
 
 from harness import ROOT, run
 from programs import GOOD, quick_and_full
 
-sys.path.insert(0, str(ROOT / "python"))
-from heddle.verdict import noise_floor  # noqa: E402
+from heddle.verdict import noise_floor
 
 TINY = "platforms/tiny.heddle"
 LAUNCHING = [p for p in GOOD if p != "copies"]  # which launches no kernel
