@@ -55,9 +55,25 @@ def write_user_of_headers(folder):
     (folder / "headers.c").write_text("".join(f'#include "{name}"\n' for name in names))
 
 
+def together(folder):
+    """Files to compile: one that includes most, so that headers are read once, and those that
+    define what others define, too: more variants of a component, and units with parts."""
+    components, alone = {}, []
+    for file in sorted(folder.glob("*.c")):
+        component = file.stem.split("__")[0]
+        if component in components or "part_types[" in file.read_text():
+            alone.append(file)
+        else:
+            components[component] = file.name
+    one = folder / "together.c"
+    one.write_text("".join(f'#include "{name}"\n' for name in components.values()))
+    return [one, *alone]
+
+
 @pytest.mark.parametrize("file", sorted(Path("tests/dsl/good").glob("*.heddle")),
                          ids=lambda file: file.stem)
-def test_legal_description_becomes_code_that_compiles(file, tmp_path):
+def test_legal_description_becomes_code_that_compiles(file, tmp_path, full):
+    """With --full each file alone, so that it includes what it needs."""
     text = file.read_text()
     options = [word for value in re.findall("^// set: (.*)", text, re.MULTILINE)
                for word in ("--set", value)]
@@ -66,4 +82,5 @@ def test_legal_description_becomes_code_that_compiles(file, tmp_path):
         call([HEDDLE, "gen", file, *options, *variant, "-o", folder])
         write_user_of_headers(folder)
         write_behaviours(folder)
-        call([*COMPILER, "-iquote", folder, "-iquote", ROOT, *folder.glob("*.c")])
+        call([*COMPILER, "-iquote", folder, "-iquote", ROOT,
+              *(folder.glob("*.c") if full else together(folder))])
