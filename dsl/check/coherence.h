@@ -174,8 +174,9 @@ struct coherence {
     uint32_t moment_count;
     const char *requests[REQUESTS_MOST];
     uint32_t request_count;
-    VECTOR(const struct type_info *) told; /* types that were warned of */
-    VECTOR(struct lost_fence) lost;        /* one for each two types */
+    VECTOR(const char *) kept;               /* protocols whose accesses some keeper takes */
+    VECTOR(const struct type_info *) silent; /* types that were warned of */
+    VECTOR(struct lost_fence) lost;          /* one for each two types */
 };
 
 /* coherence_facts.c */

@@ -40,8 +40,9 @@ const struct ast_items *facts_of(const struct node *node)
 
 enum fact_verb fact_verb(const struct ast_item *fact)
 {
+    const char *name = fact->name.text;
     for (unsigned i = 0; i < FACT_VERBS; i++)
-        if (strcmp(verbs[i].name, fact->name.text) == 0)
+        if (verbs[i].name[0] == name[0] && strcmp(verbs[i].name, name) == 0)
             return (enum fact_verb)i;
     return FACT_VERBS;
 }

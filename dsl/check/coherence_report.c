@@ -409,12 +409,9 @@ void lost_fences_report(struct coherence *c)
 static bool is_spoken_of(const struct coherence *c, const struct node *node, uint32_t port)
 {
     const char *name = node->object.type->ports.v.items[port]->target.text;
-    for (uint32_t i = 0; i < c->keepers.count; i++) {
-        const struct keeper *keeper = c->keepers.items[i];
-        if (strcmp(keeper->node->object.type->ports.v.items[keeper->in_port]->target.text, name)
-            == 0)
+    for (uint32_t i = 0; i < c->kept.count; i++)
+        if (strcmp(c->kept.items[i], name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -423,14 +420,14 @@ void silence_report(struct coherence *c, const struct node *node)
     const struct type_info *type = node->object.type;
     if (type->model.is_composite || facts_of(node))
         return;
-    for (uint32_t i = 0; i < c->told.count; i++)
-        if (c->told.items[i] == type)
+    for (uint32_t i = 0; i < c->silent.count; i++)
+        if (c->silent.items[i] == type)
             return;
     for (uint32_t port = 0; port < type->ports.v.count; port++) {
         if (type->ports.v.items[port]->is_in || type->port_decls[port].is_any
             || node->ports[port].count == 0 || !is_spoken_of(c, node, port))
             continue;
-        vector_push(c->e->region, &c->told, type);
+        vector_push(c->e->region, &c->silent, type);
         struct diagnostic *d = diagnostic_add(
             c->e->diagnostics, W0706, type->ports.v.items[port]->name.span,
             "'%s' does not say what its accesses to memory are: coherence is proved without them",

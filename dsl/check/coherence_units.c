@@ -3,6 +3,14 @@
 
 #include "dsl/check/coherence.h"
 
+static void note_kept(struct coherence *c, const char *protocol)
+{
+    for (uint32_t i = 0; i < c->kept.count; i++)
+        if (strcmp(c->kept.items[i], protocol) == 0)
+            return;
+    vector_push(c->e->region, &c->kept, protocol);
+}
+
 static void find_keeper(struct coherence *c, struct node *node)
 {
     const struct ast_items *facts = facts_of(node);
@@ -35,6 +43,7 @@ static void find_keeper(struct coherence *c, struct node *node)
     *made = keeper;
     c->keeper[node->model.id] = made;
     vector_push(c->e->region, &c->keepers, made);
+    note_kept(c, node->object.type->ports.v.items[keeper.in_port]->target.text);
 }
 
 /* ---- controls ---- */
