@@ -12,7 +12,7 @@ static void check_doc(struct elaboration *e, const struct ast_item *item)
     struct span place = item->name.text ? item->name.span : item->span;
     if (origin.misspelt) {
         struct diagnostic *d =
-            diagnostic_add(e->diagnostics, W0710, place, "'%.*s:' is no kind of source of a number",
+            diagnostic_add(e->diagnostics, W0710, place, "'%.*s:' is not a kind of source of a number",
                            (int)origin.misspelt_length, origin.misspelt);
         diagnostic_help(e->diagnostics, d,
                         "the kinds are Measured, Published, Derived, Fitted "

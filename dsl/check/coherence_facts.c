@@ -218,7 +218,8 @@ static uint32_t look_at_port(const struct reading *r, const struct ast_expr *pat
     if (port != PORT_NONE && type->ports.v.items[port]->is_in == is_in)
         return port;
     wrong(r, path->span,
-          is_in ? "'%s' is no port that answers requests" : "'%s' is no port that sends requests",
+          is_in ? "'%s' is not a port that answers requests"
+                : "'%s' is not a port that sends requests",
           source_slice(r->e->program->sources, path->span));
     return PORT_NONE;
 }
@@ -245,7 +246,8 @@ static void look_at_effects(const struct reading *r)
         struct ast_exprs one = {.span = r->fact->said->v.items[i]->span};
         vector_push(r->e->region, &one.v, r->fact->said->v.items[i]);
         if (effects_of(&one) == 0)
-            wrong(r, one.span, "'%s' is no effect: those are write_back, drop, pass and spread",
+            wrong(r, one.span,
+                  "'%s' is not an effect: effects are write_back, drop, pass and spread",
                   source_slice(r->e->program->sources, one.span));
     }
 }
@@ -288,7 +290,7 @@ static void look_at_scopes(const struct reading *r)
         for (unsigned s = 0; s < FENCE_SCOPES; s++)
             known |= path->kind == AST_NAME && same_word(path->name.text, scope_names[s]);
         if (!known)
-            wrong(r, path->span, "'%s' is no scope: those are agent and system",
+            wrong(r, path->span, "'%s' is not a scope: scopes are agent and system",
                   source_slice(r->e->program->sources, path->span));
     }
 }

@@ -112,7 +112,7 @@ static bool take_default_stream(struct cuda_cc *cc, const char *value)
         cuda_cc_add(cc, &cc->both, "-fgpu-default-stream=per-thread");
         cuda_cc_add(cc, &cc->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM");
     } else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
-        fprintf(stderr, "heddle cuda-cc: '%s' is none of legacy, null, per-thread\n", value);
+        fprintf(stderr, "heddle cuda-cc: '%s' is not legacy, null or per-thread\n", value);
         return false;
     }
     return true;
