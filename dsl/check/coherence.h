@@ -231,10 +231,10 @@ void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
 /* Calls `found` for every leaf that requests of a port array, or of one of its elements, reach,
  * whatever their address. */
 void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
-                      void (*found)(struct coherence *c, struct wire_end to, void *data),
+                      void (*visit)(struct coherence *c, struct wire_end to, void *data),
                       void *data);
 void route_reach(struct coherence *c, struct node *node, uint32_t port,
-                 void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
+                 void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data);
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 

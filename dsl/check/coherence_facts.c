@@ -9,7 +9,7 @@ struct verb_rule {
     const char *name;
     bool in_first;          /* the first ports answer requests, or send them */
     bool has_right, may_at; /* `-> PORT`; `at ...` */
-    bool has_said;          /* `: ...` */
+    bool has_operands;      /* `: ...` */
     bool is_moment;         /* no port in front, but the name of a moment */
     const char *form;
 };
@@ -82,11 +82,11 @@ const char *fact_member(const struct ast_expr *path, unsigned number)
     return name ? name->text : NULL;
 }
 
-static unsigned effects_of(const struct ast_exprs *said)
+static unsigned effects_of(const struct ast_exprs *operands)
 {
     unsigned effects = 0;
-    for (uint32_t i = 0; said && i < said->v.count; i++) {
-        const char *word = fact_member(said->v.items[i], 0);
+    for (uint32_t i = 0; operands && i < operands->v.count; i++) {
+        const char *word = fact_member(operands->v.items[i], 0);
         effects |= !word                             ? 0
                    : strcmp(word, "write_back") == 0 ? EFFECT_WRITE_BACK
                    : strcmp(word, "drop") == 0       ? EFFECT_DROP
@@ -99,7 +99,7 @@ static unsigned effects_of(const struct ast_exprs *said)
 
 unsigned fact_says(const struct ast_item *fact)
 {
-    return effects_of(fact->said);
+    return effects_of(fact->operands);
 }
 
 static bool same_word(const char *a, const char *b)
@@ -136,7 +136,7 @@ unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, con
             if (fact_port(node->object.type, path) == port
                 && same_word(fact_member(path, 1), request)
                 && same_word(fact_member(path, 2), field) && fact_holds(c, node, fact))
-                effects |= effects_of(fact->said);
+                effects |= effects_of(fact->operands);
         }
     }
     return effects;
@@ -176,9 +176,9 @@ struct reading {
     const struct ast_item *fact;
 };
 
-static void wrong(const struct reading *r, struct span span, const char *what, const char *name)
+static void wrong(const struct reading *r, struct span span, const char *format, const char *name)
 {
-    struct diagnostic *d = diagnostic_add(r->e->diagnostics, E0508, span, what, name);
+    struct diagnostic *d = diagnostic_add(r->e->diagnostics, E0508, span, format, name);
     enum fact_verb verb = fact_verb(r->fact);
     if (verb != FACT_VERBS)
         diagnostic_help(r->e->diagnostics, d, "it is written '%s'", verbs[verb].form);
@@ -242,9 +242,9 @@ static void look_at_left(const struct reading *r, const struct verb_rule *rule)
 
 static void look_at_effects(const struct reading *r)
 {
-    for (uint32_t i = 0; i < r->fact->said->v.count; i++) {
-        struct ast_exprs one = {.span = r->fact->said->v.items[i]->span};
-        vector_push(r->e->region, &one.v, r->fact->said->v.items[i]);
+    for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
+        struct ast_exprs one = {.span = r->fact->operands->v.items[i]->span};
+        vector_push(r->e->region, &one.v, r->fact->operands->v.items[i]);
         if (effects_of(&one) == 0)
             wrong(r, one.span,
                   "'%s' is not an effect: effects are write_back, drop, pass and spread",
@@ -252,7 +252,7 @@ static void look_at_effects(const struct reading *r)
     }
 }
 
-static void look_at_said(const struct reading *r)
+static void look_at_operands(const struct reading *r)
 {
     const struct type_info *type = r->node->object.type;
     enum fact_verb verb = fact_verb(r->fact);
@@ -260,8 +260,8 @@ static void look_at_said(const struct reading *r)
         look_at_effects(r);
     if (verb == FACT_ON || verb == FACT_AGENTS)
         return;
-    for (uint32_t i = 0; i < r->fact->said->v.count; i++) {
-        const struct ast_expr *path = r->fact->said->v.items[i];
+    for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
+        const struct ast_expr *path = r->fact->operands->v.items[i];
         if (verb == FACT_ACCESSES) {
             uint32_t port = fact_port(type, r->fact->left->v.items[0]);
             if (port != PORT_NONE)
@@ -323,15 +323,15 @@ static void look_at_fact(const struct reading *r)
     }
     const struct verb_rule *rule = &verbs[verb];
     if ((r->fact->right != NULL) != rule->has_right
-        || ((r->fact->said != NULL) != rule->has_said && verb != FACT_AGENTS)
+        || ((r->fact->operands != NULL) != rule->has_operands && verb != FACT_AGENTS)
         || (r->fact->at_what && !rule->may_at)) {
         wrong(r, r->fact->span, "something is missing in '%s', or does not belong there",
               r->fact->name.text);
         return;
     }
     look_at_left(r, rule);
-    if (r->fact->said)
-        look_at_said(r);
+    if (r->fact->operands)
+        look_at_operands(r);
     if (has_scope(r))
         look_at_scopes(r);
     look_at_when(r);

@@ -272,7 +272,7 @@ bool node_is_inside(const struct node *node, const struct node *owner)
 #define REACH_DEPTH 32
 
 static void reach(struct coherence *c, const struct route_path *path, unsigned depth,
-                  void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+                  void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
     if (!path || !path->whole || depth == REACH_DEPTH)
         return;
@@ -280,21 +280,21 @@ static void reach(struct coherence *c, const struct route_path *path, unsigned d
     uint32_t out =
         node_forwards(node) ? forward_port(node) : route_silent_exit(node, path->to.port);
     if (!node_forwards(node))
-        found(c, path->to, data);
+        visit(c, path->to, data);
     for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)
-        reach(c, route_next_path(c, node, out, i), depth + 1, found, data);
+        reach(c, route_next_path(c, node, out, i), depth + 1, visit, data);
 }
 
 void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
-                      void (*found)(struct coherence *c, struct wire_end to, void *data),
+                      void (*visit)(struct coherence *c, struct wire_end to, void *data),
                       void *data)
 {
-    reach(c, route_next_path(c, node, port, element), 0, found, data);
+    reach(c, route_next_path(c, node, port, element), 0, visit, data);
 }
 
 void route_reach(struct coherence *c, struct node *node, uint32_t port,
-                 void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+                 void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
     for (uint32_t i = 0; i < node->ports[port].count; i++)
-        reach(c, route_next_path(c, node, port, i), 0, found, data);
+        reach(c, route_next_path(c, node, port, i), 0, visit, data);
 }

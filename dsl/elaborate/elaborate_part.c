@@ -177,30 +177,30 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
                       struct object *from, uint32_t outer, struct span span)
 {
     const struct model_part_decl *decl = &object->type->part_decls[index];
-    const struct model_part_decl *given = &from->type->part_decls[outer];
+    const struct model_part_decl *slot = &from->type->part_decls[outer];
     struct diagnostic *d;
     if (!from->slots[outer].done)
         parts_build(e, from);
     struct filler filler = from->slots[outer].filler;
     if (from->slots[outer].busy) {
         diagnostic_add(e->diagnostics, E0305, span, "what fills '%s' depends on itself",
-                       given->name);
-    } else if (given->interface != decl->interface || given->part_type != decl->part_type) {
+                       slot->name);
+    } else if (slot->interface != decl->interface || slot->part_type != decl->part_type) {
         d = diagnostic_add(e->diagnostics, E0209, span,
                            "the slot '%s' does not take the parts of the slot '%s'", decl->name,
-                           given->name);
+                           slot->name);
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->target.span,
-                        "'%s' takes these", given->name);
+                        "'%s' takes these", slot->name);
         diagnostic_note(e->diagnostics, d, object->type->parts.v.items[index]->target.span,
                         "'%s' takes these", decl->name);
     } else if (filler.is_empty && !decl->optional) {
         d = diagnostic_add(e->diagnostics, E0209, span, "the slot '%s' is not optional",
                            decl->name);
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->name.span,
-                        "'%s' is empty", given->name);
+                        "'%s' is empty", slot->name);
     } else {
         struct handed *handed = region_take(e->region, sizeof *handed);
-        *handed = (struct handed){from, given->name, filler.handed};
+        *handed = (struct handed){from, slot->name, filler.handed};
         filler.handed = handed;
         fill_with_part(e, object, index, &filler);
     }

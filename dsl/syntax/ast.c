@@ -210,7 +210,7 @@ struct ast_item *ast_fact(struct parser *p, struct ast_name verb, struct ast_exp
     item->left = left;
     item->right = options.right;
     item->at_what = options.at_what;
-    item->said = options.said;
+    item->operands = options.operands;
     item->value = options.condition;
     return item;
 }
@@ -315,22 +315,22 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
                        bool wants_semicolon, bool wants_value, const char *only, uint32_t at)
 {
     struct diagnostics *d = p->diagnostics;
-    const char *what = describe(p, token, found);
+    const char *unexpected = describe(p, token, found);
     const char *meant = ast_keyword_meant(p, at);
     struct diagnostic *new;
     if (meant) {
-        new = diagnostic_add(d, E0001, token->span, "unexpected %s", what);
+        new = diagnostic_add(d, E0001, token->span, "unexpected %s", unexpected);
         diagnostic_suggest(d, new, meant);
         return;
     }
     if (only)
-        new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", only, what);
+        new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", only, unexpected);
     else if (wants_value && !starts_statement(p, at))
-        new = diagnostic_add(d, E0001, token->span, "expected a value, found %s", what);
+        new = diagnostic_add(d, E0001, token->span, "expected a value, found %s", unexpected);
     else if (wants_semicolon)
-        new = diagnostic_add(d, E0001, token->span, "expected ';', found %s", what);
+        new = diagnostic_add(d, E0001, token->span, "expected ';', found %s", unexpected);
     else
-        new = diagnostic_add(d, E0001, token->span, "unexpected %s", what);
+        new = diagnostic_add(d, E0001, token->span, "unexpected %s", unexpected);
     if (at == 0)
         return;
     const struct token *before = token - 1;

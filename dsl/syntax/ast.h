@@ -109,7 +109,7 @@ enum ast_kind {
     AST_IF,        /* value, body, otherwise_body */
     AST_FOR,       /* name, low, high, half_open, body */
     AST_COHERENCE, /* body: AST_FACT */
-    AST_FACT,      /* name: its verb, left, right, at_what, said, value: the condition */
+    AST_FACT,      /* name: its verb, left, right, at_what, operands, value: the condition */
 };
 
 struct ast_item;
@@ -134,7 +134,7 @@ struct ast_item {
     struct ast_expr *whole;
     struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
-    struct ast_exprs *at_what, *said;
+    struct ast_exprs *at_what, *operands;
     struct ast_expr *by, *otherwise, *each, *interleave, *hashed, *at;
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
@@ -170,7 +170,7 @@ struct ast_connect_options {
 };
 
 struct ast_fact_options {
-    struct ast_exprs *right, *at_what, *said;
+    struct ast_exprs *right, *at_what, *operands;
     struct ast_expr *condition;
 };
 

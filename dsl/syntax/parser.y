@@ -628,9 +628,9 @@ fact_options: %empty        { $$ = (struct ast_fact_options){ .right = NULL }; }
                               $$ = $1;
                               $$.at_what = $3; }
             | fact_options ':' paths
-                            { once(p, $1.said != NULL, @2, ":");
+                            { once(p, $1.operands != NULL, @2, ":");
                               $$ = $1;
-                              $$.said = $3; }
+                              $$.operands = $3; }
             | fact_options IF expr
                             { once(p, $1.condition != NULL, @2, "if");
                               $$ = $1;

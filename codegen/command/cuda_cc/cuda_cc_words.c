@@ -397,9 +397,9 @@ bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *
         take_file(cc, word);
         return true;
     }
-    int taken = take_nvcc_option(cc, word, next, at);
-    if (taken)
-        return taken > 0;
+    int outcome = take_nvcc_option(cc, word, next, at);
+    if (outcome)
+        return outcome > 0;
     bool needs_value = has_value(word) || is_link_value(word);
     if (needs_value && !next) {
         fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
