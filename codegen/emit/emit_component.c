@@ -92,10 +92,14 @@ static void emit_first_pending(struct emit *e, const struct model_type *type,
     emit(e, ";\n}\n\n");
 }
 
-/* The receiving functions of one ring: peek, payload, pop. */
-static void emit_receive(struct emit *e, const struct port_words *w, const char *ring,
-                         const char *type, const char *peek, const char *payload, const char *pop)
+/* The receiving functions of the ring of replies or requests: peek, payload, pop. */
+static void emit_receive(struct emit *e, const struct port_words *w, bool replies)
 {
+    const char *ring = replies ? w->reply : w->request;
+    const char *type = replies ? w->reply_type : w->request_type;
+    const char *peek = replies ? "peek_reply" : "peek";
+    const char *payload = replies ? "reply_payload" : "payload";
+    const char *pop = replies ? "pop_reply" : "pop";
     emit(e, "static inline const struct %s *%s_%s(%s)\n{\n", type, w->prefix, peek, w->self);
     emit(e, "    return (const struct %s *)%s(%s, %s);\n}\n\n", type,
          w->port->optional ? "port_peek_optional" : "ring_peek", ring, w->now);
@@ -195,7 +199,7 @@ static void emit_forward(struct emit *e, const struct model_type *type, const st
 
 static void emit_in_port(struct emit *e, const struct model_type *type, const struct port_words *w)
 {
-    emit_receive(e, w, w->request, w->request_type, "peek", "payload", "pop");
+    emit_receive(e, w, false);
     if (!w->has_replies)
         return;
     emit_can_send(e, w, "can_reply", w->reply);
@@ -215,7 +219,7 @@ static void emit_out_port(struct emit *e, const struct model_type *type, const s
         for (uint32_t i = 0; i < w->port->protocol->request_count; i++)
             emit_send(e, w, &w->port->protocol->requests[i], "send", w->request, w->request_type);
     if (w->has_replies)
-        emit_receive(e, w, w->reply, w->reply_type, "peek_reply", "reply_payload", "pop_reply");
+        emit_receive(e, w, true);
 }
 
 static void emit_port(struct emit *e, const struct model_type *type,

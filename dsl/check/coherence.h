@@ -114,6 +114,13 @@ struct actor {
     uint32_t class;
 };
 
+/* Where an access of a class goes. */
+struct access {
+    uint32_t class;
+    const struct model_space *space; /* NULL: anywhere */
+    uint64_t address;
+};
+
 struct route_step {
     struct node *node;
     struct keeper *keeper; /* NULL: it passes things on */
@@ -226,8 +233,8 @@ void route_find(struct coherence *c, const struct actor *actor, const struct mod
 /* A route in two parts. route_begin() ends at the joint, which it returns; NULL: there is none, or
  * the route leads nowhere (`end` NULL). route_go_on() adds the steps from the joint on. */
 struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route);
-void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
-                 const struct model_space *space, uint64_t address, struct route *route);
+void route_go_on(struct coherence *c, const struct access *access, struct node *joint,
+                 struct route *route);
 /* Calls `found` for every leaf that requests of a port array, or of one of its elements, reach,
  * whatever their address. */
 void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,

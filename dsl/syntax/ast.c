@@ -302,20 +302,20 @@ const char *ast_keyword_meant(const struct parser *p, uint32_t at)
     return token->kind == WORD && starts_statement(p, at) ? token_suggest(token->text) : NULL;
 }
 
-static const char *describe(const struct parser *p, const struct token *token, const char *found)
+static const char *describe(const struct parser *p, const struct token *token, const char *symbol)
 {
     if (token->kind == 0)
         return "the end of the file";
     if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING || token->text)
         return region_printf(p->region, "'%s'", source_slice(p->diagnostics->sources, token->span));
-    return found;
+    return symbol;
 }
 
-void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
-                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at)
+void ast_report_syntax(struct parser *p, uint32_t at, const struct ast_expectation *expected)
 {
+    const struct token *token = &p->tokens.tokens.items[at];
     struct diagnostics *d = p->diagnostics;
-    const char *unexpected = describe(p, token, found);
+    const char *unexpected = describe(p, token, expected->symbol);
     const char *meant = ast_keyword_meant(p, at);
     struct diagnostic *new;
     if (meant) {
@@ -323,11 +323,12 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
         diagnostic_suggest(d, new, meant);
         return;
     }
-    if (only)
-        new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", only, unexpected);
-    else if (wants_value && !starts_statement(p, at))
+    if (expected->only)
+        new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", expected->only,
+                             unexpected);
+    else if (expected->value && !starts_statement(p, at))
         new = diagnostic_add(d, E0001, token->span, "expected a value, found %s", unexpected);
-    else if (wants_semicolon)
+    else if (expected->semicolon)
         new = diagnostic_add(d, E0001, token->span, "expected ';', found %s", unexpected);
     else
         new = diagnostic_add(d, E0001, token->span, "unexpected %s", unexpected);
@@ -340,7 +341,7 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
     else if (two_words)
         diagnostic_help(d, new, "an instance is written 'NAME : TYPE;', here '%s : %s'",
                         token->text, before->text);
-    else if (token->kind == ':' && only && strcmp(only, "'='") == 0)
+    else if (token->kind == ':' && expected->only && strcmp(expected->only, "'='") == 0)
         diagnostic_help(d, new, "a setting is written 'NAME = VALUE;'");
     else if (token->kind == '=' && before->kind == '=')
         diagnostic_help(d, new, "equality is written '=='");

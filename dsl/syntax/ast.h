@@ -250,10 +250,15 @@ struct ast_item *ast_insert(struct parser *p, struct ast_name name, struct ast_n
  * to; NULL: there is none, or it is something else. */
 const char *ast_keyword_meant(const struct parser *p, uint32_t at);
 
-/* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the
- * grammar, `only` the one thing expected or NULL. */
-void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
-                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at);
+/* What the grammar takes in place of a token; `symbol` and `only` are names of its symbols. */
+struct ast_expectation {
+    const char *symbol; /* of the token itself */
+    const char *only;   /* the one thing expected; NULL: there are several */
+    bool semicolon, value;
+};
+
+/* The message of a syntax error at token number `at`. */
+void ast_report_syntax(struct parser *p, uint32_t at, const struct ast_expectation *expected);
 /* NAME or NAME[size] of a declaration that the grammar read as a path; says what is wrong with
  * anything else. */
 bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name,
