@@ -1,5 +1,5 @@
 /* struct driver_api: what a front end calls. Each call takes the driver's lock and leaves the work
- * to the files beside this one; see driver_api.h for what the calls mean. */
+ * to the files beside this one; driver_calls.def says what the calls mean. */
 #include "driver_program.h"
 
 #include <errno.h>
@@ -544,6 +544,11 @@ static void api_program_ends(bool ends)
     __atomic_store_n(&driver_process()->ends, ends, __ATOMIC_SEQ_CST);
 }
 
+static void api_note_unordered(void)
+{
+    host_time_note_unordered();
+}
+
 static const char *api_error_text(void)
 {
     return driver_failure();
@@ -646,54 +651,25 @@ static bool api_take_fault(uint32_t device, struct driver_fault *fault)
 
 #define POINTER(pointer)        pointer
 #define PATTERN(pattern, bytes) pattern
-#define WITH_PLAIN(...)         (the_driver(), __VA_ARGS__)
-#define WITH_OTHER              WITH_PLAIN
-#define WITH_OWN                WITH_PLAIN
-#define WITH_GIVES(...)         (the_driver(), __VA_ARGS__, given)
-#define WITH_FILLS(...)         (the_driver(), __VA_ARGS__, filled)
+#define RESULT_PLAIN
+#define RESULT_CUSTOM
+#define RESULT_LOCAL
+#define RESULT_GIVES(result) , result
+#define RESULT_FILLS(result) , result
 #define DRIVER_CALL(name, form, parameters, arguments)                                             \
     static enum driver_status api_##name parameters                                                \
     {                                                                                              \
         api_enter();                                                                               \
-        return api_leave(call_##name WITH_##form arguments);                                       \
+        return api_leave(call_##name(the_driver(), UNPACKED arguments RESULT_##form));             \
     }
 #include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
 
 static const struct driver_api api_table = {
     .version = DRIVER_API_VERSION,
-#define DRIVER_CALL(name, ...) .name = api_##name,
-#include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
-    .device_count = api_device_count,
-    .pages_moved = api_pages_moved,
-    .share_memory = api_share_memory,
-    .name = api_name,
-    .find = api_find,
-    .stream_flags = api_stream_flags,
-    .nudge = api_nudge,
-    .programs = api_programs,
-    .switch_program = api_switch_program,
-    .now = api_now,
-    .set_printer = api_set_printer,
-    .set_attendant = api_set_attendant,
-    .set_alone = api_set_alone,
-    .error_text = api_error_text,
-    .program_ends = api_program_ends,
-    .note_unordered = host_time_note_unordered,
-    .finish = api_finish,
     .user_queues = &driver_queue_api_table,
-    .hide = api_hide,
-    .is_hidden = api_is_hidden,
-    .meets = api_meets,
-    .enter_call = api_enter_call,
-    .leave_call = api_leave_call,
-    .take_fault = api_take_fault,
-    .abandon = api_abandon,
-    .fault_address = api_fault_address,
-    .mistake = mistake_report,
-    .set_caller = api_set_caller,
-    .ptx_fault = ptx_fault_kind,
+#define DRIVER_CALL(name, ...)           .name = api_##name,
+#define DRIVER_FUNCTION(type, name, ...) .name = api_##name,
+#include "components/host/driver/driver_calls.def"
 };
 
 static const struct driver_api *driver_api_table(void)
