@@ -9,7 +9,7 @@
 
 #define UNIT_COLD
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"

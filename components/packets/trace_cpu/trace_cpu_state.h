@@ -16,7 +16,7 @@
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/traces/api_trace/api_trace.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/blob.h"

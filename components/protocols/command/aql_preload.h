@@ -7,7 +7,7 @@
 #define HEDDLE_COMMAND_AQL_PRELOAD_H
 
 #include "aql_packet.h"
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 
 enum { AQL_PRELOAD_PAGE = 4096 };
 

@@ -1,5 +1,5 @@
 /* See launch_record.h. */
-#include "components/protocols/command/launch_record.h"
+#include "components/sampling/launch_record.h"
 
 #include "components/statistics/kernel_stats.h"
 #include "components/sampling/online_parts.h"
