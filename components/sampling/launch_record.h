@@ -1,7 +1,6 @@
-/* The record of a launch in the statistics, for units that take launches from the driver. A unit
- * that includes it names launch_record.c as its behaviour, too. */
-#ifndef HEDDLE_COMMAND_LAUNCH_RECORD_H
-#define HEDDLE_COMMAND_LAUNCH_RECORD_H
+/* The record of a launch in the statistics, for units that take launches from the driver. */
+#ifndef HEDDLE_SAMPLING_LAUNCH_RECORD_H
+#define HEDDLE_SAMPLING_LAUNCH_RECORD_H
 
 #include <stdint.h>
 
@@ -11,7 +10,7 @@
 
 /* Begins the record of `kernel`, which the packet launches: its names, its GPU, its number, and how
  * it is simulated. Returns its handle. */
-static uint32_t launch_record_begin(const struct component *c, const struct program_table *program,
-                                    uint32_t kernel, const struct aql_packet *packet);
+uint32_t launch_record_begin(const struct component *c, const struct program_table *program,
+                             uint32_t kernel, const struct aql_packet *packet);
 
 #endif
