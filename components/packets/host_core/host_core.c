@@ -27,7 +27,7 @@ static void place_data(const struct host_core *c, struct core_call *k, uint32_t 
         return;
     if (!api_request_decode(&r, blob->bytes, k->bytes, &fault) || r.call != API_CALL_MEMCPY_ASYNC
         || r.memcpy_async.size > HOST_CALL_DATA)
-        bug("host_core: data with a packet that is no copy of at most %d bytes", HOST_CALL_DATA);
+        bug("host_core: data with a packet that is not a copy of at most %d bytes", HOST_CALL_DATA);
     k->back = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
     k->data_bytes = (uint32_t)r.memcpy_async.size;
     *(k->back ? &r.memcpy_async.destination : &r.memcpy_async.source) = data_address(c, slot);

@@ -210,7 +210,7 @@ static inline const char *packet_fault_text(const struct packet_fault *fault, ch
         [PACKET_WRONG_VERSION] = "it is %" PRIu64 ", this side speaks %" PRIu64,
         [PACKET_WRONG_LENGTH] = "it is %" PRIu64 ", such a packet has %" PRIu64 " bytes",
         [PACKET_UNKNOWN_CASE] = "nothing is known by the number %" PRIu64,
-        [PACKET_WRONG_VALUE] = "%" PRIu64 " is no value of it",
+        [PACKET_WRONG_VALUE] = "%" PRIu64 " is not a value of it",
         [PACKET_NO_ROOM] = "there is room for %" PRIu64 " bytes, the packet has %" PRIu64,
     };
     int head = snprintf(text, size, "packet '%s', field '%s' at byte %" PRIu32 ": ", fault->packet,

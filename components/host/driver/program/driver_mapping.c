@@ -155,7 +155,8 @@ static enum driver_status mapping_allocate(struct driver *d, uint32_t number, ui
     if (status != DRIVER_OK)
         return status;
     if (align & (align - 1))
-        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is no power of two", align);
+        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is not a power of two",
+                           align);
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
     const struct memory_request q = {.size = size, .align = align};

@@ -367,7 +367,8 @@ static enum driver_status user_queue_offset(const struct driver *d, uint64_t off
         && within < QUEUE_PAGE_BYTES)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_ADDRESS,
-                       "0x%" PRIx64 " is no offset of doorbells: take what creating a queue gives",
+                       "0x%" PRIx64
+                       " is not an offset of doorbells: use the one that creating a queue gives",
                        offset);
 }
 
