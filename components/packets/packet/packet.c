@@ -36,12 +36,12 @@ static inline bool packet_has_cases(const struct packet_layout *layout,
 /* The fields of the case of `value`; false: it has none. */
 static inline bool packet_find_case(const struct packet_layout *layout,
                                     const struct packet_run *common, uint64_t value,
-                                    struct packet_run *found)
+                                    struct packet_run *run)
 {
     const struct packet_field *last = layout->fields + layout->field_count;
     for (const struct packet_field *f = common->behind; f < last; f++)
         if (f->kind == PACKET_CASE && f->limit == value) {
-            *found = packet_run_from(layout, f + 1, common->end);
+            *run = packet_run_from(layout, f + 1, common->end);
             return true;
         }
     return false;
