@@ -173,10 +173,10 @@ static uint32_t guest_device_count(void)
 static bool guest_find(uint64_t address, struct driver_allocation *allocation)
 {
     struct kfd_reply reply;
-    bool found = ASK(find, address) == DRIVER_OK;
-    if (found)
+    bool is_allocated = ASK(find, address) == DRIVER_OK;
+    if (is_allocated)
         memcpy(allocation, reply.bytes, sizeof *allocation);
-    return found;
+    return is_allocated;
 }
 
 static enum driver_status guest_memory_info(uint32_t device, uint64_t *free_bytes,

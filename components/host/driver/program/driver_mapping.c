@@ -505,7 +505,8 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     c->next = driver_process()->code_copies;
     driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
-    status = enqueue_move(d, gpu, DRIVER_WRITE, false, (char *)m->bytes, c->copy, m->size, &ticket);
+    const struct command_move move = {.address = c->copy, .host = (char *)m->bytes};
+    status = enqueue_move(d, gpu, DRIVER_WRITE, move, m->size, &ticket);
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 

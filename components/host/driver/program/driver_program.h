@@ -55,11 +55,10 @@ static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ti
 static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
                                           const struct driver_command *command, uint64_t *ticket);
 
-/* Writes to the device or reads from it. `of_library`: contents that the library keeps on both
- * sides. */
+/* Writes to the device or reads from it. The caller sets `address`, `host` and `of_library` of the
+ * move. */
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       bool of_library, char *host, uint64_t address, uint64_t size,
-                                       uint64_t *ticket);
+                                       struct command_move move, uint64_t size, uint64_t *ticket);
 
 /* Waits for the command of another queue that has this ticket. */
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
