@@ -17,7 +17,7 @@
 
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
-#include "components/packets/api_stream/api_stream.h"
+#include "components/host/api_stream/api_stream.h"
 #include "components/host/driver/driver_api.h"
 #include "components/protocols/device_call/device_call.h"
 #include "components/amd/isa/object/bundle.h"

@@ -5,7 +5,7 @@
  * its stream have left. */
 #include "balar.gen.h"
 
-#include "components/packets/api_stream/api_stream.h"
+#include "components/host/api_stream/api_stream.h"
 #include "components/host/driver/stream_rules.h"
 
 /* Tickets of operations that are being enqueued, and that are complete. */
