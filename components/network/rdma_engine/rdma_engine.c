@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/observe/hang.h"
 
