@@ -102,7 +102,9 @@ static double vectors_apart(const struct sampler_group *g, const struct sampler_
                             const struct sampler_work *work)
 {
     double difference = 0, sum = 0;
-    for (uint32_t i = 0; i < SAMPLER_VECTOR && !shape->bytes; i++) {
+    if (shape->bytes)
+        return shapes_apart(&g->shape, shape);
+    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++) {
         difference += fabs((double)g->work.vector[i] - (double)work->vector[i]);
         sum += (double)g->work.vector[i] + (double)work->vector[i];
     }
@@ -462,9 +464,10 @@ void sampler_note(struct sampler *s, const struct sampler_work *work,
     if (measure) {
         l->simulated = true;
         l->measure = *measure;
-        for (unsigned i = 0; i < SAMPLER_QUANTITIES && s->kernel[g->kernel].simulated; i++)
-            size_learn(&s->kernel[g->kernel].moments[i], l->instructions, l->longest,
-                       measure->amount[i]);
+        if (s->kernel[g->kernel].simulated)
+            for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)
+                size_learn(&s->kernel[g->kernel].moments[i], l->instructions, l->longest,
+                           measure->amount[i]);
         s->kernel[g->kernel].simulated++;
         schedule(s, g, l, early);
         g->simulated_at = s->launches;

@@ -129,9 +129,10 @@ bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t s
     bool waits_for_room = shards[shard].waits;
     if (any || waits_for_room)
         shard_move_clocks(shard, start_ps);
-    for (uint32_t other = 0; any && other < engine.shard_count; other++)
-        if (shards[other].written[plan->writing ^ 1] >> shard & 1)
-            deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
+    if (any)
+        for (uint32_t other = 0; other < engine.shard_count; other++)
+            if (shards[other].written[plan->writing ^ 1] >> shard & 1)
+                deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
     empty_outboxes(shard, plan->writing);
     if (waits_for_room)
         look_again(shard);

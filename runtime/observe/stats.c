@@ -63,7 +63,7 @@ static void write_set(const char *set)
 {
     char text[1024];
     json_open(&out, "set", '[');
-    for (const char *line = set; line && *line;) {
+    for (const char *line = set ? set : ""; *line;) {
         size_t size = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)size, line);
         json_text(&out, NULL, text);

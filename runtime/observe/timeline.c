@@ -437,8 +437,9 @@ static void open_collections(void)
     static const struct rank_channel channel = {
         .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = is_filling};
     rank_channel_register(&channel);
-    for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
-        collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
+    if (engine.shard_count > 1)
+        for (uint32_t i = 0; i < engine.shard_count; i++)
+            collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
     merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
     others = (struct collected){arena_reserve(SHARD_BYTES), 0};
 }

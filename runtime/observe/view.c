@@ -200,8 +200,9 @@ void view_gather(void)
         && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++)
-        rank_channels_merge(RANK_CHANNEL_VIEW, i);
+    if (rank_is_first())
+        for (uint32_t i = 1; i < ranks.count; i++)
+            rank_channels_merge(RANK_CHANNEL_VIEW, i);
     rank_share(&wanted, sizeof wanted);
     if (wanted)
         rank_state_share();

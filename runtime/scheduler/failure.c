@@ -173,7 +173,9 @@ void failure_agree(void)
     if (!rank_is_first())
         rank_put(0, &own, sizeof own);
     rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++) {
+    if (!rank_is_first())
+        return;
+    for (uint32_t i = 1; i < ranks.count; i++) {
         memcpy(&other, rank_take(i, sizeof other), sizeof other);
         if (!other.text[0]
             || (failure[0]

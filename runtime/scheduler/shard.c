@@ -327,8 +327,9 @@ static void watch_edge(struct shard *s, const struct engine_domain *d)
 {
     if (s->watched & SHARD_FROZEN)
         leave_frozen(d);
-    for (uint32_t w = 0; s->watched & SHARD_LOGGED && w < d->word_count; w++)
-        stats_log_ticked[d->first_word + w] |= engine_base.active[d->first_word + w];
+    if (s->watched & SHARD_LOGGED)
+        for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
+            stats_log_ticked[w] |= engine_base.active[w];
 }
 
 /* Runs an edge that an observer watches, or in another order than ascending. */

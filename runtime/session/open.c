@@ -162,10 +162,11 @@ static int finish_session(void)
         arena_close();
     bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
     bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
-    return failed                   ? EXIT_UNABLE
-           : missed                 ? EXIT_MISSED
-           : end == EXTENSION_FOUND ? EXIT_FOUND
-                                    : EXIT_CLEAN;
+    if (failed)
+        return EXIT_UNABLE;
+    if (missed)
+        return EXIT_MISSED;
+    return end == EXTENSION_FOUND ? EXIT_FOUND : EXIT_CLEAN;
 }
 
 static bool has_component(const char *type)

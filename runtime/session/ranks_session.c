@@ -33,8 +33,9 @@ static void hash_own_file(char hex[65])
 static void share_placement(void)
 {
     const char *text = placement_text();
-    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++)
-        rank_put_text(i, text);
+    if (rank_is_first())
+        for (uint32_t i = 1; i < ranks.count; i++)
+            rank_put_text(i, text);
     rank_exchange();
     if (!rank_is_first())
         setenv(PLACEMENT_ENVIRONMENT, rank_take(0, rank_left(0)), 1);

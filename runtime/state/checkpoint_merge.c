@@ -204,9 +204,10 @@ static void name_changes(const int64_t *then, bool times, char *text, size_t siz
     unsigned count = 0;
     *text = '\0';
     for (uint32_t i = 0; i < own_table->param_words && count < NAMED; i++) {
-        bool known = own_table->params[i] == then[i] || (!times && is_time(i));
-        if (!known)
-            name_param(i, names[count], sizeof names[count]);
+        bool known = false;
+        if (own_table->params[i] == then[i] || (!times && is_time(i)))
+            continue;
+        name_param(i, names[count], sizeof names[count]);
         for (unsigned n = 0; n < count && !known; n++)
             known = strcmp(names[n], names[count]) == 0;
         if (known)

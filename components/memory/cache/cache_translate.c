@@ -265,6 +265,8 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
 static void forget_answers(struct cache *c)
 {
     uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
-    for (uint32_t i = 0; c->faulted && i < pages; i++)
+    if (!c->faulted)
+        return;
+    for (uint32_t i = 0; i < pages; i++)
         *page_fault(c, i) |= *page_fault(c, i) ? PAGE_AGAIN : 0;
 }

@@ -313,8 +313,10 @@ static bool take_end(struct itrace *t)
             missing, all, at % grid[0], at / grid[0] % grid[1], at / grid[0] / grid[1]);
         g->count[ITRACE_GAP_BLOCKS] = missing;
     }
-    for (unsigned i = ITRACE_GAP_REPEATED; i < ITRACE_GAP_KINDS && t->options.demand; i++)
-        if (g->count[i] > 1 && t->options.demand != ITRACE_GAPS_REFUSED)
+    if (!t->options.demand || t->options.demand == ITRACE_GAPS_REFUSED)
+        return good;
+    for (unsigned i = ITRACE_GAP_REPEATED; i < ITRACE_GAP_KINDS; i++)
+        if (g->count[i] > 1)
             itrace_warn(t, 0, "%s: %" PRIu64 " in all", names[i], g->count[i]);
     return good;
 }

@@ -115,11 +115,12 @@ static bool take_line(struct itrace_list *list, const struct itrace_list_reader 
         return true;
     }
     bool is_error = wrong || !reader->tolerant;
+    bool can_be_mended = is_error && !wrong && reader->remedy;
+    if (!wrong)
+        wrong = "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace";
     list->left_out++;
-    snprintf(text, sizeof text, "%s%s: '%.80s'%s",
-             wrong ? wrong : "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace",
-             is_error ? "" : ", left out", line,
-             is_error && !wrong && reader->remedy ? reader->remedy : "");
+    snprintf(text, sizeof text, "%s%s: '%.80s'%s", wrong, is_error ? "" : ", left out", line,
+             can_be_mended ? reader->remedy : "");
     reader->report(reader->context, is_error, reader->path, number, text);
     return !is_error;
 }
