@@ -145,12 +145,12 @@ static inline void dram_serve(struct dram *c, unsigned port, const struct mem_re
 /* dram_cached.c */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
 static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, char *bytes, uint64_t now_ps);
+                                    uint64_t address, uint64_t now_ps);
 
 /* dram_timed.c */
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                                         unsigned kind, uint64_t address, char *bytes,
-                                         unsigned access, uint64_t now_ps);
+                                         unsigned kind, uint64_t address, unsigned access,
+                                         uint64_t now_ps);
 static void dram_init_timed(struct dram *c);
 static void dram_settle_timed(struct component *self, uint64_t cycle);
 static uint64_t dram_last_timed(const struct component *self);

@@ -172,11 +172,16 @@ static inline bool dram_can_answer_now(struct dram *c, unsigned port)
     return (!q->count || first->due > component_tick_now(&c->io.base)) && dram_can_reply(c, port);
 }
 
-/* Request `m` of `port`, of a kind, on the line at `bytes`, needs `access` of memory, if there is
+static inline char *dram_line_bytes(uint64_t address)
+{
+    return memory.bytes + (address - memory.first);
+}
+
+/* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
  * room for it there. true: it has been taken, and leaves its port. */
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                                         unsigned kind, uint64_t address, char *bytes,
-                                         unsigned access, uint64_t now_ps)
+                                         unsigned kind, uint64_t address, unsigned access,
+                                         uint64_t now_ps)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
@@ -193,6 +198,7 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
         return false;
     }
     void *payload = dram_payload(c, port);
+    char *bytes = dram_line_bytes(address);
     if (at_once) {
         dram_write(c, port, payload, bytes);
         dram_reply_done(c, port, m->tag);
@@ -211,11 +217,10 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
 
 static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned port,
                                                        const struct mem_request *m,
-                                                       uint64_t address, char *bytes,
-                                                       uint64_t now_ps)
+                                                       uint64_t address, uint64_t now_ps)
 {
-    return dram_take_memory(c, port, m, MEM_ATOMIC, address, bytes,
-                            DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps);
+    return dram_take_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
+                            now_ps);
 }
 
 /* Takes the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
@@ -231,18 +236,16 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
         dram_fail_outside(c, address);
         return false;
     }
-    char *bytes = memory.bytes + (address - memory.first);
-    __builtin_prefetch(bytes); /* the host's memory answers meanwhile */
+    __builtin_prefetch(dram_line_bytes(address)); /* the host's memory answers meanwhile */
     if (engine_unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
         return false;
     if (dram_front_ops(c))
-        return dram_take_cached(c, port, m, address, bytes, now_ps);
-    bool taken =
-        kind == MEM_READ
-            ? dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps)
-        : kind == MEM_WRITE
-            ? dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps)
-            : dram_take_atomic(c, port, m, address, bytes, now_ps);
+        return dram_take_cached(c, port, m, address, now_ps);
+    bool taken = kind == MEM_READ
+                     ? dram_take_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
+                 : kind == MEM_WRITE
+                     ? dram_take_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
+                     : dram_take_atomic(c, port, m, address, now_ps);
     if (engine_unlikely(dram_is_probing(c, port)) && taken)
         dram_note_holder(c, m, address);
     return taken;
