@@ -27,6 +27,7 @@
 #include "rank_transport.h"
 #include "rank_trial.h"
 
+#include "run_control.h"
 #define PIECE     ((size_t)1 << 30)
 #define LOOKS     500u /* of 10 to 50 ns: about what it costs to sleep and to be woken */
 /* Naps: a quarter of the time that was waited, but no shorter and no longer. */

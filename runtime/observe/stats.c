@@ -19,6 +19,7 @@
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"

@@ -14,6 +14,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"

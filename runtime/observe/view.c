@@ -23,6 +23,7 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/rank_state.h"
 #include "series_columns.h"
 #include "stats_span.h"

@@ -9,6 +9,7 @@
 #include "run_state.h"
 #include "window.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"

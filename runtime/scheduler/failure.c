@@ -8,9 +8,11 @@
 #include "failure.h"
 #include "run_state.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
 
 /* Faults of programs that do not end the run, at most one of each. */

@@ -14,6 +14,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "base/sha256.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/rank_placement.h"
 #include "runtime/scheduler/rank_barrier.h"

@@ -26,6 +26,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/engine/version.h"
 

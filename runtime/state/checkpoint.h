@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "checkpoint_format.h"
 #include "platform.h"
 

@@ -15,6 +15,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
+#include "runtime/engine/deferral.h"
 
 /* Cycles until an executed instruction lets the next one of its wavefront issue. */
 static inline uint64_t deferred_cycles(const struct compute_unit *c, const struct decoded *d)

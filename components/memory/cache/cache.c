@@ -32,6 +32,7 @@
 #include "cache_state.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/observe/hang.h"

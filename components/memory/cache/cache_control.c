@@ -16,6 +16,7 @@
 
 #include "cache_state.h"
 #include "scope.gen.h"
+#include "runtime/engine/component_failure.h"
 
 static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop,
                       bool stale)

@@ -10,6 +10,7 @@
 #include "cache_state.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
 

@@ -16,6 +16,7 @@
 
 #include "cache_state.h"
 #include "components/protocols/translate/translated_page.h"
+#include "runtime/engine/component_failure.h"
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {

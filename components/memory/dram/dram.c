@@ -8,6 +8,7 @@
  * has been answered is there for the other port. */
 #include "dram_state.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 
 static void dram_touch(struct component *self, const struct warm_access *a)
 {

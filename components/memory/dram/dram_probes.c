@@ -12,6 +12,7 @@
 #include "dram_state.h"
 #include "components/protocols/probe/probe_die.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 
 enum { DRAM_WITHHELD = 64, DRAM_AT_HEAD = DRAM_WITHHELD }; /* tags of probes */
 

@@ -8,6 +8,7 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"

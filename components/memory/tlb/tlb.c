@@ -9,6 +9,7 @@
 
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/translate/translation_table.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
 

@@ -6,6 +6,7 @@
 
 #include "components/protocols/sector_mem/sector_map.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/link/port.h"
 #include "runtime/observe/hang.h"
 

@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/observe/hang.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/thread_pool.h"
 #include "runtime/scheduler/run.h"
