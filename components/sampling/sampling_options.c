@@ -146,7 +146,7 @@ bool sampling_parse(const char *kernels, const char *warmup, struct sampling *ou
     return true;
 }
 
-/* The name behind "void ", which those of templates begin with, and its length without parameters.
+/* The name after "void ", which those of templates begin with, and its length without parameters.
  */
 static const char *plain_name(const char *name, size_t *size)
 {

@@ -223,7 +223,7 @@ static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
 
 /* Is launch `number` of the group to be simulated? In a chain, every other one also if half of the
  * way to it is done: the platform is warm now, and will have to be warmed up for it otherwise. Not
- * each, or those right behind the same launch of another group would stand for all. */
+ * each, or those right after the same launch of another group would stand for all. */
 static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
 {
     const struct sampler_group *g = &s->group[group];
@@ -239,7 +239,7 @@ static bool is_chained(const struct sampler *s)
     return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_EXACT;
 }
 
-/* Will one of the next `depth` launches behind the present one be due, as far as can be said? */
+/* Will one of the next `depth` launches after the present one be due, as far as can be said? */
 static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
@@ -359,7 +359,7 @@ static void compare(struct sampler *s, struct sampler_group *g, const struct sam
 }
 
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
- * the same in all groups: a program may have periods of its own, but launches behind each other
+ * the same in all groups: a program may have periods of its own, but launches one after another
  * should stay so. */
 static void schedule(struct sampler *s, struct sampler_group *g, const struct sampler_launch *l,
                      bool early)

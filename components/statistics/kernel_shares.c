@@ -1,4 +1,5 @@
-/* See kernel_shares.h. */
+/* Adds up what command processors tell of their shares of one launch, in a table of open launches.
+ * kernel_shares.h has the life cycle. */
 #include "kernel_shares.h"
 #include "kernel_share_messages.h"
 

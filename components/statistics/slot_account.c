@@ -1,4 +1,5 @@
-/* See slot_account.h. */
+/* Counts slot-cycles by the changes of their number, and divides them at the end of a kernel.
+ * slot_account.h says into what. */
 #include "components/statistics/slot_account.h"
 
 #include <inttypes.h>

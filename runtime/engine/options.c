@@ -245,7 +245,7 @@ static bool has_item(const char *text, const char *item, size_t length)
     return false;
 }
 
-/* Appends the item as "--KEY VALUE"; the values of a list stand behind each other. */
+/* Appends the item as "--KEY VALUE"; the values of a list are one after another. */
 static void put_typed(char *text, size_t size, const char *item, size_t length)
 {
     size_t begin = strlen(text), key = strcspn(item, "=>:");

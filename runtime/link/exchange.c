@@ -4,7 +4,7 @@
  * while it is written. The only synchronisation is that a window ends before the next one begins.
  *
  * An arrival says that a ring has a message for its receiver, which is to be woken; the message
- * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
+ * is in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
  * need no arrival: a sender that was refused is kept in a list of its own shard, and when a window
  * begins its slot is looked at again. A slot freed in the window before, or being freed in this
  * window by another thread, may be used in a later window only. Called by ring.c and run.c.

@@ -364,7 +364,7 @@ static int by_time(const void *a, const void *b)
 /* ---- several ranks ---- */
 
 /* An event on its way to rank 0: names of messages by their place in the platform's strings, those
- * of spans as text behind it. */
+ * of spans as text after it. */
 struct sent_event {
     struct event event;
     uint32_t name, layout;

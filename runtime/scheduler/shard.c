@@ -48,7 +48,7 @@ struct domain_plan {
 struct word_walk {
     uint64_t (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     char *instances;
-    uint32_t first, behind; /* the group's words: [first, behind) */
+    uint32_t first, end; /* the group's words: [first, end) */
 };
 
 static const struct engine_group *groups;
@@ -91,7 +91,7 @@ void engine_wake_from_host(uint32_t id)
 
 /* Earliest future stamp at the heads of the incoming rings, or ENGINE_NEVER. A head that is visible
  * already is no reason: the tick saw it and could do nothing with it. `far` stays while there is a
- * message at all, since others may stand behind it. */
+ * message at all, since others may be after it. */
 static uint64_t earliest_arrival(struct component *c, uint64_t now)
 {
     const uint32_t *incoming = engine_base.incoming + c->incoming;
@@ -238,9 +238,9 @@ static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uin
         const struct word_walk *g = &word_walks[w];
         if (w < *walked)
             continue;
-        *walked = g->behind;
-        left |= g->walk(g->instances, engine_base.active + g->first, engine_base.active + g->behind,
-                        now);
+        *walked = g->end;
+        left |=
+            g->walk(g->instances, engine_base.active + g->first, engine_base.active + g->end, now);
     }
     return left;
 }
@@ -345,7 +345,7 @@ STEP_RARE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
     return is_awake(d);
 }
 
-/* true: some are awake behind it. */
+/* true: some are awake after it. */
 STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
 {
     struct engine_domain *d = &engine.domains[domain];
@@ -523,10 +523,10 @@ void engine_show_pointers(void)
 static void place_group(uint32_t number)
 {
     const struct engine_group *g = &groups[number];
-    uint32_t first = g->first_id / 64, behind = first + (g->count + 63) / 64;
-    for (uint32_t w = first; w < behind; w++) {
+    uint32_t first = g->first_id / 64, end = first + (g->count + 63) / 64;
+    for (uint32_t w = first; w < end; w++) {
         word_groups[w] = number;
-        word_walks[w] = (struct word_walk){g->unit->walk, g->instances, first, behind};
+        word_walks[w] = (struct word_walk){g->unit->walk, g->instances, first, end};
     }
 }
 

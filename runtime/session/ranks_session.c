@@ -1,4 +1,5 @@
-/* See ranks_session.h. Called by open.c. */
+/* Compares what ranks have been started with, and serves rank 0 in the other ranks. open.c calls
+ * it; ranks_session.h has the interface. */
 #define _GNU_SOURCE /* dladdr */
 #include "ranks_session.h"
 
@@ -13,8 +14,8 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
-#include "base/sha256.h"
 #include "runtime/engine/run_control.h"
+#include "base/sha256.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/rank_placement.h"
 #include "runtime/scheduler/rank_barrier.h"

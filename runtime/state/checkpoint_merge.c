@@ -1,5 +1,5 @@
 /* See checkpoint_internal.h. Words have 4 bytes: most of what components keep of parameters has so
- * many, and a neighbour that changes while the platform runs must not stand in their way. */
+ * many, and a neighbour that changes while the platform runs must not be in their way. */
 #include "checkpoint_internal.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ enum {
     TEXT = 1024,
 };
 
-/* MERGE_PART; behind it `params` numbers and the lines of --set. */
+/* MERGE_PART; after it `params` numbers and the lines of --set. */
 struct told {
     char platform[64];
     uint64_t instances, params, set_bytes;
@@ -227,7 +227,7 @@ static bool refuse(const struct merge_file *file, const char *why, const char *w
 
 /* ---- comparing ---- */
 
-/* A walk over the pages of one kind in a file, which stand in ascending order. */
+/* A walk over the pages of one kind in a file, which are in ascending order. */
 struct walk {
     const struct merge_file *file;
     uint64_t at, kind;

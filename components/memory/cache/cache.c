@@ -7,7 +7,7 @@
  *   cache.c            the next request, in order       cache_control.c
  *         |                                             flush, invalidate, pause, fence
  *   cache_translate.c  its page; until that is known
- *         |            the request stands aside
+ *         |            the request is parked
  *   cache_request.c       hit ------------------------------.
  *         |  miss, write, atomic                         |
  *   cache_mshr.c       MSHRs: asked for once, others     |

@@ -1,7 +1,7 @@
 /* From virtual to physical addresses, in a cache with the part `translation`.
  *
  * The part knows pages; this file keeps the requests whose page is not known. They step aside
- * (parked) in a queue of their page, so that requests behind them are not held up, and move to
+ * (parked) in a queue of their page, so that requests after them are not held up, and move to
  * `replay` when the page comes. Replayed requests are taken before new ones.
  *
  * A fragment that has come may cover a page that is still on its way, with requests that wait for

@@ -18,7 +18,7 @@ enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 /* Functions of a tick, inlined into one: a third of their instructions went to calls. */
 #define DRAM_INLINE inline __attribute__((always_inline))
 
-/* A request that a timed dram has taken. The bytes of its answer stand apart, so that requests take
+/* A request that a timed dram has taken. The bytes of its answer are apart, so that requests take
  * few of the host's cache lines. */
 struct dram_entry {
     uint16_t tag;
@@ -94,7 +94,7 @@ static inline const struct mem_request *dram_peek(const struct dram *c, unsigned
     return port == DRAM_TOP ? dram_top_peek(c) : dram_dma_peek(c);
 }
 
-/* The request behind the oldest one, which may be still on its way; for the host's caches only. */
+/* The request after the oldest one, which may be still on its way; for the host's caches only. */
 static inline const struct mem_request *dram_ahead(const struct dram *c, unsigned port)
 {
     return (const struct mem_request *)ring_ahead(port == DRAM_TOP ? c->io.top_request

@@ -75,7 +75,7 @@ static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
     return arena_at(struct dram_entry, c->requests) + number;
 }
 
-/* Queues the answer of a request of `port` behind those that are due no later. */
+/* Queues the answer of a request of `port` after those that are due no later. */
 static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps)
 {
     struct dram_queue *q = &c->queues[port];

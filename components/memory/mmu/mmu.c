@@ -69,7 +69,7 @@ static bool answer(struct mmu *c, uint32_t input, const struct mmu_lookup *l)
     return true;
 }
 
-/* Answers the lookups of a walk in the order in which they came. The one that comes next stands in
+/* Answers the lookups of a walk in the order in which they came. The one that comes next is in
  * the walk itself. False: there is no room for an answer. */
 static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
 {

@@ -335,7 +335,7 @@ INTERCONNECT_INLINE bool interconnect_move(const struct interconnect_unit *u)
     return interconnect_move_side(u, false) || again;
 }
 
-/* ---- beside time */
+/* ---- without time */
 
 static inline void interconnect_touch(const struct interconnect_unit *u,
                                       const struct warm_access *access)

@@ -1,5 +1,5 @@
 /* A line is one of a handful of structure lines, or an instruction. What may follow what is the
- * state; a line that may not stand here is reported and left out. */
+ * state; a line that may not be here is reported and left out. */
 #include "components/traces/instruction_trace/reader/itrace.h"
 
 #include <inttypes.h>
@@ -367,7 +367,7 @@ static const struct {
 };
 
 /* The layout of the lines from the first instruction: the mask is where 8 or 16 hexadecimal digits
- * stand behind so many numbers and a PC, and registers or an opcode follow. Since a count of
+ * are after so many numbers and a PC, and registers or an opcode follow. Since a count of
  * registers is no mask and a PC no opcode, at most one of the layouts fits. */
 static bool find_layout(struct itrace *t)
 {

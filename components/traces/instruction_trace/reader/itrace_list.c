@@ -76,8 +76,8 @@ static void add_kernel(struct itrace_list *list, const char *list_path, const ch
     memcpy(command->path + folder, name, strlen(name));
 }
 
-/* Calls that tracers note beside copies and kernels: of NCCL, whose kernels stand in lists of their
- * own, and copies between cards. They take no time. */
+/* Calls that tracers note in addition to copies and kernels: of NCCL, whose kernels are in lists of
+ * their own, and copies between cards. They take no time. */
 static bool is_foreign_call(const char *line)
 {
     return strncmp(line, "nccl", 4) == 0
