@@ -21,7 +21,6 @@
 struct deferred_work {
     struct component *c;
     void (*flush)(struct component *c, uint64_t cycle);
-    uint64_t (*last)(const struct component *c); /* or NULL */
 };
 
 /* All are made anew with each platform. */
@@ -38,12 +37,11 @@ void engine_defer_nothing(bool always)
     defers_nothing = always;
 }
 
-bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle),
-                      uint64_t (*last)(const struct component *c))
+bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle))
 {
     if (!rank_is_alone() || defers_nothing)
         return false;
-    deferred[deferred_count++] = (struct deferred_work){c, flush, last};
+    deferred[deferred_count++] = (struct deferred_work){c, flush};
     return true;
 }
 
@@ -97,20 +95,6 @@ void window_do_work(uint64_t end)
         engine_wake_between(c->id, cycle);
     }
     window_count = 0;
-}
-
-bool deferred_wake_last(void)
-{
-    bool is_left = false;
-    engine_flush(window_last_step(0) + 1);
-    for (uint32_t i = 0; i < deferred_count; i++) {
-        const struct deferred_work *work = &deferred[i];
-        uint64_t cycle = work->last ? work->last(work->c) : 0;
-        if (cycle)
-            engine_wake_between(work->c->id, cycle);
-        is_left |= cycle != 0;
-    }
-    return is_left;
 }
 
 bool window_has_work(void)

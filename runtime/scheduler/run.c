@@ -177,8 +177,6 @@ static enum engine_result loop(void)
         uint64_t time = next_step(&live);
         if (failure_ends_run(time, live))
             return ENGINE_FAILED;
-        if (!live && deferred_wake_last())
-            continue;
         if (!live)
             return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
         if (time > this_run.limit_ps)

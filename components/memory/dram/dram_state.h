@@ -50,10 +50,7 @@ struct dram {
     uint32_t taken[DRAM_PORTS]; /* not answered */
     uint32_t half;              /* half of the numbers of requests */
     uint8_t refused;            /* bit i: the part has no room for the oldest of port i */
-    bool lazy;                  /* commands without a waiting request are left for later:
-                                 * dram_settle_timed() */
     uint64_t first_due;         /* cycle of the earliest answer in the queues, or ENGINE_NEVER */
-    uint64_t look;              /* cycle in which the next answer may become due, or ENGINE_NEVER */
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
@@ -153,8 +150,6 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
                                          unsigned kind, uint64_t address, unsigned access,
                                          uint64_t now_ps);
 static void dram_init_timed(struct dram *c);
-static void dram_settle_timed(struct component *self, uint64_t cycle);
-static uint64_t dram_last_timed(const struct component *self);
 static bool dram_tick_timed(struct dram *c);
 
 #endif

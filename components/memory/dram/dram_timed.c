@@ -17,7 +17,6 @@
 
 #include "dram_state.h"
 #include "runtime/engine/component_failure.h"
-#include "runtime/engine/deferral.h"
 
 /* The first edge of the own clock at or after a time that is not before the current one. */
 static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
@@ -31,14 +30,6 @@ static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
            + (engine_likely(!((ahead_ps | d->period_ps) >> 32))
                   ? (uint32_t)ahead_ps / (uint32_t)d->period_ps
                   : ahead_ps / d->period_ps);
-}
-
-/* At most one command of a channel falls into a cycle, so what is through in one cycle was issued
- * in one, too, and answers have the same order whenever that is found out; and no request is
- * through in the cycle of its command. */
-static bool dram_may_be_lazy(const struct dram *c)
-{
-    return dram_timing_ops(c)->clock_ps(dram_part(c)) > engine.domains[c->io.base.domain].period_ps;
 }
 
 static void dram_init_timed(struct dram *c)
@@ -65,9 +56,7 @@ static void dram_init_timed(struct dram *c)
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
-    c->first_due = c->look = ENGINE_NEVER;
-    c->lazy =
-        dram_may_be_lazy(c) && engine_may_defer(&c->io.base, dram_settle_timed, dram_last_timed);
+    c->first_due = ENGINE_NEVER;
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
@@ -101,14 +90,6 @@ static __attribute__((noinline)) bool dram_issue(struct dram *c, uint64_t until_
         return false;
     c->refused = 0;
     return true;
-}
-
-/* Issues what the edges before `cycle` would have. */
-static void dram_settle_timed(struct component *self, uint64_t cycle)
-{
-    struct dram *c = (struct dram *)(void *)self;
-    if (cycle)
-        dram_issue(c, engine_time_of(self->domain, cycle - 1));
 }
 
 /* A write takes effect on the line at `bytes`. */
@@ -331,32 +312,10 @@ static inline unsigned dram_shown(const struct dram *c)
     return shown;
 }
 
-/* Only answered writes are left here, or nothing. */
-static uint64_t dram_last_timed(const struct component *self)
-{
-    const struct dram *c = (const struct dram *)(const void *)self;
-    uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
-    return next_ps == DRAM_TIMING_LATER ? 0 : dram_edge_at(c, next_ps);
-}
-
-/* When the part has to be looked at again: for what waits at a port, when it may have issued
- * something; otherwise for the next answer. That may be due before answers that are known, which
- * wait for each other at their port. */
-static uint64_t dram_look_at(const struct dram *c, bool waits)
-{
-    if (waits || !c->lazy) {
-        uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
-        return next_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, next_ps);
-    }
-    uint64_t due_ps = dram_timing_ops(c)->due_ps(dram_part(c));
-    return due_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, due_ps);
-}
-
 static bool dram_tick_timed(struct dram *c)
 {
     const struct part *part = dram_part(c);
-    uint64_t now_ps = component_now_ps(&c->io.base), now = component_tick_now(&c->io.base),
-             next_ps = dram_timing_ops(c)->next_ps(part);
+    uint64_t now_ps = component_now_ps(&c->io.base), next_ps = dram_timing_ops(c)->next_ps(part);
     bool room = false, taken = false;
     unsigned shown = 0;
     if (component_pending(&c->io.base, 0)) {
@@ -365,12 +324,12 @@ static bool dram_tick_timed(struct dram *c)
         taken = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
         next_ps = dram_timing_ops(c)->next_ps(part);
     }
-    if (next_ps <= now_ps && (shown || !c->lazy || c->look <= now))
+    if (next_ps <= now_ps)
         room |= dram_issue(c, now_ps);
     room |= dram_finish_timed(c);
-    c->look = dram_look_at(c, shown);
-    if (c->look != ENGINE_NEVER)
-        dram_wake_at(c, c->look);
+    next_ps = dram_timing_ops(c)->next_ps(part);
+    if (next_ps != DRAM_TIMING_LATER)
+        dram_wake_at(c, dram_edge_at(c, next_ps));
     /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
     return (room || taken) && shown;
 }
