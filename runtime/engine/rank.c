@@ -151,11 +151,6 @@ bool rank_try(void (*work)(void))
     return !lost;
 }
 
-bool rank_is_lost(void)
-{
-    return lost;
-}
-
 /* One piece of the message of a rank; true: that was the last. */
 static bool receive_piece(uint32_t from, size_t size)
 {

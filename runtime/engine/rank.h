@@ -64,7 +64,6 @@ void rank_refuse(const char *what);
  * one dies, a moment after it has told them. Then there are no exchanges any more. `work` is left
  * at an exchange, where it may hold no lock and no memory of its own. */
 bool rank_try(void (*work)(void));
-bool rank_is_lost(void);
 
 /* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
  * valid until the next call. */

@@ -2,8 +2,8 @@
 
 A path is named from the checkout's root, in code or in plain text. Other names are looked at where
 a page shows them as code, outside the guide, whose files the reader makes. CHANGELOG.md may name
-what has gone. Links are a matter of tests/system/test_docs.py, and so are options, which the built
-command knows."""
+what has gone. Links are a matter of tests/system/toolkit/test_docs.py, and so are options, which
+the built command knows."""
 import functools
 import re
 from pathlib import Path
@@ -110,7 +110,7 @@ def items(text):
 
 def test_modules_in_a_readme_are_in_its_folder():
     found = {}
-    for page in files("*README.md", folders=[*house.CODE, "python"]):
+    for page in files("*README.md", folders=[*house.CODE, "python", "tests"]):
         folder = str(Path(page).parent)
         there = {part.split(".")[0] for f in FILES if f.startswith(f"{folder}/")
                  for part in f.split("/")}

@@ -6,13 +6,7 @@
  *
  * A tick lets the part issue the commands that were due before this cycle, takes new requests, and
  * lets the part issue the commands of this cycle. So a request never changes earlier commands, and
- * more ticks change nothing.
- *
- * Only what leads to an answer, or to room for a request that waits at a port, is worth a tick. So
- * a dram sleeps until the next answer can be due. What was due meanwhile is issued then, or before
- * the next request, or before the statistics are read. Writes have been answered; for them alone it
- * is ticked only when nothing else is left to do in a run, which ends with their last command.
- */
+ * more ticks change nothing. */
 #include "dram.gen.h"
 
 #include "dram_state.h"
