@@ -9,9 +9,9 @@
  * has a node in its wheel for its earliest known reason, or a mark for each message under way to
  * it, or waits for a message or credit whose sender or receiver will make such a mark.
  *
- * The loop is compiled twice, with and without wide registers (active_words.h), without which
- * simulation on `r9nano` takes 14 % more host instructions for nbody 256 and 3 % for vectoradd
- * 16384. Without marks, each message in the wheel, they take 5 % and 13 % more.
+ * The loop is compiled twice, with and without wide registers (active_words.h). Without them, the
+ * simulations of docs/evidence/speed.md take 14 % more host instructions for nbody 256 and 3 % for
+ * vectoradd 16384. Without marks, each message in the wheel, they take 5 % and 13 % more.
  *
  * Nothing here is shared by shards: plans, wheels and bitmap words belong to a domain, and so to a
  * shard. What runs the shards, and when all of it ends, is run.c. */
