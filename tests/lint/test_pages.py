@@ -160,6 +160,34 @@ def test_readme_begins_with_the_two_commands():
     assert "./dev demo" in screen and "./dev test" in screen
 
 
+def row(page, name):
+    """The numbers of the first row of a page that begins with the name."""
+    return re.search(rf"^\| {name} \|(.*)\|$", text_of(page), re.MULTILINE)[1].split(" | ")
+
+
+def described(file):
+    """Lines without comments and empty ones."""
+    return len([line for line in text_of(file).splitlines() if re.match(r"\s*(?!//)\S", line)])
+
+
+def test_figures_of_the_readme_are_those_of_their_pages():
+    accuracy, readme = "docs/evidence/accuracy-cdna.md", " ".join(text_of("README.md").split())
+    points, mean, weighted = re.search(
+        r"^(\d+) points: \*\*mean error ([\d.]+) %, time-weighted ([\d.]+) %",
+        text_of(accuracy), re.MULTILINE).groups()
+    numbers, _, _, _, fitted, _ = row(accuracy, "mi300a")
+    known, _, _, _, _, assumed = row("docs/evidence/sources.md", "r9nano")
+    platform, gpu = (described(f) for f in ("platforms/r9nano.heddle",
+                                            "components/amd/gcn3/gcn3.heddle"))
+    for words in (f"Over {points} measured points of MI300A", f"[{mean} %]({accuracy})",
+                  f"weighted by time {weighted} %",
+                  f"{fitted.strip()} of the {numbers.strip()} numbers of `mi300a`",
+                  f"of {known.strip()}, {assumed.strip()} are [assumed]",
+                  f"{platform + gpu} lines of heddle", f"r9nano.heddle` ({platform})",
+                  f"gcn3.heddle` ({gpu})"):
+        assert words in readme, f"README.md does not say '{words}'"
+
+
 def test_names_that_are_gone_are_found():
     text = "`./dev`, runtime/no_room, docs/README.md, tests/lint/house.{py,sh}, build/docs/page"
     assert [path for path in named_paths(text) if not exists(path)] == [

@@ -207,6 +207,12 @@ def test_file_of_suppressions_that_cannot_be_read_is_named_with_the_reason():
                    f"{harness.PROGRAMS}/dct8x8", "cannot read 'nowhere': No such file", status=7)
 
 
+def test_line_of_suppressions_may_be_long(tmp_path):
+    (tmp_path / "rules").write_text("# " + "why " * 1000 + "\n", encoding="utf-8")
+    harness.heddle(f"run platforms/tiny.heddle --mode functional --check "
+                   f"races,suppress={tmp_path}/rules -- {harness.PROGRAMS}/vectoradd 64")
+
+
 def test_the_marks_are_those_of_sixty_mistakes():
     assert sum(len(marks(table)) for table in TABLES) >= 60
 

@@ -2,7 +2,7 @@
  * the next one. */
 #include "no_answer.gen.h"
 
-#include "dispatch_protocol.h"
+#include "components/amd/command_processor/dispatch_protocol.h"
 
 struct no_answer {
     struct no_answer_io io;

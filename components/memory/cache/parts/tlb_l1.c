@@ -2,7 +2,7 @@
  * what waits. */
 #include "tlb_l1.gen.h"
 
-#include "address_translation.h"
+#include "components/memory/cache/address_translation.h"
 #include "components/protocols/translate/translation_table.h"
 
 /* `page` is that of the last hit, shifted right by its size: found again, it is already the most

@@ -2,7 +2,7 @@
  * gets any. */
 #include "greedy.gen.h"
 
-#include "dispatch_order.h"
+#include "components/amd/command_processor/dispatch_order.h"
 
 struct greedy {
     struct greedy_io io;

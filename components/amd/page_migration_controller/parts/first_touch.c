@@ -1,7 +1,7 @@
 /* The first GPU that touches a page gets it, and keeps it. */
 #include "first_touch.gen.h"
 
-#include "migration_policy.h"
+#include "components/amd/page_migration_controller/migration_policy.h"
 
 struct first_touch {
     struct first_touch_io io;

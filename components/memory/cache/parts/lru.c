@@ -10,7 +10,7 @@
  * order exactly. */
 #include "lru.gen.h"
 
-#include "replacement_policy.h"
+#include "components/memory/cache/replacement_policy.h"
 
 #define LRU_LISTED_WAYS 16u
 #define LRU_NIBBLES     ((uint64_t)0x1111111111111111u)

@@ -4,7 +4,7 @@
  */
 #include "partitioned.gen.h"
 
-#include "dispatch_order.h"
+#include "components/amd/command_processor/dispatch_order.h"
 #include "runtime/engine/engine.h"
 
 struct partition_run {

@@ -1,7 +1,7 @@
 /* Demand paging: an access to a page that lies elsewhere waits until the page has come. */
 #include "demand.gen.h"
 
-#include "migration_policy.h"
+#include "components/amd/page_migration_controller/migration_policy.h"
 
 struct demand {
     struct demand_io io;

@@ -1,7 +1,7 @@
 /* Pages stay where they are. */
 #include "pinned.gen.h"
 
-#include "migration_policy.h"
+#include "components/amd/page_migration_controller/migration_policy.h"
 
 struct pinned {
     struct pinned_io io;

@@ -3,7 +3,7 @@
  */
 #include "read_duplicate.gen.h"
 
-#include "migration_policy.h"
+#include "components/amd/page_migration_controller/migration_policy.h"
 
 struct read_duplicate {
     struct read_duplicate_io io;

@@ -1,7 +1,7 @@
 /* A GPU that touches a page gets it. */
 #include "on_touch.gen.h"
 
-#include "migration_policy.h"
+#include "components/amd/page_migration_controller/migration_policy.h"
 
 struct on_touch {
     struct on_touch_io io;

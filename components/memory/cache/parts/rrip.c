@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "replacement_policy.h"
+#include "components/memory/cache/replacement_policy.h"
 
 struct rrip {
     struct rrip_io io;

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#include "dispatch_protocol.h"
+#include "components/amd/command_processor/dispatch_protocol.h"
 #include "runtime/engine/engine.h"
 
 struct ack_nak {

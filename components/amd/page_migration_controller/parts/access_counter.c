@@ -3,7 +3,7 @@
  * its count, so that the count starts from zero when the page has gone again. */
 #include "access_counter.gen.h"
 
-#include "migration_policy.h"
+#include "components/amd/page_migration_controller/migration_policy.h"
 
 struct access_count {
     uint64_t page;

@@ -2,7 +2,7 @@
  * kernel begins at the unit where the kernel before it ended. */
 #include "round_robin.gen.h"
 
-#include "dispatch_order.h"
+#include "components/amd/command_processor/dispatch_order.h"
 
 struct round_robin {
     struct round_robin_io io;
