@@ -20,6 +20,7 @@
 #include "dispatcher.h"
 #include "components/sampling/launch_record.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
 #include "components/statistics/run_progress.h"

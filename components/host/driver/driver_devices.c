@@ -11,6 +11,7 @@
 
 #include "components/nvidia/warp/warp.h"
 #include "driver_state.h"
+#include "runtime/engine/component_failure.h"
 
 static const char *table_string(uint32_t offset)
 {

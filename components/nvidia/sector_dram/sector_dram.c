@@ -14,6 +14,7 @@
 #include "components/memory/dram/dram_timing.h"
 #include "runtime/engine/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
 

@@ -7,6 +7,7 @@
 
 #define UNIT_COLD
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS };

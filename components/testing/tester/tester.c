@@ -13,6 +13,7 @@
 #include "atomic_op.gen.h"
 #include "runtime/engine/index_pool.h"
 #include "base/splitmix64.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 #define PROBES                                                                                     \

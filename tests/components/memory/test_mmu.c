@@ -11,6 +11,7 @@
 #include "tests/components/owner.h"
 #include "tests/components/translations.h"
 #include "tlb_control.gen.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type mmu__generic;
 

@@ -19,6 +19,7 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/protocols/device_call/device_call.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/state/blob.h"
 
 struct driver_waiting {

@@ -11,6 +11,7 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/sampling/sampling_options.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/observe/timeline.h"
 
 static void driver_window_end(struct component *c)

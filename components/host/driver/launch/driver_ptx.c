@@ -12,6 +12,7 @@
 #include "components/host/driver/program/driver_program.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/sampling/sampling_options.h"
+#include "runtime/engine/run_control.h"
 
 enum { PTX_HEAP = 8 << 20 }; /* cudaLimitMallocHeapSize, "CUDA C++ Programming Guide", malloc() */
 

@@ -14,6 +14,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/migration/driver_migration.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
 
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {

@@ -15,6 +15,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"

@@ -20,6 +20,7 @@
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/nvidia/program/ptx_services.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/state/memory.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */

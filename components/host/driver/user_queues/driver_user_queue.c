@@ -14,6 +14,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 /* ---- the ticking side ---- */
 

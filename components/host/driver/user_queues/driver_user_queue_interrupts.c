@@ -8,6 +8,7 @@
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
+#include "runtime/engine/deferral.h"
 
 static struct user_queue_entry *user_queue_by_slot(const struct driver *d, uint32_t gpu,
                                                    uint32_t slot)
