@@ -9,19 +9,17 @@
  * accusation. A reported value counts as defined from there on. */
 #include "uninitialised.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
-#include "components/checks/check_code.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/isa_uses.h"
-#include "components/protocols/page_table/program_table.h"
-#include "base/grow.h"
+#include "components/checks/checks.h"
 #include "components/checks/slot_array.h"
 #include "undefined_memory.h"
+#include "undefined_report.h"
 
-enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12, ORIGINS = 1 << 12 };
+enum { VECTORS = 1024, SCALARS = 128, CACHE = 1 << 12 };
 
 /* Facts about an instruction, from the first time that it was seen. Its address alone does not tell
  * it: code is loaded where other code was, and processes have theirs at one address. */
@@ -32,20 +30,12 @@ struct facts {
     bool saves_exec, reads_scc;
 };
 
-/* Where something undefined was read. */
-struct origin {
-    uint64_t pc, address;
-    struct isa_inst inst;
-    enum finding_space space;
-    bool used;
-};
-
 struct wave_state {
     uint64_t vector[VECTORS], computed[VECTORS]; /* lanes: undefined; and no copies of memory */
     uint32_t scalar[SCALARS];                    /* bits */
-    uint16_t vector_origin[VECTORS], scalar_origin[SCALARS];
-    bool scc, active; /* active: something in it is undefined that may be used */
-    uint16_t scc_origin;
+    /* The instructions that have read what is undefined; 0: none has. */
+    uint32_t vector_origin[VECTORS], scalar_origin[SCALARS], scc_origin;
+    bool scc;
 };
 
 /* The private memory of a work-group. */
@@ -60,8 +50,7 @@ static struct undefined_memory memory;
 static struct undefined_memory *lds; /* by work-group */
 static struct private_memory *privates;
 static uint64_t lds_room, private_room;
-static struct facts *cache;
-static struct origin *origins;
+static struct facts cache[CACHE];
 
 static struct {
     const struct check_wave *wave;
@@ -69,12 +58,6 @@ static struct {
     struct wave_state *state;
     const struct facts *facts;
 } step_context;
-
-static void open_check(void)
-{
-    cache = grow_checked(calloc(CACHE, sizeof *cache), "the check of uninitialised memory");
-    origins = grow_checked(calloc(ORIGINS, sizeof *origins), "the check of uninitialised memory");
-}
 
 /* ---- instructions ---- */
 
@@ -101,35 +84,21 @@ static uint64_t private_byte(uint64_t address)
     return at / (4 * ISA_LANES) * 4 + at % 4;
 }
 
-static uint16_t origin_of(uint64_t address, enum finding_space space)
+static uint32_t origin_of(uint64_t address, enum finding_space space)
 {
-    uint64_t at = space == FINDING_PRIVATE ? private_byte(address) : address;
-    uint16_t slot = (uint16_t)(step_context.step->pc / 4 % (ORIGINS - 1) + 1);
-    const struct origin *o = &origins[slot];
-    if (!o->used || o->pc != step_context.step->pc
-        || memcmp(&o->inst, step_context.step->inst, sizeof o->inst) != 0)
-        origins[slot] =
-            (struct origin){step_context.step->pc, at, *step_context.step->inst, space, true};
-    return slot;
+    const struct observed_instruction *s = step_context.step;
+    uint32_t instruction = check_instruction(step_context.wave, s->pc, s->inst);
+    if (!undefined_is_noted(instruction))
+        undefined_note(instruction, space,
+                       space == FINDING_PRIVATE ? private_byte(address) : address);
+    return instruction;
 }
 
-static void report_use(enum finding_kind kind, uint16_t from, unsigned lane)
+static void report_use(enum finding_kind kind, uint32_t from, unsigned lane)
 {
-    const struct origin *o = &origins[from];
-    uint64_t first = from ? o->pc : 0;
-    if (finding_seen(kind, step_context.step->pc, first))
-        return;
-    struct finding f = {.kind = kind, .places = from ? 2 : 1};
-    check_place(step_context.wave, step_context.step->pc, step_context.step->inst, lane,
-                &f.place[0]);
-    if (from) {
-        check_place(step_context.wave, o->pc, &o->inst, lane, &f.place[1]);
-        check_address(step_context.wave, o->space, o->address, &f);
-        snprintf(f.detail, sizeof f.detail, "the second place is where it was read");
-    } else {
-        snprintf(f.detail, sizeof f.detail, "it comes from a register that nothing has written");
-    }
-    finding_report(&f);
+    const struct check_place use = check_step_place(step_context.wave, step_context.step, lane);
+    const struct check_place read = check_wave_place(step_context.wave, from, lane);
+    undefined_report(kind, &use, from ? &read : NULL);
 }
 
 /* ---- operands ---- */
@@ -159,7 +128,7 @@ static bool is_mask(const struct isa_use *u)
 struct sum {
     uint64_t lanes;    /* lanes that are undefined */
     uint64_t computed; /* undefined lanes that are no copies of memory */
-    uint16_t from;
+    uint32_t from;
 };
 
 static uint64_t pair_of(const uint32_t *bits, unsigned code)
@@ -217,7 +186,7 @@ static struct sum sources(void)
 }
 
 static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint64_t undefined,
-                       uint64_t computed, uint16_t from)
+                       uint64_t computed, uint32_t from)
 {
     struct wave_state *w = step_context.state;
     unsigned at = vector_at(u, i);
@@ -228,7 +197,7 @@ static void put_vector(const struct isa_use *u, unsigned i, uint64_t lanes, uint
 }
 
 /* `bits` of the first register, those of the second above. */
-static void put_scalar(const struct isa_use *u, uint64_t bits, uint16_t from)
+static void put_scalar(const struct isa_use *u, uint64_t bits, uint32_t from)
 {
     struct wave_state *w = step_context.state;
     if (u->code == ISA_EXEC && bits)
@@ -487,7 +456,7 @@ static void load_undefined(const struct access *a, const struct isa_use *to, uns
     uint64_t exec = isa_wave_exec(step_context.step->scalars), address = 0;
     for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
-        uint16_t from = undefined ? origin_of(address, a->space) : 0;
+        uint32_t from = undefined ? origin_of(address, a->space) : 0;
         put_vector(to, first + d, exec, undefined, 0, from);
     }
 }
@@ -681,8 +650,9 @@ static void begin_registers(struct wave_state *w, const struct work_placement *p
     enum { FLAT = ISA_FLAT_SCRATCH, ITEMS = 3 };
     unsigned given =
         (p->rsrc2 >> 1 & 31) + (unsigned)__builtin_popcount(p->rsrc2 >> 7 & 15) + (p->rsrc2 & 1);
-    memset(w, 0, sizeof *w);
+    memset(w->vector, 0, ITEMS * sizeof w->vector[0]);
     memset(w->vector + ITEMS, 0xff, sizeof w->vector - ITEMS * sizeof w->vector[0]);
+    memset(w->computed, 0, sizeof *w - offsetof(struct wave_state, computed));
     for (unsigned i = given; i < FLAT; i++)
         w->scalar[i] = UINT32_MAX;
     w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = UINT32_MAX;
@@ -698,10 +668,7 @@ static void begin_undefined(const struct check_wave *wave)
     begin_registers(&waves[wave->slot], wave->what.placement);
 }
 
-const struct check check_uninitialised = {.check = FINDING_CHECK_UNINITIALISED,
-                                          .open = open_check,
-                                          .begin = begin_undefined,
-                                          .step = step_undefined};
+const struct check check_uninitialised = {.begin = begin_undefined, .step = step_undefined};
 
 void check_memory_new(uint64_t address, uint64_t size)
 {
