@@ -77,7 +77,12 @@ static struct check_group *group_take(const struct observed_wavefront *what)
                                       .gpu = what->gpu,
                                       .pid = p->pid},
                               .waves = p->wavefronts,
+                              .scratch_bytes = p->scratch_bytes_per_wavefront,
                               .lds_bytes = p->lds_bytes};
+    if (p->scratch) {
+        g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * g->scratch_bytes;
+        g->scratch_end = g->scratch + (uint64_t)p->wavefronts * g->scratch_bytes;
+    }
     memcpy(g->who.group, what->group, sizeof g->who.group);
     return g;
 }

@@ -25,6 +25,8 @@ struct check_wave {
 struct check_group {
     struct check_identity who;
     uint32_t waves, ended;
+    uint64_t scratch, scratch_end; /* its private memory; both 0: none */
+    uint32_t scratch_bytes;        /* of a wavefront */
     uint32_t lds_bytes;
     uint32_t wave[WORK_MAX_WAVEFRONTS]; /* slots, of those that have begun */
 };

@@ -22,14 +22,14 @@ static void begin_stack(const struct check_wave *wave)
     struct area *a = check_slot_memory(areas, wave->slot, sizeof *a);
     const struct program_allocation *pool =
         p->scratch ? program_find_in(wave->what.program, p->pid, p->scratch) : NULL;
-    uint64_t number = p->scratch_wavefront + wave->what.number;
+    const struct check_group *g = check_group_of(wave);
     *a = (struct area){0};
     if (!pool)
         return;
     a->pool = p->scratch;
     a->pool_end = page_table_address(pool->end);
-    a->begin = p->scratch + number * p->scratch_bytes_per_wavefront;
-    a->end = a->begin + p->scratch_bytes_per_wavefront;
+    a->begin = g->scratch + (uint64_t)wave->what.number * g->scratch_bytes;
+    a->end = a->begin + g->scratch_bytes;
     a->bytes = p->private_bytes;
 }
 

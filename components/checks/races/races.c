@@ -30,7 +30,6 @@ struct live_wave {
 struct live_group {
     uint32_t number;
     struct race_memory lds;
-    uint64_t scratch, scratch_end; /* its private memory; 0: none */
 };
 
 static struct live_wave *waves; /* by slot */
@@ -197,7 +196,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
 /* ---- device memory ---- */
 
 /* Private memory is a lane's own. */
-static uint64_t shared_lanes(const struct live_group *g, const struct isa_memory *m)
+static uint64_t shared_lanes(const struct check_group *g, const struct isa_memory *m)
 {
     uint64_t mask = m->mask & ~m->swizzle_mask;
     for (uint64_t rest = g->scratch ? mask : 0; rest; rest &= rest - 1) {
@@ -247,7 +246,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
     struct lanes l = {.access = {.memory = &race_device_memory,
                                  .wave = &w->race,
                                  .address = m->address,
-                                 .mask = shared_lanes(g, m),
+                                 .mask = shared_lanes(check_group_of(wave), m),
                                  .base = base,
                                  .bytes = m->bytes,
                                  .instruction = instruction,
@@ -356,14 +355,10 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
 
 static void begin_group(const struct check_wave *wave, struct live_group *g)
 {
-    const struct work_placement *p = wave->what.placement;
-    uint32_t command = check_command_of(wave->what.gpu, wave->what.dispatch);
-    g->number = race_group(command, &check_group_of(wave)->who);
-    g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
-    g->scratch = p->scratch ? g->scratch : 0;
-    g->scratch_end = g->scratch + (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
-    if (p->lds_bytes)
-        race_clear_flat(&g->lds, p->lds_bytes);
+    const struct check_group *group = check_group_of(wave);
+    g->number = race_group(check_command_of(wave->what.gpu, wave->what.dispatch), &group->who);
+    if (group->lds_bytes)
+        race_clear_flat(&g->lds, group->lds_bytes);
 }
 
 static void begin_races(const struct check_wave *wave)
