@@ -76,8 +76,7 @@ $(hip_functions T)
 
 The program goes on with that error. A message on standard error says so at the first call of each,
 and another one at the end how many more there were. Among them are nodes of events in graphs,
-arrays, textures, graphics, and memory that processes share. Nodes of a graph that is launched are
-made one after the other, so branches do not run side by side.
+arrays, textures, graphics, and memory that processes share.
 
 \`\`\`
 $(hip_functions W)
@@ -91,9 +90,9 @@ cuda_page() {
 # CUDA functions
 
 The libraries that \`heddle run\` puts in front of a program are libcudart.so.12 and
-libcudart.so.13. Names with \`_v2\`, \`_ptsz\` or \`_ptds\` behind them, which headers choose, are
-there, too. A program needs PTX for the GPU or an older one, and the runtime as a shared library
-(nvcc: \`-cudart shared\`; CMake: \`CUDA_RUNTIME_LIBRARY Shared\`; clang: \`-lcudart\`).
+libcudart.so.13. They also have the names that headers choose, with \`_v2\`, \`_ptsz\` or
+\`_ptds\` at the end. A program needs PTX for the GPU or an older one, and the runtime as a shared
+library (nvcc: \`-cudart shared\`; CMake: \`CUDA_RUNTIME_LIBRARY Shared\`; clang: \`-lcudart\`).
 
 ## These work
 

@@ -1,6 +1,6 @@
 /* See cache.h. A platform's folder holds platform.so under a second name: as long as that is there,
  * the library's bytes belong to the folder, and removing the folder removes both names. Called by
- * build.c. */
+ * build.c, site.c, objects.c, outputs.c and link.c. */
 #include "codegen/build/cache.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* Include scanner and content digest; see depend.h. Called by build.c to key objects. */
+/* Include scanner and content digest; see depend.h. Called by objects.c to key objects. */
 #include "codegen/build/depend.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* posix_spawn and waitpid. Called by build.c. */
+/* posix_spawn and waitpid. Called by outputs.c. */
 #include "codegen/build/jobs.h"
 
 #include "base/grow.h"

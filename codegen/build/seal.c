@@ -1,4 +1,4 @@
-/* See seal.h. Called by build.c and stamp.c. */
+/* See seal.h. Called by objects.c, link.c, outputs.c and stamp.c. */
 #include "codegen/build/seal.h"
 
 #include <errno.h>

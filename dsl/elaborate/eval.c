@@ -251,6 +251,11 @@ static __int128 divide_up(__int128 a, __int128 b)
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
 
+static __int128 divide_down(__int128 a, __int128 b)
+{
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
 /* In base units, 1/s stays 1/s while s is 10^12 ps: multiply(s, Hz) must be divided by 10^12,
  * divide(cy, Hz) (a time) and divide(B, B/s) multiplied by it, divide(cy, s) (Hz) and divide(B, s)
  * multiplied, too. */
@@ -264,7 +269,8 @@ static struct value product(struct elaboration *e, const struct ast_expr *x, con
     bool has_time = a->dimension == MODEL_DIM_SECONDS || b->dimension == MODEL_DIM_SECONDS;
     bool has_rate = seconds_exponent(a->dimension) < 0 || seconds_exponent(b->dimension) < 0;
     if (has_time && has_rate)
-        result = dimension == MODEL_DIM_CYCLES ? divide_up(result, PS_PER_S) : result / PS_PER_S;
+        result = dimension == MODEL_DIM_CYCLES ? divide_up(result, PS_PER_S)
+                                               : divide_down(result, PS_PER_S);
     return fit(e, x, result, dimension);
 }
 
@@ -283,7 +289,7 @@ static struct value quotient(struct elaboration *e, const struct ast_expr *x, co
     bool makes_rate = b->dimension == MODEL_DIM_SECONDS && a->dimension != MODEL_DIM_SECONDS;
     if (makes_time || makes_rate)
         dividend *= PS_PER_S; /* 2^63 * 2^40: fits */
-    return fit(e, x, dividend / b->integer, dimension);
+    return fit(e, x, divide_down(dividend, b->integer), dimension);
 }
 
 static struct value arithmetic(struct elaboration *e, const struct ast_expr *x,
@@ -305,9 +311,8 @@ static struct value arithmetic(struct elaboration *e, const struct ast_expr *x,
         diagnostic_add(e->diagnostics, E0306, x->span, "division by zero");
         return bad;
     }
-    int64_t rest = a->integer % b->integer;
-    return number(rest < 0 ? rest + (b->integer < 0 ? -b->integer : b->integer) : rest,
-                  a->dimension);
+    __int128 whole = divide_down(a->integer, b->integer);
+    return fit(e, x, a->integer - whole * b->integer, a->dimension);
 }
 
 static struct value eval_logic(struct elaboration *e, const struct ast_expr *x,

@@ -2,7 +2,7 @@
  * knows none of them by name.
  *
  * A library registers one table of functions before main(), from a constructor in its archive.
- * `heddle build` links with -u so that the archive's member is taken (codegen/build/build.c).
+ * `heddle build` links with -u so that the archive's member is taken (codegen/build/link.c).
  * All calls come from one thread, while no component ticks, in the order of the members. A member
  * may be NULL. The table stays the library's and lives as long as the process. */
 #ifndef HEDDLE_RUNTIME_EXTENSION_H

@@ -15,8 +15,12 @@ static const struct expression expressions[] = {
     {"1 + 2 * 3", MODEL_DIM_NONE, 7},
     {"(1 + 2) * 3", MODEL_DIM_NONE, 9},
     {"10 - 4 - 3", MODEL_DIM_NONE, 3},
-    {"-7 / 2", MODEL_DIM_NONE, -3},
-    {"-7 % 4", MODEL_DIM_NONE, 1},
+    {"-7 / 2", MODEL_DIM_NONE, -4}, /* rounded down, so that a / b * b + a % b is a */
+    {"-7 % 2", MODEL_DIM_NONE, 1},
+    {"7 / -2", MODEL_DIM_NONE, -4},
+    {"7 % -2", MODEL_DIM_NONE, -1},
+    {"-8 / 2", MODEL_DIM_NONE, -4},
+    {"-8 % 2", MODEL_DIM_NONE, 0},
     {"4KiB / 64B", MODEL_DIM_NONE, 64},
     {"4KiB / 64", MODEL_DIM_BYTES, 64},
     {"1ns * 1.5GHz", MODEL_DIM_CYCLES, 2}, /* rounded up */

@@ -138,6 +138,35 @@ def test_interfaces_beside_hip_do_not_see_its_state():
     house.check(wrong, "a source that sees components/hip/api/hip_internal.h")
 
 
+def layer_of(room):
+    """The room as docs/design/rooms.md names it: dsl and runtime are one each."""
+    parts = room.split("/")
+    return parts[0] if parts[0] in ("dsl", "runtime") else "/".join(parts[:2])
+
+
+def rows_of_page(table):
+    """The table of docs/design/rooms.md, with a row for each room that includes another one."""
+    rows = {}
+    for room, target, _ in table:
+        rows.setdefault(layer_of(room), set()).add(layer_of(target))
+    return [f"| `{room}` | {', '.join(f'`{other}`' for other in sorted(others - {room}))} |"
+            for room, others in rows.items() if others - {room}]
+
+
+def libraries(table):
+    """Rooms that a reason calls so, as a row of the same page."""
+    return ", ".join(sorted({f"`{target}`" for _, target, reason in table
+                             if reason.startswith(("a library", "libraries"))}))
+
+
+def test_page_has_the_table(table):
+    """In place of what the page has, copy the rows that a failure prints."""
+    page = text_of("docs/design/rooms.md")
+    rows = "\n".join(rows_of_page(table))
+    assert f"\n\n| room | may include |\n| --- | --- |\n{rows}\n\n" in page, rows
+    assert libraries(table) in " ".join(page.split()), libraries(table)
+
+
 def readme_of(room):
     """Of the room, or of the folder that it is in."""
     above = room.rsplit("/", 1)[0]

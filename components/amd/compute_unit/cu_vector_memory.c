@@ -331,6 +331,14 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uns
             coalescer_to_line(&cu_vmem_rest_at(c, e->rest)->access, line, stage, data);
 }
 
+_Static_assert((int)ISA_ATOMIC_SWAP == (int)ATOMIC_OP_SWAP
+                   && (int)ISA_ATOMIC_FADD == (int)ATOMIC_OP_FADD
+                   && (int)ISA_ATOMIC_PK_ADD_BF16 == (int)ATOMIC_OP_PK_ADD_BF16,
+               "the ISA's atomics have the order of the protocol's");
+_Static_assert((int)ISA_SCOPE_WAVEFRONT == (int)SCOPE_WAVEFRONT
+                   && (int)ISA_SCOPE_SYSTEM == (int)SCOPE_SYSTEM,
+               "the ISA's scopes have the order of the protocol's");
+
 static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
                              uint16_t tag, uint32_t pid)
 {

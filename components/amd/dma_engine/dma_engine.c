@@ -452,9 +452,10 @@ static bool dma_engine_tick(struct dma_engine *c)
 
 static unsigned dma_engine_outstanding(const struct dma_engine *c, struct hang_report *report)
 {
-    for (uint32_t i = 0; report && i < command_count(c); i++)
-        if (command_bits(c->used)[i / 64] & bit_of(i))
-            hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
-                      command_at(c, i)->finished);
+    if (report)
+        for (uint32_t i = 0; i < command_count(c); i++)
+            if (command_bits(c->used)[i / 64] & bit_of(i))
+                hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
+                          command_at(c, i)->finished);
     return c->used_count;
 }

@@ -277,9 +277,10 @@ static void touch_code_line(struct host_view *t, uint64_t address, bool kept)
         return;
     const struct warm_access access = access_at(t, w, WARM_READ, address, UINT64_MAX);
     touch_with(t, WARM_CODE, &access);
-    for (uint32_t i = 0; kept && i < launch_in_turn->unit_count; i++)
-        if (launch_in_turn->first_unit + i != t->unit)
-            warm_touch(launch_in_turn->first_unit + i, WARM_CODE, &access);
+    if (kept)
+        for (uint32_t i = 0; i < launch_in_turn->unit_count; i++)
+            if (launch_in_turn->first_unit + i != t->unit)
+                warm_touch(launch_in_turn->first_unit + i, WARM_CODE, &access);
 }
 
 void touch_code(struct host_view *t, uint64_t pc)
@@ -292,7 +293,8 @@ void touch_code(struct host_view *t, uint64_t pc)
                 && line != launch_in_turn->code_line;
     launch_in_turn->code_line = line;
     touch_code_line(t, pc, kept);
-    for (uint64_t i = 1; a && i <= ahead; i++)
-        if ((line + i) * WARM_LINE < page_table_address(a->end))
-            touch_code_line(t, (line + i) * WARM_LINE, kept);
+    if (a)
+        for (uint64_t i = 1; i <= ahead; i++)
+            if ((line + i) * WARM_LINE < page_table_address(a->end))
+                touch_code_line(t, (line + i) * WARM_LINE, kept);
 }

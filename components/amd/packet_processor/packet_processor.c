@@ -321,11 +321,12 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
                                          "tells the driver",
                                          "frees its place",
                                          "moves the read index"};
-    for (uint32_t i = 0; report && i < c->packet_count; i++) {
-        const struct packet *p = packet_at(c, i);
-        if (p->phase != PACKET_FREE)
-            hang_note(report, "queue %u: packet %" PRIu64 " %s", p->queue, p->number,
-                      phases[p->phase]);
-    }
+    if (report)
+        for (uint32_t i = 0; i < c->packet_count; i++) {
+            const struct packet *p = packet_at(c, i);
+            if (p->phase != PACKET_FREE)
+                hang_note(report, "queue %u: packet %" PRIu64 " %s", p->queue, p->number,
+                          phases[p->phase]);
+        }
     return c->used + c->dying + queues_waiting(c, report);
 }

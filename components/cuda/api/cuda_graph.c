@@ -163,9 +163,10 @@ hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
                                  const hipGraphNode_t *to, const void *edges, size_t count)
 {
     static const char plain[EDGE_BYTES];
-    for (size_t i = 0; edges && i < count; i++)
-        if (memcmp((const char *)edges + i * EDGE_BYTES, plain, EDGE_BYTES) != 0)
-            return cuda_refuse("cudaGraphAddDependencies with edges that are not plain");
+    if (edges)
+        for (size_t i = 0; i < count; i++)
+            if (memcmp((const char *)edges + i * EDGE_BYTES, plain, EDGE_BYTES) != 0)
+                return cuda_refuse("cudaGraphAddDependencies with edges that are not plain");
     return hipGraphAddDependencies(graph, from, to, count);
 }
 

@@ -71,7 +71,10 @@ extern struct hip_library hip;
 /* Lock and unlock; between them the thread is inside of the library for hip_turns.h. */
 void hip_lock(void);
 void hip_unlock(void);
-bool hip_has_lock(void); /* this thread, also while it waits inside of the library */
+bool hip_is_inside(void); /* of this thread */
+/* Around a wait of the thread inside of the library: others may enter meanwhile. */
+void hip_lock_pause(void);
+void hip_lock_resume(void);
 /* The simulated state is out of the reach of the program from now on. */
 void hip_hide_state(void);
 /* Locks; opens the platform when that was not done. `function` of HIP is what messages name from

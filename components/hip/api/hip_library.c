@@ -18,20 +18,20 @@
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local int current_device;
-static _Thread_local bool has_lock;
+static _Thread_local bool inside;
 static _Thread_local const char *entered; /* the function of the interface that holds it, if any */
 static _Thread_local bool has_told; /* the driver of the call that hip_call_begins_as() names */
 
-bool hip_has_lock(void)
+bool hip_is_inside(void)
 {
-    return has_lock;
+    return inside;
 }
 
 void hip_lock(void)
 {
     hip_turns_inside(1);
     pthread_mutex_lock(&hip.lock);
-    has_lock = true;
+    inside = true;
     if (hip.state == HIP_OPEN)
         hip.api->enter_call();
 }
@@ -44,7 +44,7 @@ void hip_hide_state(void)
 
 void hip_unlock(void)
 {
-    has_lock = false;
+    inside = false;
     if (hip.state == HIP_OPEN)
         hip.api->leave_call(has_told && hip_called_as() ? NULL : hip_entered());
     has_told |= entered != NULL;
@@ -52,6 +52,16 @@ void hip_unlock(void)
     hip_hide_state();
     pthread_mutex_unlock(&hip.lock);
     hip_turns_inside(-1);
+}
+
+void hip_lock_pause(void)
+{
+    pthread_mutex_unlock(&hip.lock);
+}
+
+void hip_lock_resume(void)
+{
+    pthread_mutex_lock(&hip.lock);
 }
 
 /* The program uses the interface of another vendor's devices. */
@@ -107,7 +117,7 @@ void hip_call_ends_as(const char *before)
 
 void hip_called(const char *function)
 {
-    if (!hip.tells_calls || hip_has_lock() || hip.state != HIP_OPEN)
+    if (!hip.tells_calls || hip_is_inside() || hip.state != HIP_OPEN)
         return;
     hip_lock();
     entered = function;

@@ -66,11 +66,11 @@ static bool hip_wait_for(const void *address, bool watches)
 {
     const struct timespec until = hip_turns_later(&(struct timespec){.tv_sec = 1});
     hip_turns_lock();
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     bool woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
                  || !hip_turns_order_all();
     hip_turns_unlock();
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     return woken;
 }
 

@@ -24,9 +24,9 @@ static bool pass_time(uint64_t span_ps)
 {
     hip_lock();
     bool runs = hip.state == HIP_OPEN && hip.lost == hipSuccess;
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     enum driver_status status = runs ? hip.api->pass(span_ps) : DRIVER_NOT_READY;
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     runs = hip_status_of(status, "sleep") == hipSuccess;
     hip_unlock();
     return runs;
@@ -34,9 +34,9 @@ static bool pass_time(uint64_t span_ps)
 
 static void step_engine(bool poll)
 {
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     bool polled = hip_hostcall_step();
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     if (!polled && hip.api->advance(poll) != DRIVER_OK)
         step_failed = true;
 }
@@ -49,9 +49,9 @@ const struct hip_turns_engine hip_turns_engine = {.is_done = hip_ticket_done,
 
 bool hip_take_turn(uint64_t ticket, bool poll)
 {
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     bool ordered = hip_turns_wait_ticket(ticket, poll);
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     return ordered;
 }
 
@@ -60,9 +60,9 @@ hipError_t hip_wait_alone(uint64_t ticket)
     hipError_t error = hip_hostcall_wait_ticket(ticket);
     if (error != hipSuccess)
         return error;
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     enum driver_status status = hip.api->wait(ticket);
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     return hip_status(status);
 }
 

@@ -84,9 +84,10 @@ static void translate(char *text, size_t size)
     for (const char *at = from; *at && to + 1 < text + size;) {
         size_t word = sizeof words / sizeof words[0];
         quoted ^= *at == '\'';
-        for (size_t i = 0; !quoted && i < sizeof words / sizeof words[0] && word > i; i++)
-            if (strncmp(at, words[i][0], strlen(words[i][0])) == 0)
-                word = i;
+        if (!quoted)
+            for (size_t i = 0; i < sizeof words / sizeof words[0] && word > i; i++)
+                if (strncmp(at, words[i][0], strlen(words[i][0])) == 0)
+                    word = i;
         if (word == sizeof words / sizeof words[0]) {
             *to++ = *at++;
             continue;

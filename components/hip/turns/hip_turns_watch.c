@@ -47,11 +47,12 @@ static bool needs_hip(const struct link_map *object)
     for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++)
         if (entry->d_tag == DT_STRTAB)
             strings = (const char *)(uintptr_t)entry->d_un.d_ptr;
-    for (const ElfW(Dyn) *entry = object->l_ld; strings && entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_NEEDED
-            && (begins_with(strings + entry->d_un.d_val, "libamdhip64.so")
-                || begins_with(strings + entry->d_un.d_val, "libhiprtc.so")))
-            return true;
+    if (strings)
+        for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++)
+            if (entry->d_tag == DT_NEEDED
+                && (begins_with(strings + entry->d_un.d_val, "libamdhip64.so")
+                    || begins_with(strings + entry->d_un.d_val, "libhiprtc.so")))
+                return true;
     return false;
 }
 

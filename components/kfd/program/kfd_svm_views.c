@@ -32,15 +32,16 @@ static void note_span(struct span added)
     size_t kept = 0;
     pthread_mutex_lock(&views.lock);
     struct span *list = realloc(views.list, (views.count + 1) * sizeof *views.list);
-    for (size_t i = 0; list && i < views.count; i++) {
-        struct span old = list[i];
-        if (old.end < added.start || added.end < old.start) {
-            list[kept++] = old;
-        } else {
-            added.start = old.start < added.start ? old.start : added.start;
-            added.end = old.end > added.end ? old.end : added.end;
+    if (list)
+        for (size_t i = 0; i < views.count; i++) {
+            struct span old = list[i];
+            if (old.end < added.start || added.end < old.start) {
+                list[kept++] = old;
+            } else {
+                added.start = old.start < added.start ? old.start : added.start;
+                added.end = old.end > added.end ? old.end : added.end;
+            }
         }
-    }
     if (list) {
         list[kept] = added;
         views.list = list;

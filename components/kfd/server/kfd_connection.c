@@ -88,10 +88,11 @@ bool kfd_all_threads(const struct kfd_process *p,
     snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
     DIR *folder = opendir(path);
     bool all = true;
-    for (const struct dirent *entry; folder && all && (entry = readdir(folder));) {
-        int thread = atoi(entry->d_name); /* 0: "." and ".." */
-        all = !thread || is(p, thread);
-    }
+    if (folder)
+        for (const struct dirent *entry; all && (entry = readdir(folder));) {
+            int thread = atoi(entry->d_name); /* 0: "." and ".." */
+            all = !thread || is(p, thread);
+        }
     if (folder)
         closedir(folder);
     return all;

@@ -546,8 +546,9 @@ static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
 {
     const struct kfd_guest *g = p->guest;
     bool any = kfd.api->take_fault(p->device[0], fault);
-    for (uint32_t i = 0; g && i < g->context_count && !any; i++)
-        any = kfd.api->take_fault(g->contexts[i], fault);
+    if (g)
+        for (uint32_t i = 0; i < g->context_count && !any; i++)
+            any = kfd.api->take_fault(g->contexts[i], fault);
     return any;
 }
 

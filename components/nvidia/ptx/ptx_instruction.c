@@ -51,8 +51,9 @@ static bool settle_operand(struct ptx_parser *parser, struct ptx_operand *operan
     bool nested = operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_PAIR
                   || operand->kind == PTX_OPERAND_LIST || operand->kind == PTX_OPERAND_INDEXED;
     bool settled = true;
-    for (uint32_t i = 0; nested && i < operand->element_count; i++)
-        settled &= settle_operand(parser, &operand->elements[i], false, line);
+    if (nested)
+        for (uint32_t i = 0; i < operand->element_count; i++)
+            settled &= settle_operand(parser, &operand->elements[i], false, line);
     return settled;
 }
 

@@ -25,8 +25,9 @@ static void own(const struct ptx_module *module, const struct ptx_operand *opera
 {
     bool nested = operand->kind == PTX_OPERAND_VECTOR || operand->kind == PTX_OPERAND_LIST
                   || operand->kind == PTX_OPERAND_INDEXED;
-    for (uint32_t i = 0; nested && i < operand->element_count; i++)
-        own(module, &operand->elements[i], function, owners);
+    if (nested)
+        for (uint32_t i = 0; i < operand->element_count; i++)
+            own(module, &operand->elements[i], function, owners);
     if (operand->kind != PTX_OPERAND_SYMBOL && operand->kind != PTX_OPERAND_ADDRESS)
         return;
     if (operand->base != PTX_BASE_VARIABLE)

@@ -368,11 +368,12 @@ static bool sector_cache_tick(struct sector_cache *c)
 static unsigned sector_cache_outstanding(const struct sector_cache *c, struct hang_report *report)
 {
     static const char *const jobs[] = {"", "flush", "invalidation", "carve"};
-    for (uint32_t i = 0; report && i < c->mshr_count; i++)
-        if (sector_mshr_at(c, i)->used)
-            hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
-                      (unsigned long long)(sector_mshr_at(c, i)->number * SECTOR_LINE),
-                      sector_mshr_at(c, i)->targets);
+    if (report)
+        for (uint32_t i = 0; i < c->mshr_count; i++)
+            if (sector_mshr_at(c, i)->used)
+                hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
+                          (unsigned long long)(sector_mshr_at(c, i)->number * SECTOR_LINE),
+                          sector_mshr_at(c, i)->targets);
     if (report && index_pool_used(&c->free_sent))
         hang_note(report, "%u stores, atomics or loads sent below are not answered",
                   index_pool_used(&c->free_sent));

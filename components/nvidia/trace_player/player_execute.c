@@ -118,8 +118,9 @@ static void record_write(struct player_call *c, const struct player_warp *warps,
 
 static void recorded_free(struct player_recorded *r)
 {
-    for (uint32_t w = 0; r && w < r->warps; w++)
-        free(r->warp[w].words);
+    if (r)
+        for (uint32_t w = 0; w < r->warps; w++)
+            free(r->warp[w].words);
     free(r);
 }
 

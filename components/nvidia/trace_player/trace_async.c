@@ -147,9 +147,10 @@ static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
     /* A is one: a source that is neither what is added nor a descriptor. PTX says so. */
     bool is_ptx = ptx_name_is_ptx(from->name);
     bool registers = is_ptx && from->immediate_count && from->immediates[0];
-    for (unsigned i = 0; !is_ptx && i < from->source_count; i++)
-        registers |= from->sources[i] < 255
-                     && (!from->destination_count || from->sources[i] != from->destinations[0]);
+    if (!is_ptx)
+        for (unsigned i = 0; i < from->source_count; i++)
+            registers |= from->sources[i] < 255
+                         && (!from->destination_count || from->sources[i] != from->destinations[0]);
     to->destination = TRACE_NO_REGISTER; /* WARPGROUP.DEPBAR waits for it, not the next product */
     to->count = (uint16_t)(columns / 2);
     to->width = (uint8_t)((columns + 15) / 16 + (registers ? 0 : 4));

@@ -159,10 +159,11 @@ static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
 static unsigned sample_gaps(const struct itrace *trace, struct kernel_detail *details)
 {
     unsigned count = 0;
-    for (unsigned i = 0; trace && i < ITRACE_GAP_KINDS; i++)
-        if (trace->gaps.count[i])
-            details[count++] = (struct kernel_detail){
-                "incomplete", itrace_gap_name((enum itrace_gap)i), NULL, trace->gaps.count[i]};
+    if (trace)
+        for (unsigned i = 0; i < ITRACE_GAP_KINDS; i++)
+            if (trace->gaps.count[i])
+                details[count++] = (struct kernel_detail){
+                    "incomplete", itrace_gap_name((enum itrace_gap)i), NULL, trace->gaps.count[i]};
     return count;
 }
 

@@ -147,12 +147,13 @@ OPENCL_EXPORTED void *CL_API_CALL clGetExtensionFunctionAddress(const char *name
         FUNCTIONS(X) X(clIcdGetPlatformIDsKHR)
 #undef X
     };
-    for (size_t i = 0; name && i < sizeof functions / sizeof functions[0]; i++) {
-        void *address = NULL;
-        memcpy(&address, &functions[i].function, sizeof address);
-        if (strcmp(functions[i].name, name) == 0)
-            return address;
-    }
+    if (name)
+        for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+            void *address = NULL;
+            memcpy(&address, &functions[i].function, sizeof address);
+            if (strcmp(functions[i].name, name) == 0)
+                return address;
+        }
     return NULL;
 }
 

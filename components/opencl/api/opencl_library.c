@@ -96,7 +96,7 @@ cl_int opencl_answer_text(struct opencl_answer to, const char *text)
 
 __attribute__((destructor)) static void finish_commands(void)
 {
-    if (!opencl.api || !opencl.hip->is_open() || opencl.hip->has_lock())
+    if (!opencl.api || !opencl.hip->is_open() || opencl.hip->is_inside())
         return;
     if (opencl_enter("end of the program") == CL_SUCCESS)
         opencl_queues_finish();

@@ -302,9 +302,10 @@ static unsigned host_core_outstanding(const struct host_core *c, struct hang_rep
         [CORE_RING] = "accesses registers",  [CORE_READ] = "is read",
         [CORE_WAIT] = "is waited for",       [CORE_LOOK] = "accesses registers",
         [CORE_GET] = "has its data read",    [CORE_DONE] = "is done"};
-    for (uint32_t i = 0; report && i < call_count(c); i++)
-        if (call_at(c, i)->phase != CORE_FREE)
-            hang_note(report, "call %u of the API %s", call_at(c, i)->call,
-                      phases[call_at(c, i)->phase]);
+    if (report)
+        for (uint32_t i = 0; i < call_count(c); i++)
+            if (call_at(c, i)->phase != CORE_FREE)
+                hang_note(report, "call %u of the API %s", call_at(c, i)->call,
+                          phases[call_at(c, i)->phase]);
     return c->used;
 }

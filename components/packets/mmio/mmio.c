@@ -549,10 +549,11 @@ static unsigned mmio_outstanding(const struct mmio *c, struct hang_report *repor
     static const char *const phases[] = {
         "",        "is fetched",  "is next",     "is executed",  "waits for a stream",
         "is done", "is answered", "is answered", "is to be read"};
-    for (uint32_t i = 0; report && i < call_count(c); i++)
-        if (call_at(c, i)->phase != PHASE_FREE)
-            hang_note(report, "the packet at 0x%llx %s", (unsigned long long)call_at(c, i)->address,
-                      phases[call_at(c, i)->phase]);
+    if (report)
+        for (uint32_t i = 0; i < call_count(c); i++)
+            if (call_at(c, i)->phase != PHASE_FREE)
+                hang_note(report, "the packet at 0x%llx %s",
+                          (unsigned long long)call_at(c, i)->address, phases[call_at(c, i)->phase]);
     if (report && streams_of(c)->pending)
         hang_note(report, "%u operations are in streams", streams_of(c)->pending);
     return c->used_calls + streams_of(c)->pending;

@@ -359,11 +359,12 @@ static bool packet_dma_tick(struct packet_dma *c)
 
 static unsigned packet_dma_outstanding(const struct packet_dma *c, struct hang_report *report)
 {
-    for (uint32_t i = 0; report && i < job_count(c); i++)
-        if (job_at(c, i)->used)
-            hang_note(report, "a command of %llu bytes at 0x%llx is %llu bytes done",
-                      (unsigned long long)job_at(c, i)->what.size,
-                      (unsigned long long)job_at(c, i)->what.address,
-                      (unsigned long long)job_at(c, i)->finished);
+    if (report)
+        for (uint32_t i = 0; i < job_count(c); i++)
+            if (job_at(c, i)->used)
+                hang_note(report, "a command of %llu bytes at 0x%llx is %llu bytes done",
+                          (unsigned long long)job_at(c, i)->what.size,
+                          (unsigned long long)job_at(c, i)->what.address,
+                          (unsigned long long)job_at(c, i)->finished);
     return c->used;
 }

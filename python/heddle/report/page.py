@@ -40,7 +40,6 @@ def figure(svg: str | None, words: str, kind: str = "figure") -> str:
     return f'<figure class="{kind}"><div>{svg}</div>{told}</figure>'
 
 
-
 def sides(runs: list[Run], make) -> str:
     """What `make` says of each run, side by side."""
     if len(runs) == 1:

@@ -204,10 +204,12 @@ static void read_buffer_lanes(const struct isa_context *ctx, const struct isa_in
         lanes->index[lane] = lane * thread;
         lanes->offset[lane] = constant;
     }
-    for (unsigned lane = 0; index && lane < ISA_LANES; lane++)
-        lanes->index[lane] += index[lane];
-    for (unsigned lane = 0; offset && lane < ISA_LANES; lane++)
-        lanes->offset[lane] += offset[lane];
+    if (index)
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            lanes->index[lane] += index[lane];
+    if (offset)
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            lanes->offset[lane] += offset[lane];
 }
 
 /* Lanes whose access lies inside the resource. A resource without stride covers all lanes if it
@@ -273,8 +275,9 @@ static bool find_straddling(const struct resource *r, const struct buffer_lanes 
     uint32_t any = lanes->offset[0];
     if (m->bytes == 1)
         return true;
-    for (unsigned lane = 0; lanes_differ && lane < ISA_LANES; lane++)
-        any |= lanes->offset[lane];
+    if (lanes_differ)
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            any |= lanes->offset[lane];
     if (!(any & (r->element - 1)))
         return true;
     if (r->element == 4) {

@@ -107,8 +107,9 @@ static void add_compiler(struct clang_command *command, const struct compiler *c
         clang_add(command, folder, "/clang");
     else
         clang_add(command, compiler->program, "");
-    for (const char *const *option = compiler->options; !folder && *option; option++)
-        clang_add(command, *option, "");
+    if (!folder)
+        for (const char *const *option = compiler->options; *option; option++)
+            clang_add(command, *option, "");
 }
 
 /* -S ends clang's work with the compiler, which is then told to write an object file. */

@@ -38,9 +38,9 @@ hipError_t hip_release_device(uint64_t address)
     const char *before = hip_doing("releasing device memory");
     hip_wait_all_devices();
     hip_forget_managed(address);
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     enum driver_status status = hip.api->release(name);
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     hipError_t error = hip_status(status);
     hip_doing(before);
     return error;
@@ -70,10 +70,13 @@ static hipError_t allocate_memory(void **pointer, size_t size, unsigned flags)
     hipError_t error =
         hip_allocate_device(hip_current_device(), size, flags ? APART : HIP_ALLOCATION_ALIGN,
                             HIP_DEVICE_MEMORY, &address);
-    if (error == hipSuccess && flags)
+    if (error == hipSuccess && flags) {
         error = hip_status(hip.api->advise(
             address, size,
             flags == DEVICE_MALLOC_UNCACHED ? DRIVER_ADVICE_UNCACHED : DRIVER_ADVICE_FINE, true));
+        if (error != hipSuccess)
+            hip_release_device(address);
+    }
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_MALLOC, .to.allocation = hip_allocation_number(address),
                    .size = size, .flags = flags);

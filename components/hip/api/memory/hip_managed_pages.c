@@ -255,7 +255,7 @@ bool hip_host_memory_fault(uint64_t address, bool write)
     if (__atomic_load_n(&managed_pages.count, __ATOMIC_RELAXED) == 0)
         return false;
     int error_number = errno;
-    bool mine = hip_has_lock(); /* the library itself reads a program's argument */
+    bool mine = hip_is_inside(); /* the library itself reads a program's argument */
     if (!mine)
         hip_lock();
     bool open = hip.recording ? bring_recorded(address, write) : bring_page(address, write);

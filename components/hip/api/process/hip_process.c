@@ -276,7 +276,7 @@ static void note_leaving(void)
 {
     process.leaving = true;
     if (!process.is_child && hip.state == HIP_OPEN
-        && (hip_has_lock() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
+        && (hip_is_inside() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
         finish_inside();
     else if (!process.is_child && hip.state == HIP_OPEN)
         hip.api->program_ends(true);

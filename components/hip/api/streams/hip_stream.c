@@ -321,9 +321,9 @@ hipError_t hip_query_ticket(uint64_t ticket)
         return error;
     if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket))
         return hipErrorNotReady;
-    pthread_mutex_unlock(&hip.lock);
+    hip_lock_pause();
     enum driver_status status = hip.api->query(ticket);
-    pthread_mutex_lock(&hip.lock);
+    hip_lock_resume();
     return hip_status(status);
 }
 

@@ -343,8 +343,9 @@ void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fau
 void kfd_guest_close(struct kfd_process *p)
 {
     struct kfd_guest *g = p->guest;
-    for (uint32_t i = 0; g && i < g->context_count && !kfd.lost; i++)
-        kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
+    if (g)
+        for (uint32_t i = 0; i < g->context_count && !kfd.lost; i++)
+            kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
     if (g) {
         kfd_guest_calls_forget(g);
         free(g->queues);

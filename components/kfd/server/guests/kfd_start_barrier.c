@@ -188,10 +188,11 @@ static bool any_may_come(void)
 {
     DIR *folder = opendir("/proc");
     bool any = !folder;
-    for (const struct dirent *entry; folder && !any && (entry = readdir(folder));) {
-        pid_t pid = atoi(entry->d_name);
-        any = pid && may_come(pid);
-    }
+    if (folder)
+        for (const struct dirent *entry; !any && (entry = readdir(folder));) {
+            pid_t pid = atoi(entry->d_name);
+            any = pid && may_come(pid);
+        }
     if (folder)
         closedir(folder);
     return any;

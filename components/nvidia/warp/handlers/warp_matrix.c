@@ -265,8 +265,9 @@ RUN(WGMMA)
             wgmma_describe(m, *(const u64 *)warp_source(m, op, 1), flags & WARP_M_TRANSPOSED_A);
         wgmma_read(m, &a, x.a, 16 * (m->number % 4), 16, x.k, false, left);
     }
-    for (unsigned i = 0; negates && i < 16u * x.k; i++)
-        left[i] = -left[i];
+    if (negates)
+        for (unsigned i = 0; i < 16u * x.k; i++)
+            left[i] = -left[i];
     for (unsigned at = 0; at < d && !m->fault; at += each) {
         wgmma_read(m, &b, x.b, at / each * 8, 8, x.k, true, right);
         if (adds)
@@ -340,22 +341,23 @@ RUN(WMMA_LOAD)
     shape_of(&x, role, &rows, &columns);
     char *start = matrix_start(m, op, mask, rows, columns, bits, &stride, false);
     const struct warp_place *place = m->code->places + op->list;
-    for (unsigned lane = 0; start && lane < WARP_LANES; lane++) {
-        for (unsigned p = 0; p < op->count; p++) {
-            u64 word = 0;
-            for (unsigned j = 0; j < each; j++) {
-                unsigned row, column, bit;
-                u64 value = 0;
-                element_place(&x, role, true, lane, p * each + j, op->count * each, each, &row,
-                              &column);
-                const char *at = element_at(op, start, row, column, stride, bits, &bit);
-                memcpy(&value, at, bits < 8 ? 1 : bits / 8);
-                value = bits < 64 ? value >> bit & ((1ull << bits) - 1) : value;
-                word |= value << j * bits;
+    if (start)
+        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+            for (unsigned p = 0; p < op->count; p++) {
+                u64 word = 0;
+                for (unsigned j = 0; j < each; j++) {
+                    unsigned row, column, bit;
+                    u64 value = 0;
+                    element_place(&x, role, true, lane, p * each + j, op->count * each, each, &row,
+                                  &column);
+                    const char *at = element_at(op, start, row, column, stride, bits, &bit);
+                    memcpy(&value, at, bits < 8 ? 1 : bits / 8);
+                    value = bits < 64 ? value >> bit & ((1ull << bits) - 1) : value;
+                    word |= value << j * bits;
+                }
+                lanes_put(m, &place[p], lane, word);
             }
-            lanes_put(m, &place[p], lane, word);
         }
-    }
 }
 
 RUN(WMMA_STORE)
@@ -365,18 +367,20 @@ RUN(WMMA_STORE)
     u64 stride;
     char *start = matrix_start(m, op, mask, x.m, x.n, bits, &stride, true);
     const struct warp_place *place = m->code->places + op->list;
-    for (unsigned lane = 0; start && lane < WARP_LANES; lane++) {
-        for (unsigned p = 0; p < op->count; p++) {
-            u64 word = lanes_get(m, &place[p], lane);
-            for (unsigned j = 0; j < each; j++) {
-                unsigned row, column, bit;
-                element_place(&x, ROLE_C, true, lane, p * each + j, op->count * each, each, &row,
-                              &column);
-                u64 value = word >> j * bits;
-                memcpy(element_at(op, start, row, column, stride, bits, &bit), &value, bits / 8);
+    if (start)
+        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+            for (unsigned p = 0; p < op->count; p++) {
+                u64 word = lanes_get(m, &place[p], lane);
+                for (unsigned j = 0; j < each; j++) {
+                    unsigned row, column, bit;
+                    element_place(&x, ROLE_C, true, lane, p * each + j, op->count * each, each,
+                                  &row, &column);
+                    u64 value = word >> j * bits;
+                    memcpy(element_at(op, start, row, column, stride, bits, &bit), &value,
+                           bits / 8);
+                }
             }
         }
-    }
 }
 
 /* ---- 8 by 8 matrices of 16 bits: lane 8 n + i has the address of row i of matrix n ---- */

@@ -80,9 +80,10 @@ static void copy_register(struct warp_build *b, uint32_t index, uint32_t word, b
 static bool takes_address(const struct ptx_operand *o)
 {
     bool nested = o->kind == PTX_OPERAND_VECTOR || o->kind == PTX_OPERAND_INDEXED;
-    for (uint32_t i = 0; nested && i < o->element_count; i++)
-        if (takes_address(&o->elements[i]))
-            return true;
+    if (nested)
+        for (uint32_t i = 0; i < o->element_count; i++)
+            if (takes_address(&o->elements[i]))
+                return true;
     return o->kind == PTX_OPERAND_SYMBOL && o->base == PTX_BASE_PARAM;
 }
 

@@ -158,8 +158,9 @@ static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type
     if (in->type_count == 2)
         widen_halves(b, v, sources);
     bool by_hand = ftz && (row->of_bits || !(single || wide));
-    for (unsigned i = 1; by_hand && i <= sources; i++)
-        v[i] = flushed(b, v[i], type);
+    if (by_hand)
+        for (unsigned i = 1; i <= sources; i++)
+            v[i] = flushed(b, v[i], type);
     struct warp_value d = warp_output(b, &in->operands[0], wide);
     if ((row->opcode == PTX_OP_MIN || row->opcode == PTX_OP_MAX) && !wide) {
         lower_extreme(b, row, type, d, v, sources);

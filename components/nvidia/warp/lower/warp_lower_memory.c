@@ -478,9 +478,10 @@ static void lower_atomic_vector(struct warp_build *b, struct warp_address a, enu
         lower_atomic_at(b, a, type, old[i], element(x, i), NULL);
         a.offset += ptx_type_bits(type) / 8;
     }
-    for (unsigned i = 0; to && i < count; i++)
-        if (element(to, i)->kind != PTX_OPERAND_SINK)
-            warp_emit1(b, WARP_RUN_MOV_32, warp_output(b, element(to, i), false), old[i]);
+    if (to)
+        for (unsigned i = 0; i < count; i++)
+            if (element(to, i)->kind != PTX_OPERAND_SINK)
+                warp_emit1(b, WARP_RUN_MOV_32, warp_output(b, element(to, i), false), old[i]);
 }
 
 void warp_lower_atomic(struct warp_build *b)

@@ -78,13 +78,14 @@ static void accesses_of(const struct flow *f, const struct warp_op *op, struct a
         add_register(a->reads, &a->read_count, number(f, WARP_PREDICATE, op->guard - 1u));
     const struct warp_place *place = f->b->code->places + op->list;
     bool listed = op->kind <= WARP_MEMORY || op->kind == WARP_ALIGNED;
-    for (unsigned i = 0; listed && i < op->count; i++) {
-        uint32_t n = number(f, place[i].bank, place[i].at);
-        if (i < op->written)
-            add_register(a->writes, &a->write_count, n);
-        if (i >= op->written || op->effect & WARP_LIST_KEEPS)
-            add_register(a->reads, &a->read_count, n);
-    }
+    if (listed)
+        for (unsigned i = 0; i < op->count; i++) {
+            uint32_t n = number(f, place[i].bank, place[i].at);
+            if (i < op->written)
+                add_register(a->writes, &a->write_count, n);
+            if (i >= op->written || op->effect & WARP_LIST_KEEPS)
+                add_register(a->reads, &a->read_count, n);
+        }
 }
 
 /* ---- blocks ---- */

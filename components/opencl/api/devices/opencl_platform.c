@@ -82,8 +82,9 @@ static cl_int get_devices(cl_platform_id platform, cl_device_type type, cl_uint 
     if (!type_matches(type))
         return CL_DEVICE_NOT_FOUND;
     cl_uint there = type == CL_DEVICE_TYPE_DEFAULT ? 1 : opencl.device_count;
-    for (cl_uint i = 0; devices && i < there && i < entries; i++)
-        devices[i] = opencl.devices[i].object.handle;
+    if (devices)
+        for (cl_uint i = 0; i < there && i < entries; i++)
+            devices[i] = opencl.devices[i].object.handle;
     if (count)
         *count = there;
     return CL_SUCCESS;

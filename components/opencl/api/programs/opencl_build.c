@@ -222,9 +222,10 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
                                      : check_inputs(input_count, programs);
     if (*error == CL_SUCCESS && list)
         *error = opencl_devices_find(list, count, &devices);
-    for (cl_uint i = 0; list && i < count && *error == CL_SUCCESS; i++)
-        if (opencl_context_place(context, devices[i]) < 0)
-            *error = CL_INVALID_DEVICE;
+    if (list)
+        for (cl_uint i = 0; i < count && *error == CL_SUCCESS; i++)
+            if (opencl_context_place(context, devices[i]) < 0)
+                *error = CL_INVALID_DEVICE;
     struct opencl_program *linked =
         *error != CL_SUCCESS ? NULL
         : list               ? opencl_program_make(context, devices, count)

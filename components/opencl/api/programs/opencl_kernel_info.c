@@ -201,8 +201,9 @@ static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
         return CL_INVALID_VALUE;
     if (takes_count && (!input || size != sizeof *input))
         return CL_INVALID_VALUE;
-    for (size_t i = 0; takes_size && i < count; i++)
-        items *= input[i];
+    if (takes_size)
+        for (size_t i = 0; i < count; i++)
+            items *= input[i];
     switch (what) {
     case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
         return OPENCL_ANSWER(to, size_t, items < HIP_WAVEFRONT ? items : HIP_WAVEFRONT);

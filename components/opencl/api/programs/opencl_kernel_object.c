@@ -100,8 +100,9 @@ static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl
         return CL_INVALID_PROGRAM_EXECUTABLE;
     if (kernels && room < build->facts.kernel_count)
         return CL_INVALID_VALUE;
-    for (size_t i = 0; kernels && i < build->facts.kernel_count; i++)
-        kernels[i] = make_kernel(program, &build->facts.kernels[i])->object.handle;
+    if (kernels)
+        for (size_t i = 0; i < build->facts.kernel_count; i++)
+            kernels[i] = make_kernel(program, &build->facts.kernels[i])->object.handle;
     if (count)
         *count = (cl_uint)build->facts.kernel_count;
     return CL_SUCCESS;

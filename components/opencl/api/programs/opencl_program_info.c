@@ -49,9 +49,10 @@ static cl_int answer_binaries(const struct opencl_program *program, struct openc
     unsigned char *const *targets = to.value;
     if (to.value && to.room < size)
         return CL_INVALID_VALUE;
-    for (uint32_t i = 0; targets && i < program->build_count; i++)
-        if (targets[i] && program->builds[i].size > 0)
-            memcpy(targets[i], program->builds[i].binary, program->builds[i].size);
+    if (targets)
+        for (uint32_t i = 0; i < program->build_count; i++)
+            if (targets[i] && program->builds[i].size > 0)
+                memcpy(targets[i], program->builds[i].binary, program->builds[i].size);
     if (to.needed)
         *to.needed = size;
     return CL_SUCCESS;

@@ -155,14 +155,16 @@ static cl_int read_properties(const cl_queue_properties *properties, size_t *cou
                               cl_command_queue_properties *flags)
 {
     bool seen = false;
-    for (*count = 0; properties && properties[*count]; *count += 2) {
-        if (properties[*count] == CL_QUEUE_SIZE)
-            return CL_INVALID_QUEUE_PROPERTIES; /* of queues on the device, which there are none */
-        if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
-            return CL_INVALID_VALUE;
-        *flags = properties[*count + 1];
-        seen = true;
-    }
+    if (properties)
+        for (*count = 0; properties[*count]; *count += 2) {
+            if (properties[*count] == CL_QUEUE_SIZE)
+                return CL_INVALID_QUEUE_PROPERTIES; /* of queues on the device, which there are none
+                                                     */
+            if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
+                return CL_INVALID_VALUE;
+            *flags = properties[*count + 1];
+            seen = true;
+        }
     *count += properties != NULL;
     return CL_SUCCESS;
 }

@@ -1,0 +1,15 @@
+/* The last step of a build: objects and the toolkit's archives become platform.so. */
+#ifndef HEDDLE_CODEGEN_LINK_H
+#define HEDDLE_CODEGEN_LINK_H
+
+#include <stdbool.h>
+
+#include "codegen/build/build.h"
+#include "codegen/build/build_flags.h"
+#include "codegen/build/site.h"
+
+/* Links, unless the cache has the library. false: message on stderr, the linker's included. */
+bool link_platform(const struct site *site, const struct words *objects,
+                   struct build_result *result);
+
+#endif
