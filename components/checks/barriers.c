@@ -72,7 +72,7 @@ static void pass_barrier(const struct check_wave *wave, struct wave *w,
                          const struct observed_instruction *step)
 {
     uint64_t missing = w->lanes & ~isa_wave_exec(step->scalars);
-    w->barrier = check_instruction(wave, step->pc, step->inst);
+    w->barrier = check_step_instruction(wave, step);
     if (missing && !w->missing) {
         w->missing = missing;
         w->missed = w->barrier;
@@ -85,7 +85,7 @@ static void access(const struct check_wave *wave, struct wave *w,
                    const struct observed_instruction *step)
 {
     uint64_t back = w->missing & step->mask;
-    w->memory = check_instruction(wave, step->pc, step->inst);
+    w->memory = check_step_instruction(wave, step);
     if (!back)
         return;
     report_barrier(FINDING_DIVERGENT_BARRIER, whole_wave(wave, w->missed),

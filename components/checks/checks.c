@@ -106,10 +106,10 @@ static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavef
 
 static void step_wave(uint32_t unit, uint32_t wave, const struct observed_instruction *step)
 {
-    const struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
+    struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
+    w->instruction = 0;
     for (unsigned i = 0; i < active_count; i++)
-        if (active_checks[i]->step)
-            active_checks[i]->step(w, step);
+        active_checks[i]->step(w, step);
 }
 
 static void end_wave(uint32_t unit, uint32_t wave)
@@ -125,6 +125,15 @@ static void end_wave(uint32_t unit, uint32_t wave)
     for (uint32_t i = g->waves; i-- > 0;)
         free_slots[free_count++] = g->wave[i];
     free_groups[free_group_count++] = (uint32_t)(g - groups);
+}
+
+uint32_t check_step_instruction(const struct check_wave *wave,
+                                const struct observed_instruction *step)
+{
+    uint32_t *number = &waves[wave->slot].instruction;
+    if (!*number)
+        *number = check_instruction(wave, step->pc, step->inst);
+    return *number;
 }
 
 const struct check_wave *check_wave_at(uint32_t slot)

@@ -19,6 +19,7 @@ struct check_wave {
     uint32_t group; /* number of its work-group among the live ones; low numbers are used first */
     uint32_t unit;  /* that executes it: an instance, or its number is behind all of them */
     uint32_t pid;   /* process of its launch */
+    uint32_t instruction; /* of the step: check_step_instruction(); 0: nothing has asked */
 };
 
 /* The work-group of a wavefront. Its wavefronts begin one behind the other. */
@@ -35,10 +36,10 @@ const struct check_group *check_group_of(const struct check_wave *wave);
 const struct check_wave *check_wave_at(uint32_t slot);
 
 struct check {
-    void (*begin)(const struct check_wave *wave); /* or NULL, as all members */
+    void (*begin)(const struct check_wave *wave); /* or NULL */
     /* The instruction is about to be executed: registers are as before it. */
     void (*step)(const struct check_wave *wave, const struct observed_instruction *step);
-    void (*end)(const struct check_wave *wave);
+    void (*end)(const struct check_wave *wave); /* or NULL */
 };
 
 #define CHECKED(id, wavefronts, warps) extern const struct check wavefronts;
@@ -56,6 +57,8 @@ void checks_open(uint32_t instances, const struct page_table *pages);
 /* Instructions of wavefronts as reports name them (wave_instructions.c): by number, from 1. */
 extern const struct check_executor check_wavefronts;
 uint32_t check_instruction(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst);
+uint32_t check_step_instruction(const struct check_wave *wave,
+                                const struct observed_instruction *step);
 /* Is it a load by which a wavefront waits (races/spins.h)? */
 bool check_instruction_spins(uint32_t number);
 struct check_place check_wave_place(const struct check_wave *wave, uint32_t instruction,

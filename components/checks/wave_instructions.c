@@ -40,15 +40,12 @@ static bool is_instruction(const struct instruction *i, uint64_t name, const str
 
 uint32_t check_instruction(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst)
 {
-    static uint32_t last; /* several checks ask for the same step */
     uint64_t name = program_name(wave->what.program, wave->pid, pc);
-    if (last && is_instruction(&instructions[last], name, inst))
-        return last;
     uint32_t slot = (uint32_t)(hash_multiply(pc) >> 40) % ROOM;
     while (numbers[slot] && !is_instruction(&instructions[numbers[slot]], name, inst))
         slot = (slot + 1) % ROOM;
     if (numbers[slot])
-        return last = numbers[slot];
+        return numbers[slot];
     if (++instruction_count > ROOM / 2)
         die("--check races: more than %d instructions access memory; check fewer kernels in one "
             "run",
@@ -57,7 +54,7 @@ uint32_t check_instruction(const struct check_wave *wave, uint64_t pc, const str
         slot_array_grow(instructions, &instruction_room, instruction_count, sizeof *instructions);
     instructions[instruction_count] =
         (struct instruction){.name = name, .inst = *inst, .spins = is_spin(name, inst)};
-    return last = numbers[slot] = instruction_count;
+    return numbers[slot] = instruction_count;
 }
 
 bool check_instruction_spins(uint32_t number)
@@ -92,5 +89,5 @@ struct check_place check_wave_place(const struct check_wave *wave, uint32_t inst
 struct check_place check_step_place(const struct check_wave *wave,
                                     const struct observed_instruction *step, uint32_t lane)
 {
-    return check_wave_place(wave, check_instruction(wave, step->pc, step->inst), lane);
+    return check_wave_place(wave, check_step_instruction(wave, step), lane);
 }

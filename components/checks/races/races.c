@@ -176,7 +176,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
                                  .address = address,
                                  .mask = s->mask,
                                  .bytes = local.bytes,
-                                 .instruction = check_instruction(wave, s->pc, s->inst)},
+                                 .instruction = check_step_instruction(wave, s)},
                       .atomics = race_lds_base(g->number)};
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
@@ -241,7 +241,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
     }
     struct live_group *g = &groups[wave->group];
     uint64_t base = race_process_base(wave->pid);
-    uint32_t instruction = check_instruction(wave, s->pc, s->inst);
+    uint32_t instruction = check_step_instruction(wave, s);
     enum race_use use = use_of(w, s, m, base, instruction);
     struct lanes l = {.access = {.memory = &race_device_memory,
                                  .wave = &w->race,
@@ -276,7 +276,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
                         : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
                                                       : RACE_ATOMIC_WRITE;
-    uint32_t instruction = check_instruction(wave, s->pc, s->inst);
+    uint32_t instruction = check_step_instruction(wave, s);
     race_touch(&(struct race_event){.memory = &race_device_memory,
                                     .wave = &w->race,
                                     .address = race_process_base(wave->pid) + a->address,

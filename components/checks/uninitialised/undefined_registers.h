@@ -39,7 +39,7 @@ extern struct undefined_context {
     const struct observed_instruction *step;
     struct undefined_wave *state;
     const struct undefined_facts *facts;
-} undefined_context;
+} undefined_context __attribute__((visibility("hidden")));
 
 static inline bool undefined_is_scalar(const struct isa_use *u)
 {

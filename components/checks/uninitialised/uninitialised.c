@@ -51,8 +51,7 @@ static uint64_t private_byte(uint64_t address)
 
 static uint32_t origin_of(uint64_t address, enum finding_space space)
 {
-    const struct observed_instruction *s = undefined_context.step;
-    uint32_t instruction = check_instruction(undefined_context.wave, s->pc, s->inst);
+    uint32_t instruction = check_step_instruction(undefined_context.wave, undefined_context.step);
     if (!undefined_is_noted(instruction))
         undefined_note(instruction, space,
                        space == FINDING_PRIVATE ? private_byte(address) : address);
