@@ -7,6 +7,8 @@ def pytest_addoption(parser):
 
 def pytest_collection_modifyitems(config, items):
     if not config.getoption("--full"):
-        left_out = [item for item in items if item.get_closest_marker("full")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        chosen = {False: [], True: []}
+        for item in items:
+            chosen[item.get_closest_marker("full") is not None].append(item)
+        config.hook.pytest_deselected(items=chosen[True])
+        items[:] = chosen[False]

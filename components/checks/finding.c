@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "runtime/observe/json.h"
 
-enum { TABLE = 1 << 16, KEPT = 1000, RULE_TEXT = 256 };
+enum { TABLE = 1 << 16, REPORTS_MAX = TABLE / 2, KEPT = 1000, RULE_TEXT = 256 };
 
 struct finding_facts {
     enum finding_check check;
@@ -99,15 +99,17 @@ static void add_rule(char *line, const char *file, unsigned number)
 
 static bool read_rules(const char *path)
 {
-    char line[4 * RULE_TEXT];
+    char *line = NULL;
+    size_t room = 0;
     FILE *in = fopen(path, "re");
     if (!in) {
         fprintf(stderr, "heddle: --check: cannot read '%s': %s\n", path, strerror(errno));
         return false;
     }
-    for (unsigned number = 1; fgets(line, sizeof line, in); number++)
+    for (unsigned number = 1; getline(&line, &room, in) >= 0; number++)
         if (line[strspn(line, " \t\r\n")] && line[strspn(line, " \t")] != '#')
             add_rule(line, path, number);
+    free(line);
     fclose(in);
     return true;
 }
@@ -172,7 +174,7 @@ bool finding_seen(enum finding_kind kind, uint64_t first, uint64_t second)
     uint32_t at = *find_report(key_of(kind, first, second));
     if (at)
         reports[at - 1].count++;
-    return at != 0 || report_count == TABLE / 2; /* so many that more are no help */
+    return at != 0 || report_count >= REPORTS_MAX; /* so many that more are no help */
 }
 
 static bool is_suppressed(const struct finding *f)
@@ -264,6 +266,11 @@ void finding_print(void)
     if (printed > KEPT)
         fprintf(stderr, "heddle: %" PRIu64 " more findings stand in the statistics\n",
                 printed - KEPT);
+    if (report_count >= REPORTS_MAX)
+        fprintf(stderr,
+                "heddle: --check: findings at further places are not reported; there "
+                "were %d\n",
+                REPORTS_MAX);
     if (suppressed_count)
         fprintf(stderr, "heddle: %" PRIu64 " findings are suppressed\n", suppressed_count);
     for (size_t i = 0; i < rule_count; i++) {

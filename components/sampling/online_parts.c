@@ -49,6 +49,7 @@ static struct launch_parts parts;
 static uint64_t present;             /* launch; 0: none */
 static struct sampler_work executed; /* without timing */
 static bool is_on;
+static bool full; /* which was said */
 static double aim;
 
 static void note_work_group(const struct component *c, uint64_t instructions)
@@ -74,6 +75,7 @@ void online_parts_open(bool on, double wanted)
     aim = wanted;
     parts_logged = false;
     whole_count = window_count = 0;
+    full = false;
     present = 0;
     if (!on || notes)
         return;
@@ -86,8 +88,17 @@ void online_parts_open(bool on, double wanted)
 bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident)
 {
     bool room = whole_count < MOST_LAUNCHES && window_count + PARTS_MOST <= MOST_WINDOWS;
-    if (!is_on || !room || !parts_fit(groups, resident))
+    if (!is_on || !parts_fit(groups, resident))
         return false;
+    if (!room) {
+        if (!full)
+            fprintf(stderr,
+                    "heddle: %" PRIu32 " launches were simulated in parts, as many as can be; "
+                    "later ones are simulated whole\n",
+                    whole_count);
+        full = true;
+        return false;
+    }
     parts_begin(&parts, groups, resident, aim);
     executed = (struct sampler_work){0};
     present = number;

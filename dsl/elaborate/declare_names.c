@@ -1,7 +1,7 @@
 /* Names that different declarations would share in the C that is made of them: functions and
  * constants, structures, members of `struct NAME_io`, header files. A description cannot know what
  * codegen/emit makes, so the tables here repeat which names it forms; the system tests compile
- * hostile names of every kind (tests/system/test_names.py).
+ * hostile names of every kind (tests/system/language/test_names.py).
  *
  * One list of all names, sorted, shows each clash as two neighbours. Functions and constants stand
  * in it as they are, others with their space in front ("struct cache_io"). */

@@ -38,8 +38,9 @@ def main():
                     options = ["--mode", "functional", *(["--check", check] if check else [])]
                     cpu, told = cpu_seconds(folder, platform, program.split(), options, False)
                     taken.append(cpu)
-                    plain = plain if check else simulated(told)
-                    if simulated(told) != plain:
+                    if not check:
+                        plain = simulated(told)
+                    elif simulated(told) != plain:
                         sys.exit(f"{program}, --check {check}: the statistics differ")
             medians = [statistics.median(taken) for taken in seconds.values()]
             print(f"| {program.rpartition('/')[2]} | {medians[0]:.3f} | "

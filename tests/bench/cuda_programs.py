@@ -1,8 +1,8 @@
 """Writes the table of docs/evidence/cuda.md: python3 tests/bench/cuda_programs.py BUILD, in the
 root of the sources.
 
-Each program of CUDA in tests/system/programs.py is compiled by `heddle cuda-cc` and run on three
-machines in both modes, and as a HIP program on tiny."""
+Each program of CUDA in tests/system/helpers/programs.py is compiled by `heddle cuda-cc` and run on
+three machines in both modes, and as a HIP program on tiny."""
 import json
 import re
 import subprocess
@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/system"))
+sys.path.insert(0, str(ROOT / "tests/system/helpers"))
 from programs import CUDA, CUDA_OPTIONS  # noqa: E402  (its folder is in the path only now)
 
 MACHINES = ["rtx3070", "a100", "h100"]

@@ -28,7 +28,7 @@ static const struct model *compile_file(const char *file, const char *platform,
 
 static const struct model *compile(const char *platform, const char *const *sets, size_t set_count)
 {
-    return compile_file("system/fabrics.heddle", platform, sets, set_count);
+    return compile_file("system/platforms/fabrics.heddle", platform, sets, set_count);
 }
 
 /* The output of an interconnect for a space. */

@@ -1,4 +1,5 @@
-"""cppcheck finds nothing: null pointers, uninitialised variables, leaks, bounds, wrong formats.
+"""cppcheck finds nothing: null pointers, uninitialised variables, leaks, bounds, wrong formats; and
+pyflakes nothing in Python: names that are not there, imports that nothing uses.
 
 cppcheck.txt has what is left out and why. Kinds "warning", "performance" and "portability" are on.
 "style" is not: it has opinions where compilers' warnings and the rules of the house already decide.
@@ -6,6 +7,7 @@ Components are half of the code, which tests with sanitizers of --full run: it r
 """
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -31,3 +33,9 @@ def test_static_analysis_finds_nothing(folder):
         kind = rest.split(": ")[1] if rest.count(": ") > 1 else ""
         found[f"{file} {kind}"] = line
     house.check(found, "cppcheck finds a mistake")
+
+
+def test_python_has_no_unknown_and_no_unused_name():
+    told = subprocess.run([sys.executable, "-m", "pyflakes", *files("*.py")], cwd=ROOT,
+                          capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout + told.stderr

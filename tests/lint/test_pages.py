@@ -2,8 +2,8 @@
 
 A path is named from the checkout's root, in code or in plain text. Other names are looked at where
 a page shows them as code, outside the guide, whose files the reader makes. CHANGELOG.md may name
-what has gone. Links are a matter of tests/system/test_docs.py, and so are options, which the built
-command knows."""
+what has gone. Links are a matter of tests/system/toolkit/test_docs.py, and so are options, which
+the built command knows."""
 import functools
 import re
 from pathlib import Path
@@ -110,7 +110,7 @@ def items(text):
 
 def test_modules_in_a_readme_are_in_its_folder():
     found = {}
-    for page in files("*README.md", folders=[*house.CODE, "python"]):
+    for page in files("*README.md", folders=[*house.CODE, "python", "tests"]):
         folder = str(Path(page).parent)
         there = {part.split(".")[0] for f in FILES if f.startswith(f"{folder}/")
                  for part in f.split("/")}
@@ -158,6 +158,34 @@ def test_table_that_does_not_render_is_found(text, broken):
 def test_readme_begins_with_the_two_commands():
     screen = "\n".join(text_of("README.md").splitlines()[:24])
     assert "./dev demo" in screen and "./dev test" in screen
+
+
+def row(page, name):
+    """The numbers of the first row of a page that begins with the name."""
+    return re.search(rf"^\| {name} \|(.*)\|$", text_of(page), re.MULTILINE)[1].split(" | ")
+
+
+def described(file):
+    """Lines without comments and empty ones."""
+    return len([line for line in text_of(file).splitlines() if re.match(r"\s*(?!//)\S", line)])
+
+
+def test_figures_of_the_readme_are_those_of_their_pages():
+    accuracy, readme = "docs/evidence/accuracy-cdna.md", " ".join(text_of("README.md").split())
+    points, mean, weighted = re.search(
+        r"^(\d+) points: \*\*mean error ([\d.]+) %, time-weighted ([\d.]+) %",
+        text_of(accuracy), re.MULTILINE).groups()
+    numbers, _, _, _, fitted, _ = row(accuracy, "mi300a")
+    known, _, _, _, _, assumed = row("docs/evidence/sources.md", "r9nano")
+    platform, gpu = (described(f) for f in ("platforms/r9nano.heddle",
+                                            "components/amd/gcn3/gcn3.heddle"))
+    for words in (f"Over {points} measured points of MI300A", f"[{mean} %]({accuracy})",
+                  f"weighted by time {weighted} %",
+                  f"{fitted.strip()} of the {numbers.strip()} numbers of `mi300a`",
+                  f"of {known.strip()}, {assumed.strip()} are [assumed]",
+                  f"{platform + gpu} lines of heddle", f"r9nano.heddle` ({platform})",
+                  f"gcn3.heddle` ({gpu})"):
+        assert words in readme, f"README.md does not say '{words}'"
 
 
 def test_names_that_are_gone_are_found():

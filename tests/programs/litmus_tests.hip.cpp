@@ -4,7 +4,7 @@
 // `lds` (the same, in LDS), `devices` (in turn on two devices). SCOPE: workgroup, agent, system.
 // Each test is run at all levels of order, `rounds` times at four distances of its locations, with
 // delays by SEED. Prints a line for each test and level: how often which outcome came, as
-// litmus_tests.def writes outcomes. What may come is tests/system/litmus_model.py's to say.
+// litmus_tests.def writes outcomes. What may come is tests/system/helpers/litmus_model.py's to say.
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 #define GPU(name) cuda##name

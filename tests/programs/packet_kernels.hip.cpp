@@ -1,5 +1,5 @@
-// Kernels of traces of API calls (tests/system/packets), as a code object of their own. `vecAdd` has the signature of the program
-// that balar's example trace was made of, so its mangled name is the same.
+// Kernels of traces of API calls (tests/system/api_calls/packets), as a code object of their own. `vecAdd` has the signature of the
+// program that balar's example trace was made of, so its mangled name is the same.
 #include <hip/hip_runtime.h>
 
 __device__ int offsets[4];

@@ -1,6 +1,6 @@
 // Random programs of copies, launches, fills, events and waits over the streams of all devices, each program between two
-// synchronisations. What was called is printed, one call a line, for tests/system/stream_order.py, which knows the rules and sees in
-// the event trace in which order the commands ran: `random_streams PROGRAMS SEED`.
+// synchronisations. What was called is printed, one call a line, for tests/system/hip/stream_order.py, which knows the rules and sees
+// in the event trace in which order the commands ran: `random_streams PROGRAMS SEED`.
 //
 // Streams of a device: 0 the null stream, 1 to 4 blocking, 5 to 7 not. A call is
 //   KIND device stream [event] with KIND copy, copy_wait, copy_on, fill, fill_wait, launch, record, wait,

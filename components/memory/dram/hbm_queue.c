@@ -1,5 +1,6 @@
 /* The location of an address in a memory, and the queues of a channel: requests enter, are looked
- * for by line, and leave. Called by hbm.c. */
+ * for by line, and leave; an open row that `hit_cap` requests have used gives way to an older one.
+ * Called by hbm.c. */
 #include "hbm.gen.h"
 
 #include "hbm_state.h"

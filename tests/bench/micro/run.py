@@ -13,7 +13,6 @@ the machine.
 import argparse
 import json
 import pathlib
-import re
 import subprocess
 import sys
 

@@ -21,7 +21,7 @@ import plot
 
 ROOT = HERE.parent.parent.parent
 PLATFORM = ROOT / 'platforms' / 'packet_trace.heddle'
-MAKER = ROOT / 'tests' / 'system' / 'packets' / 'make_trace.py'
+MAKER = ROOT / 'tests/system/api_calls/packets/make_trace.py'
 # The copy does not depend on the size of the GPU; a small one is quickly built.
 SMALL = ['--set', 'arrays=1', '--set', 'banks=2']
 SIZES = [4, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576]

@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "system"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "system/helpers"))
 from sass_traces import EXIT, FULL, Folder, load, store  # noqa: E402
 
 HEAP = 0x7F0100000000

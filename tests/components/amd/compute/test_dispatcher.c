@@ -22,11 +22,11 @@
 static const struct dispatch_order_ops *order_ops;
 static const struct dispatch_protocol_ops *protocol_ops;
 #include "components/amd/command_processor/cu_resource_pool.c"
-#include "components/amd/command_processor/round_robin.c"
-#include "components/amd/command_processor/greedy.c"
-#include "components/amd/command_processor/partitioned.c"
-#include "components/amd/command_processor/no_answer.c"
-#include "components/amd/command_processor/ack_nak.c"
+#include "components/amd/command_processor/parts/round_robin.c"
+#include "components/amd/command_processor/parts/greedy.c"
+#include "components/amd/command_processor/parts/partitioned.c"
+#include "components/amd/command_processor/parts/no_answer.c"
+#include "components/amd/command_processor/parts/ack_nak.c"
 #include "components/amd/command_processor/dispatcher.c"
 
 #include <criterion/criterion.h>

@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/nvidia/streaming_multiprocessor/greedy_then_oldest.c"
-#include "components/nvidia/streaming_multiprocessor/loose_round_robin.c"
-#include "components/nvidia/streaming_multiprocessor/two_level.c"
+#include "components/nvidia/streaming_multiprocessor/parts/greedy_then_oldest.c"
+#include "components/nvidia/streaming_multiprocessor/parts/loose_round_robin.c"
+#include "components/nvidia/streaming_multiprocessor/parts/two_level.c"
 #include "tests/components/harness.h"
 
 enum { CORES = 4, WARPS = 64, ACTIVE = 3, ROUNDS = 20000 };
