@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 static uint64_t pc_of(const struct check_place *place)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "check_code.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 static void check_store(const struct check_place *place, uint64_t address, uint32_t bytes)
 {

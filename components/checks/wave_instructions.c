@@ -9,8 +9,8 @@
 #include "slot_array.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/races/spins.h"
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/page_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "base/hash.h"
 #include "runtime/engine/bug.h"
 

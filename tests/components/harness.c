@@ -9,6 +9,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "base/splitmix64.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"

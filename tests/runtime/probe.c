@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/state/platform.h"

@@ -4,7 +4,7 @@
 
 #include "components/checks/uninitialised/undefined_report.h"
 #include "components/checks/uninitialised/uninitialised.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 static void set(uint64_t address, uint64_t bytes, bool undefined)
 {

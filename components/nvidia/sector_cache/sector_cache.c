@@ -15,6 +15,7 @@
  * meanwhile. */
 #include "sector_state.h"
 
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 /* What sector_carried_bytes() knows of the protocol. */

@@ -9,6 +9,7 @@
 
 #include "components/nvidia/program/ptx_services.h"
 #include "components/statistics/run_progress.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/checkpoint.h"

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "components/protocols/mem/mem_mask.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/watch.h"
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
 #include "mmu.gen.h"
 
@@ -11,6 +11,7 @@
 #include "tests/components/owner.h"
 #include "tests/components/translations.h"
 #include "tlb_control.gen.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type mmu__generic;
 

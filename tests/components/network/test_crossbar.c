@@ -5,6 +5,8 @@
 #include "crossbar.gen.h"
 #include "mem.gen.h"
 #include "tests/components/harness.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type crossbar__generic;
 

@@ -8,6 +8,7 @@
 #include "mem.gen.h"
 #include "rdma_engine.gen.h"
 #include "tests/components/harness.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type rdma_engine__generic;
 

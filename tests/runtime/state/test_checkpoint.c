@@ -13,6 +13,7 @@
 
 #include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"

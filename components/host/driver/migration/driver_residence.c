@@ -12,6 +12,7 @@
 #include "driver_migration.h"
 
 #include "components/host/driver/eviction_policy.h"
+#include "runtime/engine/component_failure.h"
 
 struct driver_frame {
     uint64_t address;

@@ -3,6 +3,8 @@
  * of the issue rules (one turn of a SIMD every `simds` cycles) and of latencies. */
 #include "cu_fixture.h"
 
+#include "runtime/engine/run_control.h"
+
 /* ---- rates ---- */
 
 struct rate {

@@ -2,6 +2,7 @@
  * as one that takes each in its cycle, and its statistics are the same whenever anybody looks at
  * them. Programs and arrivals are random. */
 #include "cu_fixture.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
 #include "tests/sanitized.h"
