@@ -384,4 +384,5 @@ def main():
         csv_text(list(points[0]), (list(row.values()) for row in points)), encoding="utf-8")
 
 
-main()
+if __name__ == "__main__":
+    main()

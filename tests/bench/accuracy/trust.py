@@ -156,12 +156,6 @@ def plot(points):
         f"error {compare.percent(sum(found) / len(found))}")
 
 
-def put(text, name, lines):
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    return re.sub(f"{begin}.*?{end}", lambda _: begin + "\n".join(lines) + "\n" + end, text,
-                  count=1, flags=re.DOTALL)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=pathlib.Path, default=PAGE.parent)
@@ -179,7 +173,7 @@ def main():
     simulated = [f"Commits of all rows: {', '.join(f'`{c}`' for c in commits)}."]
     for name, lines in (("count", count), ("claims", claims(points)), ("worst", worst_lines),
                         ("commits", simulated)):
-        text = put(text, name, [prose.wrap(line) for line in lines])
+        text = prose.put(text, name, [prose.wrap(line) for line in lines])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "trust.md").write_text(text, encoding="utf-8")
     (folder / "trust.svg").write_text(plot(points), encoding="utf-8")

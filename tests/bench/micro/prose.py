@@ -1,4 +1,5 @@
 """Lines of at most 98 columns for generated pages; tables and pictures stay as they are."""
+import re
 import textwrap
 
 
@@ -14,3 +15,10 @@ def wrap(page):
                               break_long_words=False, break_on_hyphens=False)
         out += [part + ' \\' for part in lines[:-1]] + lines[-1:] if fence else lines
     return '\n'.join(out)
+
+
+def put(text, name, lines):
+    """The page with these lines between the comments that begin and end a generated part."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    return re.sub(f"{begin}.*?{end}", lambda _: begin + "\n".join(lines) + "\n" + end, text,
+                  count=1, flags=re.DOTALL)
