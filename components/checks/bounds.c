@@ -5,7 +5,7 @@
 
 #include "check_code.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 static void report_access(enum finding_kind kind, const struct check_wave *wave,
                           const struct observed_instruction *s, unsigned lane,

@@ -14,7 +14,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/checks/debugger/debugger.h"
 #include "slot_array.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "components/amd/isa/isa.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 struct area {
     uint64_t pool, pool_end, begin, end; /* of the launch; of the wavefront */

@@ -18,7 +18,7 @@ one() {
     shift
     [ -n "${HEDDLE_FULL:-}" ] || case $* in
     *tester.episodes=*) ;;
-    *) set -- "$@" --set tester.episodes=30 ;;
+    *) set -- "$@" --set tester.episodes=15 ;;
     esac
     for order in $orders; do
         all=

@@ -8,11 +8,11 @@ ROW = re.compile(r"^\| (\d+) \|.*`(\w+)`, ([\w/]+\.[ch])", re.MULTILINE)
 
 def value_of(name, text):
     """Of an enumerator or a macro; types and suffixes are no part of it."""
-    found = re.search(rf"(?:#define {name}\s+|\b{name} =\s+)([^,/}}\n]+)", text)
+    found = re.search(rf"(?:#define {name}\s+|\b{name} =\s+)((?:[^,/}}\n]|/ \d)+)", text)
     assert found, f"there is no {name}"
     plain = re.sub(r"\(size_t\)|\(uint(?:32|64)_t\)|[uUlL]+\b", "", found[1]).strip(" ,()")
-    if re.fullmatch(r"[A-Z_]+", plain):
-        return value_of(plain, text)
+    if named := re.fullmatch(r"([A-Z_]+)(?: / (\d+))?", plain):
+        return value_of(named[1], text) // int(named[2] or 1)
     sides = [int(each, 0) for each in re.sub(r"[()]", "", plain).split("<<")]
     return sides[0] << sides[1] if len(sides) == 2 else sides[0]
 

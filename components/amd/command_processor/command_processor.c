@@ -18,7 +18,7 @@
 #include "command_processor_state.h"
 #include "cu_resource_pool.gen.h"
 #include "dispatcher.h"
-#include "components/protocols/command/launch_record.h"
+#include "components/sampling/launch_record.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"

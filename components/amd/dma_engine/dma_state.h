@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPONENTS_DMA_STATE_H
 #define HEDDLE_COMPONENTS_DMA_STATE_H
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "dma_engine.gen.h"
 
 #define DMA_LONGEST       128u  /* line */

@@ -18,7 +18,7 @@
 #include "debug_stores.h"
 #include "debugger.h"
 #include "components/checks/finding.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 #include "base/grow.h"
 
 enum { READ_MOST = 1 << 20, TEXT = 256 };

@@ -1,7 +1,7 @@
 /* See race_report.h. */
 #include "race_report.h"
 
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/checks/slot_array.h"
 
 struct race_memory race_device_memory;

@@ -14,7 +14,7 @@
 
 #include "base/grow.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 #include "components/checks/check_code.h"
 #include "components/checks/slot_array.h"
 #include "race_report.h"

@@ -16,7 +16,7 @@
 #include "components/checks/check_code.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/isa_uses.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "base/grow.h"
 #include "components/checks/slot_array.h"
 #include "undefined_memory.h"

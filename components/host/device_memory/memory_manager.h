@@ -29,8 +29,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/page_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "page_allocator.h"
 
 enum {

@@ -21,7 +21,7 @@
 
 #include "address_translation.h"
 #include "replacement_policy.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
 #include "components/protocols/mem/mem_types.h"

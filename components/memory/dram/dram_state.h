@@ -5,7 +5,7 @@
 
 #include "dram_timing.h"
 #include "memory_side_cache.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
 #include "runtime/engine/component_failure.h"

@@ -7,8 +7,8 @@
  * a walk under way join it: they take no walker, and their answers come with its own. */
 #include "mmu.gen.h"
 
-#include "components/protocols/mem/index_pool.h"
-#include "components/protocols/page_table/page_table.h"
+#include "runtime/engine/index_pool.h"
+#include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/observe/hang.h"
 

@@ -7,8 +7,8 @@
  * such pages have come again. Shoot-downs are worked on one at a time. */
 #include "tlb.gen.h"
 
-#include "components/protocols/mem/index_pool.h"
-#include "components/protocols/translate/translation_table.h"
+#include "runtime/engine/index_pool.h"
+#include "components/memory/tlb/translation_table.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"

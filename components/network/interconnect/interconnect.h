@@ -17,7 +17,7 @@
 #ifndef HEDDLE_COMPONENTS_INTERCONNECT_H
 #define HEDDLE_COMPONENTS_INTERCONNECT_H
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/state/platform.h"
 
 struct hang_report;

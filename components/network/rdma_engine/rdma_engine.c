@@ -8,7 +8,7 @@
  * forwarded and not yet answered. One request and one reply a cycle in each direction. */
 #include "rdma_engine.gen.h"
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/observe/hang.h"
 

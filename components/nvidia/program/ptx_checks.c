@@ -5,7 +5,7 @@
 
 #include "components/checks/check_code.h"
 #include "components/checks/races/command_order.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "ptx_races.h"
 #include "ptx_uninitialised.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "components/checks/uninitialised/uninitialised.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "ptx_check_block.h"
 
 enum { ORIGINS = 1 << 12 };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "components/nvidia/program/ptx_services.h"
-#include "components/protocols/command/launch_record.h"
+#include "components/sampling/launch_record.h"
 #include "components/statistics/run_progress.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/state/memory.h"

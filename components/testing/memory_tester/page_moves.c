@@ -19,7 +19,7 @@
  * random. */
 #include "tester_state.h"
 
-#include "components/protocols/translate/tlb_shootdown.h"
+#include "components/memory/tlb/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"

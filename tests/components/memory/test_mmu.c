@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
 #include "mmu.gen.h"
 

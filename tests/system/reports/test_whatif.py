@@ -29,7 +29,7 @@ def whatif(out, cause, *words, says=(), **how):
 
 def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_path):
     out = tmp_path / "found"
-    told = whatif(out, "channel", "--runs", 22, says=[
+    told = whatif(out, "channel", "--runs", 17, says=[
         r"one_channel\(.*: .*one hot channel: .*settings to try: .*gpu\.hashed=true",
         r"confirmed: gpu\.hashed=true \(.*\) changes the time by -\d\d\.\d %$"])
     shown = re.findall(r"^[a-z]\S+  .*% at .*$", told.stdout, re.M)
@@ -41,10 +41,10 @@ def test_what_the_diagnosis_proposes_is_tried_and_what_matters_comes_first(tmp_p
     assert found["noise_floor"] >= max(abs(one["change"]) for one in found["disturbed"])
     with open(out / "whatif.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert 4 < len(rows) <= 22 - 1 - len(found["disturbed"])
+    assert 4 < len(rows) <= 17 - 1 - len(found["disturbed"])
     call([HEDDLE, "stats", *[out / "base/statistics/000001.json"] * 2],
          rf"^noise floor: {100 * found['noise_floor']:.3g} %, measured by")
-    more = whatif(out, "channel", "--runs", 24)  # goes on: what is done stays done
+    more = whatif(out, "channel", "--runs", 19)  # goes on: what is done stays done
     ran, now = map(int, re.search(r"(\d+) runs, (\d+) of them now", more.stderr).groups())
     assert 0 < now < 6 < ran
 

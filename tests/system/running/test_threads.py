@@ -142,7 +142,7 @@ def test_thread_sanitizer_finds_no_race(tmp_path, full):
         call(["setarch", "-R", "env", f"LD_PRELOAD={preloaded}", HEDDLE, "run", *command], says,
              env=env)
 
-    tester = [TESTER, *["--set", "tester.episodes=10"] * (not full)]
+    tester = [TESTER, *["--set", "tester.episodes=4"] * (not full)]
     watched(sanitizer, *tester, "--threads", "3", "--set", "tester.threads=2")
     watched(sanitizer, *tester, "--threads", "2", "--set", "tester.threads=1",
             "--record", f"perfetto={tmp_path}/trace.json", "--stats", tmp_path / "stats.json")

@@ -70,7 +70,7 @@ def test_estimate_of_an_application_has_the_truth_in_its_interval(measure, progr
 def test_estimate_of_a_transformer_has_the_truth_in_its_interval(heddle, tmp_path):
     def stats_of(mode):
         heddle(f"run {TINY} --generic --mode {mode} --kernel-stats none --stats {tmp_path}/s.json"
-               f" -- {PROGRAMS}/transformer --tokens 20", "^tokens: ")
+               f" -- {PROGRAMS}/transformer --tokens 10", "^tokens: ")
         return json.loads((tmp_path / "s.json").read_text())
     sample = stats_of("sampled")["sample"]
     truth = sum(k["cycles"] for k in stats_of("timing")["kernels"])

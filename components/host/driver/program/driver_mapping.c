@@ -156,7 +156,8 @@ static enum driver_status mapping_allocate(struct driver *d, uint32_t number, ui
     if (status != DRIVER_OK)
         return status;
     if (align & (align - 1))
-        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is no power of two", align);
+        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is not a power of two",
+                           align);
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
     const struct memory_request q = {.size = size, .align = align};
@@ -505,7 +506,8 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     c->next = driver_process()->code_copies;
     driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
-    status = enqueue_move(d, gpu, DRIVER_WRITE, false, (char *)m->bytes, c->copy, m->size, &ticket);
+    const struct command_move move = {.address = c->copy, .host = (char *)m->bytes};
+    status = enqueue_move(d, gpu, DRIVER_WRITE, move, m->size, &ticket);
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 

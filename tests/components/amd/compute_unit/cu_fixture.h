@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/protocols/work/work_placement.h"
 #include "compute_unit.gen.h"

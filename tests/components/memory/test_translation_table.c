@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/protocols/translate/translation_table.c"
-#include "components/protocols/translate/translation_table.h"
+#include "components/memory/tlb/translation_table.c"
+#include "components/memory/tlb/translation_table.h"
 
 enum { SETS_MOST = 16384, WAYS_MOST = 64, STEPS = 60000, PAGES = 4096 };
 
