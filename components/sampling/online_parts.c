@@ -203,13 +203,14 @@ static void write_windows(struct json *j, const struct whole *w)
 {
     json_open(j, "windows", '[');
     for (uint32_t i = 0; i < w->windows; i++) {
-        const struct part_window *at = &windows[w->first + i];
+        const struct part_window *window = &windows[w->first + i];
         char text[256];
-        snprintf(
-            text, sizeof text,
-            "%" PRIu64 " %" PRIu64 " %.12g %.12g %.12g %.12g %" PRIu32 " %.12g %.12g %.12g %.12g",
-            at->first, at->groups, at->instructions, at->cycles, at->before, at->rate, at->rates,
-            at->skipped, at->timed, at->bytes[SAMPLER_READ], at->bytes[SAMPLER_WRITTEN]);
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " %" PRIu64 " %.12g %.12g %.12g %.12g %" PRIu32
+                 " %.12g %.12g %.12g %.12g",
+                 window->first, window->groups, window->instructions, window->cycles,
+                 window->before, window->rate, window->rates, window->skipped, window->timed,
+                 window->bytes[SAMPLER_READ], window->bytes[SAMPLER_WRITTEN]);
         json_text(j, NULL, text);
     }
     json_close(j, ']');

@@ -33,7 +33,7 @@ static bool read_number(const char **text, const char *end, uint64_t *number)
 /* The element at `text`; what begins with a digit is a number or a range. false: it is neither. */
 static bool read_item(const char *text, struct item *item)
 {
-    const char *at = text;
+    const char *cursor = text;
     *item = (struct item){.text = text};
     item->size = strcspn(text, ",");
     const char *end = text + item->size;
@@ -41,17 +41,17 @@ static bool read_item(const char *text, struct item *item)
         return false;
     if (*text < '0' || *text > '9')
         return true;
-    if (!read_number(&at, end, &item->first))
+    if (!read_number(&cursor, end, &item->first))
         return false;
     item->last = item->first;
-    if (at < end && *at == '-') {
-        at++;
-        if (at == end)
+    if (cursor < end && *cursor == '-') {
+        cursor++;
+        if (cursor == end)
             item->last = UINT64_MAX;
-        else if (!read_number(&at, end, &item->last))
+        else if (!read_number(&cursor, end, &item->last))
             return false;
     }
-    return at == end && item->last >= item->first;
+    return cursor == end && item->last >= item->first;
 }
 
 static const char *next_item(const struct item *item)

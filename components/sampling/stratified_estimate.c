@@ -34,9 +34,9 @@ static struct size_fit fit_of(const struct sampler *s, const struct sampler_grou
 /* A simulated launch on the line. */
 struct knot {
     double rate;
-    double weight; /* sizes of others that are counted with its rate */
-    double at;     /* number in the group */
-    bool exact;    /* no functional warm-up was before it */
+    double weight;   /* sizes of others that are counted with its rate */
+    double position; /* number in the group */
+    bool exact;      /* no functional warm-up was before it */
     const struct sampler_launch *launch;
 };
 
@@ -78,7 +78,7 @@ static void add_knot(struct walk *w, struct knot k)
         w->first = k;
         w->amount += w->open * k.rate;
     } else {
-        double distance = k.at - w->last.at, share = w->open_far / distance;
+        double distance = k.position - w->last.position, share = w->open_far / distance;
         w->amount += w->last.rate * w->open + (k.rate - w->last.rate) * share;
         w->last.weight += w->open - share;
         k.weight += share;
@@ -110,9 +110,9 @@ static void end_walk(struct walk *w)
         w->amount += w->open * w->last.rate;
         w->last.weight += w->open;
     } else {
-        double slope = (w->last.rate - w->first.rate) / (w->last.at - w->first.at);
+        double slope = (w->last.rate - w->first.rate) / (w->last.position - w->first.position);
         w->amount += w->open * (w->last.rate + w->previous.rate) / 2;
-        w->trend = slope * (w->open_far + w->open * (w->last.at - w->previous.at) / 2);
+        w->trend = slope * (w->open_far + w->open * (w->last.position - w->previous.position) / 2);
         w->last.weight += w->open / 2;
         w->previous.weight += w->open / 2;
         count_weight(w, &w->previous);
@@ -126,14 +126,14 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
     const struct sampler_group *g = &s->group[group];
     const struct size_fit fit = fit_of(s, g, quantity);
     struct walk w = {.s = s};
-    double at = 0, cold = fmin(sampler_cold(g), (double)g->simulated - 1);
-    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
+    double position = 0, cold = fmin(sampler_cold(g), (double)g->simulated - 1);
+    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, position++) {
         const struct sampler_launch *l = &s->launch[i];
         double size = sampler_size(&fit, g, l);
         double amount = l->measure.amount[quantity];
         if (!l->simulated) {
             w.open += size;
-            w.open_far += size * (at - w.last.at);
+            w.open_far += size * (position - w.last.position);
             w.squares += size * size;
             w.sizes += size;
             continue;
@@ -143,9 +143,9 @@ static struct walk walk_group(const struct sampler *s, uint32_t group,
         w.simulated_squares += amount * amount;
         double deviation = amount * l->measure.inner[quantity];
         w.inner += deviation * deviation;
-        if (at >= cold)
+        if (position >= cold)
             add_knot(&w, (struct knot){.rate = amount / size,
-                                       .at = at,
+                                       .position = position,
                                        .exact = l->detailed >= SAMPLER_EXACT,
                                        .launch = l});
     }

@@ -13,7 +13,7 @@
 
 struct unit {
     uint32_t leaf;
-    struct warm_unit is;
+    struct warm_unit warm;
 };
 
 struct end {
@@ -93,17 +93,17 @@ uint32_t warm_unit_leaf(uint32_t number)
 
 uint32_t warm_unit_lines_ahead(uint32_t number)
 {
-    return units[number].is.lines_ahead;
+    return units[number].warm.lines_ahead;
 }
 
 bool warm_unit_keeps_code(uint32_t number)
 {
-    return number < unit_count && units[number].is.code_kept;
+    return number < unit_count && units[number].warm.code_kept;
 }
 
 void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *access)
 {
-    warm_pass(units[unit].is.ring[port], access);
+    warm_pass(units[unit].warm.ring[port], access);
 }
 
 uint32_t warm_unit_behind(uint32_t ring)

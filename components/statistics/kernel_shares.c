@@ -175,39 +175,39 @@ static void shares_save(struct checkpoint_sink *to)
     put_shares(to);
 }
 
-static uint64_t take_number(const char **at)
+static uint64_t take_number(const char **cursor)
 {
     uint64_t number;
-    memcpy(&number, *at, sizeof number);
-    *at += sizeof number;
+    memcpy(&number, *cursor, sizeof number);
+    *cursor += sizeof number;
     return number;
 }
 
-static const char *take_text(const char **at)
+static const char *take_text(const char **cursor)
 {
-    uint64_t size = take_number(at);
-    const char *text = *at;
-    *at += size;
+    uint64_t size = take_number(cursor);
+    const char *text = *cursor;
+    *cursor += size;
     return size ? text : NULL;
 }
 
 static bool shares_load(const void *bytes, uint64_t size)
 {
     char *own = size ? arena_reserve(size) : NULL; /* for good: details point into it */
-    const char *at = own;
+    const char *cursor = own;
     kernel_shares_forget();
     if (size)
         memcpy(own, bytes, size);
-    while (at < own + size) {
-        uint32_t kernel = (uint32_t)take_number(&at);
-        uint64_t count = take_number(&at);
+    while (cursor < own + size) {
+        uint32_t kernel = (uint32_t)take_number(&cursor);
+        uint64_t count = take_number(&cursor);
         kernel_shares_open(kernel);
         struct kernel_shares *s = kernel_is_kept(kernel) ? find_share(true, kernel) : NULL;
         for (uint64_t i = 0; i < count; i++) {
-            struct kernel_detail d = {.value = take_number(&at)};
-            d.group = take_text(&at);
-            d.name = take_text(&at);
-            d.text = take_text(&at);
+            struct kernel_detail d = {.value = take_number(&cursor)};
+            d.group = take_text(&cursor);
+            d.name = take_text(&cursor);
+            d.text = take_text(&cursor);
             if (s && d.name)
                 s->detail[s->count++] = d;
         }

@@ -8,20 +8,20 @@
 
 static uint64_t slot_use_until(const struct slot_use *u, uint64_t now)
 {
-    return u->sum + u->wavefronts * (now - u->at);
+    return u->sum + u->wavefronts * (now - u->cycle);
 }
 
 static void slot_use_change(struct slot_use *u, uint64_t now, uint64_t more, uint64_t less)
 {
     u->sum = slot_use_until(u, now);
-    u->at = now;
+    u->cycle = now;
     u->wavefronts += more - less;
 }
 
 void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now)
 {
     *k = (struct slot_account){
-        .begin = now, .own = {.at = now}, .all_at_begin = slot_use_until(all, now)};
+        .begin = now, .own = {.cycle = now}, .all_at_begin = slot_use_until(all, now)};
 }
 
 void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now)

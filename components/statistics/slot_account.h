@@ -17,11 +17,11 @@
 
 #include "components/statistics/kernel_shares.h"
 
-/* Slot-cycles held by placed work-groups up to the cycle `at`. */
+/* Slot-cycles held by placed work-groups up to `cycle`. */
 struct slot_use {
     uint64_t wavefronts; /* now */
     uint64_t sum;
-    uint64_t at;
+    uint64_t cycle;
 };
 
 struct slot_account {

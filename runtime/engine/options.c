@@ -99,10 +99,10 @@ bool options_open(const char *text)
 bool option_early(const char *key, const char *value)
 {
     size_t size = strlen(key), length = strlen(value);
-    for (const char *at = getenv(OPTIONS_ENV_OPTIONS); at; at = strchr(at, ';')) {
-        at += *at == ';';
-        if (strncmp(at, key, size) == 0 && at[size] && strchr("=:", at[size])
-            && strncmp(at + size + 1, value, length) == 0 && strchr(";", at[size + 1 + length]))
+    for (const char *item = getenv(OPTIONS_ENV_OPTIONS); item; item = strchr(item, ';')) {
+        item += *item == ';';
+        if (strncmp(item, key, size) == 0 && item[size] && strchr("=:", item[size])
+            && strncmp(item + size + 1, value, length) == 0 && strchr(";", item[size + 1 + length]))
             return true;
     }
     return false;

@@ -28,8 +28,8 @@ void store_offer(const void *store)
 
 bool store_is_offered(const void *store)
 {
-    for (size_t at = 0; at < offered.used; at += sizeof store)
-        if (memcmp(offered.bytes + at, &store, sizeof store) == 0)
+    for (size_t offset = 0; offset < offered.used; offset += sizeof store)
+        if (memcmp(offered.bytes + offset, &store, sizeof store) == 0)
             return true;
     return false;
 }
@@ -59,9 +59,9 @@ void store_log_forget(void)
 static void encode(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
-    for (size_t at = 0; at < runs.used; at += sizeof(struct run)) {
+    for (size_t offset = 0; offset < runs.used; offset += sizeof(struct run)) {
         struct run run;
-        memcpy(&run, runs.bytes + at, sizeof run);
+        memcpy(&run, runs.bytes + offset, sizeof run);
         rank_put(to, &run, sizeof run);
         rank_put(to, engine_base.arena + run.offset, run.bytes);
     }

@@ -90,11 +90,11 @@ void ring_widen(struct ring *r, uint32_t ahead)
     uint32_t added = min_u64(used, rest) * r->step;
     if (used + added / r->step > ring_route(r)->room)
         move_slots(r);
-    uint32_t at = r->tail + ahead * r->step;
-    if (r->head > at || (r->head == at && message_stamp(ring_slot(at)) & RING_FULL))
+    uint32_t gap = r->tail + ahead * r->step;
+    if (r->head > gap || (r->head == gap && message_stamp(ring_slot(gap)) & RING_FULL))
         r->head += added;
-    memmove(ring_slot(at + added), ring_slot(at), (size_t)(r->end - at) * ARENA_UNIT);
-    for (uint32_t slot = at; slot != at + added; slot += r->step)
+    memmove(ring_slot(gap + added), ring_slot(gap), (size_t)(r->end - gap) * ARENA_UNIT);
+    for (uint32_t slot = gap; slot != gap + added; slot += r->step)
         message_set_stamp(ring_slot(slot), 0);
     r->end += added;
     ring_find_simple(r);

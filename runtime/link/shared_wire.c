@@ -156,9 +156,9 @@ uint64_t shared_wire_mixed_next(void)
 static void note_waiting(struct shared_wire_half *h)
 {
     uint32_t first = h->mixed ? mixed_first : shard_first[h->shard];
-    uint32_t at = (uint32_t)(h - halves) - first;
-    uint64_t *word = &waits[h->mixed ? engine.shard_count : h->shard][at / 64];
-    uint64_t bit = (uint64_t)1 << at % 64;
+    uint32_t index = (uint32_t)(h - halves) - first;
+    uint64_t *word = &waits[h->mixed ? engine.shard_count : h->shard][index / 64];
+    uint64_t bit = (uint64_t)1 << index % 64;
     if (h->mixed) {
         __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
         __atomic_store_n(&h->next_ps, 0, __ATOMIC_RELAXED);
@@ -190,9 +190,9 @@ void shared_wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t b
     struct shared_wire_half *h = &halves[c->half];
     if (c->count == c->size)
         bug("ring %u: more messages wait for a wire than it has slots", ring);
-    uint32_t at = c->head + c->count;
-    at -= at >= c->size ? c->size : 0;
-    arena_at(struct waiting, c->items)[at] = (struct waiting){now_ps, slot, bytes};
+    uint32_t index = c->head + c->count;
+    index -= index >= c->size ? c->size : 0;
+    arena_at(struct waiting, c->items)[index] = (struct waiting){now_ps, slot, bytes};
     c->count++;
     note_waiting(h);
     if (h->mixed)

@@ -100,15 +100,15 @@ void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
                                  .by_access = address != NULL};
     snprintf(fault.text, sizeof fault.text, "%s", text);
     pthread_mutex_lock(&lock);
-    int at = find_fault(owner);
-    const struct engine_fault *old = &faults[at < 0 ? 0 : at].fault;
-    if (at >= 0
-        && (!faults[at].used
-            || (!faults[at].taken
+    int index = find_fault(owner);
+    const struct engine_fault *old = &faults[index < 0 ? 0 : index].fault;
+    if (index >= 0
+        && (!faults[index].used
+            || (!faults[index].taken
                 && (fault.time_ps < old->time_ps
                     || (fault.time_ps == old->time_ps && fault.leaf < old->leaf))))) {
-        faults[at].fault = fault;
-        faults[at].used = true;
+        faults[index].fault = fault;
+        faults[index].used = true;
         __atomic_store_n(&any_fault, true, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
@@ -119,22 +119,22 @@ bool engine_take_fault(uint32_t owner, struct engine_fault *fault)
     if (!__atomic_load_n(&any_fault, __ATOMIC_ACQUIRE))
         return false;
     pthread_mutex_lock(&lock);
-    int at = find_fault(owner);
-    bool found = at >= 0 && faults[at].used && !faults[at].taken;
-    if (found) {
-        faults[at].taken = true;
-        *fault = faults[at].fault;
+    int index = find_fault(owner);
+    bool is_new = index >= 0 && faults[index].used && !faults[index].taken;
+    if (is_new) {
+        faults[index].taken = true;
+        *fault = faults[index].fault;
     }
     pthread_mutex_unlock(&lock);
-    return found;
+    return is_new;
 }
 
 void engine_forget_fault(uint32_t owner)
 {
     pthread_mutex_lock(&lock);
-    int at = find_fault(owner);
-    if (at >= 0)
-        faults[at].used = faults[at].taken = false;
+    int index = find_fault(owner);
+    if (index >= 0)
+        faults[index].used = faults[index].taken = false;
     pthread_mutex_unlock(&lock);
 }
 

@@ -38,6 +38,8 @@
 
 struct engine engine;
 struct engine_bases engine_base;
+extern const struct engine_bases engine_constant_base
+    __attribute__((alias("engine_base"), visibility("hidden")));
 struct shard shards[ENGINE_MAX_DOMAINS];
 
 /* When a clock domain has its next edge with something to tick. */

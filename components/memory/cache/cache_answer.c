@@ -102,7 +102,7 @@ CACHE_INLINE bool fill_line(struct cache *c, uint32_t number, const struct messa
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
-    bytes = (const char *)bytes + place_below(c, mshr->address);
+    bytes = (const char *)bytes + offset_below(c, mshr->address);
     if (!mshr->installed)
         install(c, mshr, bytes);
     while (mshr->targets) {

@@ -96,8 +96,8 @@ static inline void line_set_changed(struct cache *c, uint32_t line, unsigned op,
 {
     static const uint64_t zeros[2] = {0, 0};
     bool changed = op != ATOMIC_OP_OR;
-    for (unsigned at = 0; at < line_bytes(c) && !changed; at += sizeof zeros)
-        changed = memcmp((const char *)operand + at, zeros, sizeof zeros) != 0;
+    for (unsigned offset = 0; offset < line_bytes(c) && !changed; offset += sizeof zeros)
+        changed = memcmp((const char *)operand + offset, zeros, sizeof zeros) != 0;
     if (!changed)
         return;
     *line_mask(c, line) = mem_mask_or(*line_mask(c, line), mask);
@@ -179,13 +179,13 @@ static void drop_all(struct cache *c)
 static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
                                struct cache_writer writer, struct mem_mask mask, const void *bytes)
 {
-    unsigned below = below_bytes(c), place = place_below(c, address);
+    unsigned below = below_bytes(c), offset = offset_below(c, address);
     void *payload =
-        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address - place,
+        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address - offset,
                                 pid_below(c, writer.pid), writer.scope);
     note_line_below(c);
-    mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, place), below);
-    memcpy((char *)mem_write_data(payload, below) + place, bytes, line_bytes(c));
+    mem_mask_store(mem_write_mask(payload, below), mem_mask_up(mask, offset), below);
+    memcpy((char *)mem_write_data(payload, below) + offset, bytes, line_bytes(c));
     return payload;
 }
 

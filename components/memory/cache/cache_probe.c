@@ -45,8 +45,8 @@ CACHE_RARE void take_probes(struct cache *c)
 {
     const struct probe_request *m;
     while ((m = cache_probe_peek(c)) && cache_probe_can_reply(c)) {
-        for (unsigned at = 0; at < below_bytes(c); at += line_bytes(c))
-            probe_line(c, m->changed.address / below_bytes(c) * below_bytes(c) + at);
+        for (unsigned offset = 0; offset < below_bytes(c); offset += line_bytes(c))
+            probe_line(c, m->changed.address / below_bytes(c) * below_bytes(c) + offset);
         cache_probe_reply_done(c, m->tag);
         cache_probe_pop(c);
     }

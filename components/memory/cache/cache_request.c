@@ -120,11 +120,11 @@ static inline void join_last_write(struct cache *c, uint16_t tag, struct mem_mas
 {
     const struct cache_last_write *last = &c->last_write;
     struct cache_sent *sent = arena_at(struct cache_sent, c->sent) + last->sent;
-    unsigned below = below_bytes(c), place = place_below(c, last->line * line_bytes(c));
+    unsigned below = below_bytes(c), offset = offset_below(c, last->line * line_bytes(c));
     uint64_t *words = mem_write_mask(last->payload, below);
-    struct mem_mask all = mem_mask_or(mem_mask_load(words, below), mem_mask_up(mask, place));
+    struct mem_mask all = mem_mask_or(mem_mask_load(words, below), mem_mask_up(mask, offset));
     mem_mask_store(words, all, below);
-    mem_copy_masked((char *)mem_write_data(last->payload, below) + place, bytes, mask,
+    mem_copy_masked((char *)mem_write_data(last->payload, below) + offset, bytes, mask,
                     line_bytes(c));
     sent->joined = true;
     sent->second = tag;
@@ -327,7 +327,7 @@ static inline bool take_write_on(struct cache *c, uint16_t tag, uint64_t address
 /* Where the part that a request is about lies in an answer from below. */
 static inline uint8_t piece_below(const struct cache *c, uint64_t address)
 {
-    return (uint8_t)(place_below(c, address) + piece_of(c, address));
+    return (uint8_t)(offset_below(c, address) + piece_of(c, address));
 }
 
 /* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
@@ -356,8 +356,8 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
 static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
                                      uint64_t address)
 {
-    unsigned below = below_bytes(c), place = place_below(c, address);
-    uint64_t start = address / line_bytes(c) * line_bytes(c) - place;
+    unsigned below = below_bytes(c), offset = offset_below(c, address);
+    uint64_t start = address / line_bytes(c) * line_bytes(c) - offset;
     struct take_operands o;
     if (!line_pass(c, address / line_bytes(c)))
         return false;
@@ -374,13 +374,13 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
                                         pid_below(c, typed_pid(c, m->atomic.pid)), m->atomic.op,
                                         m->atomic.size, m->atomic.returns);
     take_operands(c, payload, address, &o);
-    mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, place), below);
+    mem_mask_store(mem_atomic_mask(to, below), mem_mask_up(o.mask, offset), below);
     if (below > line_bytes(c)) { /* a cache below looks at all bytes of the operand */
         memset(mem_atomic_operand(to, below), 0, below);
         memset(mem_atomic_compare(to, below), 0, below);
     }
-    memcpy((char *)mem_atomic_operand(to, below) + place, o.operand, line_bytes(c));
-    memcpy((char *)mem_atomic_compare(to, below) + place, o.compare, line_bytes(c));
+    memcpy((char *)mem_atomic_operand(to, below) + offset, o.operand, line_bytes(c));
+    memcpy((char *)mem_atomic_compare(to, below) + offset, o.compare, line_bytes(c));
     c->io.stats.misses++;
     c->io.stats.atomics++;
     c->unanswered++;

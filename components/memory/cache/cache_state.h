@@ -225,7 +225,7 @@ static inline unsigned piece_of(const struct cache *c, uint64_t address)
 }
 
 /* Where in a line of what is below the own line at `address` begins. */
-static inline unsigned place_below(const struct cache *c, uint64_t address)
+static inline unsigned offset_below(const struct cache *c, uint64_t address)
 {
     unsigned line = line_bytes(c);
     return below_bytes(c) == line ? 0 : (unsigned)(address % below_bytes(c)) / line * line;

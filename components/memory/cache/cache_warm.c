@@ -33,10 +33,10 @@ static void warm_write_back(struct cache *c, uint32_t line)
 {
     uint64_t address = line_number(c, line) * line_bytes(c);
     const struct mem_mask *mask = line_mask(c, line);
-    for (unsigned at = 0; at < line_bytes(c); at += WARM_LINE) {
-        struct warm_access below = {.address = address + at,
-                                    .physical = address + at,
-                                    .mask = mask->word[at / WARM_LINE],
+    for (unsigned offset = 0; offset < line_bytes(c); offset += WARM_LINE) {
+        struct warm_access below = {.address = address + offset,
+                                    .physical = address + offset,
+                                    .mask = mask->word[offset / WARM_LINE],
                                     .pid = pid_below(c, 0),
                                     .kind = WARM_WRITE};
         if (below.mask)

@@ -64,10 +64,10 @@ static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number
     struct dram_queue *q = &c->queues[port];
     struct dram_answer *ring = arena_at(struct dram_answer, q->answers);
     uint64_t due = dram_edge_at(c, time_ps);
-    uint32_t at = q->head + q->count++;
-    for (; at != q->head && ring[(at - 1) & c->mask].due > due; at--)
-        ring[at & c->mask] = ring[(at - 1) & c->mask];
-    ring[at & c->mask] = (struct dram_answer){.due = due, .number = number};
+    uint32_t index = q->head + q->count++;
+    for (; index != q->head && ring[(index - 1) & c->mask].due > due; index--)
+        ring[index & c->mask] = ring[(index - 1) & c->mask];
+    ring[index & c->mask] = (struct dram_answer){.due = due, .number = number};
     c->first_due = due < c->first_due ? due : c->first_due;
 }
 

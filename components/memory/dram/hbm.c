@@ -58,7 +58,7 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
 /* Is there room for another request in a queue that holds `most`? */
 static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most)
 {
-    return q->count < (uint32_t)most && q->next - q->first < HBM_PLACES;
+    return q->count < (uint32_t)most && q->next - q->first < HBM_SLOTS;
 }
 
 /* The refreshes that fell due before `edge` while there was nothing to do. */
@@ -176,15 +176,15 @@ static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch
 /* A request comes to a queue. It changes the next command of its own bank, and only if it is alone
  * there or the first for the open row. */
 static HBM_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                 const struct hbm_place *at, uint32_t number, uint64_t edge)
+                                 const struct hbm_target *target, uint32_t number, uint64_t edge)
 {
-    uint64_t own = (uint64_t)1 << hbm_enqueue(p, ch, d, at, number);
-    const struct hbm_bank *bank = &ch->banks[at->bank];
+    uint64_t own = (uint64_t)1 << hbm_enqueue(p, ch, d, target, number);
+    const struct hbm_bank *bank = &ch->banks[target->bank];
     unsigned before = ch->direction;
     bool alone = bank->waiting[d] == own;
     hbm_choose_direction(p, ch);
     if (ch->next == HBM_NEVER || (d == before && d == ch->direction && alone))
-        hbm_plan_bank(p, ch, d, at->bank, edge);
+        hbm_plan_bank(p, ch, d, target->bank, edge);
     else if (ch->direction != before || (d == before && bank->hits[d] == own))
         hbm_plan_some(p, ch, edge);
 }
@@ -206,14 +206,14 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
                          uint64_t now_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    struct hbm_place at = hbm_locate(p, address);
-    struct hbm_channel *ch = hbm_channel(p, at.channel);
+    struct hbm_target target = hbm_locate(p, address);
+    struct hbm_channel *ch = hbm_channel(p, target.channel);
     uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = (now_ps + tck - 1) / tck;
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
     if (hbm_is_full(p, ch, access))
         return DRAM_TIMING_FULL;
     stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
-    if (hbm_finds(ch, HBM_WRITE, &at)) {
+    if (hbm_finds(ch, HBM_WRITE, &target)) {
         p->io.stats.joined += access & DRAM_TIMING_WRITE ? 1 : 0;
         p->io.stats.forwarded += access & DRAM_TIMING_READ ? 1 : 0;
         return now_ps;
@@ -221,9 +221,9 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     if (!waiting)
         hbm_catch_up(p, ch, edge);
     if (access & DRAM_TIMING_READ)
-        hbm_enter(p, ch, HBM_READ, &at, number, edge);
+        hbm_enter(p, ch, HBM_READ, &target, number, edge);
     if (access & DRAM_TIMING_WRITE)
-        hbm_enter(p, ch, HBM_WRITE, &at, number, edge);
+        hbm_enter(p, ch, HBM_WRITE, &target, number, edge);
     if (ch->next < p->next)
         hbm_set_next(p, ch->next);
     return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
@@ -235,9 +235,9 @@ static HBM_INLINE unsigned hbm_oldest_at(const struct hbm_channel *ch, enum hbm_
                                          uint64_t banks, bool hits)
 {
     const struct hbm_queue *q = &ch->queues[d];
-    unsigned place = hbm_oldest(q, hits ? q->hits : q->valid);
-    if (engine_likely(banks >> q->requests[place].bank & 1))
-        return place;
+    unsigned slot = hbm_oldest(q, hits ? q->hits : q->valid);
+    if (engine_likely(banks >> q->requests[slot].bank & 1))
+        return slot;
     uint64_t places = 0;
     for (; banks; banks &= banks - 1) {
         const struct hbm_bank *bank = &ch->banks[__builtin_ctzll(banks)];
@@ -265,11 +265,11 @@ static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 static HBM_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch,
                                             enum hbm_direction d, uint64_t edge, uint64_t *done)
 {
-    unsigned place = hbm_oldest_at(ch, d, ch->columns, true);
-    const struct hbm_request *r = &ch->queues[d].requests[place];
+    unsigned slot = hbm_oldest_at(ch, d, ch->columns, true);
+    const struct hbm_request *r = &ch->queues[d].requests[slot];
     uint32_t bank = r->bank;
     *done = hbm_column(p, ch, d, bank, r->row, r->how, edge);
-    hbm_dequeue(p, ch, d, place, bank);
+    hbm_dequeue(p, ch, d, slot, bank);
     if (ch->banks[bank].hits[!d]) /* the row may have been used often enough now */
         hbm_sort_bank(p, ch, !d, &ch->banks[bank], bank);
     hbm_choose_direction(p, ch);

@@ -25,14 +25,14 @@ static inline uint64_t hbm_own_line(const struct hbm *p, uint64_t address)
 }
 
 /* The column makes no difference: lines differ by their numbers. */
-static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
+static inline struct hbm_target hbm_locate(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);
-    struct hbm_place at = {.line = hbm_own_line(p, address)};
-    uint64_t rest = at.line;
+    struct hbm_target target = {.line = hbm_own_line(p, address)};
+    uint64_t rest = target.line;
     uint32_t group, bank;
     int64_t columns = k->row / k->burst, run = k->run > k->burst ? k->run / k->burst : 1;
-    at.channel = hbm_field(&rest, k->channels);
+    target.channel = hbm_field(&rest, k->channels);
     if (k->map == HBM_MAP_ROW_BANK_COLUMN)
         hbm_field(&rest, columns);
     else if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
@@ -43,11 +43,11 @@ static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
     bank = hbm_field(&rest, k->banks);
     if (k->map == HBM_MAP_ROW_COLUMN_BANK)
         hbm_field(&rest, columns);
-    at.row = rest;
-    at.bank = group * (uint32_t)k->banks + bank;
+    target.row = rest;
+    target.bank = group * (uint32_t)k->banks + bank;
     if (k->hash)
-        at.bank ^= (uint32_t)rest & (hbm_bank_count(p) - 1);
-    return at;
+        target.bank ^= (uint32_t)rest & (hbm_bank_count(p) - 1);
+    return target;
 }
 
 /* Does what waits at a bank want its column, or a row command first? A row that has been used often
@@ -62,36 +62,36 @@ static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch
     q->open = hits ? q->open | bit : q->open & ~bit;
 }
 
-/* Returns the place. */
+/* Returns the slot. */
 static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
-                                       enum hbm_direction d, const struct hbm_place *at,
+                                       enum hbm_direction d, const struct hbm_target *target,
                                        uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
-    struct hbm_bank *bank = &ch->banks[at->bank];
-    unsigned place = q->next++ % HBM_PLACES;
-    uint64_t bit = (uint64_t)1 << place;
-    q->requests[place] = (struct hbm_request){
-        .row = at->row, .line = at->line, .number = number, .bank = (uint16_t)at->bank};
+    struct hbm_bank *bank = &ch->banks[target->bank];
+    unsigned slot = q->next++ % HBM_SLOTS;
+    uint64_t bit = (uint64_t)1 << slot;
+    q->requests[slot] = (struct hbm_request){
+        .row = target->row, .line = target->line, .number = number, .bank = (uint16_t)target->bank};
     q->valid |= bit;
-    q->busy |= (uint64_t)1 << at->bank;
+    q->busy |= (uint64_t)1 << target->bank;
     q->count++;
     bank->waiting[d] |= bit;
-    if (bank->row == at->row) {
+    if (bank->row == target->row) {
         bank->hits[d] |= bit;
         q->hits |= bit;
-        hbm_sort_bank(p, ch, d, bank, at->bank);
+        hbm_sort_bank(p, ch, d, bank, target->bank);
     }
-    return place;
+    return slot;
 }
 
-/* The request at a place, which waits at bank `number`. */
+/* The request in a slot, which waits at bank `number`. */
 static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                   unsigned place, uint32_t number)
+                                   unsigned slot, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
     struct hbm_bank *bank = &ch->banks[number];
-    uint64_t others = ~((uint64_t)1 << place), waiting = bank->waiting[d] & others,
+    uint64_t others = ~((uint64_t)1 << slot), waiting = bank->waiting[d] & others,
              valid = q->valid & others;
     q->valid = valid;
     q->hits &= others;
@@ -102,7 +102,7 @@ static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum h
         q->busy &= ~((uint64_t)1 << number);
     if (!valid)
         q->first = q->next;
-    else if (place == q->first % HBM_PLACES)
+    else if (slot == q->first % HBM_SLOTS)
         q->first += hbm_age(q, hbm_oldest(q, valid));
     hbm_sort_bank(p, ch, d, bank, number);
     if (engine_unlikely(p->full & hbm_queue_bit(ch, d))) {
@@ -113,11 +113,11 @@ static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum h
 
 /* Is there a request to the same line among those of direction `d`? */
 static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                                 const struct hbm_place *at)
+                                 const struct hbm_target *target)
 {
     const struct hbm_queue *q = &ch->queues[d];
-    for (uint64_t rest = ch->banks[at->bank].waiting[d]; rest; rest &= rest - 1)
-        if (q->requests[__builtin_ctzll(rest)].line == at->line)
+    for (uint64_t rest = ch->banks[target->bank].waiting[d]; rest; rest &= rest - 1)
+        if (q->requests[__builtin_ctzll(rest)].line == target->line)
             return true;
     return false;
 }

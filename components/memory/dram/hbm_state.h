@@ -5,7 +5,7 @@
  * about, so that a command may go when three numbers allow it. A channel takes one row command
  * (ACT, PRE) and one column command (RD, WR) an edge, as JESD235 has it.
  *
- * Requests wait in two queues of a channel, reads and writes, of at most 64 places each. Places are
+ * Requests wait in two queues of a channel, reads and writes, of at most 64 slots each. Slots are
  * given in the order of arrival around a ring, so that age is the distance from the oldest, and
  * sets of requests are masks of 64 bits: those that wait at a bank, and among them those whose row
  * is open. Sets of banks are masks, too, and what a bank wants is found out when something happens
@@ -20,7 +20,7 @@
 #include "hbm.gen.h"
 #include "runtime/engine/util.h"
 
-#define HBM_PLACES   64u
+#define HBM_SLOTS    64u
 #define HBM_CHANNELS 16u        /* at most */
 #define HBM_CLOSED   UINT64_MAX /* no row */
 #define HBM_NEVER    UINT64_MAX
@@ -53,19 +53,19 @@ struct hbm_request {
 
 struct hbm_queue {
     uint64_t valid;
-    uint64_t hits;  /* places whose row is open */
+    uint64_t hits;  /* slots whose row is open */
     uint64_t busy;  /* banks at which a request waits */
     uint64_t open;  /* banks at which a request wants a column of the open row: hbm_sort_bank() */
-    uint32_t first; /* of the oldest request; the place is this % 64 */
+    uint32_t first; /* of the oldest request; the slot is this % 64 */
     uint32_t next;
     uint32_t count;
     uint32_t reserved;
-    struct hbm_request requests[HBM_PLACES];
+    struct hbm_request requests[HBM_SLOTS];
 };
 
 struct hbm_bank {
     uint64_t row;
-    uint64_t waiting[2], hits[2]; /* by direction: places of its queue */
+    uint64_t waiting[2], hits[2]; /* by direction: slots of its queue */
     uint64_t act, pre, column[2]; /* earliest edges */
     uint32_t streak;              /* column commands since the activation */
     uint32_t reserved;
@@ -75,7 +75,7 @@ struct hbm_group {
     uint64_t act, column[2];
 };
 
-struct hbm_place {
+struct hbm_target {
     uint32_t channel, bank;
     uint64_t row;
     uint64_t line; /* the number of the line among those of this memory */
@@ -86,7 +86,7 @@ struct hbm_channel {
     uint64_t columns, rows; /* banks that may have a command then, unless the refresh is due */
     uint64_t refresh;       /* when the next one is due */
     uint64_t act, column[2];
-    uint64_t window[4]; /* the next activation but three may come then */
+    uint64_t activation_limits[4]; /* the next activation but three may come then */
     uint32_t number;
     uint32_t activations;
     uint32_t refreshed;      /* the bank that has its turn, when they take turns */
@@ -143,33 +143,33 @@ static inline struct hbm_group *hbm_group(const struct hbm *p, struct hbm_channe
     return groups + bank / (uint32_t)hbm_params(p)->banks;
 }
 
-/* How much younger than the oldest the request at a place is. */
-static inline unsigned hbm_age(const struct hbm_queue *q, unsigned place)
+/* How much younger than the oldest the request in a slot is. */
+static inline unsigned hbm_age(const struct hbm_queue *q, unsigned slot)
 {
-    return (place - q->first) % HBM_PLACES;
+    return (slot - q->first) % HBM_SLOTS;
 }
 
-/* The oldest of `places`, which is not empty. */
-static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
+/* The oldest of `slots`, which is not empty. */
+static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t slots)
 {
-    unsigned turn = q->first % HBM_PLACES;
-    uint64_t by_age = places >> turn | places << (-turn % HBM_PLACES);
-    return ((unsigned)__builtin_ctzll(by_age) + q->first) % HBM_PLACES;
+    unsigned turn = q->first % HBM_SLOTS;
+    uint64_t by_age = slots >> turn | slots << (-turn % HBM_SLOTS);
+    return ((unsigned)__builtin_ctzll(by_age) + q->first) % HBM_SLOTS;
 }
 
 /* ---- what the files call of each other; comments are at the definitions ---- */
 
 /* hbm_queue.c */
-static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
+static inline struct hbm_target hbm_locate(const struct hbm *p, uint64_t address);
 static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
                                      enum hbm_direction d, struct hbm_bank *bank, uint32_t number);
 static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
-                                       enum hbm_direction d, const struct hbm_place *at,
+                                       enum hbm_direction d, const struct hbm_target *target,
                                        uint32_t number);
 static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                   unsigned place, uint32_t number);
+                                   unsigned slot, uint32_t number);
 static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                                 const struct hbm_place *at);
+                                 const struct hbm_target *target);
 
 /* hbm_timing.c */
 static inline struct hbm_edges hbm_find_edges(const struct hbm *p);

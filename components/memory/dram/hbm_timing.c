@@ -69,7 +69,7 @@ static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t 
 {
     const struct hbm_edges t = hbm_edges(p);
     struct hbm_bank *bank = &ch->banks[number];
-    uint64_t *window = &ch->window[ch->activations++ % 4];
+    uint64_t *limit = &ch->activation_limits[ch->activations++ % 4];
     HBM_COMMAND(ch, "ACT", number, r->row, edge);
     r->how |= HBM_ACTIVATED;
     bank->row = r->row;
@@ -79,8 +79,8 @@ static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t 
     bank->column[HBM_READ] = edge + t.rcd_read;
     bank->column[HBM_WRITE] = edge + t.rcd_write;
     hbm_group(p, ch, number)->act = edge + t.rrd_l;
-    *window = edge + t.faw;
-    ch->act = max_u64(edge + t.rrd_s, ch->window[ch->activations % 4]);
+    *limit = edge + t.faw;
+    ch->act = max_u64(edge + t.rrd_s, ch->activation_limits[ch->activations % 4]);
     hbm_find_hits(p, ch, number);
 }
 

@@ -65,29 +65,28 @@ static uint64_t infinity_set(const struct infinity_cache *p, uint64_t address)
     return number % p->sets;
 }
 
-static uint64_t infinity_index(const struct infinity_cache *p, uint64_t set, uint32_t place)
+static uint64_t infinity_index(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
-    return (place / BLOCK_WAYS * p->sets + set) * BLOCK_WAYS + place % BLOCK_WAYS;
+    return (way / BLOCK_WAYS * p->sets + set) * BLOCK_WAYS + way % BLOCK_WAYS;
 }
 
-static uint32_t *infinity_near(const struct infinity_cache *p, uint64_t set, uint32_t place)
+static uint32_t *infinity_near(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
-    return arena_at(uint32_t, p->lower) + infinity_index(p, set, place);
+    return arena_at(uint32_t, p->lower) + infinity_index(p, set, way);
 }
 
-static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint32_t place)
+static uint64_t infinity_get(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
-    uint64_t index = infinity_index(p, set, place);
+    uint64_t index = infinity_index(p, set, way);
     uint64_t low = arena_at(uint32_t, p->lower)[index];
     return low | (p->far ? (uint64_t)arena_at(uint32_t, p->upper)[index] << 32 : 0);
 }
 
-static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t place,
-                         uint64_t what)
+static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t way, uint64_t line)
 {
-    uint64_t index = infinity_index(p, set, place);
-    arena_at(uint32_t, p->lower)[index] = (uint32_t)what;
-    arena_at(uint32_t, p->upper)[index] = (uint32_t)(what >> 32);
+    uint64_t index = infinity_index(p, set, way);
+    arena_at(uint32_t, p->lower)[index] = (uint32_t)line;
+    arena_at(uint32_t, p->upper)[index] = (uint32_t)(line >> 32);
 }
 
 /* The line of an address as it is in its place. */
@@ -127,9 +126,9 @@ static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t se
 }
 
 /* Is there a line in this place? */
-static bool infinity_is_line(const struct infinity_cache *p, uint64_t set, uint32_t place)
+static bool infinity_is_line(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
-    return place < infinity_ways(p) && infinity_get(p, set, place);
+    return way < infinity_ways(p) && infinity_get(p, set, way);
 }
 
 static uint32_t infinity_latency(const struct part *self)
@@ -169,9 +168,9 @@ static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache 
                                                           uint64_t line)
 {
     p->far = true;
-    uint32_t place = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
-    infinity_count(p, infinity_is_line(p, set, place));
-    for (uint32_t i = place < last ? place : last; i > 0; i--)
+    uint32_t way = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
+    infinity_count(p, infinity_is_line(p, set, way));
+    for (uint32_t i = way < last ? way : last; i > 0; i--)
         infinity_put(p, set, i, infinity_get(p, set, i - 1));
     infinity_put(p, set, 0, line);
 }
@@ -191,9 +190,9 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
     }
     uint32_t next = (uint32_t)line, there = 0;
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
-        uint32_t *at = infinity_near(p, set, i);
-        there = *at;
-        *at = next;
+        uint32_t *lower = infinity_near(p, set, i);
+        there = *lower;
+        *lower = next;
         if (!there || there == (uint32_t)line)
             break;
         next = there;

@@ -40,7 +40,7 @@ struct mmu {
     uint32_t head;
     uint32_t count;
     uint32_t next_input;
-    uint32_t told, forgotten; /* TLBs, of the oldest shoot-down */
+    uint32_t notified, forgotten; /* TLBs, of the oldest shoot-down */
 };
 
 static void mmu_init(struct mmu *c)
@@ -104,8 +104,8 @@ static bool finish_walks(struct mmu *c)
 /* The walk under way with number `i`, by age. */
 static struct mmu_walk *walk_at(const struct mmu *c, uint32_t i)
 {
-    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, at = c->head + i;
-    return arena_at(struct mmu_walk, c->walks) + (at >= walkers ? at - walkers : at);
+    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, index = c->head + i;
+    return arena_at(struct mmu_walk, c->walks) + (index >= walkers ? index - walkers : index);
 }
 
 /* The leaf of a page whose fragment fills it, or MMU_NO_LEAF. */
@@ -207,8 +207,8 @@ static bool pass_shootdown(struct mmu *c)
     bool progress = false;
     if (!m)
         return false;
-    for (; c->told < tlbs && mmu_tlbs_can_send(c, c->told); progress = true)
-        mmu_tlbs_send_forget(c, c->told++, 0, m->forget.address, m->forget.size, m->forget.pid);
+    for (; c->notified < tlbs && mmu_tlbs_can_send(c, c->notified); progress = true)
+        mmu_tlbs_send_forget(c, c->notified++, 0, m->forget.address, m->forget.size, m->forget.pid);
     for (uint32_t i = 0; i < tlbs; i++) {
         for (; mmu_tlbs_peek_reply(c, i); progress = true) {
             mmu_tlbs_pop_reply(c, i);
@@ -219,7 +219,7 @@ static bool pass_shootdown(struct mmu *c)
         return progress;
     mmu_control_reply_forgotten(c, m->tag);
     mmu_control_pop(c);
-    c->told = c->forgotten = 0;
+    c->notified = c->forgotten = 0;
     return true;
 }
 

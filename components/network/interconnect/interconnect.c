@@ -166,17 +166,17 @@ INTERCONNECT_INLINE void interconnect_copy(struct message *to, const struct mess
     to->tag = tag;
     const interconnect_piece *payload = (const void *)(from + 1);
     interconnect_piece *copied = (void *)(to + 1);
-    uint32_t at = 0, pieces = k->pieces;
-    for (; at + 4 <= pieces; at += 4) {
-        interconnect_piece first = payload[at], second = payload[at + 1], third = payload[at + 2],
-                           fourth = payload[at + 3];
-        copied[at] = first;
-        copied[at + 1] = second;
-        copied[at + 2] = third;
-        copied[at + 3] = fourth;
+    uint32_t index = 0, pieces = k->pieces;
+    for (; index + 4 <= pieces; index += 4) {
+        interconnect_piece first = payload[index], second = payload[index + 1],
+                           third = payload[index + 2], fourth = payload[index + 3];
+        copied[index] = first;
+        copied[index + 1] = second;
+        copied[index + 2] = third;
+        copied[index + 3] = fourth;
     }
-    for (; at < pieces; at++)
-        copied[at] = payload[at];
+    for (; index < pieces; index++)
+        copied[index] = payload[index];
 }
 
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
