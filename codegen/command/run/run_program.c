@@ -101,16 +101,19 @@ static void preload_hip(struct command *c, const char *program)
            1);
 }
 
-/* From a size on that follows from the processor's caches, the C library copies several pages at a
- * time. Managed pages move when the host touches them, in an order that must be one on all
- * hosts. */
+/* Managed pages move when the host touches them, in an order that must be one on all hosts. The C
+ * library copies several pages at a time from a size on that follows from the processor's caches,
+ * and takes the string instructions of processors that have fast ones, which touch the first page
+ * and the last one in another order than its loops. */
 static void order_copies(struct command *c)
 {
-    const char *before = getenv("GLIBC_TUNABLES");
-    setenv("GLIBC_TUNABLES",
-           region_printf(c->region, "%s%sglibc.cpu.x86_non_temporal_threshold=0xfffffffffffffff",
-                         before ? before : "", before && *before ? ":" : ""),
-           1);
+    static const char *const never[] = {"x86_non_temporal_threshold=0xfffffffffffffff",
+                                        "x86_rep_movsb_threshold=0xffffffffffffffff",
+                                        "x86_rep_stosb_threshold=0xffffffffffffffff", NULL};
+    const char *before = getenv("GLIBC_TUNABLES"), *all = before ? before : "";
+    for (const char *const *one = never; *one; one++)
+        all = region_printf(c->region, "%s%sglibc.cpu.%s", all, *all ? ":" : "", *one);
+    setenv("GLIBC_TUNABLES", all, 1);
 }
 
 void run_put_libraries(struct command *c, const char *program)
