@@ -4,6 +4,7 @@
 #include "bounds.h"
 #include "check_code.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/checks/races/races.h"
 #include "components/checks/uninitialised/uninitialised.h"
 
@@ -27,7 +28,7 @@ static const struct check *const checks[] = {
     &check_hazards, &check_barriers, &check_stack,    NULL, /* the end */
 };
 
-enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
+enum { CHECK_COUNT = ARRAY_COUNT(checks) };
 
 /* Wavefronts of a unit, by their number there: 1 + slot. Grows. */
 struct unit_waves {

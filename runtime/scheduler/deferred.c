@@ -8,13 +8,13 @@
 #include "run.h"
 #include "run_state.h"
 #include "window.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 
 /* A component that puts work off. */
 struct deferring {
@@ -80,7 +80,7 @@ static void engine_wake_between(uint32_t id, uint64_t cycle)
 {
     const struct component *c = engine_base.components[id];
     uint64_t least = component_now(c) + 1;
-    engine_wake_later(id, max_u64(cycle, least));
+    engine_wake_later(id, max(cycle, least));
     shard_find_awake(component_shard(c));
     shard_plan(component_shard(c));
 }

@@ -7,6 +7,7 @@
 
 #include "failure.h"
 #include "run_state.h"
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -99,7 +100,7 @@ void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
     snprintf(fault.text, sizeof fault.text, "%s", text);
     pthread_mutex_lock(&lock);
     int at = find_fault(owner);
-    const struct engine_fault *old = &faults[at < 0 ? 0 : at].fault;
+    const struct engine_fault *old = &faults[max(at, 0)].fault;
     if (at >= 0
         && (!faults[at].used
             || (!faults[at].taken

@@ -9,6 +9,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
 #include "runtime/engine/engine.h"
+#include "base/number.h"
 #include "base/splitmix64.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
@@ -65,7 +66,7 @@ static struct harness_message *note(struct end *e, uint32_t ring, const struct m
     l->tag = m->tag;
     memcpy(l->fields, m->fields, sizeof l->fields);
     uint32_t bytes = port_messages(ring_number(ring))[l->kind].payload_bytes;
-    memcpy(l->payload, ring_peek_payload(ring), bytes < HARNESS_PAYLOAD ? bytes : HARNESS_PAYLOAD);
+    memcpy(l->payload, ring_peek_payload(ring), min(bytes, HARNESS_PAYLOAD));
     return l;
 }
 
@@ -76,7 +77,7 @@ static void put(uint32_t ring, const struct harness_message *m, uint64_t now)
     memcpy(to->fields, m->fields, sizeof to->fields);
     to->tag = m->tag;
     memcpy(ring_payload(ring_placed(ring)->tail), m->payload,
-           about->payload_bytes < HARNESS_PAYLOAD ? about->payload_bytes : HARNESS_PAYLOAD);
+           min(about->payload_bytes, HARNESS_PAYLOAD));
     ring_put(ring_placed(ring), ring_limit(now), m->kind, about->wire_bytes, about->awaited);
 }
 

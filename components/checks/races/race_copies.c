@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command_order.h"
+#include "base/number.h"
 #include "components/checks/slot_array.h"
 #include "race_report.h"
 
@@ -55,7 +56,7 @@ static void touch(const struct race_wave *w, uint32_t site, uint64_t address, ui
     for (uint64_t at = 0; address && at < bytes; at += MOST) {
         struct race_event e = {.wave = w,
                                .address = address + at,
-                               .bytes = (uint32_t)(bytes - at < MOST ? bytes - at : MOST),
+                               .bytes = (uint32_t)min(bytes - at, MOST),
                                .use = use,
                                .site = site,
                                .order = &(struct race_order){.id = {0}},

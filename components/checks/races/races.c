@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/hash.h"
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/checks/check_code.h"
@@ -20,7 +22,6 @@
 #include "race_report.h"
 #include "spins.h"
 #include "runtime/engine/bug.h"
-#include "base/hash.h"
 
 enum { FEW = 8, LOCKS = 4, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
 
@@ -346,7 +347,7 @@ static void lds_data(const struct observed_instruction *s, unsigned which, unsig
     unsigned code = s->inst->src[1 + which];
     const uint32_t *from = s->context->vgpr + (size_t)isa_register(s->context, code) * ISA_LANES;
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
-        for (unsigned i = 0; i < (bytes + 3) / 4; i++)
+        for (unsigned i = 0; i < divide_up(bytes, 4); i++)
             memcpy(data[lane] + 4 * i, &from[i * ISA_LANES + lane], 4);
 }
 

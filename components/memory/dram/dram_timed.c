@@ -15,6 +15,8 @@
  */
 #include "dram.gen.h"
 
+#include "base/number.h"
+
 #include "dram_state.h"
 
 /* The first edge of the own clock at or after a time that is not before the current one. */
@@ -83,7 +85,7 @@ static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number
     for (; at != q->head && ring[(at - 1) & c->mask].due > due; at--)
         ring[at & c->mask] = ring[(at - 1) & c->mask];
     ring[at & c->mask] = (struct dram_answer){.due = due, .number = number};
-    c->first_due = due < c->first_due ? due : c->first_due;
+    c->first_due = min(due, c->first_due);
 }
 
 /* Issues what is due. true: there may be room where there was none. */
@@ -280,7 +282,7 @@ static bool dram_finish_port(struct dram *c, unsigned port)
     for (; q->count; q->head++, q->count--) {
         a = ring + (q->head & c->mask);
         if (a->due > dram_now(c) || !dram_can_reply(c, port)) {
-            c->first_due = a->due < c->first_due ? a->due : c->first_due;
+            c->first_due = min(a->due, c->first_due);
             if (a->due > dram_now(c))
                 dram_wake_at(c, a->due);
             break;

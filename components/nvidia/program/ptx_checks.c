@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
 #include "components/checks/check_code.h"
 #include "components/checks/races/command_order.h"
 #include "components/protocols/page_table/program_table.h"
@@ -19,7 +20,7 @@ static const enum finding_check observed[] = {FINDING_CHECK_RACES, FINDING_CHECK
 void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order)
 {
     begun[order->gpu % GPUS]++;
-    for (size_t i = 0; i < sizeof observed / sizeof observed[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(observed); i++)
         if (finding_wanted(observed[i]))
             call->launch.observe = ptx_checks_step;
     if (finding_wanted(FINDING_CHECK_UNINITIALISED))

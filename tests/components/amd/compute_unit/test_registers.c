@@ -1,6 +1,8 @@
 /* Registers stand where the dispatcher has placed them: no wavefront has those of another. */
 #include "cu_fixture.h"
 
+#include "base/number.h"
+
 enum {
     S_SLEEP = 0xbf8e0000u,     /* 64 cycles for each 1 */
     V_CMP_GT_64 = 0x7d9800c0u, /* v_cmp_gt_u32 vcc, 64, v0 */
@@ -33,7 +35,7 @@ static void load_keeper(unsigned number, const struct keeper *k)
         FLAT_STORE,
         0x00000200u,
     };
-    load(number, words, sizeof words / sizeof words[0]);
+    load(number, words, ARRAY_COUNT(words));
 }
 
 static void check_keepers(const struct keeper *keepers, unsigned count)
