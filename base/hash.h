@@ -16,9 +16,8 @@ static inline uint64_t hash_multiply(uint64_t number)
     return number * HASH_MULTIPLIER;
 }
 
-#define HASH_MULTIPLIER_32                                                                         \
-    UINT32_C(0x9e3779b1) /* a prime near 2^32 divided by the golden ratio                          \
-                          */
+/* A prime near 2^32 divided by the golden ratio. */
+#define HASH_MULTIPLIER_32 UINT32_C(0x9e3779b1)
 
 static inline uint32_t hash_multiply_32(uint32_t number)
 {

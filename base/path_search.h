@@ -7,6 +7,6 @@
 
 /* Writes where the first program of this name is, in the order of PATH: a file that may be
  * executed. As in a shell an empty folder there is the current one. */
-bool path_search(const char *name, char *found, size_t room);
+bool path_search(const char *name, char *path, size_t room);
 
 #endif

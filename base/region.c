@@ -73,9 +73,9 @@ void *region_take(struct region *region, size_t size)
             return take_own_block(region, size);
         open_block(region, size);
     }
-    void *taken = region->blocks->bytes + region->used;
+    void *memory = region->blocks->bytes + region->used;
     region->used += size;
-    return taken;
+    return memory;
 }
 
 void *region_take_array(struct region *region, size_t count, size_t size)

@@ -62,7 +62,7 @@ static bool is_nearly_a_kind(const char *word, size_t length)
 
 struct origin origin_in(const char *doc)
 {
-    struct origin found = {.source = ""};
+    struct origin origin = {.source = ""};
     for (const char *colon = strchr(doc, ':'); colon; colon = strchr(colon + 1, ':')) {
         const char *at = colon;
         while (at > doc && is_letter(at[-1]))
@@ -71,13 +71,13 @@ struct origin origin_in(const char *doc)
         if (length == 0 || !begins_sentence(doc, at))
             continue;
         enum origin_kind kind = kind_of(at, length);
-        if (kind != ORIGIN_UNSTATED && found.kind == ORIGIN_UNSTATED) {
-            found.kind = kind;
-            found.source = colon + 1 + strspn(colon + 1, " \n");
-        } else if (kind == ORIGIN_UNSTATED && !found.misspelt && is_nearly_a_kind(at, length)) {
-            found.misspelt = at;
-            found.misspelt_length = length;
+        if (kind != ORIGIN_UNSTATED && origin.kind == ORIGIN_UNSTATED) {
+            origin.kind = kind;
+            origin.source = colon + 1 + strspn(colon + 1, " \n");
+        } else if (kind == ORIGIN_UNSTATED && !origin.misspelt && is_nearly_a_kind(at, length)) {
+            origin.misspelt = at;
+            origin.misspelt_length = length;
         }
     }
-    return found;
+    return origin;
 }

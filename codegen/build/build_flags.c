@@ -62,12 +62,12 @@ static bool has_source(struct region *region, const struct layout_unit *unit,
                        bool (*is_in)(const char *text, const char *what), const char *what)
 {
     size_t size;
-    bool found = false;
-    for (uint32_t i = 0; unit && !found && i < unit->type->behaviour_count; i++) {
+    bool has = false;
+    for (uint32_t i = 0; unit && !has && i < unit->type->behaviour_count; i++) {
         const char *text = input_read(region, unit->type->behaviour[i], &size);
-        found = text && is_in(text, what);
+        has = text && is_in(text, what);
     }
-    return found;
+    return has;
 }
 
 struct words build_flags(struct region *region, const struct layout_unit *unit, bool profile)

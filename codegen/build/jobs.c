@@ -56,11 +56,11 @@ static void show_output(const struct job *job)
     unlink(job->output);
 }
 
-/* How far the jobs are, and what has been told of it. */
+/* How far the jobs are, and when a line last said so. */
 struct progress {
     enum jobs_progress kind;
     uint32_t done, count;
-    time_t began_s, told_s;
+    time_t began_s, printed_s;
 };
 
 static time_t now_s(void)
@@ -77,12 +77,12 @@ static void draw_line(const struct progress *p, const char *what)
 }
 
 /* What is left takes as long as what is done, job by job. */
-static void tell_line(struct progress *p)
+static void print_line(struct progress *p)
 {
     time_t now = now_s(), spent = now - p->began_s;
-    if (p->kind != JOBS_LINES || p->done == p->count || now - p->told_s < LINES_S)
+    if (p->kind != JOBS_LINES || p->done == p->count || now - p->printed_s < LINES_S)
         return;
-    p->told_s = now;
+    p->printed_s = now;
     fprintf(stderr, "heddle: compiled %u of %u units in %lld s; about %lld s left\n", p->done,
             p->count, (long long)spent,
             (long long)(spent * (time_t)(p->count - p->done) / (time_t)p->done));
@@ -109,13 +109,13 @@ static long wait_for_one(struct job *jobs, const pid_t *pids, uint32_t started)
 bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, enum jobs_progress progress)
 {
     pid_t *pids = grow_zeroed((count + 1) * sizeof *pids, "compilers");
-    struct progress told = {.kind = progress, .count = count, .began_s = now_s()};
+    struct progress state = {.kind = progress, .count = count, .began_s = now_s()};
     uint32_t started = 0, running = 0;
-    told.told_s = told.began_s;
+    state.printed_s = state.began_s;
     bool ok = true;
     while ((ok && started < count) || running > 0) {
         if (ok && started < count && running < parallel) {
-            draw_line(&told, jobs[started].what);
+            draw_line(&state, jobs[started].what);
             ok = start_job(&jobs[started], &pids[started]);
             started += ok;
             running += ok;
@@ -125,14 +125,14 @@ bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, enum jobs_pro
         if (ended < 0)
             break;
         running--;
-        told.done++;
-        draw_line(&told, jobs[ended].what);
+        state.done++;
+        draw_line(&state, jobs[ended].what);
         if (progress == JOBS_LINE)
             fprintf(stderr, "\r\033[K");
         show_output(&jobs[ended]);
         ok = ok && jobs[ended].ok;
-        tell_line(&told);
+        print_line(&state);
     }
     free(pids);
-    return ok && told.done == count;
+    return ok && state.done == count;
 }

@@ -144,7 +144,7 @@ static void add_module(struct checker *checker, const char *path, uint32_t line,
         add_ptx(checker, bytes, size, line, name);
     else
         say(checker, line,
-            region_printf(checker->region, "'%s' is no code object, no bundle, and no PTX", name));
+            region_printf(checker->region, "'%s' is not a code object, a bundle or PTX", name));
 }
 
 static const struct known_kernel *find_kernel(const struct checker *checker, const char *name)

@@ -197,7 +197,7 @@ static bool print_lines(FILE *out, enum isa_target target, const char *path, str
     }
     if (wrong)
         fprintf(stderr,
-                "heddle disasm: '%s': %zu of %zu lines are no instructions of %s; the first "
+                "heddle disasm: '%s': %zu of %zu lines are not instructions of %s; the first "
                 "is line %zu\n",
                 path, wrong, number, isa_target_name(target), first);
     return wrong == 0;

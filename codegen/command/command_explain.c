@@ -60,9 +60,9 @@ int command_explain(struct command *c)
         return EXIT_CLEAN;
     }
     const char *word = o->arguments.items[0];
-    const struct compile_explanation *found = compile_explain(word);
-    if (found) {
-        print_explanation(found);
+    const struct compile_explanation *explanation = compile_explain(word);
+    if (explanation) {
+        print_explanation(explanation);
         return EXIT_CLEAN;
     }
     if (explain_finding(word))

@@ -162,13 +162,13 @@ bool view_new(const char *kind_name, const char *name, const char *dir, FILE *ou
 int command_new(struct command *c)
 {
     const struct options *o = c->options;
-    const char *what = o->arguments.items[0], *name = o->arguments.items[1];
+    const char *kind = o->arguments.items[0], *name = o->arguments.items[1];
     struct view_error error = {""};
-    if (!view_new_is_kind(what)) {
-        fprintf(stderr, "heddle new: '%s' is not 'component', 'part' or 'platform'\n", what);
+    if (!view_new_is_kind(kind)) {
+        fprintf(stderr, "heddle new: '%s' is not 'component', 'part' or 'platform'\n", kind);
         return EXIT_USAGE;
     }
-    bool ok = view_new(what, name, o->output, stdout, &error);
+    bool ok = view_new(kind, name, o->output, stdout, &error);
     if (error.text[0])
         fprintf(stderr, "heddle: %s\n", error.text);
     return ok ? EXIT_CLEAN : EXIT_ERRORS;

@@ -11,10 +11,10 @@
 /* --place names a file, or is a placement itself. NULL: the file cannot be read. */
 static const char *text_of_place(const struct command *c)
 {
-    const char *given = c->options->place;
-    if (strchr(given, '=') && access(given, F_OK) != 0)
-        return given;
-    FILE *file = fopen(given, "r");
+    const char *path = c->options->place;
+    if (strchr(path, '=') && access(path, F_OK) != 0)
+        return path;
+    FILE *file = fopen(path, "r");
     if (!file)
         return NULL;
     size_t size = 0, room = 4096;

@@ -92,10 +92,14 @@ static void emit_first_pending(struct emit *e, const struct model_type *type,
     emit(e, ";\n}\n\n");
 }
 
-/* The receiving functions of one ring: peek, payload, pop. */
-static void emit_receive(struct emit *e, const struct port_words *w, const char *ring,
-                         const char *type, const char *peek, const char *payload, const char *pop)
+/* The receiving functions of the ring of replies or requests: peek, payload, pop. */
+static void emit_receive(struct emit *e, const struct port_words *w, bool replies)
 {
+    const char *ring = replies ? w->reply : w->request;
+    const char *type = replies ? w->reply_type : w->request_type;
+    const char *peek = replies ? "peek_reply" : "peek";
+    const char *payload = replies ? "reply_payload" : "payload";
+    const char *pop = replies ? "pop_reply" : "pop";
     emit(e, "static inline const struct %s *%s_%s(%s)\n{\n", type, w->prefix, peek, w->self);
     emit(e, "    return (const struct %s *)%s(%s, %s);\n}\n\n", type,
          w->port->optional ? "port_peek_optional" : "ring_peek", ring, w->now);
@@ -133,12 +137,12 @@ static const char *argument_type(struct emit *e, const struct model_message *mes
 static const char *argument_name(struct emit *e, const struct port_words *w, const char *kind,
                                  const struct model_field *field)
 {
-    const char *const taken[] = {"c",          "i",         "m",           "tag",
-                                 "ring",       "payload",   w->io,         kind,
-                                 "ring_post",  "ring_slot", "ring_placed", "ring_payload",
-                                 "port_place", "uint8_t",   "uint16_t",    "uint32_t",
-                                 "uint64_t",   "int32_t",   "int64_t",     NULL};
-    return reserved_besides(e->region, field->name, taken);
+    const char *const local_names[] = {"c",          "i",         "m",           "tag",
+                                       "ring",       "payload",   w->io,         kind,
+                                       "ring_post",  "ring_slot", "ring_placed", "ring_payload",
+                                       "port_place", "uint8_t",   "uint16_t",    "uint32_t",
+                                       "uint64_t",   "int32_t",   "int64_t",     NULL};
+    return reserved_besides(e->region, field->name, local_names);
 }
 
 /* Sends one kind of message. Returns its payload slot, which the caller fills before it ends its
@@ -195,7 +199,7 @@ static void emit_forward(struct emit *e, const struct model_type *type, const st
 
 static void emit_in_port(struct emit *e, const struct model_type *type, const struct port_words *w)
 {
-    emit_receive(e, w, w->request, w->request_type, "peek", "payload", "pop");
+    emit_receive(e, w, false);
     if (!w->has_replies)
         return;
     emit_can_send(e, w, "can_reply", w->reply);
@@ -215,7 +219,7 @@ static void emit_out_port(struct emit *e, const struct model_type *type, const s
         for (uint32_t i = 0; i < w->port->protocol->request_count; i++)
             emit_send(e, w, &w->port->protocol->requests[i], "send", w->request, w->request_type);
     if (w->has_replies)
-        emit_receive(e, w, w->reply, w->reply_type, "peek_reply", "reply_payload", "pop_reply");
+        emit_receive(e, w, true);
 }
 
 static void emit_port(struct emit *e, const struct model_type *type,
@@ -281,12 +285,13 @@ static void emit_basics(struct emit *e, const struct model_type *type)
     emit(e, "    component_wake_at((struct component *)(void *)c, cycle);\n}\n\n");
 }
 
-static bool emit_include_once(struct emit *e, const char **seen, uint32_t *count, const char *file)
+static bool emit_include_once(struct emit *e, const char **included, uint32_t *count,
+                              const char *file)
 {
     for (uint32_t i = 0; i < *count; i++)
-        if (strcmp(seen[i], file) == 0)
+        if (strcmp(included[i], file) == 0)
             return false;
-    seen[(*count)++] = file;
+    included[(*count)++] = file;
     emit(e, "#include \"%s\"\n", file);
     return true;
 }
@@ -294,20 +299,20 @@ static bool emit_include_once(struct emit *e, const char **seen, uint32_t *count
 static void emit_includes(struct emit *e, const struct model_type *type)
 {
     size_t most = type->param_count + type->port_count + type->part_count + 1u;
-    const char **seen = region_take(e->region, most * sizeof *seen);
+    const char **included = region_take(e->region, most * sizeof *included);
     uint32_t count = 0;
     emit(e, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
     for (uint32_t i = 0; i < type->param_count; i++)
         if (type->params[i].choice && type->params[i].choice->name)
-            emit_include_once(e, seen, &count,
+            emit_include_once(e, included, &count,
                               region_printf(e->region, "%s.gen.h", type->params[i].choice->name));
     for (uint32_t i = 0; i < type->port_count; i++)
         if (!type->ports[i].is_any)
-            emit_include_once(e, seen, &count,
+            emit_include_once(e, included, &count,
                               region_printf(e->region, "%s.gen.h", type->ports[i].protocol->name));
     for (uint32_t i = 0; i < type->part_count; i++)
         if (type->parts[i].interface)
-            emit_include_once(e, seen, &count,
+            emit_include_once(e, included, &count,
                               region_printf(e->region, "%s.h", type->parts[i].interface->name));
 }
 

@@ -178,13 +178,13 @@ static bool has_word(const char *text, const char *name)
 static bool has_init(struct emit *e, const struct model_type *type)
 {
     const char *init = region_printf(e->region, "%s_init", name_c(e->region, type->name));
-    bool found = false;
-    for (uint32_t i = 0; i < type->behaviour_count && !found; i++) {
+    bool names_init = false;
+    for (uint32_t i = 0; i < type->behaviour_count && !names_init; i++) {
         size_t size;
         const char *text = input_read(e->region, type->behaviour[i], &size);
-        found = !text || has_word(text, init);
+        names_init = !text || has_word(text, init);
     }
-    return found;
+    return names_init;
 }
 
 static void emit_empty_init(struct emit *e, const struct model_type *type)

@@ -28,7 +28,7 @@ void emit_unit(struct emit *e, const struct layout_unit *unit);
 void emit_platform(struct emit *e, const struct layout *layout);
 
 /* Pieces shared by the emitters. */
-void emit_banner(struct emit *e, const char *what, struct model_place place);
+void emit_banner(struct emit *e, const char *subject, struct model_place place);
 void emit_enum(struct emit *e, const char *name, const struct model_enum *choice);
 void emit_params_struct(struct emit *e, const struct model_type *type);
 void emit_stats_struct(struct emit *e, const struct model_type *type);

@@ -39,12 +39,12 @@ static bool write_protocol(struct region *region, const struct model_protocol *p
     return write_file(region, &e, folder, name, files);
 }
 
-static void same_header(struct model_place place, const char *what, const char *name)
+static void same_header(struct model_place place, const char *kind, const char *name)
 {
     fprintf(stderr,
             "%s:%u:%u: error: %s '%s' has the name of a protocol, an enumeration or another type, "
             "so their headers would be the same file\nhelp: rename one of them\n",
-            place.file, place.line, place.column, what, name);
+            place.file, place.line, place.column, kind, name);
 }
 
 static bool write_type(struct region *region, const struct model *model,

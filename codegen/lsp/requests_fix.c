@@ -87,12 +87,12 @@ json_t *request_actions(struct server *s, const json_t *params, struct failure *
     if (document->is_old)
         publish_check(s, document);
     json_t *actions = json_array();
-    const json_t *found = json_object_get(document->found, document->uri);
+    const json_t *diagnostics = json_object_get(document->found, document->uri);
     size_t at = 0;
     for (size_t i = 0; i < compile_diagnostic_count(document->checked); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(document->checked, i);
         bool is_here = !d->place.file || documents_at(&s->documents, d->place.file) == document;
-        const json_t *shown = is_here ? json_array_get(found, at++) : NULL;
+        const json_t *shown = is_here ? json_array_get(diagnostics, at++) : NULL;
         struct fix fix;
         if (shown && overlaps(json_object_get(shown, "range"), from, to)
             && fix_of(&s->scratch, d, &fix))

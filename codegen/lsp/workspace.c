@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/lsp/server.h"
+#include "dsl/source.h"
 
 /* A workspace may be a home directory: more than these are not looked at. */
 #define FILES_MOST 4000
@@ -91,13 +92,13 @@ static bool file_has(struct server *s, const char *path, const char *name)
     if (document)
         return text_has(document->text, document->size, name);
     FILE *file = fopen(path, "rb");
-    char *text = file ? malloc((size_t)4 << 20) : NULL;
-    size_t size = text ? fread(text, 1, (size_t)4 << 20, file) : 0;
-    bool found = size > 0 && text_has(text, size, name);
+    char *text = file ? malloc(SOURCE_MAX_BYTES) : NULL; /* no description is larger */
+    size_t size = text ? fread(text, 1, SOURCE_MAX_BYTES, file) : 0;
+    bool has_name = size > 0 && text_has(text, size, name);
     free(text);
     if (file)
         fclose(file);
-    return found;
+    return has_name;
 }
 
 static int by_place(const void *a, const void *b)

@@ -72,12 +72,12 @@ static void print_parts(const struct place_graph *graph, const uint8_t *rank_of,
 void place_print(const struct place_graph *graph, uint32_t ranks, const uint8_t *rank_of, FILE *out)
 {
     struct sums s = sum(graph, ranks, rank_of);
-    const char *what = graph->is_counted ? "messages" : "components";
-    fprintf(out, "%" PRIu32 " ranks; work is %s%s\n", ranks, what,
+    const char *counted = graph->is_counted ? "messages" : "components";
+    fprintf(out, "%" PRIu32 " ranks; work is %s%s\n", ranks, counted,
             graph->is_counted ? " of that run" : ", for want of --stats of a run");
     for (uint32_t r = 0; r < ranks; r++) {
         fprintf(out, "  rank %-2" PRIu32 " %10" PRIu64 " %s, %5.1f %%, %" PRIu32 " partition%s:", r,
-                s.work[r], what, 100.0 * (double)s.work[r] / (double)s.all, s.partitions[r],
+                s.work[r], counted, 100.0 * (double)s.work[r] / (double)s.all, s.partitions[r],
                 s.partitions[r] == 1 ? "" : "s");
         print_parts(graph, rank_of, r, out);
     }

@@ -46,12 +46,12 @@ static bool path_fits(const char *wish, const char *path)
 /* A copy of `text` up to `end`, without blanks. */
 static char *take_line(struct region *region, const char *text, const char *end)
 {
-    char *taken = region_take(region, (size_t)(end - text) + 1), *to = taken;
+    char *name = region_take(region, (size_t)(end - text) + 1), *to = name;
     for (; text < end; text++)
         if (!isspace((unsigned char)*text))
             *to++ = *text;
     *to = '\0';
-    return taken;
+    return name;
 }
 
 /* Gives partitions of one item their rank; NULL, or what is wrong. */

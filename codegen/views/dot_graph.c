@@ -492,7 +492,7 @@ static bool read_paths(struct builder *b, struct view_error *error)
     b->paths = region_take(b->region, b->path_count * sizeof *b->paths);
     for (uint32_t i = 0; i < b->path_count; i++)
         if (!parse_expand_path(b->region, b->options->expand[i], &b->paths[i])) {
-            snprintf(error->text, sizeof error->text, "'%s' is no instance path",
+            snprintf(error->text, sizeof error->text, "'%s' is not an instance path",
                      b->options->expand[i]);
             return false;
         }

@@ -42,18 +42,18 @@ static uint32_t neighbours(const struct members *m, uint32_t i)
 /* Along the ring, when the members are one; false: they are not. */
 static bool ring_order(const struct members *m, uint32_t order[static DOT_SMALL_ARRAY])
 {
-    bool seen[DOT_SMALL_ARRAY] = {true};
+    bool placed[DOT_SMALL_ARRAY] = {true};
     order[0] = 0;
     for (uint32_t n = 0; n < m->count; n++)
         if (neighbours(m, n) != 2)
             return false;
     for (uint32_t n = 1; n < m->count; n++) {
         uint32_t next = 0;
-        while (next < m->count && (seen[next] || !m->joined[order[n - 1]][next]))
+        while (next < m->count && (placed[next] || !m->joined[order[n - 1]][next]))
             next++;
         if (next == m->count)
             return false;
-        seen[next] = true;
+        placed[next] = true;
         order[n] = next;
     }
     return true;

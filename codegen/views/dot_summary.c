@@ -41,10 +41,10 @@ static const struct model_param *bandwidth_of(const struct model_instance *insta
     for (uint32_t i = 0; i < instance->type->part_count; i++)
         for (uint32_t k = 0; k < instance->places[i].count; k++) {
             const struct model_part *part = instance->places[i].parts[k];
-            const struct model_param *found =
+            const struct model_param *param =
                 find_param(part->params, part->param_count, "bandwidth");
-            if (found)
-                return found;
+            if (param)
+                return param;
         }
     return find_param(instance->params, instance->param_count, "bandwidth");
 }

@@ -28,10 +28,10 @@ static void copy_tag(const char *tag, const char *end, FILE *out)
         fprintf(out, "<title>%.*s</title>", (int)title_length, title);
 }
 
-static const char *behind(const char *text, const char *what)
+static const char *behind(const char *text, const char *before)
 {
-    const char *found = strstr(text, what);
-    return found ? found + strlen(what) : text + strlen(text);
+    const char *at = strstr(text, before);
+    return at ? at + strlen(before) : text + strlen(text);
 }
 
 static void rewrite(const char *svg, FILE *out)

@@ -155,13 +155,13 @@ bool view_topology(const struct model *model, const struct view_files *files, bo
     struct region region;
     region_init(&region, "a description");
     struct writer w = {.t = {.region = &region, .model = model}, .files = files, .ok = true};
-    bool found = topology_collect(&w.t, error);
-    if (found)
+    bool collected = topology_collect(&w.t, error);
+    if (collected)
         write_topology(&w);
-    if (found && whole)
+    if (collected && whole)
         write_surroundings(&w);
     region_release(&region);
-    return found && w.ok;
+    return collected && w.ok;
 }
 
 void view_topology_sources(FILE *out)

@@ -12,20 +12,17 @@
  *   that accessed memory is the same. (Those that return early end in another way.) */
 #include "checks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
 
 struct wave {
-    uint64_t lanes;   /* that have been active */
-    uint64_t missing; /* at a barrier, and not seen since */
-    uint64_t missed_pc;
-    struct isa_inst missed;
+    uint64_t lanes;           /* that have been active */
+    uint64_t missing;         /* at a barrier, and not seen since */
+    uint32_t missed;          /* the barrier, by the number of its instruction */
+    uint32_t barrier, memory; /* the last ones; 0: none */
     uint64_t barriers;
-    uint64_t barrier_pc, memory_pc; /* the last ones; 0: none */
-    struct isa_inst barrier, memory;
     bool ended;
 };
 
@@ -42,17 +39,17 @@ static void begin_barriers(const struct check_wave *wave)
     memset(w, 0, sizeof *w);
 }
 
-static void report_barrier(enum finding_kind kind, const struct check_wave *first,
-                           uint64_t first_pc, const struct isa_inst *first_inst,
-                           const struct check_wave *second, uint64_t second_pc,
-                           const struct isa_inst *second_inst, uint32_t lane)
+static void report_barrier(enum finding_kind kind, struct check_place first,
+                           struct check_place second)
 {
-    if (finding_seen(kind, first_pc, second_pc))
-        return;
-    struct finding found = {.kind = kind, .places = 2};
-    check_place(first, first_pc, first_inst, FINDING_NO_LANE, &found.place[0]);
-    check_place(second, second_pc, second_inst, lane, &found.place[1]);
-    finding_report(&found);
+    struct finding found;
+    if (check_found(kind, &first, &second, &found))
+        finding_report(&found);
+}
+
+static struct check_place whole_wave(const struct check_wave *wave, uint32_t instruction)
+{
+    return check_wave_place(wave, instruction, FINDING_NO_LANE);
 }
 
 /* The others of the work-group that wait at their own number `barriers`, at another place? */
@@ -62,10 +59,11 @@ static void meet(const struct check_wave *wave, const struct wave *w)
     for (uint32_t i = 0; i < group->waves; i++) {
         const struct wave *other = wave_at(group->wave[i]);
         if (other == w || other->ended || other->barriers != w->barriers
-            || other->barrier_pc == w->barrier_pc)
+            || other->barrier == w->barrier)
             continue;
-        report_barrier(FINDING_DIFFERENT_BARRIERS, check_wave_at(group->wave[i]), other->barrier_pc,
-                       &other->barrier, wave, w->barrier_pc, &w->barrier, FINDING_NO_LANE);
+        report_barrier(FINDING_DIFFERENT_BARRIERS,
+                       whole_wave(check_wave_at(group->wave[i]), other->barrier),
+                       whole_wave(wave, w->barrier));
         return;
     }
 }
@@ -74,14 +72,12 @@ static void pass_barrier(const struct check_wave *wave, struct wave *w,
                          const struct observed_instruction *step)
 {
     uint64_t missing = w->lanes & ~isa_wave_exec(step->scalars);
+    w->barrier = check_step_instruction(wave, step);
     if (missing && !w->missing) {
         w->missing = missing;
-        w->missed_pc = step->pc;
-        w->missed = *step->inst;
+        w->missed = w->barrier;
     }
     w->barriers++;
-    w->barrier_pc = step->pc;
-    w->barrier = *step->inst;
     meet(wave, w);
 }
 
@@ -89,12 +85,11 @@ static void access(const struct check_wave *wave, struct wave *w,
                    const struct observed_instruction *step)
 {
     uint64_t back = w->missing & step->mask;
-    w->memory_pc = step->pc;
-    w->memory = *step->inst;
+    w->memory = check_step_instruction(wave, step);
     if (!back)
         return;
-    report_barrier(FINDING_DIVERGENT_BARRIER, wave, w->missed_pc, &w->missed, wave, step->pc,
-                   step->inst, (uint32_t)__builtin_ctzll(back));
+    report_barrier(FINDING_DIVERGENT_BARRIER, whole_wave(wave, w->missed),
+                   check_wave_place(wave, w->memory, (uint32_t)__builtin_ctzll(back)));
     w->missing = 0;
 }
 
@@ -128,10 +123,10 @@ static void compare_barriers(const struct check_group *group)
     const struct wave *all = wave_at(most);
     for (uint32_t i = 0; i < group->waves; i++) {
         const struct wave *w = wave_at(group->wave[i]);
-        if (w->barriers == all->barriers || !w->memory_pc || w->memory_pc != all->memory_pc)
+        if (w->barriers == all->barriers || !w->memory || w->memory != all->memory)
             continue;
-        report_barrier(FINDING_SKIPPED_BARRIER, check_wave_at(most), all->barrier_pc, &all->barrier,
-                       check_wave_at(group->wave[i]), w->memory_pc, &w->memory, FINDING_NO_LANE);
+        report_barrier(FINDING_SKIPPED_BARRIER, whole_wave(check_wave_at(most), all->barrier),
+                       whole_wave(check_wave_at(group->wave[i]), w->memory));
         return;
     }
 }
@@ -147,7 +142,5 @@ static void end_barriers(const struct check_wave *wave)
         compare_barriers(group);
 }
 
-const struct check check_barriers = {.check = FINDING_CHECK_BARRIERS,
-                                     .begin = begin_barriers,
-                                     .step = step_barriers,
-                                     .end = end_barriers};
+const struct check check_barriers = {
+    .begin = begin_barriers, .step = step_barriers, .end = end_barriers};

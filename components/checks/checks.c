@@ -1,31 +1,28 @@
 /* See checks.h. Everything here is of the host: no state of the simulation. */
 #include "checks.h"
 
-#include "bounds.h"
-#include "check_code.h"
-#include "base/grow.h"
-#include "base/number.h"
-#include "components/checks/races/races.h"
-#include "components/checks/uninitialised/uninitialised.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/amd/isa/isa.h"
+#include "base/grow.h"
+#include "base/number.h"
 #include "components/checks/debugger/debugger.h"
 #include "slot_array.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/rank.h"
 
-/* What the program is checked for, in the order in which checks hear of things. */
-static const struct check *const checks[] = {
-    &check_races,   &check_lds,      &check_readonly, &check_uninitialised,
-    &check_hazards, &check_barriers, &check_stack,    NULL, /* the end */
+static const struct {
+    enum finding_check check;
+    const struct check *row;
+} checks[] = {
+#define CHECKED(id, wavefronts, warps) {FINDING_CHECK_##id, &wavefronts},
+#include "checks.def"
+#undef CHECKED
 };
 
 enum { CHECK_COUNT = ARRAY_COUNT(checks) };
@@ -36,7 +33,7 @@ struct unit_waves {
     uint64_t room;
 };
 
-static const struct check *active_checks[CHECK_COUNT]; /* one more: the debugger */
+static const struct check *active_checks[CHECK_COUNT + 1]; /* the debugger may be one more */
 static unsigned active_count;
 static struct unit_waves *units;
 static uint64_t unit_room;
@@ -46,7 +43,6 @@ static uint64_t wave_room, free_room;
 static struct check_group *groups;
 static uint32_t *free_groups, free_group_count, used_groups;
 static uint64_t group_room, free_group_room;
-static uint64_t wave_count;
 
 /* ---- wavefronts ---- */
 
@@ -68,13 +64,28 @@ static uint32_t *slot_of(uint32_t unit, uint32_t wave)
     return &u->slot[wave];
 }
 
-static struct check_group *group_take(const struct work_placement *p)
+static struct check_group *group_take(const struct observed_wavefront *what)
 {
+    const struct work_placement *p = what->placement;
     groups = slot_array_grow(groups, &group_room, used_groups, sizeof *groups);
     free_groups = slot_array_grow(free_groups, &free_group_room, used_groups, sizeof *free_groups);
     uint32_t slot = free_group_count ? free_groups[--free_group_count] : used_groups++;
-    groups[slot] = (struct check_group){.waves = p->wavefronts, .lds_bytes = p->lds_bytes};
-    return &groups[slot];
+    struct check_group *g = &groups[slot];
+    *g = (struct check_group){.who = {.executor = &check_wavefronts,
+                                      .program = what->program,
+                                      .kernel = program_kernel_name(what->program, what->kernel),
+                                      .launch = (uint64_t)what->dispatch + 1,
+                                      .gpu = what->gpu,
+                                      .pid = p->pid},
+                              .waves = p->wavefronts,
+                              .scratch_bytes = p->scratch_bytes_per_wavefront,
+                              .lds_bytes = p->lds_bytes};
+    if (p->scratch) {
+        g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * g->scratch_bytes;
+        g->scratch_end = g->scratch + (uint64_t)p->wavefronts * g->scratch_bytes;
+    }
+    memcpy(g->who.group, what->group, sizeof g->who.group);
+    return g;
 }
 
 /* The wavefronts of a work-group begin in their order, and no others between them. */
@@ -83,15 +94,11 @@ static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavef
     static uint32_t current;
     uint32_t slot = slot_take();
     if (what->number == 0)
-        current = (uint32_t)(group_take(what->placement) - groups);
+        current = (uint32_t)(group_take(what) - groups);
     *slot_of(unit, wave) = slot + 1;
     groups[current].wave[what->number] = slot;
-    waves[slot] = (struct check_wave){.what = *what,
-                                      .slot = slot,
-                                      .group = current,
-                                      .number = ++wave_count,
-                                      .unit = unit,
-                                      .pid = what->placement->pid};
+    waves[slot] = (struct check_wave){
+        .what = *what, .slot = slot, .group = current, .unit = unit, .pid = what->placement->pid};
     for (unsigned i = 0; i < active_count; i++)
         if (active_checks[i]->begin)
             active_checks[i]->begin(&waves[slot]);
@@ -100,10 +107,10 @@ static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavef
 
 static void step_wave(uint32_t unit, uint32_t wave, const struct observed_instruction *step)
 {
-    const struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
+    struct check_wave *w = &waves[*slot_of(unit, wave) - 1];
+    w->instruction = 0;
     for (unsigned i = 0; i < active_count; i++)
-        if (active_checks[i]->step)
-            active_checks[i]->step(w, step);
+        active_checks[i]->step(w, step);
 }
 
 static void end_wave(uint32_t unit, uint32_t wave)
@@ -121,6 +128,15 @@ static void end_wave(uint32_t unit, uint32_t wave)
     free_groups[free_group_count++] = (uint32_t)(g - groups);
 }
 
+uint32_t check_step_instruction(const struct check_wave *wave,
+                                const struct observed_instruction *step)
+{
+    uint32_t *number = &waves[wave->slot].instruction;
+    if (!*number)
+        *number = check_instruction(wave, step->pc, step->inst);
+    return *number;
+}
+
 const struct check_wave *check_wave_at(uint32_t slot)
 {
     return &waves[slot];
@@ -136,46 +152,6 @@ void *check_slot_memory(void **memory, uint32_t slot, size_t bytes)
 const struct check_group *check_group_of(const struct check_wave *wave)
 {
     return &groups[wave->group];
-}
-
-/* ---- places ---- */
-
-uint64_t check_name(const struct check_wave *wave, uint64_t address)
-{
-    return program_name(wave->what.program, wave->pid, address);
-}
-
-static void copy_text(char *to, const char *from)
-{
-    snprintf(to, FINDING_TEXT, "%s", from);
-}
-
-void check_place(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst,
-                 uint32_t lane, struct finding_place *place)
-{
-    char text[ISA_MAX_TEXT] = "";
-    const struct observed_wavefront *what = &wave->what;
-    *place = (struct finding_place){.pc = pc,
-                                    .launch = (uint64_t)what->dispatch + 1,
-                                    .gpu = what->gpu,
-                                    .group = {what->group[0], what->group[1], what->group[2]},
-                                    .wavefront = what->number,
-                                    .lane = lane};
-    copy_text(place->kernel, program_kernel_name(what->program, what->kernel));
-    if (inst && isa_format(inst, UINT64_MAX, text, sizeof text) >= sizeof text)
-        text[sizeof text - 1] = '\0';
-    copy_text(place->text, text);
-    check_source(check_name(wave, pc), place->source, sizeof place->source);
-}
-
-void check_address(const struct check_wave *wave, enum finding_space space, uint64_t address,
-                   struct finding *finding)
-{
-    finding->space = space;
-    finding->address = address;
-    if (space == FINDING_GLOBAL)
-        program_describe(wave->what.program, check_name(wave, address), finding->memory,
-                         sizeof finding->memory);
 }
 
 /* ---- the run ---- */
@@ -204,23 +180,13 @@ void checks_open(uint32_t instances, const struct page_table *pages)
     bool debugged = debugger_open(pages);
     if (!finding_wanted_any() && !debugged)
         return;
-    for (unsigned i = 0; i + 1 < CHECK_COUNT; i++)
-        if (finding_wanted(checks[i]->check))
-            active_checks[active_count++] = checks[i];
+    for (unsigned i = 0; i < CHECK_COUNT; i++)
+        if (finding_wanted(checks[i].check))
+            active_checks[active_count++] = checks[i].row;
     if (debugged)
         active_checks[active_count++] = &check_debugger;
-    for (unsigned i = 0; i < active_count; i++)
-        if (active_checks[i]->open)
-            active_checks[i]->open();
     units = slot_array_grow(NULL, &unit_room, instances, sizeof *units);
     execution_observer = &observer;
-}
-
-static void cut(void)
-{
-    for (unsigned i = 0; i < active_count; i++)
-        if (active_checks[i]->finish)
-            active_checks[i]->finish();
 }
 
 static void write_stats(struct json *out)
@@ -238,7 +204,7 @@ static enum extension_end finish_checks(void)
 }
 
 static const struct extension extension = {
-    .start = start_checks, .write_stats = write_stats, .cut = cut, .finish = finish_checks};
+    .start = start_checks, .write_stats = write_stats, .finish = finish_checks};
 
 __attribute__((constructor)) static void register_extension(void)
 {

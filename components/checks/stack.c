@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "components/amd/isa/isa.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 struct area {
     uint64_t pool, pool_end, begin, end; /* of the launch; of the wavefront */
@@ -22,14 +22,14 @@ static void begin_stack(const struct check_wave *wave)
     struct area *a = check_slot_memory(areas, wave->slot, sizeof *a);
     const struct program_allocation *pool =
         p->scratch ? program_find_in(wave->what.program, p->pid, p->scratch) : NULL;
-    uint64_t number = p->scratch_wavefront + wave->what.number;
+    const struct check_group *g = check_group_of(wave);
     *a = (struct area){0};
     if (!pool)
         return;
     a->pool = p->scratch;
     a->pool_end = page_table_address(pool->end);
-    a->begin = p->scratch + number * p->scratch_bytes_per_wavefront;
-    a->end = a->begin + p->scratch_bytes_per_wavefront;
+    a->begin = g->scratch + (uint64_t)wave->what.number * g->scratch_bytes;
+    a->end = a->begin + g->scratch_bytes;
     a->bytes = p->private_bytes;
 }
 
@@ -37,10 +37,10 @@ static void report_overflow(const struct check_wave *wave, const struct area *a,
                             const struct observed_instruction *step, uint32_t lane)
 {
     uint64_t address = step->memory->address[lane];
-    struct finding found = {.kind = FINDING_STACK_OVERFLOW, .places = 1};
-    if (finding_seen(found.kind, step->pc, 0))
+    const struct check_place place = check_step_place(wave, step, lane);
+    struct finding found;
+    if (!check_found(FINDING_STACK_OVERFLOW, &place, NULL, &found))
         return;
-    check_place(wave, step->pc, step->inst, lane, &found.place[0]);
     snprintf(found.detail, sizeof found.detail,
              "a work-item has %" PRIu32 " bytes; the access lies %" PRIu64 " bytes %s those of its "
              "wavefront",
@@ -66,5 +66,4 @@ static void step_stack(const struct check_wave *wave, const struct observed_inst
     }
 }
 
-const struct check check_stack = {
-    .check = FINDING_CHECK_STACK, .begin = begin_stack, .step = step_stack};
+const struct check check_stack = {.begin = begin_stack, .step = step_stack};

@@ -47,7 +47,9 @@ void census_note(const struct sampling *s, uint64_t number, const char *name, co
 {
     launches++;
     note_kind(*name ? name : symbol);
-    for (uint32_t i = 0; !s->automatic && i < ELEMENTS; i++) {
+    if (s->automatic)
+        return;
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
         int chosen = sampling_element(s, i, number, name, symbol);
         if (chosen < 0)
             return;
@@ -69,25 +71,32 @@ static void say_kinds(void)
     fprintf(stderr, "%s\n", kind_count > SHOWN ? ", ..." : "");
 }
 
-bool census_close(const struct sampling *s)
+/* Prints the elements of `--kernels` that no launch was. Returns how many there are; in *met_some
+ * whether a launch was one of the others. */
+static uint32_t say_unmet(const struct sampling *s, bool *met_some)
 {
-    bool all = !s->automatic || launches, any = s->automatic && launches;
-    if (!s->kernels)
-        return true;
-    for (uint32_t i = 0; !s->automatic && i < ELEMENTS; i++) {
-        char text[NAME];
-        if (!sampling_element_text(s, i, text, sizeof text))
-            break;
+    uint32_t unmet = 0;
+    char text[NAME];
+    *met_some = false;
+    for (uint32_t i = 0; i < ELEMENTS && sampling_element_text(s, i, text, sizeof text); i++) {
         if (met[i / 8] >> i % 8 & 1) {
-            any = true;
+            *met_some = true;
             continue;
         }
         fprintf(stderr, "heddle: '--kernels %s': no launch is '%s'\n", s->kernels, text);
-        all = false;
+        unmet++;
     }
-    if (s->automatic && !all)
+    return unmet;
+}
+
+bool census_close(const struct sampling *s)
+{
+    bool met_some = false;
+    if (!s->kernels || (s->automatic && launches))
+        return true;
+    if (s->automatic)
         fprintf(stderr, "heddle: '--kernels auto' had nothing to choose from\n");
-    if (!all)
+    if (s->automatic || say_unmet(s, &met_some))
         say_kinds();
-    return any;
+    return met_some;
 }

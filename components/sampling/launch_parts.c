@@ -1,4 +1,5 @@
-/* See launch_parts.h. */
+/* Chooses the parts of a launch that are simulated, and estimates the whole from them.
+ * launch_parts.h has the method. */
 #include "launch_parts.h"
 
 #include "base/hash.h"
@@ -88,7 +89,7 @@ static struct terms add_terms(const struct launch_parts *p)
     return sum;
 }
 
-/* Parts behind the present one such that half of the interval is within the aim: each stands for
+/* Parts after the present one such that half of the interval is within the aim: each stands for
  * its share of the rest. Those that there are count already. INFINITY: no number is enough. */
 static double wanted_parts(const struct launch_parts *p)
 {
@@ -105,7 +106,7 @@ static double wanted_parts(const struct launch_parts *p)
     return free > 0 ? variance * rest * rest / fmax(rates, 1) / free : INFINITY;
 }
 
-/* Parts behind the present one that are aimed at: as many as the aim asks for; the least where no
+/* Parts after the present one that are aimed at: as many as the aim asks for; the least where no
  * number is enough, and while little is known of the scatter. */
 static double planned_parts(const struct launch_parts *p)
 {
@@ -182,7 +183,7 @@ static void note_rate(struct launch_parts *p, double rate)
     p->last_rate = rate;
 }
 
-/* The generations that count: those behind the first that ended while there were work-groups to be
+/* The generations that count: those after the first that ended while there were work-groups to be
  * placed. Their mean rate, and the first and the last one. false: there are not two. */
 static bool find_generations(struct launch_parts *p, const struct part_log *log,
                              struct part_window *w, struct generation *first,

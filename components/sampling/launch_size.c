@@ -1,4 +1,5 @@
-/* See launch_size.h. */
+/* Fits the size of launches by least squares over moments, so that no launch has to be kept.
+ * launch_size.h says what a size is. */
 #include "launch_size.h"
 
 #include <math.h>

@@ -16,7 +16,7 @@ struct online_sampling_code {
 /* At the start of a run: its `depth` and `aim` count. */
 void online_sampling_open(const struct sampling *sampling);
 
-/* The launches behind the next one are known: sampler_foresee(). */
+/* The launches after the next one are known: sampler_foresee(). */
 void online_sampling_foresee(const struct sampler_shape *ahead, uint32_t count);
 
 /* How launch `number` is executed. `code` NULL: no code is executed, and online_sampling_read()

@@ -11,6 +11,7 @@
 #include "online_sampling.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/platform.h"
 #include "sampling_options.h"
 #include "warmup.h"

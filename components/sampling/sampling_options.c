@@ -148,7 +148,7 @@ bool sampling_parse(const char *kernels, const char *warmup, struct sampling *ou
     return true;
 }
 
-/* The name behind "void ", which those of templates begin with, and its length without parameters.
+/* The name after "void ", which those of templates begin with, and its length without parameters.
  */
 static const char *plain_name(const char *name, size_t *size)
 {
@@ -254,11 +254,12 @@ static uint64_t distance(const struct sampling *s, uint64_t number)
 enum sampling_way sampling_way(const struct sampling *s, uint64_t number, const char *name,
                                const char *symbol)
 {
-    uint64_t next;
     if (!s->kernels || sampling_chosen(s, number, name, symbol))
         return SAMPLING_DETAILED;
-    if (s->warmup == SAMPLING_NONE || (next = distance(s, number)) == SAMPLING_ALL
-        || next > s->depth)
+    if (s->warmup == SAMPLING_NONE)
+        return SAMPLING_SKIPPED;
+    uint64_t next = distance(s, number);
+    if (next == SAMPLING_ALL || next > s->depth)
         return SAMPLING_SKIPPED;
     if (s->warmup == SAMPLING_PERFECT)
         return SAMPLING_DETAILED;

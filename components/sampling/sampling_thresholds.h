@@ -59,7 +59,7 @@ enum {
  * part of one would scatter. PARTS_TOUCHED: generations whose accesses touch caches before
  * a part in detail. Set: what they access fills an L2 several times over. PARTS_ENOUGH: parts of a
  * launch of PARTS_LONG generations, at least. Set: the begin, a part near it, the middle and the
- * end. PARTS_AHEAD: parts behind the present one that are planned at most. Set: what the scatter
+ * end. PARTS_AHEAD: parts after the present one that are planned at most. Set: what the scatter
  * seems to ask for at first is little to go by. PARTS_SURE: differences of generations that tell
  * how they scatter. Set: with 6, t is 2.4. The prior is what is assumed of the scatter of
  * generations before they tell it, and counts like so many differences. Set: smooth kernels scatter

@@ -59,7 +59,7 @@ struct walk {
     double differences; /* between the rates of successive knots, squared */
     double alike;       /* of these, where both execute as much, and */
     uint32_t alike_pairs;
-    double apart;   /* rates behind touches minus those behind simulated launches, of */
+    double apart;   /* rates after touches minus those after simulated launches, of */
     uint32_t pairs; /* successive knots, so that a drift does not count */
     double warmed_weight;
 };

@@ -101,7 +101,9 @@ static double vectors_apart(const struct sampler_group *g, const struct sampler_
                             const struct sampler_work *work)
 {
     double difference = 0, sum = 0;
-    for (uint32_t i = 0; i < SAMPLER_VECTOR && !shape->bytes; i++) {
+    if (shape->bytes)
+        return shapes_apart(&g->shape, shape);
+    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++) {
         difference += fabs((double)g->work.vector[i] - (double)work->vector[i]);
         sum += (double)g->work.vector[i] + (double)work->vector[i];
     }
@@ -220,7 +222,7 @@ static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
 
 /* Is launch `number` of the group to be simulated? In a chain, every other one also if half of the
  * way to it is done: the platform is warm now, and will have to be warmed up for it otherwise. Not
- * each, or those right behind the same launch of another group would stand for all. */
+ * each, or those right after the same launch of another group would stand for all. */
 static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
 {
     const struct sampler_group *g = &s->group[group];
@@ -236,7 +238,7 @@ static bool is_chained(const struct sampler *s)
     return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_EXACT;
 }
 
-/* Will one of the next `depth` launches behind the present one be due, as far as can be said? */
+/* Will one of the next `depth` launches after the present one be due, as far as can be said? */
 static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
@@ -356,7 +358,7 @@ static void compare(struct sampler *s, struct sampler_group *g, const struct sam
 }
 
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
- * the same in all groups: a program may have periods of its own, but launches behind each other
+ * the same in all groups: a program may have periods of its own, but launches one after another
  * should stay so. */
 static void schedule(struct sampler *s, struct sampler_group *g, const struct sampler_launch *l,
                      bool early)
@@ -461,9 +463,10 @@ void sampler_note(struct sampler *s, const struct sampler_work *work,
     if (measure) {
         l->simulated = true;
         l->measure = *measure;
-        for (unsigned i = 0; i < SAMPLER_QUANTITIES && s->kernel[g->kernel].simulated; i++)
-            size_learn(&s->kernel[g->kernel].moments[i], l->instructions, l->longest,
-                       measure->amount[i]);
+        if (s->kernel[g->kernel].simulated)
+            for (unsigned i = 0; i < SAMPLER_QUANTITIES; i++)
+                size_learn(&s->kernel[g->kernel].moments[i], l->instructions, l->longest,
+                           measure->amount[i]);
         s->kernel[g->kernel].simulated++;
         schedule(s, g, l, early);
         g->simulated_at = s->launches;

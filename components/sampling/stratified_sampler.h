@@ -19,17 +19,17 @@
  *
  * Warm-up. Launches touch caches and TLBs only when one that is due can be foreseen within `depth`
  * launches, by their shapes where a list tells them, else by going on with the same prediction; a
- * launch that is due behind fewer touched ones waits for the next of its group, so a wrong
+ * launch that is due after fewer touched ones waits for the next of its group, so a wrong
  * prediction costs time, never accuracy. In between caches keep what they had.
  *
  * Estimate. A launch has a size (launch_size.h), which simulated launches of its kernel tell.
- * Cycles for a size are a line from each simulated launch of the group to the next; behind the last
+ * Cycles for a size are a line from each simulated launch of the group to the next; after the last
  * the mean of the last two. The variance is that of independent deviations from the line, whose
  * size is told by differences of successive simulated launches (Wolter, Introduction to Variance
  * Estimation, chapter 8: systematic samples), with degrees of freedom after Satterthwaite. The
  * first launch of a group stands for itself only where there are others: its caches were cold. What
- * the warm-up gets wrong for all of them is measured, too: launches behind simulated ones against
- * launches behind touches. So is what distances that grow may overlook: a trend that goes on behind
+ * the warm-up gets wrong for all of them is measured, too: launches after simulated ones against
+ * launches after touches. So is what distances that grow may overlook: a trend that goes on after
  * the last simulated launch. */
 #ifndef HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
 #define HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
@@ -52,7 +52,7 @@ enum {
     SAMPLER_TABLE = 1 << 15,
     SAMPLER_DEPTH = 6,  /* launches that warm up, unless it is said */
     SAMPLER_AHEAD = 31, /* launches that are known before their turn */
-    SAMPLER_EXACT = 12, /* simulated launches, behind which nothing is left of touches */
+    SAMPLER_EXACT = 12, /* simulated launches, after which nothing is left of touches */
     SAMPLER_NONE = 0xffffffffu
 };
 
@@ -149,7 +149,7 @@ struct sampler {
     uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
     uint32_t chain_last;   /* launches before the last one of it that was simulated */
     struct sampler_shape shape;                /* of the launch that was chosen for */
-    struct sampler_shape ahead[SAMPLER_AHEAD]; /* launches behind that one */
+    struct sampler_shape ahead[SAMPLER_AHEAD]; /* launches after that one */
     uint32_t ahead_count;
     uint32_t predicted;
     enum sampling_way way;
@@ -166,7 +166,7 @@ static inline uint32_t sampler_cold(const struct sampler_group *g)
     return g->shape.few ? 2 : 1;
 }
 
-/* Bucket of an instruction `bytes` behind the kernel's entry. */
+/* Bucket of an instruction `bytes` after the kernel's entry. */
 static inline uint32_t sampler_bucket(uint64_t bytes)
 {
     return hash_multiply_32((uint32_t)(bytes >> 2)) >> 26;
@@ -180,7 +180,7 @@ void sampler_work_add(struct sampler_work *work, const struct sampler_work *part
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth, double aim);
 
-/* The launches behind the next one have these shapes, as far as it is known: of a list, but not of
+/* The launches after the next one have these shapes, as far as it is known: of a list, but not of
  * a program. Said before each choice. */
 void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count);
 /* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.

@@ -36,7 +36,7 @@ enum warm_kind {
 };
 
 struct warm_access {
-    uint64_t address;  /* of the line: virtual in front of the TLBs, physical behind them */
+    uint64_t address;  /* of the line: virtual in front of the TLBs, physical after them */
     uint64_t physical; /* of the line */
     uint64_t mask;     /* bytes that are read or written, bit i: address + i */
     uint32_t pid;

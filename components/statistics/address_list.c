@@ -1,4 +1,4 @@
-/* See address_list.h. */
+/* Writes the list of lines that each launch accesses; address_list.h has its form. */
 #include "address_list.h"
 
 #include <errno.h>

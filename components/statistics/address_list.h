@@ -13,9 +13,10 @@
 
 enum { ADDRESS_READ = 1, ADDRESS_WRITTEN = 2 };
 
-/* Before a run. `path` NULL: no list is asked for. false: it cannot be written, which was said. */
+/* Before a run. `path` NULL: no list is asked for. Prints why and returns false when the list
+ * cannot be written. */
 bool address_list_open(const char *path);
-/* The list appears under its name. false: it does not, which was said. */
+/* The list appears under its name. Prints why and returns false when it does not. */
 bool address_list_close(void);
 
 bool address_list_is_wanted(void);

@@ -1,4 +1,5 @@
-/* See execution_observer.h. */
+/* Holds the observer of executed instructions, if there is one; execution_observer.h has its
+ * duties. */
 #include "components/statistics/execution_observer.h"
 
 #include <stddef.h>

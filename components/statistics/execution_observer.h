@@ -35,7 +35,7 @@ struct observed_instruction {
     uint64_t mask;           /* active lanes; for an access: the lanes that access */
     const uint64_t *address; /* of an access: by lane; NULL: this is none */
     uint32_t bytes;      /* of a lane's access; 0: of the whole instruction's, to be looked up */
-    uint32_t apart;      /* a lane's dwords stand so many bytes apart; 0: they follow each other */
+    uint32_t apart;      /* a lane's dwords are so many bytes apart; 0: they follow each other */
     uint32_t code_bytes; /* of the instruction */
     /* AMD's, before the instruction is executed, within this process and during the call: */
     const struct isa_inst *inst;

@@ -27,7 +27,7 @@ static unsigned count_names(const char *path)
     return names;
 }
 
-/* Closes and opens objects, so that what follows stands in `to` instead of `from`. */
+/* Closes and opens objects, so that what follows is in `to` instead of `from`. */
 static void move_to_group(struct json *out, const char *from, const char *to)
 {
     char name[64];

@@ -51,7 +51,9 @@ static void encode_kernels(uint32_t to, uint64_t end_ps)
 {
     (void)to; /* the only one */
     kernel_records_take_marks(end_ps, send_record);
-    for (uint32_t i = 0; end_ps == ENGINE_NEVER && i < kernel_records.count; i++)
+    if (end_ps != ENGINE_NEVER)
+        return;
+    for (uint32_t i = 0; i < kernel_records.count; i++)
         if (!(kernel_records.record[i].state & KERNEL_ENDED))
             send_record(i, end_ps);
 }

@@ -58,7 +58,7 @@ void kernel_records_mark(const struct kernel_record *record, uint64_t time_ps);
 void kernel_records_take_marks(uint64_t end_ps, void (*give)(uint32_t kernel, uint64_t end_ps));
 bool kernel_has_ended(const struct kernel_record *record, uint64_t end_ps);
 
-/* kernel_details.c: details as members of the kernel's record, each behind a comma. */
+/* kernel_details.c: details as members of the kernel's record, each after a comma. */
 struct kernel_detail;
 struct stats_text kernel_details_write(const struct kernel_detail *details, uint32_t number);
 

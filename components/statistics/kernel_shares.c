@@ -1,4 +1,5 @@
-/* See kernel_shares.h. */
+/* Adds up what command processors tell of their shares of one launch, in a table of open launches.
+ * kernel_shares.h has the life cycle. */
 #include "kernel_shares.h"
 #include "kernel_share_messages.h"
 
@@ -143,7 +144,9 @@ static uint64_t put_text(struct checkpoint_sink *to, const char *text)
 static uint64_t put_shares(struct checkpoint_sink *to)
 {
     uint64_t size = 0;
-    for (uint32_t i = 0; shares && i < KERNEL_SHARES_OPEN; i++) {
+    if (!shares)
+        return 0;
+    for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++) {
         const struct kernel_shares *s = &shares[i];
         const uint64_t head[] = {s->kernel, s->count};
         if (!s->open)
@@ -218,6 +221,7 @@ static const struct checkpoint_part shares_part = {
 void kernel_shares_forget(void)
 {
     checkpoint_register(&shares_part);
-    for (uint32_t i = 0; shares && i < KERNEL_SHARES_OPEN; i++)
-        shares[i].open = false;
+    if (shares)
+        for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++)
+            shares[i].open = false;
 }

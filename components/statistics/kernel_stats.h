@@ -29,7 +29,7 @@ void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_inst
 void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how);
 
 /* One number or one word (`text` not NULL) about a kernel. `group` is the path of the JSON object
- * that it stands in, in the kernel's record: NULL for the record itself, or at most two names,
+ * that it is in, in the kernel's record: NULL for the record itself, or at most two names,
  * "occupancy" or "slot_cycles.issued". Details of one group follow each other. */
 struct kernel_detail {
     const char *group;
@@ -38,7 +38,7 @@ struct kernel_detail {
     uint64_t value;
 };
 
-/* Adds them to the kernel's record, behind what is always there. At most once a kernel, before
+/* Adds them to the kernel's record, after what is always there. At most once a kernel, before
  * kernel_end(). */
 void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number);
 

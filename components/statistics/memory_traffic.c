@@ -1,4 +1,5 @@
-/* See memory_traffic.h. */
+/* Finds the counters of memories by their names when they are first asked for, and adds them up.
+ * memory_traffic.h says which count. */
 #include "memory_traffic.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* See run_progress.h. */
+/* Counts kernels and work-groups for the progress line, by atomics: command processors may be in
+ * several shards. run_progress.h has the interface. */
 #include "run_progress.h"
 
 static uint64_t kernels, begun, groups, done; /* atomic */

@@ -1,4 +1,5 @@
-/* See slot_account.h. */
+/* Counts slot-cycles by the changes of their number, and divides them at the end of a kernel.
+ * slot_account.h says into what. */
 #include "components/statistics/slot_account.h"
 
 #include <inttypes.h>
@@ -73,18 +74,18 @@ static uint64_t empty_slots(uint64_t slots, uint64_t cycles, uint64_t all_before
 }
 
 void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
-                           uint64_t now, const struct slot_kind *kinds, const uint64_t *sums,
-                           unsigned count, uint64_t held, struct slot_details *to)
+                           uint64_t now, const struct slot_charges *charges,
+                           struct slot_details *to)
 {
     uint64_t end = slot_use_until(all, now), own = slot_use_until(&k->own, now), charged = 0;
     slot_details_add(to, NULL, "slots", slots);
-    for (unsigned i = 0; i < count; i++) {
-        charged += sums[i];
-        slot_details_add(to, kinds[i].group, kinds[i].name, sums[i]);
+    for (unsigned i = 0; i < charges->count; i++) {
+        charged += charges->sums[i];
+        slot_details_add(to, charges->kinds[i].group, charges->kinds[i].name, charges->sums[i]);
     }
-    if (charged != held || own < charged)
+    if (charged != charges->held || own < charged)
         bug("account of a kernel: %" PRIu64 " slot-cycles of %" PRIu64 ", held for %" PRIu64,
-            charged, held, own);
+            charged, charges->held, own);
     slot_details_add(to, "slot_cycles.moving", "dispatch", own - charged);
     slot_details_add(to, "slot_cycles.empty", "launch",
                      empty_slots(slots, k->running - k->begin, k->all_at_begin, k->all_at_running));

@@ -58,10 +58,16 @@ struct slot_kind {
     const char *group, *name; /* in the statistics */
 };
 
-/* The kernel is over: every slot-cycle of it, each once. `sums` has those of each kind, which add
- * up to `held`. */
+struct slot_charges {
+    const struct slot_kind *kinds;
+    const uint64_t *sums; /* slot-cycles of each kind, which add up to `held` */
+    unsigned count;       /* of kinds */
+    uint64_t held;
+};
+
+/* The kernel is over: every slot-cycle of it, each once. */
 void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
-                           uint64_t now, const struct slot_kind *kinds, const uint64_t *sums,
-                           unsigned count, uint64_t held, struct slot_details *to);
+                           uint64_t now, const struct slot_charges *charges,
+                           struct slot_details *to);
 
 #endif

@@ -308,13 +308,14 @@ static void count_along(struct proof *p, const struct actor_group *group, const 
 static bool follow(struct proof *p, uint32_t number)
 {
     const struct actor_group *group = &p->c.groups.items[number];
+    struct access access = {group->class, p->target.space, p->target.address};
     struct route route;
     route.count = group->steps;
     route.end = group->end;
     if (p->c.classes.items[group->class].own && !is_around(p, group->around))
         return false;
     if (group->joint)
-        route_go_on(&p->c, group->class, group->joint, p->target.space, p->target.address, &route);
+        route_go_on(&p->c, &access, group->joint, &route);
     for (uint32_t i = 0; i < p->ended.count; i++)
         if (p->ended.items[i] == route.end)
             return false;

@@ -131,18 +131,18 @@ static const struct open_port *partner_of(struct elaboration *e, const struct op
                                           const struct open_port *one)
 {
     const struct model_protocol *protocol = protocol_of_port(e, one->at.node, one->at.port);
-    const struct open_port *found = NULL;
+    const struct open_port *match = NULL;
     for (uint32_t i = 0; i < open->kinds.count; i++) {
         const struct open_port *other = &open->kinds.items[i];
         if (other->at.node->parent != one->at.node->parent || *other->why != '\0'
             || port_item(&other->at)->is_in == port_item(&one->at)->is_in
             || protocol_of_port(e, other->at.node, other->at.port) != protocol)
             continue;
-        if (found)
+        if (match)
             return NULL;
-        found = other;
+        match = other;
     }
-    return *one->why == '\0' && protocol ? found : NULL;
+    return *one->why == '\0' && protocol ? match : NULL;
 }
 
 /* The spelling that names all elements: "cu[*].vmem". */

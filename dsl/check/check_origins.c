@@ -11,9 +11,9 @@ static void check_doc(struct elaboration *e, const struct ast_item *item)
     struct origin origin = origin_in(item->doc);
     struct span place = item->name.text ? item->name.span : item->span;
     if (origin.misspelt) {
-        struct diagnostic *d =
-            diagnostic_add(e->diagnostics, W0710, place, "'%.*s:' is no kind of source of a number",
-                           (int)origin.misspelt_length, origin.misspelt);
+        struct diagnostic *d = diagnostic_add(e->diagnostics, W0710, place,
+                                              "'%.*s:' is not a kind of source of a number",
+                                              (int)origin.misspelt_length, origin.misspelt);
         diagnostic_help(e->diagnostics, d,
                         "the kinds are Measured, Published, Derived, Fitted "
                         "and Assumed");

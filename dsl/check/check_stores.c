@@ -74,19 +74,19 @@ static bool lies_in(const struct node *node, const struct node *outer)
 /* NULL: there is none, or the innermost component with some has several. */
 static struct node *nearest_writer(const struct node *node, const struct writers *writers)
 {
-    struct node *found = NULL;
-    for (const struct node *outer = node; !found; outer = outer->parent) {
+    struct node *writer = NULL;
+    for (const struct node *outer = node; !writer; outer = outer->parent) {
         for (uint32_t i = 0; i < writers->v.count; i++) {
             if (!lies_in(writers->v.items[i], outer))
                 continue;
-            if (found)
+            if (writer)
                 return NULL;
-            found = writers->v.items[i];
+            writer = writers->v.items[i];
         }
         if (!outer)
             break;
     }
-    return found;
+    return writer;
 }
 
 static struct node *only_writer(struct elaboration *e, struct node *node,

@@ -114,6 +114,13 @@ struct actor {
     uint32_t class;
 };
 
+/* Where an access of a class goes. */
+struct access {
+    uint32_t class;
+    const struct model_space *space; /* NULL: anywhere */
+    uint64_t address;
+};
+
 struct route_step {
     struct node *node;
     struct keeper *keeper; /* NULL: it passes things on */
@@ -174,8 +181,9 @@ struct coherence {
     uint32_t moment_count;
     const char *requests[REQUESTS_MOST];
     uint32_t request_count;
-    VECTOR(const struct type_info *) told; /* types that were warned of */
-    VECTOR(struct lost_fence) lost;        /* one for each two types */
+    VECTOR(const char *) kept;               /* protocols whose accesses some keeper takes */
+    VECTOR(const struct type_info *) silent; /* types that were warned of */
+    VECTOR(struct lost_fence) lost;          /* one for each two types */
 };
 
 /* coherence_facts.c */
@@ -225,15 +233,15 @@ void route_find(struct coherence *c, const struct actor *actor, const struct mod
 /* A route in two parts. route_begin() ends at the joint, which it returns; NULL: there is none, or
  * the route leads nowhere (`end` NULL). route_go_on() adds the steps from the joint on. */
 struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route);
-void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
-                 const struct model_space *space, uint64_t address, struct route *route);
+void route_go_on(struct coherence *c, const struct access *access, struct node *joint,
+                 struct route *route);
 /* Calls `found` for every leaf that requests of a port array, or of one of its elements, reach,
  * whatever their address. */
 void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
-                      void (*found)(struct coherence *c, struct wire_end to, void *data),
+                      void (*visit)(struct coherence *c, struct wire_end to, void *data),
                       void *data);
 void route_reach(struct coherence *c, struct node *node, uint32_t port,
-                 void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
+                 void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data);
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 

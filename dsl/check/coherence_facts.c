@@ -9,7 +9,7 @@ struct verb_rule {
     const char *name;
     bool in_first;          /* the first ports answer requests, or send them */
     bool has_right, may_at; /* `-> PORT`; `at ...` */
-    bool has_said;          /* `: ...` */
+    bool has_operands;      /* `: ...` */
     bool is_moment;         /* no port in front, but the name of a moment */
     const char *form;
 };
@@ -40,8 +40,9 @@ const struct ast_items *facts_of(const struct node *node)
 
 enum fact_verb fact_verb(const struct ast_item *fact)
 {
+    const char *name = fact->name.text;
     for (unsigned i = 0; i < FACT_VERBS; i++)
-        if (strcmp(verbs[i].name, fact->name.text) == 0)
+        if (verbs[i].name[0] == name[0] && strcmp(verbs[i].name, name) == 0)
             return (enum fact_verb)i;
     return FACT_VERBS;
 }
@@ -81,11 +82,11 @@ const char *fact_member(const struct ast_expr *path, unsigned number)
     return name ? name->text : NULL;
 }
 
-static unsigned effects_of(const struct ast_exprs *said)
+static unsigned effects_of(const struct ast_exprs *operands)
 {
     unsigned effects = 0;
-    for (uint32_t i = 0; said && i < said->v.count; i++) {
-        const char *word = fact_member(said->v.items[i], 0);
+    for (uint32_t i = 0; operands && i < operands->v.count; i++) {
+        const char *word = fact_member(operands->v.items[i], 0);
         effects |= !word                             ? 0
                    : strcmp(word, "write_back") == 0 ? EFFECT_WRITE_BACK
                    : strcmp(word, "drop") == 0       ? EFFECT_DROP
@@ -98,7 +99,7 @@ static unsigned effects_of(const struct ast_exprs *said)
 
 unsigned fact_says(const struct ast_item *fact)
 {
-    return effects_of(fact->said);
+    return effects_of(fact->operands);
 }
 
 static bool same_word(const char *a, const char *b)
@@ -135,7 +136,7 @@ unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, con
             if (fact_port(node->object.type, path) == port
                 && same_word(fact_member(path, 1), request)
                 && same_word(fact_member(path, 2), field) && fact_holds(c, node, fact))
-                effects |= effects_of(fact->said);
+                effects |= effects_of(fact->operands);
         }
     }
     return effects;
@@ -175,9 +176,9 @@ struct reading {
     const struct ast_item *fact;
 };
 
-static void wrong(const struct reading *r, struct span span, const char *what, const char *name)
+static void wrong(const struct reading *r, struct span span, const char *format, const char *name)
 {
-    struct diagnostic *d = diagnostic_add(r->e->diagnostics, E0508, span, what, name);
+    struct diagnostic *d = diagnostic_add(r->e->diagnostics, E0508, span, format, name);
     enum fact_verb verb = fact_verb(r->fact);
     if (verb != FACT_VERBS)
         diagnostic_help(r->e->diagnostics, d, "it is written '%s'", verbs[verb].form);
@@ -217,7 +218,8 @@ static uint32_t look_at_port(const struct reading *r, const struct ast_expr *pat
     if (port != PORT_NONE && type->ports.v.items[port]->is_in == is_in)
         return port;
     wrong(r, path->span,
-          is_in ? "'%s' is no port that answers requests" : "'%s' is no port that sends requests",
+          is_in ? "'%s' is not a port that answers requests"
+                : "'%s' is not a port that sends requests",
           source_slice(r->e->program->sources, path->span));
     return PORT_NONE;
 }
@@ -240,16 +242,17 @@ static void look_at_left(const struct reading *r, const struct verb_rule *rule)
 
 static void look_at_effects(const struct reading *r)
 {
-    for (uint32_t i = 0; i < r->fact->said->v.count; i++) {
-        struct ast_exprs one = {.span = r->fact->said->v.items[i]->span};
-        vector_push(r->e->region, &one.v, r->fact->said->v.items[i]);
+    for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
+        struct ast_exprs one = {.span = r->fact->operands->v.items[i]->span};
+        vector_push(r->e->region, &one.v, r->fact->operands->v.items[i]);
         if (effects_of(&one) == 0)
-            wrong(r, one.span, "'%s' is no effect: those are write_back, drop, pass and spread",
+            wrong(r, one.span,
+                  "'%s' is not an effect: effects are write_back, drop, pass and spread",
                   source_slice(r->e->program->sources, one.span));
     }
 }
 
-static void look_at_said(const struct reading *r)
+static void look_at_operands(const struct reading *r)
 {
     const struct type_info *type = r->node->object.type;
     enum fact_verb verb = fact_verb(r->fact);
@@ -257,8 +260,8 @@ static void look_at_said(const struct reading *r)
         look_at_effects(r);
     if (verb == FACT_ON || verb == FACT_AGENTS)
         return;
-    for (uint32_t i = 0; i < r->fact->said->v.count; i++) {
-        const struct ast_expr *path = r->fact->said->v.items[i];
+    for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
+        const struct ast_expr *path = r->fact->operands->v.items[i];
         if (verb == FACT_ACCESSES) {
             uint32_t port = fact_port(type, r->fact->left->v.items[0]);
             if (port != PORT_NONE)
@@ -287,7 +290,7 @@ static void look_at_scopes(const struct reading *r)
         for (unsigned s = 0; s < FENCE_SCOPES; s++)
             known |= path->kind == AST_NAME && same_word(path->name.text, scope_names[s]);
         if (!known)
-            wrong(r, path->span, "'%s' is no scope: those are agent and system",
+            wrong(r, path->span, "'%s' is not a scope: scopes are agent and system",
                   source_slice(r->e->program->sources, path->span));
     }
 }
@@ -320,15 +323,15 @@ static void look_at_fact(const struct reading *r)
     }
     const struct verb_rule *rule = &verbs[verb];
     if ((r->fact->right != NULL) != rule->has_right
-        || ((r->fact->said != NULL) != rule->has_said && verb != FACT_AGENTS)
+        || ((r->fact->operands != NULL) != rule->has_operands && verb != FACT_AGENTS)
         || (r->fact->at_what && !rule->may_at)) {
         wrong(r, r->fact->span, "something is missing in '%s', or does not belong there",
               r->fact->name.text);
         return;
     }
     look_at_left(r, rule);
-    if (r->fact->said)
-        look_at_said(r);
+    if (r->fact->operands)
+        look_at_operands(r);
     if (has_scope(r))
         look_at_scopes(r);
     look_at_when(r);

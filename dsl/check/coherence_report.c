@@ -210,16 +210,16 @@ static struct control_ports find_control_ports(struct coherence *c,
     const struct node *keeper = hole->keeper->node;
     struct control_ports ports = {.text = NULL};
     bool meant = false;
-    for (uint32_t i = 0; i < fact->said->v.count && !meant; i++) {
-        const struct ast_expr *said = fact->said->v.items[i];
-        uint32_t number = fact_port(type, said);
+    for (uint32_t i = 0; i < fact->operands->v.count && !meant; i++) {
+        const struct ast_expr *path = fact->operands->v.items[i];
+        uint32_t number = fact_port(type, path);
         const struct ast_item *port = type->ports.v.items[number];
-        uint32_t found = control_port(c, hole, port->target.text, fact_member(said, 1),
-                                      fact_member(fact->left->v.items[0], 0));
-        meant = found != PORT_NONE && is_called_after(port, keeper);
-        if (found == PORT_NONE || (free && !meant && by->ports[number].count > 0))
+        uint32_t in = control_port(c, hole, port->target.text, fact_member(path, 1),
+                                   fact_member(fact->left->v.items[0], 0));
+        meant = in != PORT_NONE && is_called_after(port, keeper);
+        if (in == PORT_NONE || (free && !meant && by->ports[number].count > 0))
             continue;
-        ports.control = keeper->object.type->ports.v.items[found];
+        ports.control = keeper->object.type->ports.v.items[in];
         ports.only = meant || !ports.text ? port : NULL;
         ports.text = meant || !ports.text
                          ? region_printf(c->e->region, "'%s'", port->name.text)
@@ -284,7 +284,7 @@ static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
 static bool help_statements(struct coherence *c, const struct coherence_hole *hole,
                             struct diagnostic *d, bool that_hold, bool free)
 {
-    bool found = false;
+    bool has_help = false;
     for (uint32_t i = 0; i < c->e->nodes.count; i++) {
         struct node *node = c->e->nodes.items[i];
         const struct ast_items *facts = facts_of(node);
@@ -293,10 +293,10 @@ static bool help_statements(struct coherence *c, const struct coherence_hole *ho
             enum fact_verb verb = fact_verb(fact);
             if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact)
                 && fact_holds(c, node, fact) == that_hold)
-                found |= help_connect(c, hole, d, node, fact, free);
+                has_help |= help_connect(c, hole, d, node, fact, free);
         }
     }
-    return found;
+    return has_help;
 }
 
 /* The outermost space around `node` that no `map` names, or NULL. */
@@ -409,12 +409,9 @@ void lost_fences_report(struct coherence *c)
 static bool is_spoken_of(const struct coherence *c, const struct node *node, uint32_t port)
 {
     const char *name = node->object.type->ports.v.items[port]->target.text;
-    for (uint32_t i = 0; i < c->keepers.count; i++) {
-        const struct keeper *keeper = c->keepers.items[i];
-        if (strcmp(keeper->node->object.type->ports.v.items[keeper->in_port]->target.text, name)
-            == 0)
+    for (uint32_t i = 0; i < c->kept.count; i++)
+        if (strcmp(c->kept.items[i], name) == 0)
             return true;
-    }
     return false;
 }
 
@@ -423,14 +420,14 @@ void silence_report(struct coherence *c, const struct node *node)
     const struct type_info *type = node->object.type;
     if (type->model.is_composite || facts_of(node))
         return;
-    for (uint32_t i = 0; i < c->told.count; i++)
-        if (c->told.items[i] == type)
+    for (uint32_t i = 0; i < c->silent.count; i++)
+        if (c->silent.items[i] == type)
             return;
     for (uint32_t port = 0; port < type->ports.v.count; port++) {
         if (type->ports.v.items[port]->is_in || type->port_decls[port].is_any
             || node->ports[port].count == 0 || !is_spoken_of(c, node, port))
             continue;
-        vector_push(c->e->region, &c->told, type);
+        vector_push(c->e->region, &c->silent, type);
         struct diagnostic *d = diagnostic_add(
             c->e->diagnostics, W0706, type->ports.v.items[port]->name.span,
             "'%s' does not say what its accesses to memory are: coherence is proved without them",

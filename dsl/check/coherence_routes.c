@@ -57,16 +57,17 @@ static uint32_t output_by_space(const struct node *node, uint64_t address)
 }
 
 static const struct route_path *forward(const struct coherence *c, const struct node *node,
-                                        const struct model_space *space, uint64_t address)
+                                        const struct access *access)
 {
     uint32_t port = forward_port(node);
     if (port == PORT_NONE || !node->ports)
         return NULL;
     if (node->space)
-        return route_next_path(c, node, port, output_by_space(node, address));
+        return route_next_path(c, node, port, output_by_space(node, access->address));
     if (node->ports[port].count == 1)
         return route_next_path(c, node, port, 0);
-    uint32_t path = node->routes_to && space ? node->routes_to[space->id] : NO_ROUTE;
+    uint32_t path =
+        node->routes_to && access->space ? node->routes_to[access->space->id] : NO_ROUTE;
     return path != NO_ROUTE ? &c->e->paths.items[path] : NULL;
 }
 
@@ -174,17 +175,16 @@ static bool is_joint(const struct node *node)
 }
 
 /* Adds the steps from `path` on; `to_joint`: those before the joint, which is returned. */
-static struct node *go_on(struct coherence *c, uint32_t class, const struct route_path *path,
-                          const struct model_space *space, uint64_t address, bool to_joint,
-                          struct route *route)
+static struct node *go_on(struct coherence *c, const struct access *access,
+                          const struct route_path *path, bool to_joint, struct route *route)
 {
     while (path && route->count < ROUTE_MOST) {
-        const struct arrival *arrival = arrive(c, class, path);
+        const struct arrival *arrival = arrive(c, access->class, path);
         if (!arrival->node)
             return NULL;
         if (to_joint && arrival->forwards && is_joint(arrival->node))
             return arrival->node;
-        path = arrival->forwards ? forward(c, arrival->node, space, address) : arrival->next;
+        path = arrival->forwards ? forward(c, arrival->node, access) : arrival->next;
         if (!path && !arrival->forwards)
             route->end = arrival->node;
         else
@@ -195,25 +195,27 @@ static struct node *go_on(struct coherence *c, uint32_t class, const struct rout
 
 struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route)
 {
+    struct access access = {.class = actor->class};
     route->count = 0;
     route->end = NULL;
-    return go_on(c, actor->class, route_next_path(c, actor->node, actor->port, actor->element),
-                 NULL, 0, true, route);
+    return go_on(c, &access, route_next_path(c, actor->node, actor->port, actor->element), true,
+                 route);
 }
 
-void route_go_on(struct coherence *c, uint32_t class, struct node *joint,
-                 const struct model_space *space, uint64_t address, struct route *route)
+void route_go_on(struct coherence *c, const struct access *access, struct node *joint,
+                 struct route *route)
 {
     add_step(c, route, joint, true);
-    go_on(c, class, forward(c, joint, space, address), space, address, false, route);
+    go_on(c, access, forward(c, joint, access), false, route);
 }
 
 void route_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
                 uint64_t address, struct route *route)
 {
+    struct access access = {actor->class, space, address};
     struct node *joint = route_begin(c, actor, route);
     if (joint)
-        route_go_on(c, actor->class, joint, space, address, route);
+        route_go_on(c, &access, joint, route);
 }
 
 bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
@@ -272,7 +274,7 @@ bool node_is_inside(const struct node *node, const struct node *owner)
 #define REACH_DEPTH 32
 
 static void reach(struct coherence *c, const struct route_path *path, unsigned depth,
-                  void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+                  void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
     if (!path || !path->whole || depth == REACH_DEPTH)
         return;
@@ -280,21 +282,21 @@ static void reach(struct coherence *c, const struct route_path *path, unsigned d
     uint32_t out =
         node_forwards(node) ? forward_port(node) : route_silent_exit(node, path->to.port);
     if (!node_forwards(node))
-        found(c, path->to, data);
+        visit(c, path->to, data);
     for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)
-        reach(c, route_next_path(c, node, out, i), depth + 1, found, data);
+        reach(c, route_next_path(c, node, out, i), depth + 1, visit, data);
 }
 
 void route_reach_from(struct coherence *c, struct node *node, uint32_t port, uint32_t element,
-                      void (*found)(struct coherence *c, struct wire_end to, void *data),
+                      void (*visit)(struct coherence *c, struct wire_end to, void *data),
                       void *data)
 {
-    reach(c, route_next_path(c, node, port, element), 0, found, data);
+    reach(c, route_next_path(c, node, port, element), 0, visit, data);
 }
 
 void route_reach(struct coherence *c, struct node *node, uint32_t port,
-                 void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+                 void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
     for (uint32_t i = 0; i < node->ports[port].count; i++)
-        reach(c, route_next_path(c, node, port, i), 0, found, data);
+        reach(c, route_next_path(c, node, port, i), 0, visit, data);
 }

@@ -4,6 +4,14 @@
 #include "base/number.h"
 #include "dsl/check/coherence.h"
 
+static void note_kept(struct coherence *c, const char *protocol)
+{
+    for (uint32_t i = 0; i < c->kept.count; i++)
+        if (strcmp(c->kept.items[i], protocol) == 0)
+            return;
+    vector_push(c->e->region, &c->kept, protocol);
+}
+
 static void find_keeper(struct coherence *c, struct node *node)
 {
     const struct ast_items *facts = facts_of(node);
@@ -36,6 +44,7 @@ static void find_keeper(struct coherence *c, struct node *node)
     *made = keeper;
     c->keeper[node->model.id] = made;
     vector_push(c->e->region, &c->keepers, made);
+    note_kept(c, node->object.type->ports.v.items[keeper.in_port]->target.text);
 }
 
 /* ---- controls ---- */
@@ -79,9 +88,9 @@ static void find_controls(struct coherence *c, struct node *node, const struct a
         if (port != PORT_NONE)
             route_reach(c, node, port, meets_actor, &s);
     }
-    for (uint32_t i = 0; i < fact->said->v.count; i++) {
-        uint32_t port = fact_port(node->object.type, fact->said->v.items[i]);
-        s.request = fact_member(fact->said->v.items[i], 1);
+    for (uint32_t i = 0; i < fact->operands->v.count; i++) {
+        uint32_t port = fact_port(node->object.type, fact->operands->v.items[i]);
+        s.request = fact_member(fact->operands->v.items[i], 1);
         route_reach(c, node, port, meets_keeper, &s);
     }
 }
@@ -101,9 +110,9 @@ static uint32_t agents_of(struct coherence *c, struct node *node, const struct a
 {
     struct scope scope = {&node->object, NULL};
     struct type_spec type = {.dimension = MODEL_DIM_NONE};
-    if (!fact->said)
+    if (!fact->operands)
         return elements;
-    struct value value = eval_as(c->e, fact->said->v.items[0], &scope, type, node);
+    struct value value = eval_as(c->e, fact->operands->v.items[0], &scope, type, node);
     return value.ok && value.integer > 0 && value.integer < elements ? (uint32_t)value.integer
                                                                      : elements;
 }
@@ -161,8 +170,8 @@ static void find_kins(struct coherence *c)
 
 static void read_kinds(struct coherence *c, struct actor_class *class, const struct ast_item *fact)
 {
-    for (uint32_t i = 0; i < fact->said->v.count; i++) {
-        const char *text = source_slice(c->e->program->sources, fact->said->v.items[i]->span);
+    for (uint32_t i = 0; i < fact->operands->v.count; i++) {
+        const char *text = source_slice(c->e->program->sources, fact->operands->v.items[i]->span);
         if (strcmp(text, "read") == 0)
             class->reads = true;
         else if (strcmp(text, "write") == 0)

@@ -126,13 +126,13 @@ static void finish_stats(struct program *program, struct type_info *type)
         const struct ast_item *item = type->stats.v.items[i];
         stats[i].name = item->name.text;
         stats[i].doc = item->doc;
-        bool found = false;
+        bool is_known = false;
         for (int k = 0; k < 2; k++)
             if (strcmp(kinds[k], item->target.text) == 0) {
                 stats[i].kind = (enum model_stat_kind)k;
-                found = true;
+                is_known = true;
             }
-        if (found)
+        if (is_known)
             continue;
         struct diagnostic *d =
             diagnostic_add(program->diagnostics, E0203, item->target.span,

@@ -47,26 +47,30 @@ static bool attach(struct elaboration *e, struct wire *wire, const struct wire_e
     return true;
 }
 
-static void add_wire(struct elaboration *e, struct node *node, const struct statement *s,
-                     struct wire_end left, struct wire_end right, struct link_use *link,
-                     const struct ast_expr *latency, struct shared_wire *shared)
+/* All wires of a statement are alike but for their ends. */
+static struct wire wire_without_ends(struct node *node, const struct statement *s,
+                                     struct link_use *link)
 {
-    if (!elaborate_count_work(e, 4, s->item->span))
+    return (struct wire){
+        .written_in = node, .statement = s, .link = link, .latency = s->item->latency};
+}
+
+static void add_wire(struct elaboration *e, struct wire like, struct wire_end left,
+                     struct wire_end right)
+{
+    const struct ast_item *item = like.statement->item;
+    if (!elaborate_count_work(e, 4, item->span))
         return;
     struct wire *wire = region_take(e->region, sizeof *wire);
-    *wire = (struct wire){.written_in = node,
-                          .statement = s,
-                          .left = left,
-                          .right = right,
-                          .link = link,
-                          .latency = latency,
-                          .shared = shared};
-    if (shared)
-        vector_push(e->region, &shared->uses, wire);
-    bool fine = attach(e, wire, &wire->left, s->item->left->span);
-    fine &= attach(e, wire, &wire->right, s->item->right->span);
+    *wire = like;
+    wire->left = left;
+    wire->right = right;
+    if (wire->shared)
+        vector_push(e->region, &wire->shared->uses, wire);
+    bool fine = attach(e, wire, &wire->left, item->left->span);
+    fine &= attach(e, wire, &wire->right, item->right->span);
     if (!fine)
-        node->damaged = true;
+        wire->written_in->damaged = true;
     vector_push(e->region, &e->wires, wire);
 }
 
@@ -155,8 +159,11 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
     }
     struct link_use *use = region_take(e->region, sizeof *use);
     *use = (struct link_use){s->item->via.text, s->wires->link};
-    for (uint32_t i = 0; i < left->v.count; i++, wire += step)
-        add_wire(e, node, s, left->v.items[i], right->v.items[i], use, s->item->latency, wire);
+    struct wire like = wire_without_ends(node, s, use);
+    for (uint32_t i = 0; i < left->v.count; i++, wire += step) {
+        like.shared = wire;
+        add_wire(e, like, left->v.items[i], right->v.items[i]);
+    }
 }
 
 static void connect_pairs(struct elaboration *e, struct node *node, const struct statement *s,
@@ -178,7 +185,7 @@ static void connect_pairs(struct elaboration *e, struct node *node, const struct
         return;
     }
     for (uint32_t i = 0; i < left->v.count; i++)
-        add_wire(e, node, s, left->v.items[i], right->v.items[i], s->link, s->item->latency, NULL);
+        add_wire(e, wire_without_ends(node, s, s->link), left->v.items[i], right->v.items[i]);
 }
 
 static bool same_ends(const struct ends *a, const struct ends *b)
@@ -216,9 +223,10 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
         node->damaged = true;
         return;
     }
+    struct wire like = wire_without_ends(node, s, s->over);
     for (uint32_t i = 0; i < left->v.count; i++) {
         struct wire_end in = {x, (uint32_t)x->in_port, (uint32_t)base + i};
-        add_wire(e, node, s, left->v.items[i], in, s->over, s->item->latency, NULL);
+        add_wire(e, like, left->v.items[i], in);
     }
     if (s != first) {
         struct ends targets = {0};
@@ -234,7 +242,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     }
     for (uint32_t i = 0; i < right->v.count; i++) {
         struct wire_end out = {x, (uint32_t)x->out_port, i};
-        add_wire(e, node, s, out, right->v.items[i], s->over, s->item->latency, NULL);
+        add_wire(e, like, out, right->v.items[i]);
     }
     struct ends otherwise = {0};
     if (!flatten(e, node, &s->otherwise, &otherwise))
@@ -247,7 +255,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     }
     if (otherwise.v.count == 1) {
         struct wire_end out = {x, (uint32_t)x->out_port, right->v.count};
-        add_wire(e, node, s, out, otherwise.v.items[0], s->over, s->item->latency, NULL);
+        add_wire(e, like, out, otherwise.v.items[0]);
     }
 }
 

@@ -41,16 +41,16 @@ void insert_refuse(struct elaboration *e, const struct object *object, const str
 static bool only_port(const struct type_info *type, bool is_in, const char *protocol,
                       uint32_t *port)
 {
-    uint32_t found = 0;
+    uint32_t matches = 0;
     for (uint32_t i = 0; i < type->ports.v.count; i++) {
         const struct ast_item *item = type->ports.v.items[i];
         if (item->is_in != is_in || item->unsized || item->size
             || strcmp(item->target.text, protocol) != 0)
             continue;
         *port = i;
-        found++;
+        matches++;
     }
-    return found == 1;
+    return matches == 1;
 }
 
 static bool find_port(struct elaboration *e, struct insertion *i)

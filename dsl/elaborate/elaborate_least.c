@@ -33,8 +33,8 @@ static bool least_value(const struct type_info *type, const struct ast_expr *x, 
         return true;
     }
     if (x->kind == AST_NAME) {
-        int32_t found = item_list_find(&type->params, x->name.text);
-        const struct ast_item *param = found >= 0 ? type->params.v.items[found] : NULL;
+        int32_t number = item_list_find(&type->params, x->name.text);
+        const struct ast_item *param = number >= 0 ? type->params.v.items[number] : NULL;
         return param
                && least_value(type, param->kind == AST_LET ? param->value : param->low, depth + 1,
                               value);

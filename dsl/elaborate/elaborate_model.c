@@ -101,7 +101,7 @@ static void make_parts(struct elaboration *e, struct model *model)
 /* The outputs that lead to the mapped spaces; NULL when there is nothing to choose. */
 static const int32_t *make_outputs(struct elaboration *e, const struct node *node)
 {
-    uint32_t spaces = e->spaces.count, found = 0;
+    uint32_t spaces = e->spaces.count, choices = 0;
     if (!node->routes_to)
         return NULL;
     int32_t *outputs = region_take(e->region, spaces * sizeof *outputs);
@@ -111,9 +111,9 @@ static const int32_t *make_outputs(struct elaboration *e, const struct node *nod
             continue;
         const struct wire_end *from = &e->paths.items[node->routes_to[i]].from;
         outputs[i] = (int32_t)from->element;
-        found += node->ports[from->port].count > 1;
+        choices += node->ports[from->port].count > 1;
     }
-    return found > 0 ? outputs : NULL;
+    return choices > 0 ? outputs : NULL;
 }
 
 static void make_instance(struct elaboration *e, struct node *node)

@@ -127,8 +127,8 @@ static bool fits(struct elaboration *e, const struct model_part_decl *decl,
 }
 
 /* `pool = pool;`: the part of that name in the body around, which then has two users. */
-static void share(struct elaboration *e, struct object *object, const struct model_part_decl *decl,
-                  struct part_slot *slot, struct object *from, uint32_t index, struct span span)
+static void share(struct elaboration *e, struct object *object, uint32_t index, struct object *from,
+                  uint32_t sibling, struct span span)
 {
     if (from->node != object->node || !object->type->model.is_part) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0210, span,
@@ -136,20 +136,20 @@ static void share(struct elaboration *e, struct object *object, const struct mod
         diagnostic_help(e->diagnostics, d, "components speak through ports");
         return;
     }
-    if (!from->slots[index].done) /* declared further down */
+    if (!from->slots[sibling].done) /* declared further down */
         parts_build(e, from);
-    const struct part_slot *source = &from->slots[index];
+    const struct part_slot *source = &from->slots[sibling];
     if (source->count != 1) {
         if (source->done)
             diagnostic_add(e->diagnostics, E0209, span, "'%s' is %s, the slot takes one part",
-                           from->type->part_decls[index].name,
+                           from->type->part_decls[sibling].name,
                            source->count == 0 ? "empty" : "an array");
         return;
     }
-    if (!fits(e, decl, source->parts[0]->object.type, span))
+    if (!fits(e, &object->type->part_decls[index], source->parts[0]->object.type, span))
         return;
-    fill_one(e, slot, source->parts[0]);
-    slot->shared = true;
+    fill_one(e, &object->slots[index], source->parts[0]);
+    object->slots[index].shared = true;
 }
 
 /* A composite keeps its slot's filling for the instances to which it hands the slot down; any other
@@ -177,30 +177,30 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
                       struct object *from, uint32_t outer, struct span span)
 {
     const struct model_part_decl *decl = &object->type->part_decls[index];
-    const struct model_part_decl *given = &from->type->part_decls[outer];
+    const struct model_part_decl *slot = &from->type->part_decls[outer];
     struct diagnostic *d;
     if (!from->slots[outer].done)
         parts_build(e, from);
     struct filler filler = from->slots[outer].filler;
     if (from->slots[outer].busy) {
         diagnostic_add(e->diagnostics, E0305, span, "what fills '%s' depends on itself",
-                       given->name);
-    } else if (given->interface != decl->interface || given->part_type != decl->part_type) {
+                       slot->name);
+    } else if (slot->interface != decl->interface || slot->part_type != decl->part_type) {
         d = diagnostic_add(e->diagnostics, E0209, span,
                            "the slot '%s' does not take the parts of the slot '%s'", decl->name,
-                           given->name);
+                           slot->name);
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->target.span,
-                        "'%s' takes these", given->name);
+                        "'%s' takes these", slot->name);
         diagnostic_note(e->diagnostics, d, object->type->parts.v.items[index]->target.span,
                         "'%s' takes these", decl->name);
     } else if (filler.is_empty && !decl->optional) {
         d = diagnostic_add(e->diagnostics, E0209, span, "the slot '%s' is not optional",
                            decl->name);
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->name.span,
-                        "'%s' is empty", given->name);
+                        "'%s' is empty", slot->name);
     } else {
         struct handed *handed = region_take(e->region, sizeof *handed);
-        *handed = (struct handed){from, given->name, filler.handed};
+        *handed = (struct handed){from, slot->name, filler.handed};
         filler.handed = handed;
         fill_with_part(e, object, index, &filler);
     }
@@ -249,7 +249,7 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
         return;
     }
     if (sibling >= 0) {
-        share(e, object, decl, &object->slots[index], around, (uint32_t)sibling, value->span);
+        share(e, object, index, around, (uint32_t)sibling, value->span);
         return;
     }
     if (strcmp(name, "none") == 0) {

@@ -241,13 +241,13 @@ bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr
     }
     for (uint32_t i = 0; i < nodes->v.count; i++) {
         struct node *node = nodes->v.items[i];
-        bool found = false;
+        bool names_space = false;
         struct suggestion suggestion = suggestion_for(last->name.text);
         for (uint32_t k = 0; k < node->spaces.count; k++) {
-            found |= strcmp(node->spaces.items[k].item->name.text, last->name.text) == 0;
+            names_space |= strcmp(node->spaces.items[k].item->name.text, last->name.text) == 0;
             suggestion_try(&suggestion, node->spaces.items[k].item->name.text);
         }
-        if (found)
+        if (names_space)
             continue;
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0205, last->span, "%s has no space called '%s'",

@@ -99,22 +99,22 @@ static void find_length(struct elaboration *e, const struct ast_item *message,
 {
     if (!item->via.text)
         return;
-    int32_t found = -1, first = -1;
+    int32_t last = -1, first = -1;
     for (uint32_t i = 0; i < message->body->v.count; i++) {
         if (first < 0 && fields[i].size == 4)
             first = (int32_t)i;
         if (strcmp(fields[i].name, item->via.text) == 0)
-            found = (int32_t)i;
+            last = (int32_t)i;
     }
-    if (found < 0)
+    if (last < 0)
         diagnostic_add(e->diagnostics, E0205, item->via.span, "message '%s' has no field '%s'",
                        message->name.text, item->via.text);
-    else if (field->kind != MODEL_FIELD_BYTES || fields[found].kind != MODEL_FIELD_U32
-             || found != first)
+    else if (field->kind != MODEL_FIELD_BYTES || fields[last].kind != MODEL_FIELD_U32
+             || last != first)
         diagnostic_add(e->diagnostics, E0309, item->via.span,
                        "the length of bytes[] is the message's first field of type u32");
     else
-        field->length_field = (uint32_t)found + 1;
+        field->length_field = (uint32_t)last + 1;
 }
 
 static struct model_message *make_messages(struct elaboration *e, const struct protocol_info *info,
@@ -219,17 +219,17 @@ const struct model_protocol *protocol_of_port(struct elaboration *e, struct node
     struct protocol_info *info = program_protocol(e->program, item->target.text);
     if (!info)
         return NULL; /* `any`, bound when connected; or unknown, which is already said */
-    uint32_t given = item->args ? item->args->v.count : 0;
-    if (given != info->params.v.count) {
+    uint32_t count = item->args ? item->args->v.count : 0;
+    if (count != info->params.v.count) {
         struct diagnostic *d = diagnostic_add(
             e->diagnostics, E0309, item->target.span, "protocol '%s' takes %u argument%s, not %u",
-            item->target.text, info->params.v.count, info->params.v.count == 1 ? "" : "s", given);
+            item->target.text, info->params.v.count, info->params.v.count == 1 ? "" : "s", count);
         diagnostic_note(e->diagnostics, d, info->decl->name.span, "declared here");
         return NULL;
     }
-    int64_t *arguments = region_take(e->region, given * sizeof *arguments);
+    int64_t *arguments = region_take(e->region, count * sizeof *arguments);
     struct scope scope = {&node->object, NULL};
-    for (uint32_t i = 0; i < given; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         struct value value = eval_as(e, item->args->v.items[i], &scope,
                                      (struct type_spec){info->dimensions[i], NULL}, node);
         if (!value.ok)
@@ -282,20 +282,20 @@ static const struct link_setting link_settings[] = {{"bandwidth", MODEL_DIM_BYTE
 static const struct ast_item *find_setting(struct elaboration *e, const struct ast_items *body,
                                            const char *name)
 {
-    const struct ast_item *found = NULL;
+    const struct ast_item *first = NULL;
     for (uint32_t i = 0; i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         if (item->kind != AST_SETTING || strcmp(item->name.text, name) != 0)
             continue;
-        if (!found) {
-            found = item;
+        if (!first) {
+            first = item;
             continue;
         }
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0206, item->name.span, "'%s' is set twice", name);
-        diagnostic_note(e->diagnostics, d, found->span, "first set here");
+        diagnostic_note(e->diagnostics, d, first->span, "first set here");
     }
-    return found;
+    return first;
 }
 
 static void check_link_names(struct elaboration *e, const struct ast_items *body)

@@ -24,6 +24,7 @@ struct routing {
     uint32_t
         *distance; /* per node: interconnects to pass until the space at hand, itself included */
     struct node **queue;
+    const struct model_space **target_of; /* per node: the space at hand, if it is a target of it */
 };
 
 bool node_forwards(const struct node *node)
@@ -64,14 +65,12 @@ static bool is_inside(const struct node *node, const struct node *owner)
 
 /* Does a way to `space`, declared in `owner`, end at `node`? One of several targets holds only some
  * of its addresses, so a way there is none. */
-static bool is_target(const struct node *node, const struct node *owner,
-                      const struct model_space *space)
+static bool is_end(const struct routing *r, const struct node *node, const struct node *owner,
+                   const struct model_space *space)
 {
-    bool is_one = false;
-    for (uint32_t i = 0; i < space->target_count; i++)
-        is_one |= is_inside(node, (const struct node *)space->targets[i]);
-    if (is_one)
-        return space->target_count == 1;
+    for (const struct node *around = node; around; around = around->parent)
+        if (r->target_of[around->model.id] == space)
+            return space->target_count == 1;
     return owner->parent && is_inside(node, owner) && !node->routes_to;
 }
 
@@ -82,7 +81,7 @@ static uint32_t left_behind(const struct routing *r, uint32_t path, const struct
     const struct node *to = r->end[path];
     if (!to)
         return FAR;
-    if (is_target(to, owner, space))
+    if (is_end(r, to, owner, space))
         return 0;
     return to->routes_to ? r->distance[to->model.id] : FAR;
 }
@@ -92,12 +91,14 @@ static void find_distances(struct routing *r, const struct node *owner,
 {
     const struct elaboration *e = r->e;
     uint32_t head = 0, tail = 0;
+    for (uint32_t i = 0; i < space->target_count; i++)
+        r->target_of[space->targets[i]->id] = space;
     for (uint32_t i = 0; i < e->nodes.count; i++)
         r->distance[i] = FAR;
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         uint32_t id = e->nodes.items[i]->model.id;
         for (uint32_t p = r->first[id]; p != NO_ROUTE && r->distance[id] == FAR; p = r->next[p])
-            if (r->end[p] && is_target(r->end[p], owner, space)) {
+            if (r->end[p] && is_end(r, r->end[p], owner, space)) {
                 r->distance[id] = 1;
                 r->queue[tail++] = e->nodes.items[i];
             }
@@ -175,6 +176,7 @@ static void index_paths(struct routing *r)
     r->distance = none_each(r, e->nodes.count);
     r->queue = region_take(e->region, (e->nodes.count + 1) * sizeof(struct node *));
     r->end = region_take(e->region, (e->paths.count + 1) * sizeof(struct node *));
+    r->target_of = region_take(e->region, (e->nodes.count + 1) * sizeof *r->target_of);
     for (uint32_t i = e->paths.count; i-- > 0;) {
         const struct route_path *path = &e->paths.items[i];
         struct node *from = path->from.node;

@@ -78,19 +78,19 @@ static void set_twice(struct elaboration *e, const struct ast_item *first,
 static const struct ast_item *reaching(struct elaboration *e, const struct object *anchor,
                                        const struct object *object, const char *name)
 {
-    const struct ast_item *found = NULL;
+    const struct ast_item *first = NULL;
     for (uint32_t i = 0; i < anchor->settings->v.count; i++) {
         const struct ast_item *item = anchor->settings->v.items[i];
         if (item->kind != AST_SETTING || !item->path || strcmp(item->name.text, name) != 0
             || !setting_leads_to(e, anchor, item->path, object))
             continue;
         anchor->reached[i] = true;
-        if (found)
-            set_twice(e, found, item);
+        if (first)
+            set_twice(e, first, item);
         else
-            found = item;
+            first = item;
     }
-    return found;
+    return first;
 }
 
 bool setting_find(struct elaboration *e, const struct object *object, const char *name,

@@ -59,9 +59,9 @@ static bool set_hashed(struct elaboration *e, const struct space_entry *entry,
         eval_as(e, item->hashed, &entry->scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
     space->hashed = value.integer != 0;
     if (value.ok && space->hashed && !is_power(space->target_count)) {
-        struct diagnostic *d =
-            diagnostic_add(e->diagnostics, E0303, item->span,
-                           "%u targets are hashed, which is no power of two", space->target_count);
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0303, item->span,
+                                              "%u targets are hashed, which is not a power of two",
+                                              space->target_count);
         diagnostic_help(e->diagnostics, d, "leave out 'hashed', or have a power of two of them");
         return false;
     }

@@ -198,28 +198,28 @@ static struct override *pick(struct elaboration *e, struct override *before, str
 
 struct override *override_find(struct elaboration *e, const struct object *object, const char *name)
 {
-    struct override *found = NULL;
+    struct override *chosen = NULL;
     for (uint32_t i = 0; i < e->overrides.count; i++) {
         struct override *override = e->overrides.items[i];
         const struct override_segment *last = &override->segments[override->segment_count - 1];
         if (!last->has_index && glob_matches(last->glob, name)
             && path_matches(override, override->segment_count - 1, object))
-            found = pick(e, found, override);
+            chosen = pick(e, chosen, override);
     }
-    return found;
+    return chosen;
 }
 
 struct override *override_find_link(struct elaboration *e, const char *link, const char *name)
 {
-    struct override *found = NULL;
+    struct override *chosen = NULL;
     for (uint32_t i = 0; i < e->overrides.count; i++) {
         struct override *override = e->overrides.items[i];
         if (override->segment_count == 2 && !override->segments[0].has_index
             && !override->segments[1].has_index && strcmp(override->segments[0].glob, link) == 0
             && strcmp(override->segments[1].glob, name) == 0)
-            found = pick(e, found, override);
+            chosen = pick(e, chosen, override);
     }
-    return found;
+    return chosen;
 }
 
 static bool slot_matches(const struct override_segment *segment, const struct object *part,

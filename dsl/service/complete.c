@@ -173,7 +173,7 @@ static void add_types_of_values(struct completer *c)
 static const struct ast_item *follow(struct completer *c, const struct type_info *type,
                                      uint32_t begin, uint32_t end)
 {
-    const struct ast_item *found = NULL;
+    const struct ast_item *setting = NULL;
     int depth = 0;
     for (uint32_t i = begin; i < end; i++) {
         const struct token *token = &c->cursor.words[i];
@@ -181,13 +181,13 @@ static const struct ast_item *follow(struct completer *c, const struct type_info
         const char *name = depth == 0 ? token_word(token) : NULL;
         if (!name)
             continue;
-        if (found)
-            type = member_filler(c->program, found, name);
-        found = type ? member_setting(type, name) : NULL;
-        if (!found)
+        if (setting)
+            type = member_filler(c->program, setting, name);
+        setting = type ? member_setting(type, name) : NULL;
+        if (!setting)
             return NULL;
     }
-    return found;
+    return setting;
 }
 
 /* The first token of the path that ends before the cursor with a '.'. */

@@ -16,10 +16,10 @@ static const char *owner_text(struct region *region, const struct name_symbol *s
 {
     if (!symbol->owner)
         return "";
-    const char *what = symbol->owner->model.is_platform ? "platform"
+    const char *kind = symbol->owner->model.is_platform ? "platform"
                        : symbol->owner->model.is_part   ? "part"
                                                         : "component";
-    return region_printf(region, "Of %s `%s`.", what, symbol->owner->model.name);
+    return region_printf(region, "Of %s `%s`.", kind, symbol->owner->model.name);
 }
 
 static const char *dimension_text(struct service *s, const struct ast_item *item)

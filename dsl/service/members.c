@@ -74,7 +74,7 @@ struct ast_name member_name(const struct ast_item *item)
 struct search {
     const char *name;
     bool values, statistics;
-    const struct ast_item *found;
+    const struct ast_item *member;
 };
 
 static bool is_found(void *context, const struct ast_item *item)
@@ -85,7 +85,7 @@ static bool is_found(void *context, const struct ast_item *item)
     if (is_value != search->values || item->kind == AST_STAT || !name.text
         || strcmp(name.text, search->name) != 0)
         return true;
-    search->found = item;
+    search->member = item;
     return false;
 }
 
@@ -93,14 +93,14 @@ const struct ast_item *member_value(const struct type_info *type, const char *na
 {
     struct search search = {.name = name, .values = true};
     members_walk(type, is_found, &search);
-    return search.found;
+    return search.member;
 }
 
 const struct ast_item *member_thing(const struct type_info *type, const char *name)
 {
     struct search search = {.name = name};
     members_walk(type, is_found, &search);
-    return search.found;
+    return search.member;
 }
 
 const struct ast_item *member_setting(const struct type_info *type, const char *name)

@@ -27,8 +27,8 @@ static void make_room(struct names *names)
 
 struct name_symbol *names_declared(const struct names *names, uint32_t offset)
 {
-    uint32_t found = names->table_size > 0 ? names->table[slot_of(names, offset)] : 0;
-    return found != 0 ? names->symbols.items[found - 1] : NULL;
+    uint32_t number = names->table_size > 0 ? names->table[slot_of(names, offset)] : 0;
+    return number != 0 ? names->symbols.items[number - 1] : NULL;
 }
 
 struct service_place names_place(const struct names *names, struct span span)

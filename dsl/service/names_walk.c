@@ -128,27 +128,27 @@ static const struct ast_item *walk_path(const struct scope_of_names *s, const st
             walk_expr(s, x->c, NULL);
         return x->a ? walk_path(s, x->a, from, owner) : NULL;
     }
-    const struct ast_item *found = NULL;
+    const struct ast_item *member = NULL;
     *owner = from;
     if (x->kind == AST_NAME && from) {
-        found = member_thing(from, x->name.text);
-        if (!found && from != s->type)
-            found = inserted_named(s, x->name.text);
+        member = member_thing(from, x->name.text);
+        if (!member && from != s->type)
+            member = inserted_named(s, x->name.text);
     } else if (x->kind == AST_MEMBER) {
         const struct type_info *of;
         const struct ast_item *left = walk_path(s, x->a, from, &of);
         *owner = left ? member_filler(program, left, x->name.text) : NULL;
         if (*owner) {
-            found = member_setting(*owner, x->name.text);
-            if (!found)
-                found = inserted_named(s, x->name.text);
+            member = member_setting(*owner, x->name.text);
+            if (!member)
+                member = inserted_named(s, x->name.text);
         } else if (left) {
-            found = protocol_message(program, left, x->name.text);
+            member = protocol_message(program, left, x->name.text);
         }
     }
-    if (found)
-        refer(s, x->name.span, found, *owner);
-    return found;
+    if (member)
+        refer(s, x->name.span, member, *owner);
+    return member;
 }
 
 static void walk_paths(const struct scope_of_names *s, const struct ast_exprs *list)
@@ -160,8 +160,8 @@ static void walk_paths(const struct scope_of_names *s, const struct ast_exprs *l
 
 static const struct ast_item *field_named(const struct protocol_info *protocol, const char *name)
 {
-    int32_t found = protocol ? item_list_find(&protocol->params, name) : -1;
-    return found >= 0 ? protocol->params.v.items[found] : NULL;
+    int32_t number = protocol ? item_list_find(&protocol->params, name) : -1;
+    return number >= 0 ? protocol->params.v.items[number] : NULL;
 }
 
 static void walk_name(const struct scope_of_names *s, const struct ast_expr *x,
@@ -243,34 +243,34 @@ static void walk_setting(const struct scope_of_names *s, const struct ast_item *
                          const struct type_info *target)
 {
     const struct type_info *owner = target;
-    const struct ast_item *found = NULL;
+    const struct ast_item *declared = NULL;
     if (setting->path && target) {
         const struct ast_item *left = walk_path(s, setting->path, target, &owner);
         owner = left ? member_filler(s->names->program, left, setting->name.text) : NULL;
     }
     if (owner)
-        found = member_setting(owner, setting->name.text);
+        declared = member_setting(owner, setting->name.text);
     uint32_t before = s->names->occurrences.count;
-    if (found)
-        refer(s, setting->name.span, found, owner);
+    if (declared)
+        refer(s, setting->name.span, declared, owner);
     if (s->names->occurrences.count > before && setting->value)
         s->names->occurrences.items[before].value = setting->value->span.begin;
-    if (setting->fill_body || (found && found->kind == AST_SLOT)) {
+    if (setting->fill_body || (declared && declared->kind == AST_SLOT)) {
         struct ast_name value = setting->value ? setting->value->name : setting->name;
         bool is_handed =
-            found && s->type && value.text && !program_type(s->names->program, value.text);
+            declared && s->type && value.text && !program_type(s->names->program, value.text);
         if (is_handed) /* the slot of the composite around it */
             refer_thing(s, value);
         else
             walk_part_value(s, setting);
         return;
     }
-    if (found && (found->kind == AST_READS || found->kind == AST_CLOCK)) {
+    if (declared && (declared->kind == AST_READS || declared->kind == AST_CLOCK)) {
         if (setting->value)
             walk_path(s, setting->value, s->type, &owner);
         return;
     }
-    walk_expr(s, setting->value, found);
+    walk_expr(s, setting->value, declared);
 }
 
 /* `insert`: its paths begin inside of the instance with the braces. */

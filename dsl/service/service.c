@@ -70,9 +70,9 @@ service_occurrences(struct service *s, const struct service_symbol *symbol, size
     VECTOR(struct service_occurrence) list = {0};
     for (uint32_t i = 0; i < names->occurrences.count; i++) {
         const struct name_occurrence *one = &names->occurrences.items[i];
-        struct service_occurrence found = {names_place(names, one->span), one->is_declaration};
+        struct service_occurrence occurrence = {names_place(names, one->span), one->is_declaration};
         if (&one->symbol->shown == symbol)
-            vector_push(s->region, &list, found);
+            vector_push(s->region, &list, occurrence);
     }
     *count = list.count;
     return list.items;

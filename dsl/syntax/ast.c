@@ -210,7 +210,7 @@ struct ast_item *ast_fact(struct parser *p, struct ast_name verb, struct ast_exp
     item->left = left;
     item->right = options.right;
     item->at_what = options.at_what;
-    item->said = options.said;
+    item->operands = options.operands;
     item->value = options.condition;
     return item;
 }
@@ -302,35 +302,36 @@ const char *ast_keyword_meant(const struct parser *p, uint32_t at)
     return token->kind == WORD && starts_statement(p, at) ? token_suggest(token->text) : NULL;
 }
 
-static const char *describe(const struct parser *p, const struct token *token, const char *found)
+static const char *describe(const struct parser *p, const struct token *token, const char *symbol)
 {
     if (token->kind == 0)
         return "the end of the file";
     if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING || token->text)
         return region_printf(p->region, "'%s'", source_slice(p->diagnostics->sources, token->span));
-    return found;
+    return symbol;
 }
 
-void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
-                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at)
+void ast_report_syntax(struct parser *p, uint32_t at, const struct ast_expectation *expected)
 {
+    const struct token *token = &p->tokens.tokens.items[at];
     struct diagnostics *d = p->diagnostics;
-    const char *what = describe(p, token, found);
+    const char *unexpected = describe(p, token, expected->symbol);
     const char *meant = ast_keyword_meant(p, at);
     struct diagnostic *new;
     if (meant) {
-        new = diagnostic_add(d, E0001, token->span, "unexpected %s", what);
+        new = diagnostic_add(d, E0001, token->span, "unexpected %s", unexpected);
         diagnostic_suggest(d, new, meant);
         return;
     }
-    if (only)
-        new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", only, what);
-    else if (wants_value && !starts_statement(p, at))
-        new = diagnostic_add(d, E0001, token->span, "expected a value, found %s", what);
-    else if (wants_semicolon)
-        new = diagnostic_add(d, E0001, token->span, "expected ';', found %s", what);
+    if (expected->only)
+        new = diagnostic_add(d, E0001, token->span, "expected %s, found %s", expected->only,
+                             unexpected);
+    else if (expected->value && !starts_statement(p, at))
+        new = diagnostic_add(d, E0001, token->span, "expected a value, found %s", unexpected);
+    else if (expected->semicolon)
+        new = diagnostic_add(d, E0001, token->span, "expected ';', found %s", unexpected);
     else
-        new = diagnostic_add(d, E0001, token->span, "unexpected %s", what);
+        new = diagnostic_add(d, E0001, token->span, "unexpected %s", unexpected);
     if (at == 0)
         return;
     const struct token *before = token - 1;
@@ -340,7 +341,7 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
     else if (two_words)
         diagnostic_help(d, new, "an instance is written 'NAME : TYPE;', here '%s : %s'",
                         token->text, before->text);
-    else if (token->kind == ':' && only && strcmp(only, "'='") == 0)
+    else if (token->kind == ':' && expected->only && strcmp(expected->only, "'='") == 0)
         diagnostic_help(d, new, "a setting is written 'NAME = VALUE;'");
     else if (token->kind == '=' && before->kind == '=')
         diagnostic_help(d, new, "equality is written '=='");

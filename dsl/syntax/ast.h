@@ -109,7 +109,7 @@ enum ast_kind {
     AST_IF,        /* value, body, otherwise_body */
     AST_FOR,       /* name, low, high, half_open, body */
     AST_COHERENCE, /* body: AST_FACT */
-    AST_FACT,      /* name: its verb, left, right, at_what, said, value: the condition */
+    AST_FACT,      /* name: its verb, left, right, at_what, operands, value: the condition */
 };
 
 struct ast_item;
@@ -134,7 +134,7 @@ struct ast_item {
     struct ast_expr *whole;
     struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
-    struct ast_exprs *at_what, *said;
+    struct ast_exprs *at_what, *operands;
     struct ast_expr *by, *otherwise, *each, *interleave, *hashed, *at;
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
@@ -170,7 +170,7 @@ struct ast_connect_options {
 };
 
 struct ast_fact_options {
-    struct ast_exprs *right, *at_what, *said;
+    struct ast_exprs *right, *at_what, *operands;
     struct ast_expr *condition;
 };
 
@@ -250,10 +250,15 @@ struct ast_item *ast_insert(struct parser *p, struct ast_name name, struct ast_n
  * to; NULL: there is none, or it is something else. */
 const char *ast_keyword_meant(const struct parser *p, uint32_t at);
 
-/* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the
- * grammar, `only` the one thing expected or NULL. */
-void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
-                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at);
+/* What the grammar takes in place of a token; `symbol` and `only` are names of its symbols. */
+struct ast_expectation {
+    const char *symbol; /* of the token itself */
+    const char *only;   /* the one thing expected; NULL: there are several */
+    bool semicolon, value;
+};
+
+/* The message of a syntax error at token number `at`. */
+void ast_report_syntax(struct parser *p, uint32_t at, const struct ast_expectation *expected);
 /* NAME or NAME[size] of a declaration that the grammar read as a path; says what is wrong with
  * anything else. */
 bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name,

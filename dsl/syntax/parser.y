@@ -628,9 +628,9 @@ fact_options: %empty        { $$ = (struct ast_fact_options){ .right = NULL }; }
                               $$ = $1;
                               $$.at_what = $3; }
             | fact_options ':' paths
-                            { once(p, $1.said != NULL, @2, ":");
+                            { once(p, $1.operands != NULL, @2, ":");
                               $$ = $1;
-                              $$.said = $3; }
+                              $$.operands = $3; }
             | fact_options IF expr
                             { once(p, $1.condition != NULL, @2, "if");
                               $$ = $1;
@@ -797,9 +797,13 @@ static void report_error(const yypcontext_t *context, struct parser *p)
         diagnostic_add(p->diagnostics, E0001, (struct span){ end, end }, "expected ';'");
         return;
     }
-    ast_report_syntax(p, token, yysymbol_name(found), wants_semicolon,
-                      is_expected(expected, count, YYSYMBOL_NUMBER), only_expected(expected, count),
-                      at);
+    struct ast_expectation expectation = {
+        .symbol = yysymbol_name(found),
+        .only = only_expected(expected, count),
+        .semicolon = wants_semicolon,
+        .value = is_expected(expected, count, YYSYMBOL_NUMBER),
+    };
+    ast_report_syntax(p, at, &expectation);
     parser_skip(p, at);
 }
 

@@ -1,6 +1,6 @@
 /* The arena: one no-reserve reservation that holds all state. Its front, on huge pages where the
  * system has them, holds what is touched all the time: what the runtime keeps of components, and
- * their arrays. Large ones stand behind it on small pages, as most are never filled (page tables,
+ * their arrays. Large ones are after it on small pages, as most are never filled (page tables,
  * tables for the worst case). Both are handed out front to back.
  *
  * With several ranks each has a slice of its own, with a front and a rear, so that no page holds
@@ -26,7 +26,7 @@
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-/* Where Linux on x86-64 places nothing by itself, behind the guard. A wish: nothing depends on it.
+/* Where Linux on x86-64 places nothing by itself, after the guard. A wish: nothing depends on it.
  */
 #define WISH ((void *)(UINT64_C(0x180000000000) - GUARD_BYTES))
 

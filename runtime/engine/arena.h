@@ -38,7 +38,7 @@ void arena_close(void);
 
 #define ARENA_ALIGNMENT 64
 
-/* With several ranks, behind arena_open(): cuts the arena into a slice for each of `owners`, and
+/* With several ranks, after arena_open(): cuts the arena into a slice for each of `owners`, and
  * one for all of them. What is handed out from now on is of the slice selected last, at first that
  * of all. Pages of other slices than `own` and the common one stay untouched at this rank. */
 #define ARENA_COMMON UINT32_MAX
@@ -61,7 +61,7 @@ void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
 #define ARENA_PAGE ((size_t)4096)
-/* For those that know what they touch: in front, however large, and behind, however small. All
+/* For those that know what they touch: in front, however large, and after, however small. All
  * others call arena_allocate() (engine.h), which decides by the size. */
 uint32_t arena_allocate_front(size_t bytes);
 uint32_t arena_allocate_rear(size_t bytes);

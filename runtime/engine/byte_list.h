@@ -1,4 +1,4 @@
-/* Bytes that are put behind each other until they are written or sent, on the host's heap. Starts
+/* Bytes that are put one after another until they are written or sent, on the host's heap. Starts
  * as zeroes; `used = 0` empties it. */
 #ifndef HEDDLE_RUNTIME_BYTE_LIST_H
 #define HEDDLE_RUNTIME_BYTE_LIST_H

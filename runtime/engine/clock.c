@@ -1,4 +1,4 @@
-/* Clock edges: edge n of f Hz stands at floor(n * 10^12 / f) ps.
+/* Clock edges: edge n of f Hz is at floor(n * 10^12 / f) ps.
  *
  * A domain keeps quotient and remainder of that division for its current edge, so that going one
  * edge on is an addition and still exact. Questions about other edges divide 128-bit numbers. */

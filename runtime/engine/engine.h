@@ -1,6 +1,6 @@
 /* The event engine: clock edges, which components are awake, and when the others wake.
  *
- * Time is an integer number of picoseconds. Edge n of a clock of f Hz stands at floor(n * 10^12 /
+ * Time is an integer number of picoseconds. Edge n of a clock of f Hz is at floor(n * 10^12 /
  * f) ps, exactly. A component is ticked at every edge of its clock while it is awake. A tick that
  * made no progress puts it to sleep until the earliest of: a message becoming visible, credit
  * returning on a port it was refused, the cycle it asked for in that same tick (component_wake_at).
@@ -42,7 +42,7 @@ struct platform_table;
 
 /* First member of the generated `struct NAME_io`, and so of every instance. */
 struct component {
-    /* Position in the bitmaps. Instances stand at multiples of a cache line. */
+    /* Position in the bitmaps. Instances are at multiples of a cache line. */
     _Alignas(64) uint32_t id;
     uint32_t leaf;   /* index in platform_table.instances */
     uint32_t params; /* first word in engine_base.params */
@@ -80,7 +80,7 @@ struct engine_domain {
 enum engine_order { ENGINE_ASCENDING, ENGINE_DESCENDING, ENGINE_RANDOM };
 
 /* Where the state lies: made anew at start-up, never state itself. Compiled units see it as
- * constant, so that the compiler need not read it again behind every store. */
+ * constant, so that the compiler need not read it again after every store. */
 struct engine_bases {
     char *arena;
     uint64_t *active;
@@ -163,12 +163,12 @@ static inline void engine_wake_next(uint32_t id)
     engine_base.next[id >> 6] |= (uint64_t)1 << (id & 63);
 }
 
-/* What stands at the same place of every arena: at the beginning. */
+/* What is at the same place of every arena: at the beginning. */
 struct engine_front {
     /* Cycles, modulo ENGINE_NEAR, in which a component is woken: 1. */
     uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
 };
-#define ENGINE_FRONT (64 / ARENA_UNIT) /* arena offset; the rings stand behind it: */
+#define ENGINE_FRONT (64 / ARENA_UNIT) /* arena offset; the rings are after it: */
 #define ENGINE_RINGS (uint32_t)(ENGINE_FRONT + sizeof(struct engine_front) / ARENA_UNIT)
 
 static inline uint8_t *engine_near_used(uint32_t domain)
@@ -239,95 +239,6 @@ static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t 
 
 /* From outside of ticks (host calls): make the component tick at the next edge of its clock. */
 void engine_wake_from_host(uint32_t id);
-
-enum engine_result {
-    ENGINE_STOPPED,  /* engine_stop() was called */
-    ENGINE_IDLE,     /* nothing awake, no wake-up left, nothing outstanding */
-    ENGINE_DEADLOCK, /* idle with work outstanding: a report was printed */
-    ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
-                        printed */
-    ENGINE_LIMIT,    /* --max-cycles or --max-instructions reached */
-    ENGINE_PAUSED,   /* the time for a checkpoint has come: checkpoint.h */
-    ENGINE_FAILED,   /* a component gave up: engine_fail() */
-    ENGINE_INTERRUPTED /* engine_interrupt() was called */
-};
-
-/* Run until engine_stop(), an end, or a limit. Never re-entered. Whatever ends it, everything else
- * goes on until the end of the window (run.c), so that all threads stop at the same time. */
-enum engine_result engine_run(void);
-void engine_stop(void); /* from a tick */
-/* Cycles without progress that are a hang (--stall-limit). */
-uint64_t engine_stall_limit(void);
-/* From a tick of the component that stops the engine: has it done so in this run? */
-bool engine_is_stopping(void);
-
-/* From any thread, also from a signal handler: the run ends with ENGINE_INTERRUPTED within some
- * thousand cycles, and so does every later one. Whatever takes long within one tick looks at
- * engine_is_interrupted() and gives up, by engine_stop(). */
-void engine_interrupt(void);
-bool engine_is_interrupted(void);
-/* Did the last run end before its work was done, by a limit, a failure or an interruption? In a
- * word for statistics; NULL: no. */
-const char *engine_cut_by(void);
-/* From the thread that runs the engine, when that will not go on and nothing else is to run (a
- * signal handler of the program ends it): as engine_run() leaves it, without the end of the window.
- * Between runs: the program is not at its end, but there will be no other run. */
-void engine_abandon(void);
-
-/* From a tick of `c`: calls `work` when the window is over and no component is being ticked, then
- * ticks `c` again. For writing to a store that others read. Calls are made in the order of
- * instances; one is kept for each component. */
-void engine_at_window_end(struct component *c, void (*work)(struct component *c));
-
-/* When `c` is initialised: may it put off work that shows only in the statistics? Then `settle` is
- * called before they are read, between two windows and while no component is being ticked: it does
- * what the edges of its clock before `cycle` would have done. It may be asked for the same or fewer
- * edges again, and must change nothing then. false: everything has to be done in its own tick (with
- * several ranks, which tell each other whose statistics change in a window, and in runs that write
- * or read a state). Once for each component.
- *
- * A run in which nothing else is left to do goes on as long as it would have: `last`, or NULL, is
- * called when all that was put off has been done up to now; it names the edge at which the next of
- * it would have been done, or 0: there is none. */
-bool engine_may_defer(struct component *c, void (*settle)(struct component *c, uint64_t cycle),
-                      uint64_t (*last)(const struct component *c));
-
-/* Between windows: has all work done that was put off, up to the edges before `time_ps`; or, for
- * the end of the window that has just been run, before that. */
-void engine_flush(uint64_t time_ps);
-void engine_flush_window(void);
-
-/* Called by a component's init if the component cannot work in this platform or with these
- * settings: prints "heddle: PATH: ..." and exits with status 1, as die() (bug.h). */
-_Noreturn void engine_die(const struct component *c, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* A component found that the simulated program did something wrong (bad address, unimplemented
- * instruction): message is kept, and the run ends with ENGINE_FAILED behind the next window, for
- * which the component ticks no more. The first failure in (time, instance) wins. */
-void engine_fail(const struct component *c, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* An access to this address, which the program may not access, ended the run. */
-void engine_fail_at(const struct component *c, uint64_t address, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* A mistake of a program beside which others run is kept, and the run goes on. `owner` is the
- * program, whose first mistake in (time, instance) counts; `tag` is the component's. */
-struct engine_fault {
-    uint64_t time_ps, address;
-    uint32_t leaf, owner, tag;
-    bool by_access; /* to the address */
-    char text[512];
-};
-void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
-                       const uint64_t *address, const char *text);
-/* Between windows: the fault of an owner, told once. */
-bool engine_take_fault(uint32_t owner, struct engine_fault *fault);
-/* The owner has ended; its number may be used again. */
-void engine_forget_fault(uint32_t owner);
-const char *engine_failure(void); /* NULL: none */
-/* False: it was not by an access. */
-bool engine_failure_address(uint64_t *address, uint32_t *leaf);
-void engine_clear_failure(void);
 
 /* Progress marks for stall detection and the progress line: instructions retired since start. */
 static inline void engine_count_instructions(const struct component *c, uint64_t n)

@@ -33,7 +33,7 @@ struct extension {
     /* Before the platform is built; the library reads its options (options.h). false: they are
      * wrong, as said on standard error. */
     bool (*start)(void);
-    /* The instances stand, but none is initialised: tables of an earlier platform are forgotten. */
+    /* The instances exist, but none is initialised: tables of an earlier platform are forgotten. */
     void (*build)(const struct platform_table *table);
     /* Statistics begin. */
     void (*open_stats)(void);
@@ -50,7 +50,7 @@ struct extension {
     void (*progress)(struct run_counts *counts);
     /* At the end of a run, the statistics not written yet: what has not ended is cut off here. */
     void (*cut)(void);
-    /* At the end of a run. What is wrong was said on standard error. */
+    /* At the end of a run. Prints what is wrong. */
     enum extension_end (*finish)(void);
 };
 

@@ -180,11 +180,12 @@ uint64_t option_number(const char *key)
 unsigned option_word(const char *key, const char *const *words, unsigned count)
 {
     struct pair *pair = find_key(key);
-    for (unsigned i = 0; pair && i < count; i++)
+    if (!pair)
+        return 0;
+    for (unsigned i = 0; i < count; i++)
         if (strcmp(pair->value, words[i]) == 0)
             return i;
-    if (pair)
-        pair->wrong = true;
+    pair->wrong = true;
     return 0;
 }
 
@@ -244,7 +245,7 @@ static bool has_item(const char *text, const char *item, size_t length)
     return false;
 }
 
-/* Appends the item as "--KEY VALUE"; the values of a list stand behind each other. */
+/* Appends the item as "--KEY VALUE"; the values of a list are one after another. */
 static void put_typed(char *text, size_t size, const char *item, size_t length)
 {
     size_t begin = strlen(text), key = strcspn(item, "=>:");

@@ -7,7 +7,7 @@
  * of codegen/command/options/options.def say which options are handed over.
  *
  * The text is "KEY=VALUE", separated by ';'. '%', ';' and control characters in values are written
- * %XX. In place of '=' stands
+ * %XX. In place of '=' there is
  *   '>' when the value names a file that the run writes: ranks differ in it, and processes after
  *       the first one of a run write files of their own;
  *   ':' when the pair concerns this process alone: nothing need ask for it.
@@ -53,8 +53,8 @@ unsigned option_word(const char *key, const char *const *words, unsigned count);
  * %XX? For constructors of libraries: it takes no memory, and needs no options_open(). */
 bool option_early(const char *key, const char *value);
 
-/* The platform has started: every key was asked for and has a value of the right kind. false: said
- * on standard error. */
+/* The platform has started. Returns true when every key was asked for and has a value of the right
+ * kind; otherwise prints which does not, and returns false. */
 bool options_end(void);
 
 /* Does the run write a file? */

@@ -19,7 +19,7 @@ struct platform_domain {
 };
 
 /* `count` instances of one unit in one clock domain, instances[first ..]; component ids are given
- * at start-up, in this order, each group at a multiple of 64. Groups of one domain stand together.
+ * at start-up, in this order, each group at a multiple of 64. Groups of one domain are together.
  */
 struct platform_group {
     uint32_t unit;  /* index in units */
@@ -47,7 +47,7 @@ struct platform_instance {
 };
 
 /* clang-format off */
-/* Bindings of an instance are copied behind `struct component` in this order:
+/* Bindings of an instance are copied after `struct component` in this order:
  *
  *     of each               scalar                        array
  *     port declaration      {request ring, reply ring}    {count, first pair in port_rings}
@@ -56,7 +56,7 @@ struct platform_instance {
  *
  * A part has the bindings of its part places only. RING_NONE or UINT32_MAX stands for what is not
  * there. The runtime replaces part and store numbers by arena offsets, also those in part_refs
- * (engine_base.part_refs). In `parts`, owners stand before their parts. `binding_kinds` runs
+ * (engine_base.part_refs). In `parts`, owners are before their parts. `binding_kinds` runs
  * parallel to `bindings` and says what each is. */
 /* clang-format on */
 enum platform_binding {

@@ -15,6 +15,7 @@
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,13 +28,14 @@
 #include "rank_channel.h"
 #include "rank_transport.h"
 #include "rank_trial.h"
+#include "run_control.h"
 
 #define PIECE     ((size_t)1 << 30)
 #define LOOKS     500u /* of 10 to 50 ns: about what it costs to sleep and to be woken */
 /* Naps: a quarter of the time that was waited, but no shorter and no longer. */
 #define NAP_NS    20000u
 #define SLEEP_NS  20000000u
-/* Launchers kill one or two seconds behind their first signal. */
+/* Launchers kill one or two seconds after their first signal. */
 #define ANSWER_NS ((uint64_t)400000000)
 
 struct buffer {
@@ -50,8 +52,8 @@ struct head {
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
 static struct buffer out[RANK_MOST], in[RANK_MOST];
-static uint32_t looks; /* before a rank sleeps */
-static jmp_buf *escape;
+static uint32_t looks;  /* before a rank sleeps */
+static jmp_buf *escape; /* NULL: no rank_try() */
 static bool lost;
 static uint64_t alarmed_ns; /* when an interruption was first seen while waiting; 0: not yet */
 static uint64_t exchanges, sent_bytes, waited_ns, waited_cpu_ns;
@@ -140,14 +142,14 @@ static void rest(uint64_t since_ns, uint32_t vain)
         nanosleep(&nap, NULL);
 }
 
-void rank_set_escape(jmp_buf *chosen)
+bool rank_try(void (*work)(void))
 {
-    escape = chosen;
-}
-
-bool rank_is_lost(void)
-{
-    return lost;
+    jmp_buf here;
+    escape = &here;
+    if (!lost && setjmp(here) == 0)
+        work();
+    escape = NULL;
+    return !lost;
 }
 
 /* One piece of the message of a rank; true: that was the last. */
@@ -388,13 +390,9 @@ bool rank_open(void)
 
 void rank_close(void)
 {
-    jmp_buf gone;
-    rank_set_escape(&gone);
-    if (transport && !lost && setjmp(gone) == 0) {
-        rank_exchange(); /* when all are here, the library has none to wait for */
+    /* When all are here, the library has none to wait for. */
+    if (transport && rank_try(rank_exchange))
         transport->close();
-    }
-    rank_set_escape(NULL);
     transport = NULL;
     ranks.count = 1;
 }

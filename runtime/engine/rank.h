@@ -11,7 +11,6 @@
 #ifndef HEDDLE_RUNTIME_RANK_H
 #define HEDDLE_RUNTIME_RANK_H
 
-#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,18 +52,18 @@ static inline bool rank_has(uint32_t shard)
     return ranks.of_shard[shard] == ranks.number;
 }
 
-/* By the environment. false: the reason was said. */
+/* Opens what the environment names. Prints why and returns false when that fails. */
 bool rank_open(void);
 /* All ranks call it, when nothing is left to be told. */
 void rank_close(void);
 /* Ends the program when there are several ranks: `what` cannot be done by them yet. */
 void rank_refuse(const char *what);
 
-/* Where rank 0 goes on, with longjmp(), when the run is interrupted and another rank does not
- * answer for long: a launcher ends all ranks when one dies, a moment after it has told them. Then
- * there are no exchanges any more. NULL: nowhere, it waits. */
-void rank_set_escape(jmp_buf *escape);
-bool rank_is_lost(void);
+/* Calls `work`, which exchanges. False: it did not come to its end, or was not begun, since the run
+ * was interrupted and another rank has not answered rank 0 for long: a launcher ends all ranks when
+ * one dies, a moment after it has told them. Then there are no exchanges any more. `work` is left
+ * at an exchange, where it may hold no lock and no memory of its own. */
+bool rank_try(void (*work)(void));
 
 /* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
  * valid until the next call. */

@@ -1,4 +1,5 @@
-/* See rank_trial.h. Called by rank.c. */
+/* Delays and ends ranks at their exchanges, as tests wish by the environment; rank_trial.h has the
+ * variables. */
 #include "rank_trial.h"
 
 #include <signal.h>

@@ -16,7 +16,7 @@ enum shard_watch {
 };
 
 /* Belongs to the thread that runs the shard. The leader reads it between windows, so the fields
- * that the leader always reads stand in one cache line. */
+ * that the leader always reads are in one cache line. */
 struct shard {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
     uint64_t now_ps;                /* of the last edge that was run */
@@ -99,7 +99,7 @@ void shard_freeze(const struct component *c);
 /* ---- defined in scheduler/run.c ---- */
 
 /* From a tick that has left something to be done at the end of the window, or in another
- * shard behind that. */
+ * shard after that. */
 void window_ask_end(void);
 
 #endif

@@ -2,7 +2,7 @@
  * reads. A component that writes a store says which bytes have changed, and the next exchange takes
  * them to the other ranks (rank.h). With one rank nothing is noted.
  *
- * Writers call store_offer() once, at start-up, and store_wrote() behind every change later on. A
+ * Writers call store_offer() once, at start-up, and store_wrote() after every change later on. A
  * store that was not offered cannot be read at another rank. */
 #ifndef HEDDLE_RUNTIME_STORE_LOG_H
 #define HEDDLE_RUNTIME_STORE_LOG_H
@@ -25,7 +25,8 @@ static inline void store_wrote(const void *start, size_t bytes)
 
 /* ---- for the runtime ---- */
 
-/* When the platform stands: changes are noted from now on. Before it is built: nothing was offered.
+/* When the platform is built: changes are noted from now on. Before it is built: nothing was
+ * offered.
  */
 void store_log_begin(void);
 void store_log_forget(void);

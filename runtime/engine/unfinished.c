@@ -1,4 +1,4 @@
-/* See unfinished.h. Paths stand in a static table, which a handler of signals may read: a slot is
+/* See unfinished.h. Paths are in a static table, which a handler of signals may read: a slot is
  * in use before its file exists, until it is gone. */
 #include "unfinished.h"
 

@@ -141,7 +141,7 @@ uint64_t wheel_next(const struct wheel *w)
     if (bits) {
         bucket = word * 64 + (uint32_t)__builtin_ctzll(bits);
     } else {
-        /* The next occupied word behind this one, around the end; at last this word's lower part.
+        /* The next occupied word after this one, around the end; at last this word's lower part.
          */
         uint32_t shift = (word + 1) % WHEEL_WORDS;
         uint64_t rotated = shift ? w->summary >> shift | w->summary << (64 - shift) : w->summary;

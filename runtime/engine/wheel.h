@@ -50,7 +50,7 @@ static inline bool wheel_has_some(const struct wheel *w)
 /* Earliest cycle of all nodes, WHEEL_NEVER without any. */
 uint64_t wheel_next(const struct wheel *w);
 
-/* now = `cycle`, which is not behind wheel_next(); the components due then get their bits set in
+/* now = `cycle`, not later than wheel_next(); the components due then get their bits set in
  * `bitmap`. */
 void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap);
 

@@ -4,7 +4,7 @@
  * while it is written. The only synchronisation is that a window ends before the next one begins.
  *
  * An arrival says that a ring has a message for its receiver, which is to be woken; the message
- * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
+ * is in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
  * need no arrival: a sender that was refused is kept in a list of its own shard, and when a window
  * begins its slot is looked at again. A slot freed in the window before, or being freed in this
  * window by another thread, may be used in a later window only. Called by ring.c and run.c.
@@ -129,9 +129,10 @@ bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t s
     bool waits_for_room = shards[shard].waits;
     if (any || waits_for_room)
         shard_move_clocks(shard, start_ps);
-    for (uint32_t other = 0; any && other < engine.shard_count; other++)
-        if (shards[other].written[plan->writing ^ 1] >> shard & 1)
-            deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
+    if (any)
+        for (uint32_t other = 0; other < engine.shard_count; other++)
+            if (shards[other].written[plan->writing ^ 1] >> shard & 1)
+                deliver_outbox(outbox_of(plan->writing ^ 1, other, shard));
     empty_outboxes(shard, plan->writing);
     if (waits_for_room)
         look_again(shard);

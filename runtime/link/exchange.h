@@ -30,7 +30,7 @@ bool exchange_is_due(uint32_t shard, const struct window_plan *plan);
 bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
 /* Takes in the arrivals that other shards sent to `shard` in the window before that of `plan`,
  * forgets the older ones of `shard` itself, and wakes senders for which there is room now. The
- * shard's clocks stand at their last edges before `start_ps`. By the thread that runs the shard,
+ * shard's clocks are at their last edges before `start_ps`. By the thread that runs the shard,
  * before its edges. true: the shard must plan anew. */
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps);
 /* Delivers everything to all shards, none of it due before `start_ps`. By the leader, between

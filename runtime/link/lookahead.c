@@ -29,7 +29,9 @@ static uint64_t least_latency(const struct platform_table *table, const struct p
  * is. */
 static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
 {
-    for (uint32_t i = 0; r->link && table->links[r->link - 1].shared && i < table->ring_count; i++)
+    if (!r->link || !table->links[r->link - 1].shared)
+        return false;
+    for (uint32_t i = 0; i < table->ring_count; i++)
         if (table->rings[i].link == r->link
             && table->instances[table->rings[i].sender].partition
                    != table->instances[r->sender].partition)
@@ -60,14 +62,16 @@ static uint64_t least_of(const struct platform_table *table,
                                            const struct platform_ring *r))
 {
     uint64_t window = lookahead_ps(table), least = UINT64_MAX;
-    for (uint32_t i = 0; window && i < table->ring_count; i++) {
+    if (!window)
+        return 0;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *r = &table->rings[i];
         if (!is_chosen(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
         least = min(latency, least);
     }
-    return !window || least == UINT64_MAX ? window : least / window * window;
+    return least == UINT64_MAX ? window : least / window * window;
 }
 
 /* Is exactly one of its ends in the main partition? */

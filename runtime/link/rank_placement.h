@@ -12,8 +12,8 @@
 
 /* What the environment says; "" when it says nothing. */
 const char *placement_text(void);
-/* Fills rank_of[partition]. Partition 0, which has the host's side, is at rank 0. false: the list
- * is not one of this platform, as was said. */
+/* Fills rank_of[partition]. Partition 0, which has the host's side, is at rank 0. Prints why and
+ * returns false when the list is not one of this platform. */
 bool placement_of_partitions(const struct platform_table *table, uint32_t ranks, uint8_t *rank_of);
 
 #endif

@@ -13,7 +13,7 @@
 
 struct platform_table;
 
-/* false: the platform has something that cannot be cut; the reason was said, at rank 0. */
+/* Has rank 0 print why, and returns false, when the platform has something that cannot be cut. */
 bool rank_rings_open(const struct platform_table *table);
 /* When the first of something sent arrives: at each rank, and in the main partition. */
 struct rank_rings_arrivals {
@@ -28,7 +28,7 @@ void rank_rings_collect(void);
 bool rank_rings_leaves(void);
 /* Sends the other ranks what rank_rings_collect() has taken, and which slots were freed. */
 void rank_rings_send(struct rank_rings_arrivals *arrivals);
-/* Takes in what `from` has sent. The clocks of all shards stand before the end of the window. */
+/* Takes in what `from` has sent. The clocks of all shards are before the end of the window. */
 void rank_rings_take(uint32_t from);
 
 #endif

@@ -9,7 +9,7 @@
  *
  * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is
  * chosen by the requester and returned with the reply. Payload, where the protocol declares data,
- * lies behind it.
+ * lies after it.
  *
  * All functions are called from inside a tick of the sender or receiver. `limit` is that of the
  * caller's present cycle: component.limit, or ring_limit().
@@ -80,7 +80,7 @@ enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
  * ring_refused(). So it refuses when a whole one would. */
 enum ring_simple { RING_NOT_SIMPLE, RING_WHOLE, RING_NARROW };
 
-/* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
+/* 64 bytes: one cache line. A slot is a header and the payload right after it. Slots are named by
  * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication.
  */
 struct ring {
@@ -89,8 +89,8 @@ struct ring {
     uint64_t messages; /* sent */
     uint32_t head;     /* receiver: slot of the oldest message */
     uint32_t tail;     /* sender: slot of the next message */
-    uint32_t first;    /* slots stand at first, first + step, ... */
-    uint32_t end;      /* ... up to end, exclusive; a narrow ring has more behind it */
+    uint32_t first;    /* slots are at first, first + step, ... */
+    uint32_t end;      /* ... up to end, exclusive; a narrow ring has more after it */
     uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
     uint32_t mark;     /* the receiver's, for arrivals: engine_mark_of() */
     uint32_t pending;  /* arena offset of the word of the receiver's pending bits */
@@ -105,7 +105,7 @@ struct ring {
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
 
-#define RING_HEADER (sizeof(struct message) / ARENA_UNIT) /* payload behind the slot's offset */
+#define RING_HEADER (sizeof(struct message) / ARENA_UNIT) /* payload after the slot's offset */
 
 static inline struct ring *ring_at(uint32_t number)
 {
@@ -218,7 +218,7 @@ static inline bool ring_is_still_full(const struct ring *r)
     return r->sender_waits == RING_WAITS;
 }
 
-/* Room for one more behind the next message, which ring_has_room() has promised? When not, the
+/* Room for one more after the next message, which ring_has_room() has promised? When not, the
  * sender is woken as soon as there is. */
 bool ring_has_second(struct ring *r, uint64_t limit);
 
@@ -337,7 +337,7 @@ static inline const struct message *ring_peek(uint32_t place, uint64_t limit)
     return ring_oldest(ring_placed(place), limit);
 }
 
-/* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
+/* The message after the oldest one, visible or not yet, or NULL: only for fetching what it will
  * need into the host's caches, never for deciding anything. Of another shard, whose thread may be
  * writing it: NULL. */
 static inline const struct message *ring_ahead(uint32_t place)

@@ -1,7 +1,7 @@
 /* Tells the rank at the other end of a ring what the components at this end add to the ring
  * (ring_add_delay(), ring_add_pipeline()), since these are not initialised there.
  *
- * Life cycle: ring_ends_open() before components are initialised, ring_ends_agree() behind that,
+ * Life cycle: ring_ends_open() before components are initialised, ring_ends_agree() after that,
  * by all ranks. Alone neither is needed. */
 #ifndef HEDDLE_RUNTIME_RING_ENDS_H
 #define HEDDLE_RUNTIME_RING_ENDS_H

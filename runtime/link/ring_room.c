@@ -1,4 +1,4 @@
-/* The slots of rings: where they stand, and how many a ring uses.
+/* The slots of rings: where they are, and how many a ring uses.
  *
  * A narrow ring uses fewer slots than its depth, so that they stay in the host's caches, and gets
  * twice as many when its sender finds none free; it refuses when a whole one would. */

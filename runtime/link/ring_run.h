@@ -1,7 +1,7 @@
 /* Rings as the runtime handles them: opening, what crosses shards, and their use.
  * What a component does with a ring is in ring.h and port.h.
  *
- * Life cycle: ring_reserve() first of all that is allocated; ring_open() when the instances stand.
+ * Life cycle: ring_reserve() first of all that is allocated; ring_open() when the instances exist.
  * Ownership: the half of a ring at the sender's side belongs to the sender's shard, the half at the
  * receiver's to the receiver's; ring.c says what may be touched from where. */
 #ifndef HEDDLE_RUNTIME_RING_RUN_H
@@ -15,7 +15,7 @@ struct message;
 struct platform_table;
 struct ring;
 
-/* Called before anything else is allocated: the rings stand at the same place of every arena. */
+/* Called before anything else is allocated: the rings are at the same place of every arena. */
 void ring_reserve(void);
 void ring_open(const struct platform_table *table);
 /* Called when the components are initialised: takes over the delays that components of other ranks
@@ -43,7 +43,7 @@ struct ring_link_use {
     uint64_t busy_ps;
 };
 /* Use of one half of a link: 0 forward (requests), 1 backward. Of what has been sent, the time
- * behind `until_ps` is not busy yet. */
+ * after `until_ps` is not busy yet. */
 const struct ring_link_use *ring_link_use(uint32_t link, unsigned half, uint64_t until_ps);
 
 /* Messages sent so far over all rings. */

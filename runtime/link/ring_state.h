@@ -10,7 +10,7 @@
 #include "runtime/engine/platform_table.h"
 
 /* The rest of a ring's description, which fast paths do not need: where it leads and where its
- * slots stand. */
+ * slots are. */
 struct ring_route {
     uint32_t latency; /* cycles of the server; wires only */
     uint32_t sender;  /* component id */
@@ -23,8 +23,8 @@ struct ring_route {
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */
-    uint32_t room;    /* slots for which there is room where they stand now */
-    uint32_t wide;    /* where there is room for all; 0: they begin where it stands */
+    uint32_t room;    /* slots for which there is room where they are now */
+    uint32_t wide;    /* where there is room for all; 0: they begin where it is */
 };
 
 struct ring_link_half {
@@ -59,7 +59,7 @@ static inline bool ring_is_narrow(const struct ring *r)
     return r->end != r->first + ring_route(r)->depth * r->step;
 }
 
-/* `cycle` of `domain`, or its first edge behind `now_ps` if that is later. */
+/* `cycle` of `domain`, or its first edge after `now_ps` if that is later. */
 static inline uint64_t ring_later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
 {
     uint64_t least = engine_cycle_at(domain, now_ps + 1);

@@ -3,10 +3,10 @@
  *
  * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a shard of
  * its own. The others are shared out to as many shards as there are threads, one after the other,
- * so that neighbours, which are given work first, stand in different shards.
+ * so that neighbours, which are given work first, are in different shards.
  *
  * The tables keep their numbers: the sender's half of a split ring has the ring's number, so all
- * statistics, traces and reports count there; the receiver's half has one behind the last, and the
+ * statistics, traces and reports count there; the receiver's half has one after the last, and the
  * receiver's bindings are changed to that. Halves are control blocks; the slots are the same.
  * Called by platform.c. */
 #include <stdio.h>

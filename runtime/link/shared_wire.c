@@ -1,4 +1,4 @@
-/* See shared_wire.h. Channels of one half stand side by side, in order of ring numbers; each has a
+/* See shared_wire.h. Channels of one half are side by side, in order of ring numbers; each has a
  * circle of what waits, as long as its ring. A channel's circle belongs to the shard of its sender
  * while shards run, and everything else to the thread that settles.
  *

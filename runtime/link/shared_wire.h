@@ -8,7 +8,7 @@
  *
  * The medium decides at the earliest time at which it is free and something waits; whatever was
  * sent at that time or before takes part. That depends on times alone, so neither the order of
- * ticks nor the shards in which the senders stand can change it. A shard decides when its own time
+ * ticks nor the shards in which the senders are can change it. A shard decides when its own time
  * has come there (shard.h, wire_ps: a step without an edge if need be). With senders in several
  * shards the leader decides at the end of the window, for all times inside of it: what is granted
  * then arrives a latency later, which is no shorter than the window (shard_cut.c).

@@ -92,7 +92,7 @@ void json_print(struct json *j, const char *format, ...)
 
 /* ---- most of a file is keys and whole numbers, so these call nothing ---- */
 
-/* What follows a backslash: 0 for what stands as it is, 'u' for a number. */
+/* What follows a backslash: 0 for what is as it is, 'u' for a number. */
 static const char escapes[256] = {[0x00 ... 0x1f] = 'u', ['"'] = '"', ['\\'] = '\\'};
 
 static inline char *escape(char *to, unsigned char c)
@@ -164,7 +164,7 @@ static inline void begin_member(struct json *j, const char *key)
     take_buffer(j, to);
 }
 
-/* The value behind a key. */
+/* The value after a key. */
 static inline void number(struct json *j, uint64_t value, bool negative)
 {
     char text[20], *to = piece(j);

@@ -1,4 +1,4 @@
-/* See path_pattern.h. */
+/* Matches paths of components with patterns that users write; path_pattern.h has their form. */
 #define _GNU_SOURCE /* strdup, strtok_r */
 #include "path_pattern.h"
 

@@ -165,13 +165,15 @@ static struct line *gather(uint32_t *count)
             if (!row->used)
                 continue;
             const struct program *program = program_of(&places[i], row->program);
-            lines[total] = (struct line){program ? program->name : "",
-                                         program ? program->symbol : "",
-                                         program ? program->device : 0,
-                                         (int64_t)(row->address - (program ? program->entry : 0)),
-                                         row->text,
-                                         {0}};
-            memcpy(lines[total++].count, row->count, sizeof row->count);
+            struct line *line = &lines[total++];
+            *line = (struct line){"", "", 0, (int64_t)row->address, row->text, {0}};
+            if (program) {
+                line->program = program->name;
+                line->symbol = program->symbol;
+                line->device = program->device;
+                line->offset -= (int64_t)program->entry;
+            }
+            memcpy(line->count, row->count, sizeof row->count);
         }
     qsort(lines, total, sizeof *lines, by_place);
     for (uint32_t i = 0; i < total; i++) {

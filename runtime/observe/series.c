@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"

@@ -4,7 +4,7 @@
  * A row holds what happened at `from_ps` or later and before `to_ps`. So a sample at T is taken
  * when all that happens before T has happened and nothing else, which the scheduler sees to
  * (run.c), whatever the number of threads: rows are the same bytes. The last row ends 1 ps
- * behind the run's last edge. Its counters are those of the statistics file, so the sum of a column
+ * after the run's last edge. Its counters are those of the statistics file, so the sum of a column
  * is the number there; the first row of a restored run holds all that came before it.
  *
  * Nothing here is simulated state. While no interval was asked for, series_next() is ENGINE_NEVER
@@ -17,7 +17,7 @@
 
 struct platform_table;
 
-/* To be called behind stats_open(). false: said on standard error. */
+/* Called after stats_open(). Prints why and returns false when the series cannot be written. */
 bool series_open(const struct platform_table *table);
 /* The run begins at engine.time_ps, or goes on. */
 void series_begin(void);
@@ -28,7 +28,7 @@ void series_take(void);
 /* Takes all up to `time_ps`. */
 void series_take_until(uint64_t time_ps);
 /* Are samples tracks of the timeline, too? Then ranks, whenever they meet, take all samples before
- * the end of the stretch they have run, as a sample stands before the events of its time. */
+ * the end of the stretch they have run, as a sample is before the events of its time. */
 bool series_has_tracks(void);
 void series_join(void);
 /* At the end of a run, before the timeline is closed: the last row, and the file. false: it could

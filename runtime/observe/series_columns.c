@@ -1,4 +1,5 @@
-/* See series_columns.h. */
+/* Finds the counters that a series has as columns, in the order of the tables, and takes their
+ * values. series_columns.h has the interface. */
 #include "series_columns.h"
 
 #include <stdio.h>

@@ -20,6 +20,7 @@
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
@@ -64,7 +65,7 @@ static void write_set(const char *set)
 {
     char text[1024];
     json_open(&out, "set", '[');
-    for (const char *line = set; line && *line;) {
+    for (const char *line = set ? set : ""; *line;) {
         size_t size = strcspn(line, "\n");
         snprintf(text, sizeof text, "%.*s", (int)size, line);
         json_text(&out, NULL, text);

@@ -1,5 +1,6 @@
-/* The statistics file of a run: opened when the platform stands, so that a wrong path costs no
- * simulation, and written at its end, as a whole or not at all. false: said on standard error. */
+/* The statistics file of a run: opened when the platform is built, so that a wrong path costs no
+ * simulation, and written at its end, as a whole or not at all. Functions that return false have
+ * printed why. */
 #ifndef HEDDLE_RUNTIME_STATS_H
 #define HEDDLE_RUNTIME_STATS_H
 

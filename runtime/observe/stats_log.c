@@ -44,7 +44,7 @@ static uint32_t noted_count;
 static uint32_t window_count;
 static uint32_t window_ends[STATS_LOG_WINDOWS]; /* in `noted` */
 
-/* Sorted by counting: blocks of an id stand together. */
+/* Sorted by counting: blocks of an id are together. */
 static uint64_t find_own_blocks(const struct platform_table *t)
 {
     uint32_t count;

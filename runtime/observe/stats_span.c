@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
@@ -97,7 +98,7 @@ void stats_blocks_find(const struct platform_table *table)
     }
 }
 
-/* The path with [*] for each index behind the first dot; `to` holds twice its length. */
+/* The path with [*] for each index after the first dot; `to` holds twice its length. */
 static void collapse(const char *path, char *to)
 {
     bool below = false;
@@ -123,7 +124,7 @@ static bool same_stats(const struct stat_block *a, const struct stat_block *b)
 }
 
 /* Blocks at one place that have other statistics than the first there (a slot filled differently)
- * stand alone. */
+ * are alone. */
 static void find_place(struct stat_block *b)
 {
     size_t bytes = 2 * strlen(b->path) + 1;
@@ -159,7 +160,7 @@ static void find_places(void)
 
 /* ---- in a state ---- */
 
-/* The head of the saved spans. Behind it stand the offsets of `count` snapshots, whether each is
+/* The head of the saved spans. It is followed by the offsets of `count` snapshots, whether each is
  * taken, and the spool. */
 struct saved_spans {
     uint64_t mode, count, spool_bytes;

@@ -48,7 +48,7 @@ uint32_t stats_span_begin(void);
  * (PLATFORM_SPAN_STATS_NONE). The handle is void. */
 struct stats_text stats_span_end(uint32_t span);
 
-/* Text of the caller's own, as members of a JSON object; `continues`: behind others, so that a
+/* Text of the caller's own, as members of a JSON object; `continues`: after others, so that a
  * comma comes first. */
 struct json *stats_spool_begin(bool continues);
 struct stats_text stats_spool_end(void);

@@ -364,7 +364,7 @@ static int by_time(const void *a, const void *b)
 /* ---- several ranks ---- */
 
 /* An event on its way to rank 0: names of messages by their place in the platform's strings, those
- * of spans as text behind it. */
+ * of spans as text after it. */
 struct sent_event {
     struct event event;
     uint32_t name, layout;
@@ -437,8 +437,9 @@ static void open_collections(void)
     static const struct rank_channel channel = {
         .times = RANK_CHANNEL_BARRIER, .encode = encode, .merge = merge, .is_filling = is_filling};
     rank_channel_register(&channel);
-    for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
-        collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
+    if (engine.shard_count > 1)
+        for (uint32_t i = 0; i < engine.shard_count; i++)
+            collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
     merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
     others = (struct collected){arena_reserve(SHARD_BYTES), 0};
 }

@@ -51,7 +51,7 @@ static inline void timeline_count(const char *path, const char *counter, uint64_
 }
 
 struct platform_table;
-/* Opens the file, if the options name one. false: said on standard error. */
+/* Opens the file, if the options name one. Prints why and returns false when it cannot. */
 bool timeline_open(const struct platform_table *table);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);

@@ -1,4 +1,5 @@
-/* See timeline_internal.h. */
+/* Writes the fields of a message into the timeline, as its layout describes them.
+ * timeline_internal.h has the interface. */
 #include "timeline_internal.h"
 
 #include <inttypes.h>

@@ -314,8 +314,9 @@ struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool sho
 
 void timeline_flows_close(void)
 {
-    for (uint32_t i = 0; lists && i < table->instance_count; i++)
-        free(lists[i].requests);
+    if (lists)
+        for (uint32_t i = 0; i < table->instance_count; i++)
+            free(lists[i].requests);
     free(lists);
     free(shapes);
     free(known.entries);

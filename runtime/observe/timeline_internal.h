@@ -13,7 +13,7 @@
 
 struct platform_table;
 
-/* false: said on standard error what matches nothing. */
+/* Prints the patterns that match nothing, and returns false when there are any. */
 bool timeline_select_open(const struct platform_table *table);
 /* Is there a limit on times or launches? Otherwise spans are shown as they begin and end. */
 bool timeline_select_limits_time(void);
@@ -65,7 +65,7 @@ void timeline_spans_close(void);
  * traces. The writer of the trace infers flows from all messages: while a component owes an answer
  * to a request, its own requests for the same line, or for the page's translation, belong to that
  * request. If it owes several answers, the oldest request without such a message counts. Addresses
- * before and behind a translation are known to be the same from the answers of TLBs; of pages whose
+ * before and after a translation are known to be the same from the answers of TLBs; of pages whose
  * translation was not asked for, by their last twelve bits.
  *
  * A request of more than a page's part that caches handle (a copy) begins no flow: the lines that

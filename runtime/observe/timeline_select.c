@@ -1,4 +1,5 @@
-/* See timeline_internal.h. */
+/* Decides what of a run the timeline shows: the options name instances, a span of time, or
+ * launches. timeline_internal.h has the interface. */
 #include "timeline_internal.h"
 
 #include <inttypes.h>

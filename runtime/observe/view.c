@@ -1,4 +1,6 @@
-/* See view.h. */
+/* A run that is watched while it goes on; view.h has its terms. The status page is written and its
+ * wishes are read between windows. What components wait for is found out by a forked copy of the
+ * process, so that looking changes no state. */
 #define _GNU_SOURCE /* program_invocation_short_name */
 #include "view.h"
 
@@ -22,6 +24,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/rank_state.h"
@@ -201,8 +204,9 @@ void view_gather(void)
         && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++)
-        rank_channels_merge(RANK_CHANNEL_VIEW, i);
+    if (rank_is_first())
+        for (uint32_t i = 1; i < ranks.count; i++)
+            rank_channels_merge(RANK_CHANNEL_VIEW, i);
     rank_share(&wanted, sizeof wanted);
     if (wanted)
         rank_state_share();
@@ -251,7 +255,7 @@ static bool complain(const char *what)
     return false;
 }
 
-/* Names behind the structure, values behind them. */
+/* Names after the structure, values after them. */
 static bool write_names(void)
 {
     struct status_page *p = view.page;

@@ -15,7 +15,7 @@ struct platform_table;
 extern bool view_open_now __attribute__((visibility("hidden")));  /* there is a status page */
 extern bool view_stops_now __attribute__((visibility("hidden"))); /* look before the next window */
 
-/* To be called behind stats_open(). false: said on standard error. */
+/* Called after stats_open(). Prints why and returns false when there is no page to write to. */
 bool view_open(const struct platform_table *table);
 /* The engine starts, or stops for the host. */
 void view_tell_begin(void);

@@ -1,4 +1,4 @@
-/* See watch.h. A request is about a line when its first field, which is where addresses stand, lies
+/* See watch.h. A request is about a line when its first field, which is where addresses are, lies
  * in it; its reply is recognised by connection and tag. What has no room for an address (fences,
  * cache control) is about no line. Called for each message while engine.tracing has ENGINE_WATCHES.
  */
@@ -18,7 +18,7 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
-/* Wire bytes of a message beside its fields and payload (dsl/message_layout.h). */
+/* Wire bytes of a message in addition to its fields and payload (dsl/message_layout.h). */
 #define FRAME_BYTES 8
 
 struct awaited {

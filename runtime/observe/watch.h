@@ -11,8 +11,9 @@
 
 #define WATCH_LINE 64 /* bytes: an address stands for the line that it lies in */
 
-/* Beside engine_fail(): what happened to the line that holds `address`, virtual or physical, from
- * `since_ps` on explains the failure. The first few addresses and the earliest time count. */
+/* In addition to engine_fail(): what happened to the line that holds `address`, virtual or
+ * physical, from `since_ps` on explains the failure. The first few addresses and the earliest time
+ * count. */
 void watch_suspect(uint64_t address, uint64_t since_ps);
 
 /* ---- for the runtime ---- */

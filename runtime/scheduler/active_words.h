@@ -62,13 +62,9 @@ WORDS_WIDE static inline uint64_t words_merge_wide(uint64_t *restrict active,
                                                    size_t count)
 {
     uint64_t busy = 0;
-    for (size_t w = 0; near && w < count; w += ENGINE_WORDS)
-        busy |= (words_merge_four(active + w, next + w, near + w)
-                 | words_merge_four(active + w + 4, next + w + 4, near + w + 4) << 4)
-                << w;
-    for (size_t w = 0; !near && w < count; w += ENGINE_WORDS)
-        busy |= (words_merge_four(active + w, next + w, NULL)
-                 | words_merge_four(active + w + 4, next + w + 4, NULL) << 4)
+    for (size_t w = 0; w < count; w += ENGINE_WORDS)
+        busy |= (words_merge_four(active + w, next + w, near ? near + w : NULL)
+                 | words_merge_four(active + w + 4, next + w + 4, near ? near + w + 4 : NULL) << 4)
                 << w;
     return busy;
 }

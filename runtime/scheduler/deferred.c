@@ -10,6 +10,7 @@
 #include "window.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
@@ -17,19 +18,18 @@
 #include "runtime/engine/shard.h"
 
 /* A component that puts work off. */
-struct deferring {
+struct deferred_work {
     struct component *c;
     void (*flush)(struct component *c, uint64_t cycle);
-    uint64_t (*last)(const struct component *c); /* or NULL */
 };
 
 /* All are made anew with each platform. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the next three */
-static void (**deferred)(struct component *c);           /* by instance */
-static uint32_t *deferred_leaves;                        /* the instances that have left any */
+static void (**window_work)(struct component *c);        /* by instance */
+static uint32_t *window_leaves;                          /* the instances that have left any */
+static uint32_t window_count;
+static struct deferred_work *deferred;
 static uint32_t deferred_count;
-static struct deferring *deferring;
-static uint32_t deferring_count;
 static bool defers_nothing;
 
 void engine_defer_nothing(bool always)
@@ -37,20 +37,19 @@ void engine_defer_nothing(bool always)
     defers_nothing = always;
 }
 
-bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle),
-                      uint64_t (*last)(const struct component *c))
+bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle))
 {
     if (!rank_is_alone() || defers_nothing)
         return false;
-    deferring[deferring_count++] = (struct deferring){c, flush, last};
+    deferred[deferred_count++] = (struct deferred_work){c, flush};
     return true;
 }
 
 void engine_flush(uint64_t time_ps)
 {
-    for (uint32_t i = 0; i < deferring_count; i++) {
-        struct component *c = deferring[i].c;
-        deferring[i].flush(c, engine_cycle_at(c->domain, time_ps));
+    for (uint32_t i = 0; i < deferred_count; i++) {
+        struct component *c = deferred[i].c;
+        deferred[i].flush(c, engine_cycle_at(c->domain, time_ps));
     }
 }
 
@@ -62,9 +61,9 @@ void engine_flush_window(void)
 void engine_at_window_end(struct component *c, void (*work)(struct component *c))
 {
     pthread_mutex_lock(&lock);
-    if (!deferred[c->leaf])
-        deferred_leaves[deferred_count++] = c->leaf;
-    deferred[c->leaf] = work;
+    if (!window_work[c->leaf])
+        window_leaves[window_count++] = c->leaf;
+    window_work[c->leaf] = work;
     pthread_mutex_unlock(&lock);
     window_ask_end();
 }
@@ -85,44 +84,30 @@ static void engine_wake_between(uint32_t id, uint64_t cycle)
     shard_plan(component_shard(c));
 }
 
-void deferred_do(uint64_t end)
+void window_do_work(uint64_t end)
 {
-    qsort(deferred_leaves, deferred_count, sizeof *deferred_leaves, by_leaf);
-    for (uint32_t i = 0; i < deferred_count; i++) {
-        struct component *c = platform_component(deferred_leaves[i]);
-        deferred[c->leaf](c);
-        deferred[c->leaf] = NULL;
+    qsort(window_leaves, window_count, sizeof *window_leaves, by_leaf);
+    for (uint32_t i = 0; i < window_count; i++) {
+        struct component *c = platform_component(window_leaves[i]);
+        window_work[c->leaf](c);
+        window_work[c->leaf] = NULL;
         uint64_t cycle = engine_cycle_at(c->domain, end);
         engine_wake_between(c->id, cycle);
     }
-    deferred_count = 0;
+    window_count = 0;
 }
 
-bool deferred_wake_last(void)
+bool window_has_work(void)
 {
-    bool found = false;
-    engine_flush(window_last_step(0) + 1);
-    for (uint32_t i = 0; i < deferring_count; i++) {
-        const struct deferring *s = &deferring[i];
-        uint64_t cycle = s->last ? s->last(s->c) : 0;
-        if (cycle)
-            engine_wake_between(s->c->id, cycle);
-        found |= cycle != 0;
-    }
-    return found;
-}
-
-bool deferred_is_left(void)
-{
-    return deferred_count != 0;
+    return window_count != 0;
 }
 
 void deferred_open(void)
 {
     size_t count = engine_base.platform->instance_count + 1;
+    window_count = 0;
+    window_work = arena_derive(count * sizeof *window_work);
+    window_leaves = arena_derive(count * sizeof *window_leaves);
     deferred_count = 0;
     deferred = arena_derive(count * sizeof *deferred);
-    deferred_leaves = arena_derive(count * sizeof *deferred_leaves);
-    deferring_count = 0;
-    deferring = arena_derive(count * sizeof *deferring);
 }

@@ -7,11 +7,8 @@
 
 void deferred_open(void); /* for a platform */
 /* Has a component left work for the end of this window? */
-bool deferred_is_left(void);
+bool window_has_work(void);
 /* Does that work; the components tick again at their first edges at or after `end_ps`. */
-void deferred_do(uint64_t end_ps);
-/* Called when nothing else is left to do: wakes the components that have put off work. false: there
- * are none. */
-bool deferred_wake_last(void);
+void window_do_work(uint64_t end_ps);
 
 #endif

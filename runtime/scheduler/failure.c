@@ -9,9 +9,11 @@
 #include "run_state.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
 
 /* Faults of programs that do not end the run, at most one of each. */
@@ -174,7 +176,9 @@ void failure_agree(void)
     if (!rank_is_first())
         rank_put(0, &own, sizeof own);
     rank_exchange();
-    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++) {
+    if (!rank_is_first())
+        return;
+    for (uint32_t i = 1; i < ranks.count; i++) {
         memcpy(&other, rank_take(i, sizeof other), sizeof other);
         if (!other.text[0]
             || (failure[0]

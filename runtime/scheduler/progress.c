@@ -6,6 +6,7 @@
 #include "progress.h"
 #include "run_state.h"
 #include "base/number.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/instances.h"

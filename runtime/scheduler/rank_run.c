@@ -13,10 +13,12 @@
 #include "window.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/rank_rings.h"
 #include "runtime/observe/series.h"
@@ -145,7 +147,7 @@ void rank_run_stretch(uint64_t time_ps)
         this_run.free_ps = free_until(last_ps);
         series_take_until(time_ps);
         window_run(time_ps);
-        if (window_plan.end_ps < last_ps && (deferred_is_left() || engine_is_stopping()))
+        if (window_plan.end_ps < last_ps && (window_has_work() || engine_is_stopping()))
             bug("something is decided at %llu ps, before ranks meet",
                 (unsigned long long)window_plan.end_ps);
         window_close();

@@ -22,8 +22,6 @@
  *
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
-#include <setjmp.h>
-
 #include "deferred.h"
 #include "failure.h"
 #include "progress.h"
@@ -33,9 +31,12 @@
 #include "window.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/lookahead.h"
@@ -176,8 +177,6 @@ static enum engine_result loop(void)
         uint64_t time = next_step(&live);
         if (failure_ends_run(time, live))
             return ENGINE_FAILED;
-        if (!live && deferred_wake_last())
-            continue;
         if (!live)
             return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
         if (time > this_run.limit_ps)
@@ -226,7 +225,7 @@ void engine_abandon(void)
 }
 
 /* Ranks meet from the beginning on. */
-static enum engine_result begin_and_loop(void)
+static void begin_and_loop(void)
 {
     rank_call(RANK_RUN);
     run_progress_begin();
@@ -245,10 +244,9 @@ static enum engine_result begin_and_loop(void)
     if (this_run.meet_ps > this_run.window_ps && stats_take_spans() && !stats_log_ticked)
         stats_log_open();
     stats_log_begin();
-    return !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
+    ended = !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
 }
 
-/* A rank that waits for one that has died continues after setjmp(), at any exchange of the run. */
 enum engine_result engine_run(void)
 {
     static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
@@ -259,26 +257,24 @@ enum engine_result engine_run(void)
     running = true;
     this_run.stop = false;
     host_time_begin();
-    jmp_buf lost;
-    rank_set_escape(&lost);
-    enum engine_result result = setjmp(lost) == 0 ? begin_and_loop() : ENGINE_INTERRUPTED;
-    ended = result;
+    if (!rank_try(begin_and_loop))
+        ended = ENGINE_INTERRUPTED;
     if (engine.shard_count > 1)
         exchange_deliver_all(within_limit(window_plan.end_ps));
-    uint64_t end_ps = move_clocks(result);
+    uint64_t end_ps = move_clocks(ended);
     series_take_until(engine.time_ps);
     engine_flush(end_ps);
     view_end(engine.time_ps);
     run_progress_erase();
-    if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT) {
-        rank_state_gather();
-        if (rank_is_first())
-            hang_explain(reasons[result]);
+    if (ended == ENGINE_DEADLOCK || ended == ENGINE_STALL || ended == ENGINE_LIMIT) {
+        if (!rank_try(rank_state_gather))
+            ended = ENGINE_INTERRUPTED;
+        else if (rank_is_first())
+            hang_explain(reasons[ended]);
     }
-    rank_set_escape(NULL);
     host_time_end();
     running = false;
-    return result;
+    return ended;
 }
 
 /* What is settled at the end of a window must not be settled earlier. */

@@ -1,7 +1,7 @@
 /* How far a run goes: limits, pauses and the order of ticks. run.c has the run itself; engine_run()
  * and engine_stop() are in engine.h, for all.
  *
- * Life cycle: run_open() once the instances stand, with no limits; engine_set_limits() before
+ * Life cycle: run_open() once the instances exist, with no limits; engine_set_limits() before
  * engine_run(), and again before every other run. */
 #ifndef HEDDLE_RUNTIME_RUN_H
 #define HEDDLE_RUNTIME_RUN_H
@@ -16,7 +16,7 @@ enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRE
 
 struct engine_limits {
     uint64_t max_cycles;       /* of the fastest clock; 0: none */
-    uint64_t max_instructions; /* 0: none; the run ends at the first look behind them */
+    uint64_t max_instructions; /* 0: none; the run ends at the first look after them */
     uint64_t stall_limit;      /* 0: default */
     int tick_order;            /* enum engine_order */
     uint64_t seed;

@@ -18,7 +18,7 @@ struct run_state {
     uint64_t window_ps;   /* length of a window; 0: there are none */
     uint64_t stretch_ps;  /* by the description; window_ps: of windows only */
     uint64_t meet_ps;     /* with several ranks: stretch_ps, or window_ps */
-    uint64_t limit_ps;    /* no edge behind it is run */
+    uint64_t limit_ps;    /* no edge after it is run */
     uint64_t pause_ps;    /* with several ranks, rank 0 tells it when they meet */
     uint64_t look_ps;     /* time of the next look of progress.c */
     uint64_t fail_end_ps; /* the run ends there; ENGINE_NEVER: no component has failed */
@@ -40,7 +40,7 @@ static inline uint64_t window_end(uint64_t time)
     return window_start(time) + (this_run.window_ps ? this_run.window_ps : 1);
 }
 
-/* No edge behind the limit runs: to where of a window that ends at `end_ps`? */
+/* No edge after the limit runs: to where of a window that ends at `end_ps`? */
 static inline uint64_t within_limit(uint64_t end_ps)
 {
     return min(end_ps, this_run.limit_ps + 1);

@@ -1,4 +1,5 @@
-/* See thread_team.h. Called by the functional executor. */
+/* Starts threads for one call of the functional executor and waits for them; thread_team.h has the
+ * terms. */
 #include "runtime/scheduler/thread_team.h"
 
 #include <pthread.h>

@@ -186,8 +186,8 @@ void window_close(void)
         extensions_settle(ENGINE_NEVER);
         timeline_settle();
     }
-    if (deferred_is_left())
-        deferred_do(window_plan.end_ps);
+    if (window_has_work())
+        window_do_work(window_plan.end_ps);
 }
 
 void window_open(void)

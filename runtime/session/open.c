@@ -1,6 +1,5 @@
 /* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
  * Called by front ends: a program's runtime library, and `heddle run`. */
-#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +12,12 @@
 #include "runtime/observe/hang.h"
 #include "runtime/observe/host_time.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/observe/profile.h"
 #include "runtime/observe/series.h"
@@ -124,17 +125,16 @@ static int run_session(void)
     return (size_t)result < ARRAY_COUNT(statuses) ? statuses[result] : EXIT_GAVE_UP;
 }
 
+static void end_ranks(void)
+{
+    rank_call(RANK_END);
+    rank_barrier_settle_last();
+}
+
 /* What the others have counted. */
 static void finish_ranks(void)
 {
-    jmp_buf lost;
-    rank_set_escape(&lost);
-    if (!rank_is_lost() && !rank_is_alone() && setjmp(lost) == 0) {
-        rank_call(RANK_END);
-        rank_barrier_settle_last();
-    }
-    rank_set_escape(NULL);
-    if (rank_is_lost()) {
+    if (!rank_is_alone() && !rank_try(end_ranks)) {
         signal(SIGPIPE, SIG_IGN); /* the reader of what we print may be gone, too */
         fprintf(stderr, "heddle: another rank does not answer; of the components of others there "
                         "are the statistics that they told last\n");
@@ -162,10 +162,11 @@ static int finish_session(void)
         arena_close();
     bool failed = !written || !traced || end == EXTENSION_FAILED || state == CHECKPOINT_FAILED;
     bool missed = end == EXTENSION_MISSED || state == CHECKPOINT_MISSED;
-    return failed                   ? EXIT_UNABLE
-           : missed                 ? EXIT_MISSED
-           : end == EXTENSION_FOUND ? EXIT_FOUND
-                                    : EXIT_CLEAN;
+    if (failed)
+        return EXIT_UNABLE;
+    if (missed)
+        return EXIT_MISSED;
+    return end == EXTENSION_FOUND ? EXIT_FOUND : EXIT_CLEAN;
 }
 
 static bool has_component(const char *type)

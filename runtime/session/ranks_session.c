@@ -1,4 +1,5 @@
-/* See ranks_session.h. Called by open.c. */
+/* Compares what ranks have been started with, and serves rank 0 in the other ranks. open.c calls
+ * it; ranks_session.h has the interface. */
 #define _GNU_SOURCE /* dladdr */
 #include "ranks_session.h"
 
@@ -13,6 +14,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
+#include "runtime/engine/run_control.h"
 #include "base/sha256.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/rank_placement.h"
@@ -33,8 +35,9 @@ static void hash_own_file(char hex[65])
 static void share_placement(void)
 {
     const char *text = placement_text();
-    for (uint32_t i = 1; i < ranks.count && rank_is_first(); i++)
-        rank_put_text(i, text);
+    if (rank_is_first())
+        for (uint32_t i = 1; i < ranks.count; i++)
+            rank_put_text(i, text);
     rank_exchange();
     if (!rank_is_first())
         setenv(PLACEMENT_ENVIRONMENT, rank_take(0, rank_left(0)), 1);

@@ -49,7 +49,7 @@ struct run_ledger_line {
     int status;                 /* STATUS: enum exit_status */
 };
 
-/* Where the reader of lines stands; zeros at the beginning. */
+/* Where the reader of lines is; zeros at the beginning. */
 struct run_ledger_place {
     int64_t offset;
     unsigned opened;

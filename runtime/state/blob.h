@@ -6,10 +6,11 @@
  * component owns a blob, and what it finds there does not depend on the order of ticks. How long
  * the bytes are on their way is up to the components.
  *
- * `status` is a word beside the bytes, in which the component that fills a blob says how that went.
+ * `status` is a word that goes with the bytes, in which the component that fills a blob says how
+ * that went.
  *
- * For components of the main partition. A platform whose state is written has no blobs: only what
- * stands beside a driver makes them. */
+ * For components of the main partition. A platform whose state is written has no blobs: only
+ * components that work with a driver make them. */
 #ifndef HEDDLE_RUNTIME_BLOB_H
 #define HEDDLE_RUNTIME_BLOB_H
 

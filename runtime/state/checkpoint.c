@@ -1,8 +1,8 @@
 /* See checkpoint.h. Writing: a temporary file, renamed when it is complete. Loading: the platform
- * has been started as always, so that everything stands where it stood; then its pages are dropped
+ * has been started as always, so that everything is where it was; then its pages are dropped
  * and those of the file take their place.
  *
- * Invariant: the engine stands between two steps, so nothing is kept outside of what is written:
+ * Invariant: the engine is between two steps, so nothing is kept outside of what is written:
  * no message waits for a shared wire, no extension has a window's end to settle. */
 #include "checkpoint.h"
 
@@ -27,6 +27,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/engine/version.h"
 
@@ -324,7 +325,7 @@ static uint64_t hash_shape(uint64_t sum)
     return sum;
 }
 
-/* What the offsets in the arena follow from, beside the model. */
+/* What the offsets in the arena follow from, in addition to the model. */
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};

@@ -3,7 +3,7 @@
  * byte for byte.
  *
  * State is what lies in the arena, in simulated DRAM, and in the clocks of the engine, and what
- * libraries keep beside it (struct checkpoint_part); tables of pointers are not state and lie
+ * libraries keep in addition (struct checkpoint_part); tables of pointers are not state and lie
  * elsewhere (arena_derive()). A file belongs to one version of the toolkit and one layout of
  * instances; it does not depend on the order of ticks, on options for traces, or on whether the
  * build is generic; with statistics it has their spans. That a component's C file has changed
@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "checkpoint_format.h"
 #include "platform.h"
 
@@ -37,7 +38,7 @@ struct checkpoint_part {
     /* How many bytes save() is going to put, and that. */
     uint64_t (*size)(void);
     void (*save)(struct checkpoint_sink *to);
-    /* When the pages stand. false: message on stderr. */
+    /* When the pages are in place. false: message on stderr. */
     bool (*load)(const void *bytes, uint64_t size);
     /* Around the writing of the arena: takes out of it what belongs to the process, such as
      * addresses, and puts it back. NULL: there is nothing. */

@@ -75,7 +75,7 @@ static void put_page(struct writer *w, const char *page, uint64_t number)
     w->pages++;
 }
 
-/* Puts the pages that stand at `base`, from byte `first`, where a page begins, to `end`. */
+/* Puts the pages that are at `base`, from byte `first`, where a page begins, to `end`. */
 static void put_pages(struct writer *w, const char *base, uint64_t first, uint64_t end,
                       uint64_t mark)
 {

@@ -1,5 +1,5 @@
 /* See checkpoint_internal.h. Words have 4 bytes: most of what components keep of parameters has so
- * many, and a neighbour that changes while the platform runs must not stand in their way. */
+ * many, and a neighbour that changes while the platform runs must not be in their way. */
 #include "checkpoint_internal.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ enum {
     TEXT = 1024,
 };
 
-/* MERGE_PART; behind it `params` numbers and the lines of --set. */
+/* MERGE_PART; after it `params` numbers and the lines of --set. */
 struct told {
     char platform[64];
     uint64_t instances, params, set_bytes;
@@ -205,9 +205,10 @@ static void name_changes(const int64_t *then, bool times, char *text, size_t siz
     unsigned count = 0;
     *text = '\0';
     for (uint32_t i = 0; i < own_table->param_words && count < NAMED; i++) {
-        bool known = own_table->params[i] == then[i] || (!times && is_time(i));
-        if (!known)
-            name_param(i, names[count], sizeof names[count]);
+        bool known = false;
+        if (own_table->params[i] == then[i] || (!times && is_time(i)))
+            continue;
+        name_param(i, names[count], sizeof names[count]);
         for (unsigned n = 0; n < count && !known; n++)
             known = strcmp(names[n], names[count]) == 0;
         if (known)
@@ -227,7 +228,7 @@ static bool refuse(const struct merge_file *file, const char *why, const char *w
 
 /* ---- comparing ---- */
 
-/* A walk over the pages of one kind in a file, which stand in ascending order. */
+/* A walk over the pages of one kind in a file, which are in ascending order. */
 struct walk {
     const struct merge_file *file;
     uint64_t at, kind;

@@ -1,4 +1,5 @@
-/* See checkpoint_internal.h. */
+/* Keeps the list of libraries that add a part of their own to a state, and writes and reads these
+ * parts. checkpoint_internal.h has the interface. */
 #include "checkpoint_internal.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * other and initialised.
  *
  * Ids are given in the order of shards, and in a shard in the order of groups, each group at a
- * multiple of 64; with one shard instance order and id order agree. Binding words are copied behind
+ * multiple of 64; with one shard instance order and id order agree. Binding words are copied after
  * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
  * offsets. Called once by heddle_platform.start(), and by tests.
  *
@@ -139,7 +139,7 @@ static void open_spaces(void)
         if (s->hashed)
             interleavings[i].fold = (uint8_t)__builtin_ctz(s->target_count);
     }
-    /* Platforms without `map` (traces, testers) use their spaces as they stand. */
+    /* Platforms without `map` (traces, testers) use their spaces as they are. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;
     for (uint32_t i = 0; i < count; i++) {
         const struct platform_space *s =
@@ -329,7 +329,7 @@ uint32_t platform_kind_of_part(uint32_t number)
     return kind;
 }
 
-/* Owners stand before their parts in the table, so their offsets are known. */
+/* Owners are before their parts in the table, so their offsets are known. */
 static void open_parts(void)
 {
     part_offsets = arena_at(uint32_t, arena_allocate((table->part_count + 1) * sizeof(uint32_t)));

@@ -179,11 +179,13 @@ static bool header_fits(const struct tables_header *h, const struct platform_tab
                         const struct platform_image *image)
 {
     const uint32_t *names = at(h, TABLES_UNITS);
-    bool same = t->unit_count == image->unit_count
-                && (!image->model_hash || strcmp(image->model_hash, t->model_hash) == 0);
-    for (uint32_t i = 0; same && i < t->unit_count; i++)
-        same = strcmp(image->units[i]->name, t->strings + names[i]) == 0;
-    return same;
+    if (t->unit_count != image->unit_count
+        || (image->model_hash && strcmp(image->model_hash, t->model_hash) != 0))
+        return false;
+    for (uint32_t i = 0; i < t->unit_count; i++)
+        if (strcmp(image->units[i]->name, t->strings + names[i]) != 0)
+            return false;
+    return true;
 }
 
 const struct platform_table *tables_read(const char *path, const struct platform_image *image)

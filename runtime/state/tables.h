@@ -3,7 +3,7 @@
  * Layout: struct tables_header, then the sections in the order of enum tables_section, each at a
  * multiple of 16 bytes from the start of the file. Units are named, not pointed to: the section
  * TABLES_UNITS holds a string offset for each. Numbers are in the byte order of the host that wrote
- * them (the magic tells). The hash stands in `strings`.
+ * them (the magic tells). The hash is in `strings`.
  *
  * Making an image needs nothing of the engine, so that the generator can do it. */
 #ifndef HEDDLE_RUNTIME_TABLES_H

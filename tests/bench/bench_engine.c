@@ -11,6 +11,7 @@
 
 #include "runtime/link/ring.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/platform.h"
 #include "runtime/engine/unit.h"
 #include "runtime/engine/wheel.h"

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "mem.gen.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
 #include "runtime/engine/engine.h"
-#include "base/number.h"
+#include "runtime/engine/run_control.h"
 #include "base/splitmix64.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"

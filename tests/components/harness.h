@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring.h"
 #include "tests/runtime/builder.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/state/platform.h"

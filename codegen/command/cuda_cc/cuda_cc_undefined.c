@@ -107,9 +107,8 @@ static const char *place_of(struct undefined *u, const char *name)
         if (note)
             place = region_printf(u->cc->c->region, "%s: ", note);
         const char *text = line + strspn(line, " \t"), *end = text + strcspn(text, "\n");
-        const char *found = *line == '\t' && *text != '.' ? strstr(text, name) : NULL;
-        if (found && found < end && strchr(" \t[", found[-1])
-            && strchr(", ;+]\n", found[strlen(name)]))
+        const char *use = *line == '\t' && *text != '.' ? strstr(text, name) : NULL;
+        if (use && use < end && strchr(" \t[", use[-1]) && strchr(", ;+]\n", use[strlen(name)]))
             return place;
     }
     return "";

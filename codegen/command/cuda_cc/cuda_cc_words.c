@@ -113,7 +113,7 @@ static bool take_default_stream(struct cuda_cc *cc, const char *value)
         cuda_cc_add(cc, &cc->both, "-fgpu-default-stream=per-thread");
         cuda_cc_add(cc, &cc->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM");
     } else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
-        fprintf(stderr, "heddle cuda-cc: '%s' is none of legacy, null, per-thread\n", value);
+        fprintf(stderr, "heddle cuda-cc: '%s' is not legacy, null or per-thread\n", value);
         return false;
     }
     return true;
@@ -398,9 +398,9 @@ bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *
         take_file(cc, word);
         return true;
     }
-    int taken = take_nvcc_option(cc, word, next, at);
-    if (taken)
-        return taken > 0;
+    int outcome = take_nvcc_option(cc, word, next, at);
+    if (outcome)
+        return outcome > 0;
     bool needs_value = has_value(word) || is_link_value(word);
     if (needs_value && !next) {
         fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);

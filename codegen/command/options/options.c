@@ -67,19 +67,19 @@ static bool names_option(const struct option_spec *spec, const char *word, const
 static const struct option_spec *find_option(const struct options *options, const char *word,
                                              const char **value)
 {
-    const struct option_spec *found = NULL;
+    const struct option_spec *match = NULL;
     const char *behind;
     for (size_t i = 0; i < option_spec_count; i++) {
         const struct option_spec *spec = &option_specs[i];
         bool belongs = option_belongs(spec, options->command);
-        if ((found && !belongs) || !names_option(spec, word, &behind))
+        if ((match && !belongs) || !names_option(spec, word, &behind))
             continue;
-        found = spec;
+        match = spec;
         *value = behind;
         if (belongs)
             break;
     }
-    return found;
+    return match;
 }
 
 static int unknown_option(const struct options *options, const char *word, options_suggest *suggest)

@@ -72,37 +72,46 @@ int command_build(struct command *c)
     return EXIT_CLEAN;
 }
 
+/* A run that has ended. */
+struct ended_run {
+    struct command *c;
+    const char *platform_so;
+    const struct run_outcome *outcome;
+    int status;
+};
+
 /* What Python says of the file of each process that has written one; a process that failed before
- * has said why. `program`: NULL, or what the table is about. */
-static int print_each(struct command *c, const char *what, const char *path, const char *built,
-                      const char *program, const struct run_outcome *outcome, int status)
+ * has said why. `about`: NULL, or what the table is about. Returns the status of all so far. */
+static int print_each(const struct ended_run *run, const char *table, const char *path,
+                      const char *about, int status)
 {
-    /* `program` is a file, one of each process: the series, or the profile if there is one. */
-    bool of_each = strcmp(what, "limits") == 0 || (program && strcmp(what, "counters") == 0);
+    /* `about` is a file, one of each process: the series, or the profile if there is one. */
+    bool of_each = strcmp(table, "limits") == 0 || (about && strcmp(table, "counters") == 0);
     struct stat file;
-    unsigned count = (unsigned)outcome->processes.count;
+    unsigned count = (unsigned)run->outcome->processes.count;
     for (unsigned i = 1; i <= (count ? count : 1); i++) {
-        const char *of_process = run_numbered_path(c, path, i, false);
+        const char *of_process = run_numbered_path(run->c, path, i, false);
         if (status != 0 && (stat(of_process, &file) != 0 || file.st_size == 0))
             continue;
         if (count > 1)
-            fprintf(stderr, "process %u (%s)\n", i, outcome->processes.items[i - 1].name);
-        const char *about = of_each ? run_numbered_path(c, program, i, false) : program;
-        int printed = python_print(c, what, of_process, built, about);
+            fprintf(stderr, "process %u (%s)\n", i, run->outcome->processes.items[i - 1].name);
+        int printed = python_print(run->c, table, of_process, run->platform_so,
+                                   of_each ? run_numbered_path(run->c, about, i, false) : about);
         status = status != 0 ? status : printed;
     }
     return status;
 }
 
 /* --mode sampled, --kernels auto: what was estimated, of each process that has launched kernels. */
-static void print_samples(struct command *c, const char *path, const char *built,
-                          const struct run_outcome *outcome)
+static void print_samples(const struct ended_run *run, const char *path)
 {
     struct stat file;
-    unsigned count = (unsigned)outcome->processes.count;
-    for (unsigned i = 1; i <= (count ? count : 1); i++)
-        if (stat(run_numbered_path(c, path, i, false), &file) == 0 && file.st_size != 0)
-            python_print(c, "sample", run_numbered_path(c, path, i, false), built, NULL);
+    unsigned count = (unsigned)run->outcome->processes.count;
+    for (unsigned i = 1; i <= (count ? count : 1); i++) {
+        const char *of_process = run_numbered_path(run->c, path, i, false);
+        if (stat(of_process, &file) == 0 && file.st_size != 0)
+            python_print(run->c, "sample", of_process, run->platform_so, NULL);
+    }
 }
 
 /* Files that this command alone reads; NULL: the user has named one, or nothing needs it. */
@@ -164,18 +173,18 @@ static const char *beside_statistics(const struct options *o, const struct hande
 }
 
 /* Prints reports, estimates and the profile, and returns the status of all. */
-static int print_all(struct command *c, const struct build_result *built,
-                     const struct handed *handed, const struct own_files *own, const char *program,
-                     const struct run_outcome *outcome, int status)
+static int print_all(const struct ended_run *run, const struct handed *handed, const char *profile,
+                     const char *program)
 {
-    const struct options *o = c->options;
-    const char *stats = handed_value(handed, "stats"), *so = built->platform_so;
+    const struct options *o = run->c->options;
+    const char *stats = handed_value(handed, "stats");
+    int status = run->status;
     if (o->report)
-        status = print_each(c, o->report, stats, so, beside_statistics(o, handed), outcome, status);
+        status = print_each(run, o->report, stats, beside_statistics(o, handed), status);
     if (is_sampled(o))
-        print_samples(c, stats, so, outcome);
-    if (own->profile)
-        status = print_each(c, "profile", own->profile, so, program, outcome, status);
+        print_samples(run, stats);
+    if (profile)
+        status = print_each(run, "profile", profile, program, status);
     return status;
 }
 
@@ -191,11 +200,12 @@ static int run_built(struct command *c, const struct build_result *built, struct
         run_rocm_end();
         return EXIT_ERRORS;
     }
-    int status = program ? run_program(c, built, handed, program, arguments, outcome)
+    struct ended_run run = {.c = c, .platform_so = built->platform_so, .outcome = outcome};
+    run.status = program ? run_program(c, built, handed, program, arguments, outcome)
                          : run_platform(c, built, handed);
     run_view_end();
     run_rocm_end();
-    status = print_all(c, built, handed, &own, program, outcome, status);
+    int status = print_all(&run, handed, own.profile, program);
     remove_each(c, own.stats, outcome);
     remove_each(c, own.series, outcome);
     remove_each(c, own.profile, outcome);

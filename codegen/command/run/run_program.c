@@ -52,17 +52,17 @@ static bool names_library(const char *program, const char *library)
 {
     struct stat status;
     int file = open(program, O_RDONLY | O_CLOEXEC);
-    bool found = false;
+    bool names_library = false;
     if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
         size_t size = (size_t)status.st_size;
         void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
-        found = bytes != MAP_FAILED && memmem(bytes, size, library, strlen(library));
+        names_library = bytes != MAP_FAILED && memmem(bytes, size, library, strlen(library));
         if (bytes != MAP_FAILED)
             munmap(bytes, size);
     }
     if (file >= 0)
         close(file);
-    return found;
+    return names_library;
 }
 
 /* Nothing can take the place of a CUDA runtime inside of the program. */

@@ -6,7 +6,7 @@
 #include "cu_resource_pool.h"
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/statistics/slot_account.h"
 #include "runtime/engine/engine.h"

@@ -56,8 +56,9 @@ static void describe_cycles(const struct kernel_account *k, const struct kernel_
         WORK_CYCLES(X)
 #undef X
     };
-    slot_account_describe(&k->slots, all, (uint64_t)shape->units * shape->slots, now, kinds,
-                          k->units.slot_cycles, WORK_CYCLES_KINDS, k->units.held, to);
+    const struct slot_charges charges = {kinds, k->units.slot_cycles, WORK_CYCLES_KINDS,
+                                         k->units.held};
+    slot_account_describe(&k->slots, all, (uint64_t)shape->units * shape->slots, now, &charges, to);
 }
 
 /* The resource that lets fewest work-groups onto a compute unit; *most of them. Wavefront slots

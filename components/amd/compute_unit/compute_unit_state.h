@@ -17,8 +17,8 @@
 #include "components/protocols/work/work_placement.h"
 #include "components/amd/execute/work_record.h"
 #include "components/amd/execute/decode_cache.h"
-#include "components/protocols/mem/index_pool.h"
-#include "components/protocols/page_table/program_table.h"
+#include "runtime/engine/index_pool.h"
+#include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 

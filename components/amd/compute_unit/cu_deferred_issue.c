@@ -9,12 +9,15 @@
  * The distance between two turns is the time of the first instruction, which follows from the code
  * alone. A turn is not left out if it also depends on the buffer of code or on registers that a
  * write to the LDS holds, or if the next line of code may have to be fetched.
- */
+ *
+ * Without deferred turns, simulation on `r9nano` takes 24 % more host instructions for nbody 256
+ * and for aes128 4096, 8 % for matmul 64 and 1 % for vectoradd 16384. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
+#include "runtime/engine/deferral.h"
 
 /* Cycles until an executed instruction lets the next one of its wavefront issue. */
 static inline uint64_t deferred_cycles(const struct compute_unit *c, const struct decoded *d)
@@ -262,7 +265,7 @@ static void deferred_init(struct compute_unit *c)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_defer = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
-                   && engine_may_defer(&c->io.base, deferred_settle, NULL);
+                   && engine_may_defer(&c->io.base, deferred_settle);
     c->even = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
         c->even &= c->valu_cycles[i] % p->simds == 0;

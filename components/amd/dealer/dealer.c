@@ -10,8 +10,8 @@
 
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/protocols/command/aql_packet.h"
-#include "components/protocols/command/launch_record.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/sampling/launch_record.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/statistics/kernel_shares.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/observe/hang.h"

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dma_state.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 static void find_lanes(struct dma_engine *c)

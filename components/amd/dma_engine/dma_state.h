@@ -3,7 +3,7 @@
 #define HEDDLE_COMPONENTS_DMA_STATE_H
 
 #include "base/number.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "dma_engine.gen.h"
 
 #define DMA_LONGEST       128u  /* line */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/amd/isa/isa.h"
 
 enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_WHAT = 320 };

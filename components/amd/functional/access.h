@@ -7,7 +7,7 @@
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_H
 #define HEDDLE_FUNCTIONAL_ACCESS_H
 
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 
 #include "components/amd/isa/execute/isa_ready.h"
 

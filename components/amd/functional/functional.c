@@ -17,6 +17,7 @@
 #include "components/statistics/execution_observer.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 
 /* In the order of isa_variant_name(). */
 static const struct access variants[] = {

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/scheduler/thread_team.h"
 
 /* Experience with a kernel's earlier launches. A launch on several threads costs their start, and

@@ -4,7 +4,7 @@
 #define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 
 #include "components/amd/isa/isa.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 #include "components/livelock/livelock.h"
 
 /* Before each instruction of a wavefront in its turn, and after the last one. */

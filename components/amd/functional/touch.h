@@ -14,7 +14,7 @@
 
 #include "functional.h"
 #include "components/amd/isa/execute/isa_ready.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 
 /* The part of a launch by which launches may take turns. */
 struct touch_launch {

@@ -6,7 +6,7 @@
 #include "packet_state.h"
 
 #include "base/number.h"
-#include "components/protocols/command/aql_preload.h"
+#include "components/memory/page_table/aql_preload_pages.h"
 
 /* Physical address of `bytes` bytes that do not cross a page; false: the process does not have
  * them. */

@@ -12,8 +12,8 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/user_queue/aql_queue.h"
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/page_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "run_list.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"

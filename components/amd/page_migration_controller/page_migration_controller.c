@@ -8,7 +8,7 @@
  * nothing needs to be flushed for it.
  *
  * TLBs learn where the copy of their own GPU lies if a page has copies for reading
- * (components/protocols/page_table/page_copies.h). The controller puts that into the answers, since
+ * (components/memory/page_table/page_copies.h). The controller puts that into the answers, since
  * the page table knows the page itself. Such a page is read-only. A write that finds it so
  * (`fault`) is held here while the driver is asked to let the copies go, and then looked up.
  *
@@ -18,9 +18,9 @@
 
 #define UNIT_COLD
 
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
-#include "components/protocols/mem/index_pool.h"
+#include "components/memory/page_table/page_table.h"
+#include "components/memory/page_table/program_table.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/translate/translated_page.h"
 #include "migration_policy.h"

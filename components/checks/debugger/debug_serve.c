@@ -18,7 +18,7 @@
 #include "debug_stores.h"
 #include "debugger.h"
 #include "components/checks/finding.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 #include "base/grow.h"
 #include "base/number.h"
 

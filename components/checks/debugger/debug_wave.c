@@ -6,7 +6,7 @@
 #include "debug_serve.h"
 #include "debug_stores.h"
 #include "debugger.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 

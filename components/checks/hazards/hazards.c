@@ -47,12 +47,13 @@ static void say_what(const struct hazard *what, char *text, size_t size)
 static void report_hazard(void *context, const struct hazard *what)
 {
     const struct check_wave *wave = context;
-    enum finding_kind kind = kinds[what->kind];
-    if (finding_seen(kind, what->first_pc, what->second_pc))
+    const struct check_place first = check_wave_place(
+        wave, check_instruction(wave, what->first_pc, what->first), FINDING_NO_LANE);
+    const struct check_place second = check_wave_place(
+        wave, check_instruction(wave, what->second_pc, what->second), FINDING_NO_LANE);
+    struct finding found;
+    if (!check_found(kinds[what->kind], &first, &second, &found))
         return;
-    struct finding found = {.kind = kind, .places = 2};
-    check_place(wave, what->first_pc, what->first, FINDING_NO_LANE, &found.place[0]);
-    check_place(wave, what->second_pc, what->second, FINDING_NO_LANE, &found.place[1]);
     say_what(what, found.detail, sizeof found.detail);
     finding_report(&found);
 }
@@ -77,5 +78,4 @@ static void step_hazards(const struct check_wave *wave, const struct observed_in
                      (void *)(uintptr_t)wave);
 }
 
-const struct check check_hazards = {
-    .check = FINDING_CHECK_HAZARDS, .begin = begin_hazards, .step = step_hazards};
+const struct check check_hazards = {.begin = begin_hazards, .step = step_hazards};

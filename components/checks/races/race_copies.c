@@ -14,21 +14,21 @@ static struct finding_place *calls; /* different ones, by site; the first stands
 static uint64_t call_count = 1, call_room;
 static uint32_t *sites; /* by ticket; 0: not looked at */
 static uint64_t site_room;
-static const struct program_table *now_program;
 
-static uint64_t pc(race_id id, uint32_t site)
+static uint64_t pc_of(const struct check_identity *who, uint32_t site)
 {
-    (void)id;
+    (void)who;
     return calls[site].pc;
 }
 
-static void describe_copy(race_id id, uint32_t site, struct finding_place *place)
+static void describe_call(const struct check_identity *who, uint32_t site,
+                          struct finding_place *place)
 {
-    (void)id;
+    (void)who;
     *place = calls[site];
 }
 
-static const struct race_source source = {.pc = pc, .describe = describe_copy};
+static const struct check_executor copies = {.pc = pc_of, .describe = describe_call};
 
 void check_copy_called(uint64_t ticket, const struct finding_place *call)
 {
@@ -43,25 +43,19 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
     sites[ticket] = site;
 }
 
-static void found_in_copy(const struct race_event *e, const struct race_access *earlier,
-                          enum race_use use)
-{
-    (void)use;
-    race_report(e, earlier, FINDING_GLOBAL, now_program);
-}
-
 static void touch(const struct race_wave *w, uint32_t site, uint64_t address, uint64_t bytes,
                   enum race_use use)
 {
     for (uint64_t at = 0; address && at < bytes; at += MOST) {
-        struct race_event e = {.wave = w,
+        struct race_event e = {.memory = &race_device_memory,
+                               .wave = w,
                                .address = address + at,
                                .bytes = (uint32_t)min(bytes - at, MOST),
                                .use = use,
-                               .site = site,
+                               .site = race_site(site, FINDING_NO_LANE),
                                .order = &(struct race_order){.id = {0}},
-                               .found = found_in_copy};
-        race_touch(&race_device_memory, &e);
+                               .found = race_report};
+        race_touch(&e);
     }
 }
 
@@ -69,11 +63,11 @@ void check_copy_done(uint64_t ticket, uint32_t pid, uint64_t to, uint64_t from, 
                      const struct program_table *program)
 {
     uint32_t site = ticket < site_room ? sites[ticket] : 0;
+    const struct check_identity who = {.executor = &copies, .program = program, .pid = pid};
     struct race_wave w;
     if (!site)
         return;
-    now_program = program;
-    race_wave_begin(&w, race_group(check_command_number(ticket), &source), 0);
+    race_wave_begin(&w, race_group(check_command_number(ticket), &who), 0);
     touch(&w, site, from ? race_process_base(pid) + from : 0, bytes, RACE_READ);
     touch(&w, site, to ? race_process_base(pid) + to : 0, bytes, RACE_WRITE);
     race_wave_end(&w);

@@ -1,43 +1,44 @@
 /* See race_report.h. */
 #include "race_report.h"
 
-#include "components/protocols/page_table/program_table.h"
 #include "components/checks/slot_array.h"
 
 struct race_memory race_device_memory;
 
-static const struct race_source **sources; /* by number of a work-group */
-static uint64_t source_room;
+static struct check_identity *identities; /* by number of a work-group */
+static uint64_t identity_room;
 
-uint32_t race_group(uint32_t command, const struct race_source *source)
+uint32_t race_group(uint32_t command, const struct check_identity *who)
 {
     uint32_t number = race_group_begin(command);
-    sources = slot_array_grow(sources, &source_room, number, sizeof *sources);
-    sources[number] = source;
+    identities = slot_array_grow(identities, &identity_room, number, sizeof *identities);
+    identities[number] = *who;
     return number;
 }
 
-void race_report(const struct race_event *e, const struct race_access *earlier,
-                 enum finding_space space, const struct program_table *program)
+struct check_place race_place(race_id id, uint32_t site)
 {
-    const struct race_source *first = sources[earlier->id >> RACE_GROUP_BITS];
-    const struct race_source *second = sources[e->wave->id >> RACE_GROUP_BITS];
+    uint32_t lane = site & RACE_NO_LANE;
+    return (struct check_place){.who = &identities[id >> RACE_GROUP_BITS],
+                                .wavefront = id % RACE_GROUP,
+                                .instruction = site >> RACE_LANE_BITS,
+                                .lane = lane == RACE_NO_LANE ? FINDING_NO_LANE : lane};
+}
+
+void race_report(const struct race_event *e, const struct race_access *earlier)
+{
+    const struct check_place first = race_place(earlier->id, earlier->site);
+    const struct check_place second = race_place(e->wave->id, e->site);
     bool same = race_command_of(earlier->id) == e->wave->command;
-    struct finding f = {.kind = same ? FINDING_RACE : FINDING_LAUNCH_RACE,
-                        .places = 2,
-                        .space = space,
-                        .address = e->address & (race_process_base(1) - 1)};
+    bool global = e->memory == &race_device_memory;
+    struct finding f;
     if (e->use & RACE_WRITE && race_heard_before(e->wave, earlier->id, earlier->clock))
         return;
     if (race_has_seen(e->wave, e->address, earlier->id, earlier->clock))
         return;
-    if (finding_seen(f.kind, first->pc(earlier->id, earlier->site),
-                     second->pc(e->wave->id, e->site)))
+    if (!check_found(same ? FINDING_RACE : FINDING_LAUNCH_RACE, &first, &second, &f))
         return;
-    first->describe(earlier->id, earlier->site, &f.place[0]);
-    second->describe(e->wave->id, e->site, &f.place[1]);
-    if (space == FINDING_GLOBAL)
-        program_describe(program, program_name(program, race_process(e->address), f.address),
-                         f.memory, sizeof f.memory);
+    check_address(second.who, global ? FINDING_GLOBAL : FINDING_LDS,
+                  e->address & (race_process_base(1) - 1), &f);
     finding_report(&f);
 }

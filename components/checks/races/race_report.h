@@ -4,34 +4,34 @@
 #ifndef HEDDLE_CHECKS_RACE_REPORT_H
 #define HEDDLE_CHECKS_RACE_REPORT_H
 
-#include "components/checks/finding.h"
+#include "components/checks/check_place.h"
 #include "race_shadow.h"
 
-struct program_table;
-
-/* What accesses memory, as reports know it from a wavefront's id and a site. */
-struct race_source {
-    uint64_t (*pc)(race_id id, uint32_t site);
-    void (*describe)(race_id id, uint32_t site, struct finding_place *place);
-};
-
 /* What is accessed in device memory; addresses have the process above bit 48. */
-extern struct race_memory race_device_memory;
+extern struct race_memory race_device_memory __attribute__((visibility("hidden")));
 static inline uint64_t race_process_base(uint32_t pid)
 {
     return (uint64_t)pid << 48;
 }
 
-static inline uint32_t race_process(uint64_t address)
+/* What orders by atomics in a work-group's LDS are known by: this, and the address. */
+static inline uint64_t race_lds_base(uint32_t group)
 {
-    return (uint32_t)(address >> 48);
+    return (uint64_t)1 << 63 | (uint64_t)group << 24;
 }
 
-/* race_group_begin(), of a source that stays. */
-uint32_t race_group(uint32_t command, const struct race_source *source);
+/* race_group_begin(), of a work-group that reports can name. */
+uint32_t race_group(uint32_t command, const struct check_identity *who);
+
+/* The site of an access: its instruction, and its lane or FINDING_NO_LANE. */
+enum { RACE_LANE_BITS = 7, RACE_NO_LANE = (1 << RACE_LANE_BITS) - 1 };
+static inline uint32_t race_site(uint32_t instruction, uint32_t lane)
+{
+    return instruction << RACE_LANE_BITS | (lane & RACE_NO_LANE);
+}
+struct check_place race_place(race_id id, uint32_t site);
 
 /* Reports that the event races with an access. */
-void race_report(const struct race_event *event, const struct race_access *earlier,
-                 enum finding_space space, const struct program_table *program);
+void race_report(const struct race_event *event, const struct race_access *earlier);
 
 #endif

@@ -97,7 +97,7 @@ static bool check_access(const struct race_event *e, const struct race_access *a
 {
     bool races = uses_conflict(use, e->use) && !is_before(e, a);
     if (races)
-        e->found(e, a, use);
+        e->found(e, a);
     return races;
 }
 
@@ -329,8 +329,9 @@ static struct race_cell *cell_at(struct race_memory *m, uint64_t address)
     return &cells_of(m, address >> RACE_PAGE_BITS)[address / 4 % CELLS];
 }
 
-void race_touch(struct race_memory *memory, struct race_event *e)
+void race_touch(struct race_event *e)
 {
+    struct race_memory *memory = e->memory;
     uint64_t start = e->address, end = start + e->bytes;
     struct race_cell *one = e->bytes == 4 && !(start & 3) ? cell_at(memory, start) : NULL;
     if (one && !one->is_split) { /* as most are */

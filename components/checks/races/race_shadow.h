@@ -82,6 +82,7 @@ struct race_order {
 
 /* One access of a wavefront: what race_touch() tells of. */
 struct race_event {
+    struct race_memory *memory;
     const struct race_wave *wave;
     uint64_t address; /* of the first byte of the access, then of the dword or byte that races */
     uint32_t bytes;
@@ -89,12 +90,11 @@ struct race_event {
     uint32_t site;
     const uint8_t *data;      /* that is stored; NULL: not known */
     struct race_order *order; /* zeros at first, the same for all lanes of an instruction */
-    void (*found)(const struct race_event *event, const struct race_access *earlier,
-                  enum race_use earlier_use);
+    void (*found)(const struct race_event *event, const struct race_access *earlier);
 };
 
 /* The address of the event ends behind the access. */
-void race_touch(struct race_memory *memory, struct race_event *event);
+void race_touch(struct race_event *event);
 /* Nothing was accessed in the first `bytes`, which become flat memory. */
 void race_clear_flat(struct race_memory *memory, uint64_t bytes);
 void race_release_memory(struct race_memory *memory);

@@ -5,38 +5,17 @@
  * it makes of fences ("User Guide for AMDGPU Backend", Memory Model): an s_waitcnt for everything
  * releases what came before it (where L2 caches are several, together with a buffer_wbl2), a
  * buffer_wbinvl1 or buffer_inv acquires from what atomics have read. If the stores of an
- * instruction set have no scopes, they do not say which of them are atomic: see enum race_use.
- * Atomics at more than FEW places in one instruction order nothing: histograms, not locks. */
-#include "races.h"
-
-#include <stdlib.h>
+ * instruction set have no scopes, they do not say which of them are atomic: see enum race_use. */
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/hash.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/page_table/page_table.h"
-#include "components/checks/check_code.h"
+#include "components/checks/checks.h"
 #include "components/checks/slot_array.h"
-#include "race_report.h"
-#include "spins.h"
-#include "runtime/engine/bug.h"
+#include "command_order.h"
+#include "race_lanes.h"
 
-enum { FEW = 8, LOCKS = 4, LANE_BITS = 7, NO_LANE = 127, SITES = 1 << 20 };
-
-/* An instruction that has accessed memory. */
-struct site {
-    uint64_t name; /* check_name() of its address */
-    struct isa_inst inst;
-    bool spins; /* see spins.h */
-};
-
-/* A work-group, for reports on it when it is over. */
-struct past {
-    struct observed_wavefront what;
-    uint32_t pid;
-};
+enum { LOCKS = 4 };
 
 struct live_wave {
     struct race_wave race;
@@ -52,114 +31,13 @@ struct live_wave {
 struct live_group {
     uint32_t number;
     struct race_memory lds;
-    uint64_t scratch, scratch_end; /* its private memory; 0: none */
 };
 
 static struct live_wave *waves; /* by slot */
 static struct live_group *groups;
 static uint64_t wave_room, group_room;
-static struct past *pasts; /* by number of a work-group */
-static uint64_t past_room;
-static struct site *sites;
-static uint32_t site_count, *site_table;
-static uint64_t site_room;
-
-/* What reports need beside the event. */
-static struct {
-    const struct check_wave *wave;
-    const struct observed_instruction *step;
-    enum finding_space space;
-} report_context;
-
-static void open_check(void)
-{
-    site_table = grow_checked(calloc(SITES, sizeof *site_table), "the check of races");
-}
-
-static bool is_spin_site(const struct observed_instruction *s, uint64_t name)
-{
-    struct spin_code code;
-    code.bytes = check_code_bytes(name, &code.address, &code.size);
-    return code.bytes && spins_at((enum isa_target)s->inst->target, &code, name);
-}
-
-/* Other code may have been loaded where the code of the site was. */
-static bool is_site(const struct site *site, uint64_t name, const struct isa_inst *inst)
-{
-    return site->name == name && memcmp(&site->inst, inst, sizeof site->inst) == 0;
-}
-
-static uint32_t site_of(const struct observed_instruction *s)
-{
-    uint64_t name = check_name(report_context.wave, s->pc);
-    uint32_t slot = (uint32_t)(hash_multiply(s->pc) >> 40) % SITES;
-    while (site_table[slot] && !is_site(&sites[site_table[slot] - 1], name, s->inst))
-        slot = (slot + 1) % SITES;
-    if (!site_table[slot]) {
-        sites = slot_array_grow(sites, &site_room, site_count, sizeof *sites);
-        sites[site_count++] =
-            (struct site){.name = name, .inst = *s->inst, .spins = is_spin_site(s, name)};
-        site_table[slot] = site_count;
-        if (site_count > SITES / 2)
-            die("--check races: more than %d instructions access memory; check fewer "
-                "kernels in one run",
-                SITES / 2);
-    }
-    return (site_table[slot] - 1) << LANE_BITS;
-}
-
-static bool site_spins(uint32_t site)
-{
-    return sites[site >> LANE_BITS].spins;
-}
-
-/* ---- reports ---- */
-
-static uint64_t site_pc(race_id id, uint32_t site)
-{
-    (void)id;
-    return page_table_address(sites[site >> LANE_BITS].name);
-}
-
-static void past_place(race_id id, uint32_t site, struct finding_place *place)
-{
-    const struct past *past = &pasts[id >> RACE_GROUP_BITS];
-    struct check_wave wave = {.what = past->what, .pid = past->pid};
-    uint32_t lane = site % (1 << LANE_BITS);
-    const struct site *s = &sites[site >> LANE_BITS];
-    wave.what.number = id % RACE_GROUP;
-    check_place(&wave, page_table_address(s->name), &s->inst,
-                lane == NO_LANE ? FINDING_NO_LANE : lane, place);
-}
-
-static const struct race_source source = {.pc = site_pc, .describe = past_place};
-
-static void found_in_kernel(const struct race_event *e, const struct race_access *earlier,
-                            enum race_use use)
-{
-    (void)use;
-    race_report(e, earlier, report_context.space, report_context.wave->what.program);
-}
 
 /* ---- accesses ---- */
-
-/* Different addresses, at most FEW + 1. */
-static unsigned places_of(const uint64_t *address, uint64_t mask, uint64_t place[FEW])
-{
-    unsigned count = 0;
-    for (; mask; mask &= mask - 1) {
-        uint64_t at = address[__builtin_ctzll(mask)];
-        unsigned i = 0;
-        while (i < count && place[i] != at)
-            i++;
-        if (i < count)
-            continue;
-        if (count == FEW)
-            return FEW + 1;
-        place[count++] = at;
-    }
-    return count;
-}
 
 static bool is_one_place(const uint64_t *address, uint64_t mask)
 {
@@ -170,99 +48,35 @@ static bool is_one_place(const uint64_t *address, uint64_t mask)
 }
 
 struct lanes {
-    const uint64_t *address;
-    uint64_t mask;
-    uint64_t base, atomics; /* what addresses count from in the shadow, and as atomics */
-    uint32_t bytes;
-    enum race_use use;
-    bool hears;          /* what it reads may order */
-    bool takes;          /* it may take a lock */
-    const uint8_t *data; /* of stores: 16 bytes a lane; or NULL */
+    struct race_lanes access;
+    uint64_t atomics; /* what addresses count from as atomics */
+    bool hears;       /* what it reads may order */
+    bool takes;       /* it may take a lock */
 };
 
 static void synchronise(struct live_wave *w, const struct lanes *l)
 {
-    uint64_t place[FEW];
-    unsigned count = places_of(l->address, l->mask, place);
-    bool updates = l->use == RACE_ATOMIC_WRITE || l->use == RACE_COMPARE;
+    uint64_t place[RACE_FEW_PLACES];
+    enum race_use use = l->access.use;
+    unsigned count = race_places(l->access.address, l->access.mask, RACE_FEW_PLACES, place);
+    bool updates = use == RACE_ATOMIC_WRITE || use == RACE_COMPARE;
     if (l->takes && count == 1)
         w->lock[w->locks++ % LOCKS] = l->atomics + place[0];
-    for (unsigned i = 0; count <= FEW && i < count; i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (l->hears)
             race_hear(&w->race, l->atomics + place[i]);
-        if (updates || l->use == RACE_RELEASE || l->use == RACE_STORE)
+        if (updates || use == RACE_RELEASE || use == RACE_STORE)
             race_release(&w->race, l->atomics + place[i], updates);
     }
 }
 
-static void touch_lanes(struct race_memory *m, struct live_wave *w, const struct lanes *l,
-                        uint32_t site)
+static void touch_lanes(struct live_wave *w, const struct lanes *l)
 {
-    struct race_event e = {.wave = &w->race,
-                           .bytes = l->bytes,
-                           .use = l->use,
-                           .order = &(struct race_order){.id = {0}},
-                           .found = found_in_kernel};
-    uint64_t last = UINT64_MAX;
-    for (uint64_t rest = l->mask; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        if (l->address[lane] == last) /* a broadcast */
-            continue;
-        last = l->address[lane];
-        e.address = l->base + last;
-        e.site = site | lane;
-        e.data = l->data ? l->data + 16 * lane : NULL;
-        race_touch(m, &e);
-    }
-    if (l->use & RACE_ATOMIC_READ || l->use == RACE_RELEASE
-        || (l->use == RACE_STORE && is_one_place(l->address, l->mask)))
+    const struct race_lanes *a = &l->access;
+    race_touch_lanes(a);
+    if (a->use & RACE_ATOMIC_READ || a->use == RACE_RELEASE
+        || (a->use == RACE_STORE && is_one_place(a->address, a->mask)))
         synchronise(w, l);
-}
-
-/* Two lanes that store at one address; false: there are none. */
-static bool lanes_meet(const uint64_t *address, uint64_t mask, uint32_t bytes, unsigned lane[2])
-{
-    uint64_t behind = 0;
-    bool rises = true;
-    for (uint64_t rest = mask; rest && rises; rest &= rest - 1) {
-        uint64_t at = address[__builtin_ctzll(rest)];
-        rises = at >= behind;
-        behind = at + bytes;
-    }
-    for (uint64_t a = rises ? 0 : mask; a; a &= a - 1) {
-        for (uint64_t b = a & (a - 1); b; b &= b - 1) {
-            lane[0] = (unsigned)__builtin_ctzll(a);
-            lane[1] = (unsigned)__builtin_ctzll(b);
-            if (address[lane[0]] == address[lane[1]])
-                return true;
-        }
-    }
-    return false;
-}
-
-static void check_lanes(const struct lanes *l)
-{
-    enum { stride = 16 };
-    const uint8_t *data = l->data;
-    unsigned lane[2];
-    if (!lanes_meet(l->address, l->mask, l->bytes, lane))
-        return;
-    for (uint64_t rest = l->mask; rest; rest &= rest - 1) {
-        unsigned other = (unsigned)__builtin_ctzll(rest);
-        if (l->address[other] != l->address[lane[0]]
-            || memcmp(data + other * stride, data + lane[0] * stride, l->bytes) == 0)
-            continue;
-        if (finding_seen(FINDING_LANES_RACE, report_context.step->pc, report_context.step->pc))
-            return;
-        struct finding f = {.kind = FINDING_LANES_RACE, .places = 2};
-        check_place(report_context.wave, report_context.step->pc, report_context.step->inst,
-                    lane[0], &f.place[0]);
-        check_place(report_context.wave, report_context.step->pc, report_context.step->inst, other,
-                    &f.place[1]);
-        check_address(report_context.wave, report_context.space, l->address[other], &f);
-        finding_report(&f);
-        return;
-    }
 }
 
 /* Does the wavefront reset its own counter there, or give back a lock? */
@@ -294,23 +108,24 @@ static bool may_lock(enum isa_memory_kind kind, enum isa_atomic operation)
 /* In the LDS nothing says whether loads and stores are atomic. An access by a whole wavefront at
  * one address may be. */
 static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
-                       enum isa_atomic operation, uint32_t site, struct lanes *l)
+                       enum isa_atomic operation, struct lanes *l)
 {
-    uint64_t first = l->mask ? l->atomics + l->address[__builtin_ctzll(l->mask)] : 0;
+    struct race_lanes *a = &l->access;
+    uint64_t first = a->mask ? l->atomics + a->address[__builtin_ctzll(a->mask)] : 0;
     if (kind == ISA_MEMORY_ATOMIC)
-        l->use = atomic_use(operation);
+        a->use = atomic_use(operation);
     else if (kind == ISA_MEMORY_LOAD)
-        l->use = site_spins(site) ? RACE_ATOMIC_READ : RACE_READ;
+        a->use = check_instruction_spins(a->instruction) ? RACE_ATOMIC_READ : RACE_READ;
     else if (w->fenced || is_own(w, first))
-        l->use = RACE_RELEASE;
+        a->use = RACE_RELEASE;
     else
-        l->use = is_one_place(l->address, l->mask) ? RACE_STORE : RACE_WRITE;
-    l->hears = (kind == ISA_MEMORY_ATOMIC && l->hears) || l->use == RACE_ATOMIC_READ;
+        a->use = is_one_place(a->address, a->mask) ? RACE_STORE : RACE_WRITE;
+    l->hears = (kind == ISA_MEMORY_ATOMIC && l->hears) || a->use == RACE_ATOMIC_READ;
     l->takes = may_lock(kind, operation);
 }
 
 static enum race_use use_of(const struct live_wave *w, const struct observed_instruction *s,
-                            const struct isa_memory *m, uint64_t base, uint32_t site)
+                            const struct isa_memory *m, uint64_t base, uint32_t instruction)
 {
     enum isa_scope plain = has_scopes(s) ? ISA_SCOPE_WAVEFRONT : ISA_SCOPE_WORK_GROUP;
     bool is_atomic = m->scope > plain;
@@ -321,7 +136,7 @@ static enum race_use use_of(const struct live_wave *w, const struct observed_ins
     if (kind == ISA_MEMORY_STORE && m->mask && is_own(w, first))
         return RACE_RELEASE;
     if (kind == ISA_MEMORY_LOAD)
-        return is_atomic || site_spins(site) ? RACE_ATOMIC_READ : RACE_READ;
+        return is_atomic || check_instruction_spins(instruction) ? RACE_ATOMIC_READ : RACE_READ;
     return is_atomic       ? RACE_ATOMIC_WRITE
            : has_scopes(s) ? RACE_WRITE
            : w->fenced     ? RACE_RELEASE
@@ -336,13 +151,8 @@ static void note_kind(struct live_wave *w, enum isa_memory_kind kind)
 
 /* ---- LDS ---- */
 
-static uint64_t lds_atomics(const struct check_wave *wave)
-{
-    return (uint64_t)1 << 63 | (uint64_t)groups[wave->group].number << 20;
-}
-
 static void lds_data(const struct observed_instruction *s, unsigned which, unsigned bytes,
-                     uint8_t data[ISA_LANES][16])
+                     uint8_t data[ISA_LANES][RACE_DATA_STRIDE])
 {
     unsigned code = s->inst->src[1 + which];
     const uint32_t *from = s->context->vgpr + (size_t)isa_register(s->context, code) * ISA_LANES;
@@ -356,26 +166,29 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
 {
     struct isa_lds_access local;
     uint64_t address[ISA_LANES];
-    uint8_t data[ISA_LANES][16];
+    uint8_t data[ISA_LANES][RACE_DATA_STRIDE];
     if (!isa_lds_access_describe(s->inst, &local) || !s->mask)
         return;
     const uint32_t *held =
         s->context->vgpr + (size_t)isa_register(s->context, s->inst->src[0]) * ISA_LANES;
-    struct lanes l = {
-        .address = address, .mask = s->mask, .atomics = lds_atomics(wave), .bytes = local.bytes};
-    uint32_t site = site_of(s);
-    report_context.space = FINDING_LDS;
+    struct live_group *g = &groups[wave->group];
+    struct lanes l = {.access = {.memory = &g->lds,
+                                 .wave = &w->race,
+                                 .address = address,
+                                 .mask = s->mask,
+                                 .bytes = local.bytes,
+                                 .instruction = check_step_instruction(wave, s)},
+                      .atomics = race_lds_base(g->number)};
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
         l.hears = local.returns;
-        use_of_lds(w, local.kind, local.atomic, site, &l);
+        use_of_lds(w, local.kind, local.atomic, &l);
         if (local.kind == ISA_MEMORY_STORE) {
             lds_data(s, i, local.bytes, data);
-            l.data = data[0];
-            check_lanes(&l);
+            l.access.data = data[0];
         }
-        touch_lanes(&groups[wave->group].lds, w, &l, site);
+        touch_lanes(w, &l);
     }
     w->lgkm = true;
     note_kind(w, local.kind);
@@ -384,7 +197,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
 /* ---- device memory ---- */
 
 /* Private memory is a lane's own. */
-static uint64_t shared_lanes(const struct live_group *g, const struct isa_memory *m)
+static uint64_t shared_lanes(const struct check_group *g, const struct isa_memory *m)
 {
     uint64_t mask = m->mask & ~m->swizzle_mask;
     for (uint64_t rest = g->scratch ? mask : 0; rest; rest &= rest - 1) {
@@ -395,21 +208,16 @@ static uint64_t shared_lanes(const struct live_group *g, const struct isa_memory
     return mask;
 }
 
-static uint64_t process_base(const struct check_wave *wave)
+static void step_flat_lds(struct live_wave *w, struct live_group *g, const struct isa_memory *m,
+                          struct lanes l)
 {
-    return race_process_base(pasts[groups[wave->group].number].pid);
-}
-
-static void step_flat_lds(struct live_wave *w, const struct check_wave *wave,
-                          const struct observed_instruction *s, uint32_t site, struct lanes l)
-{
-    l.mask = s->memory->lds_mask;
-    l.base = 0;
-    l.atomics = lds_atomics(wave);
-    l.hears = s->memory->returns;
-    use_of_lds(w, s->memory->kind, s->memory->atomic, site, &l);
-    report_context.space = FINDING_LDS;
-    touch_lanes(&groups[wave->group].lds, w, &l, site);
+    l.access.memory = &g->lds;
+    l.access.mask = m->lds_mask;
+    l.access.base = 0;
+    l.atomics = race_lds_base(g->number);
+    l.hears = m->returns;
+    use_of_lds(w, m->kind, m->atomic, &l);
+    touch_lanes(w, &l);
 }
 
 static void cache_operation(struct live_wave *w, const struct isa_memory *m)
@@ -427,33 +235,35 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                         const struct observed_instruction *s)
 {
     const struct isa_memory *m = s->memory;
-    uint8_t data[ISA_LANES][16];
+    uint8_t data[ISA_LANES][RACE_DATA_STRIDE];
     if (m->kind == ISA_MEMORY_CACHE_OP) {
         cache_operation(w, m);
         return;
     }
-    uint64_t base = process_base(wave);
-    uint32_t site = site_of(s);
-    enum race_use use = use_of(w, s, m, base, site);
-    struct lanes l = {.address = m->address,
-                      .mask = shared_lanes(&groups[wave->group], m),
-                      .base = base,
+    struct live_group *g = &groups[wave->group];
+    uint64_t base = race_process_base(wave->pid);
+    uint32_t instruction = check_step_instruction(wave, s);
+    enum race_use use = use_of(w, s, m, base, instruction);
+    struct lanes l = {.access = {.memory = &race_device_memory,
+                                 .wave = &w->race,
+                                 .address = m->address,
+                                 .mask = shared_lanes(check_group_of(wave), m),
+                                 .base = base,
+                                 .bytes = m->bytes,
+                                 .instruction = instruction,
+                                 .use = use},
                       .atomics = base,
-                      .bytes = m->bytes,
-                      .use = use,
                       .hears =
                           use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns),
                       .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
-        step_flat_lds(w, wave, s, site, l);
-    report_context.space = FINDING_GLOBAL;
-    if (m->kind == ISA_MEMORY_STORE && l.mask && !m->unusual) {
+        step_flat_lds(w, g, m, l);
+    if (m->kind == ISA_MEMORY_STORE && l.access.mask && !m->unusual) {
         isa_memory_store(s->context, s->inst, m, data, sizeof data[0]);
-        l.data = data[0];
-        check_lanes(&l);
+        l.access.data = data[0];
     }
-    if (l.mask)
-        touch_lanes(&race_device_memory, w, &l, site);
+    if (l.access.mask)
+        touch_lanes(w, &l);
     w->vm = true;
     note_kind(w, m->kind);
 }
@@ -464,17 +274,18 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     const struct isa_scalar *a = s->scalar;
     if (!s->address)
         return;
-    report_context.space = FINDING_GLOBAL;
     enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
                         : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
                                                       : RACE_ATOMIC_WRITE;
-    race_touch(&race_device_memory, &(struct race_event){.wave = &w->race,
-                                                         .address = process_base(wave) + a->address,
-                                                         .bytes = 4u * a->valid,
-                                                         .use = use,
-                                                         .site = site_of(s) | NO_LANE,
-                                                         .order = &(struct race_order){.id = {0}},
-                                                         .found = found_in_kernel});
+    uint32_t instruction = check_step_instruction(wave, s);
+    race_touch(&(struct race_event){.memory = &race_device_memory,
+                                    .wave = &w->race,
+                                    .address = race_process_base(wave->pid) + a->address,
+                                    .bytes = 4u * a->valid,
+                                    .use = use,
+                                    .site = race_site(instruction, FINDING_NO_LANE),
+                                    .order = &(struct race_order){.id = {0}},
+                                    .found = race_report});
 }
 
 /* ---- order ---- */
@@ -529,8 +340,6 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
     struct live_wave *w = &waves[wave->slot];
     if (!s->inst)
         return;
-    report_context.wave = wave;
-    report_context.step = s;
     if (w->race.arrived)
         barrier_over(wave);
     if (s->memory)
@@ -547,17 +356,10 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
 
 static void begin_group(const struct check_wave *wave, struct live_group *g)
 {
-    const struct work_placement *p = wave->what.placement;
-    uint32_t command = check_command_of(wave->what.gpu, wave->what.dispatch);
-    g->number = race_group(command, &source);
-    g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * p->scratch_bytes_per_wavefront;
-    g->scratch = p->scratch ? g->scratch : 0;
-    g->scratch_end = g->scratch + (uint64_t)p->wavefronts * p->scratch_bytes_per_wavefront;
-    if (p->lds_bytes)
-        race_clear_flat(&g->lds, p->lds_bytes);
-    pasts = slot_array_grow(pasts, &past_room, g->number, sizeof *pasts);
-    pasts[g->number] = (struct past){.what = wave->what, .pid = p->pid};
-    pasts[g->number].what.placement = NULL;
+    const struct check_group *group = check_group_of(wave);
+    g->number = race_group(check_command_of(wave->what.gpu, wave->what.dispatch), &group->who);
+    if (group->lds_bytes)
+        race_clear_flat(&g->lds, group->lds_bytes);
 }
 
 static void begin_races(const struct check_wave *wave)
@@ -576,8 +378,4 @@ static void end_races(const struct check_wave *wave)
     waves[wave->slot].race.id = 0;
 }
 
-const struct check check_races = {.check = FINDING_CHECK_RACES,
-                                  .open = open_check,
-                                  .begin = begin_races,
-                                  .step = step_races,
-                                  .end = end_races};
+const struct check check_races = {.begin = begin_races, .step = step_races, .end = end_races};

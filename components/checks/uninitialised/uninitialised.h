@@ -1,11 +1,9 @@
-/* The check for values that were never written; see uninitialised.c. The driver tells it of
- * memory. */
+/* Memory for the check of values that were never written (uninitialised.c), as the driver tells. */
 #ifndef HEDDLE_CHECKS_UNINITIALISED_H
 #define HEDDLE_CHECKS_UNINITIALISED_H
 
-#include "components/checks/checks.h"
-
-extern const struct check check_uninitialised;
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Device memory that the program has allocated, and that it, or the driver, writes or copies. */
 void check_memory_new(uint64_t address, uint64_t size);

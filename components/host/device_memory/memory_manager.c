@@ -69,12 +69,12 @@ bool memory_give_page(struct memory_manager *m, uint64_t physical)
 /* The page of `address`, which lies at `physical`, has no copies any more; their pages are free. */
 static void drop_copies(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t physical)
 {
-    uint64_t found, flags;
+    uint64_t mapped, flags;
     struct page_copy copy;
     while (page_copies_take(&r.pages->copies, physical, &copy))
         if (!memory_give_page(r.memory, copy.physical))
             bug("driver: copy 0x%" PRIx64 " is given back twice", copy.physical);
-    if (page_table_look_up(r.pages, pid, address, &found, &flags) && found == physical)
+    if (page_table_look_up(r.pages, pid, address, &mapped, &flags) && mapped == physical)
         page_table_enter(r.pages, pid, address, physical, flags & ~PAGE_TABLE_COPIED);
 }
 
@@ -316,10 +316,10 @@ static bool leave_block(struct memory_ref r, uint64_t start)
 enum memory_result memory_free(struct memory_ref r, uint64_t address)
 {
     struct memory_manager *m = r.memory;
-    const struct program_allocation *found = program_find(r.program, address);
-    if (!found || found->start != address)
+    const struct program_allocation *allocation = program_find(r.program, address);
+    if (!allocation || allocation->start != address)
         return MEMORY_NOT_ALLOCATED;
-    const struct program_allocation a = *found;
+    const struct program_allocation a = *allocation;
     uint64_t start = a.in_block ? address / m->fragment * m->fragment : address;
     uint64_t pages = a.in_block ? m->fragment / m->page : memory_pages_of(m, &a);
     program_remove_allocation(r.program, address);

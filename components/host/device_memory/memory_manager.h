@@ -30,8 +30,8 @@
 #include <stdint.h>
 
 #include "base/number.h"
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/page_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "page_allocator.h"
 
 enum {

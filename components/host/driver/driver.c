@@ -19,7 +19,9 @@
 #include "components/host/driver/program/driver_journal.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/options.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/engine/store_log.h"
 #include "driver_process.h"
 #include "driver_state.h"
@@ -107,9 +109,9 @@ static bool driver_tick(struct driver *d)
     return progress;
 }
 
-static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
+/* What the first command of the queue waits for. */
+static void queue_report(const struct driver *d, uint32_t queue, struct hang_report *report)
 {
-    enum { SHOWN = 8 };
     static const char *const phases[] = {[PHASE_QUEUED] = "is queued",
                                          [PHASE_FLUSHING] = "waits for a flush",
                                          [PHASE_DIRECT] = "takes no time",
@@ -120,29 +122,35 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                                          [PHASE_UNTIMED_RETRY] = "waits until nothing is under way",
                                          [PHASE_UNTIMED_DONE] = "is done",
                                          [PHASE_YIELDED] = "waits for others"};
+    const struct driver_queue *q = driver_queue_at(d, queue);
+    const struct driver_command *k = driver_command_at(d, q->first);
+    bool is_launch = k->kind == DRIVER_LAUNCH;
+    if (is_launch && k->launch.user != DRIVER_NONE && k->phase == PHASE_RUNNING) {
+        const struct user_queue_entry *user = &user_queues_of(d)->queue[k->launch.user];
+        hang_note(report,
+                  "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64
+                  " of %" PRIu64 " have ended",
+                  queue, k->launch.user, q->device, user->slot, user->done, user->written);
+    }
+    hang_note(report, "queue %u: %s %s%s%s, %u messages in flight", queue, command_name(k),
+              is_launch ? program_kernel_name(driver_program(d), k->launch.kernel) : "",
+              is_launch ? " " : "", phases[k->phase], k->in_flight);
+}
+
+static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
+{
+    enum { QUEUES_SHOWN = 8 };
+    bool moves_pages = d->migrate.state != MIGRATE_NONE;
     unsigned shown = 0;
-    for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
-        const struct driver_queue *q = driver_queue_at(d, i);
-        if (q->first == DRIVER_NONE)
+    for (uint32_t i = 0; report && i < d->queue_count && shown < QUEUES_SHOWN; i++) {
+        if (driver_queue_at(d, i)->first == DRIVER_NONE)
             continue;
-        const struct driver_command *k = driver_command_at(d, q->first);
-        if (k->kind == DRIVER_LAUNCH && k->launch.user != DRIVER_NONE && k->phase == PHASE_RUNNING)
-            hang_note(
-                report,
-                "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64
-                " of %" PRIu64 " have ended",
-                i, k->launch.user, q->device, user_queues_of(d)->queue[k->launch.user].slot,
-                user_queues_of(d)->queue[k->launch.user].done,
-                user_queues_of(d)->queue[k->launch.user].written);
-        bool launch = k->kind == DRIVER_LAUNCH;
-        hang_note(report, "queue %u: %s %s%s%s, %u messages in flight", i, command_name(k),
-                  launch ? program_kernel_name(driver_program(d), k->launch.kernel) : "",
-                  launch ? " " : "", phases[k->phase], k->in_flight);
+        queue_report(d, i, report);
         shown++;
     }
-    if (report && d->migrate.state != MIGRATE_NONE)
+    if (report && moves_pages)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_queue_outstanding(d, report)
+    return d->undone + moves_pages + user_queue_outstanding(d, report)
            + calls_outstanding(d, report)
            + (call_path(d) ? call_path(d)->outstanding(d, report) : 0);
 }

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "components/nvidia/warp/warp.h"
 #include "driver_state.h"
+#include "runtime/engine/component_failure.h"
 
 static const char *table_string(uint32_t offset)
 {
@@ -273,16 +274,16 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
                                uint64_t *base)
 {
     const struct platform_table *table = engine_base.platform;
-    uint32_t found = table->map_count;
-    for (uint32_t i = 0; i < table->map_count && found == table->map_count; i++)
+    uint32_t map = table->map_count;
+    for (uint32_t i = 0; i < table->map_count && map == table->map_count; i++)
         if (*prefix && device_owns(table_string(table->spaces[table->maps[i].space].name), prefix))
-            found = i;
-    if (found == table->map_count)
-        found = number;
-    if (found >= table->map_count)
+            map = i;
+    if (map == table->map_count)
+        map = number;
+    if (map >= table->map_count)
         return false;
-    *base = platform_map_base(found);
-    device->size = platform_map_size(found);
+    *base = platform_map_base(map);
+    device->size = platform_map_size(map);
     return true;
 }
 

@@ -18,13 +18,13 @@ static struct driver_process *driver_process(void)
 
 static bool driver_is_alone(void)
 {
-    static bool told;
+    static bool has_warned;
     bool alone = the_process.is_alone && the_process.is_alone();
-    if (!alone && !told)
+    if (!alone && !has_warned)
         fprintf(stderr, "heddle: warning: all wavefronts of a launch only repeat themselves, so it "
                         "ends only if another thread of the program changes memory "
                         "(--max-instructions ends such a run)\n");
-    told = told || !alone;
+    has_warned = has_warned || !alone;
     return alone;
 }
 

@@ -1,6 +1,6 @@
 /* State of the driver outside of the simulation's state, once for each process: the lock, the
  * reason why the simulation ended, loaded code and a recording. A checkpoint does not hold it. All
- * of it is used with the lock held, except `nudged`. */
+ * of it is used with the lock held, except what is atomic, and `tells_calls`. */
 #ifndef HEDDLE_DRIVER_PROCESS_H
 #define HEDDLE_DRIVER_PROCESS_H
 
@@ -21,6 +21,7 @@ struct driver_process {
     pthread_t runner;
     bool nudged;             /* atomic; the engine is to come back from a step */
     bool steps;              /* it runs in one */
+    bool tells_calls;        /* the front end was answered DRIVER_STREAMS_TELL_CALLS */
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* of the launch by which it failed */

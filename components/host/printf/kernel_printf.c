@@ -30,11 +30,11 @@ static void put_text(struct printing *p, const char *text, size_t size)
     p->printed += (int)size;
 }
 
-static uint64_t take_argument(struct printing *p, unsigned bytes, unsigned *given)
+static uint64_t take_argument(struct printing *p, unsigned bytes, unsigned *argument_bytes)
 {
     uint64_t value = 0;
-    *given = p->with->number(p->with->context, bytes, &value);
-    if (*given == 0)
+    *argument_bytes = p->with->number(p->with->context, bytes, &value);
+    if (*argument_bytes == 0)
         p->printed = -1;
     return value;
 }
@@ -56,9 +56,9 @@ static void add_number(struct conversion *c, long value)
 static const char *read_shape(struct printing *p, struct conversion *c, const char *at)
 {
     for (; *at && strchr("-+ #0.*123456789", *at) && p->printed >= 0; at++) {
-        unsigned given;
+        unsigned argument_bytes;
         if (*at == '*') {
-            add_number(c, (int32_t)take_argument(p, 4, &given));
+            add_number(c, (int32_t)take_argument(p, 4, &argument_bytes));
         } else if (*at >= '1' && *at <= '9') {
             add_number(c, strtol(at, NULL, 10));
             at += strspn(at, "0123456789") - 1;
@@ -130,16 +130,16 @@ static uint64_t integer_value(uint64_t value, unsigned bytes, bool is_signed)
 }
 
 static void put_number(struct printing *p, const struct conversion *c, uint64_t value,
-                       unsigned given)
+                       unsigned argument_bytes)
 {
     char piece[PIECE], shape[SHAPE];
     bool is_real = strchr("fFeEgGaA", c->kind), is_integer = strchr("diouxX", c->kind);
-    unsigned bytes = min(c->bytes, given);
+    unsigned bytes = min(c->bytes, argument_bytes);
     snprintf(shape, sizeof shape, "%.*s%s%c", (int)c->used, c->shape, is_integer ? "ll" : "",
              c->kind);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int size = is_real ? snprintf(piece, sizeof piece, shape, real_value(value, given))
+    int size = is_real ? snprintf(piece, sizeof piece, shape, real_value(value, argument_bytes))
                : is_integer
                    ? snprintf(piece, sizeof piece, shape,
                               (long long)integer_value(value, bytes, strchr("di", c->kind)))
@@ -179,12 +179,12 @@ static void put_conversion(struct printing *p, const struct conversion *c)
         return;
     }
     for (unsigned i = 0; i < (c->elements ? c->elements : 1) && p->printed >= 0; i++) {
-        unsigned given;
-        uint64_t value = take_argument(p, c->elements ? c->bytes : alone, &given);
-        if (given && i > 0)
+        unsigned argument_bytes;
+        uint64_t value = take_argument(p, c->elements ? c->bytes : alone, &argument_bytes);
+        if (argument_bytes && i > 0)
             put_text(p, ",", 1);
-        if (given && c->kind != 'n') /* as on devices: nowhere to write to */
-            put_number(p, c, value, given);
+        if (argument_bytes && c->kind != 'n') /* as on devices: nowhere to write to */
+            put_number(p, c, value, argument_bytes);
     }
 }
 

@@ -7,7 +7,7 @@
 #include "runtime/session/exit_status.h"
 #include "runtime/state/platform.h"
 
-/* NULL: it was said that the file is no platform of this version. */
+/* NULL: it was said that the file is not a platform of this version. */
 const struct heddle_platform *open_platform(const char *path);
 /* Starts the simulation with the options, and gives its driver. NULL: it was said why not. */
 const struct driver_api *start_platform(const struct heddle_platform *platform, const char *options,

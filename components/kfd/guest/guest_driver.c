@@ -131,7 +131,7 @@ static void guest_set_attendant(void (*attendant)(const struct driver_attention 
     ASK(set_attendant, attendant != NULL);
 }
 
-/* ---- calls of the forms of driver_calls.def ---- */
+/* ---- calls in messages, one for a row of driver_calls.def ---- */
 
 static uint64_t word_of(const void *pattern, uint32_t bytes)
 {
@@ -143,28 +143,30 @@ static uint64_t word_of(const void *pattern, uint32_t bytes)
 #define POINTER(pointer)        (uintptr_t)(pointer)
 #define PATTERN(pattern, bytes) word_of(pattern, bytes)
 #define WORDS(...)              __VA_ARGS__
-#define FORM(name, parameters, words, ...)                                                         \
+#define NOTHING(...)
+#define MESSAGE(read_result, name, parameters, words)                                              \
     static enum driver_status guest_##name parameters                                              \
     {                                                                                              \
         struct kfd_reply reply;                                                                    \
         enum driver_status status = ASK(name, WORDS words);                                        \
-        __VA_ARGS__                                                                                \
+        read_result;                                                                               \
         return status;                                                                             \
     }
-#define PLAIN(...) FORM(__VA_ARGS__, )
-#define GIVES(...)                                                                                 \
-    FORM(__VA_ARGS__, if (given && status == DRIVER_OK) *given = (__typeof__(*given))reply.word[0];)
-#define FILLS(...)                                                                                 \
-    FORM(__VA_ARGS__, if (status == DRIVER_OK) memcpy(filled, reply.bytes, sizeof *filled);)
-#define OTHER(...)
-#define OWN(...)
-#define DRIVER_CALL(name, form, parameters, words) form(name, parameters, words)
+#define FORM_PLAIN MESSAGE,
+#define FORM_GIVES(result)                                                                         \
+    MESSAGE, if (result && status == DRIVER_OK) *result = (__typeof__(*result))reply.word[0]
+#define FORM_FILLS(result)                                                                         \
+    MESSAGE, if (status == DRIVER_OK) memcpy(result, reply.bytes, sizeof *result)
+#define FORM_CUSTOM                                NOTHING,
+#define FORM_LOCAL                                 NOTHING,
+#define EXPAND_FORM(...)                           EXPAND(__VA_ARGS__)
+#define EXPAND(define, ...)                        define(__VA_ARGS__)
+#define DRIVER_CALL(name, form, parameters, words) EXPAND_FORM(FORM_##form, name, parameters, words)
 #include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
 
-/* ---- calls of other forms ---- */
+/* ---- calls that driver_calls.def leaves to this file ---- */
 
-static uint32_t device_count(void)
+static uint32_t guest_device_count(void)
 {
     return guest_state.gpu_count;
 }
@@ -172,10 +174,10 @@ static uint32_t device_count(void)
 static bool guest_find(uint64_t address, struct driver_allocation *allocation)
 {
     struct kfd_reply reply;
-    bool found = ASK(find, address) == DRIVER_OK;
-    if (found)
+    bool is_allocated = ASK(find, address) == DRIVER_OK;
+    if (is_allocated)
         memcpy(allocation, reply.bytes, sizeof *allocation);
-    return found;
+    return is_allocated;
 }
 
 static enum driver_status guest_memory_info(uint32_t device, uint64_t *free_bytes,
@@ -194,7 +196,7 @@ static uint64_t guest_name(uint32_t device, uint64_t address)
     return ASK(name, device, address) == DRIVER_OK ? reply.word[0] : address;
 }
 
-static enum driver_status unify_gpus(const uint32_t *gpus, uint32_t count, uint32_t *device)
+static enum driver_status guest_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
 {
     (void)gpus, (void)count, (void)device;
     snprintf(failure, sizeof failure,
@@ -202,24 +204,24 @@ static enum driver_status unify_gpus(const uint32_t *gpus, uint32_t count, uint3
     return DRIVER_INVALID_VALUE;
 }
 
-static uint32_t stream_flags(void)
+static uint32_t guest_stream_flags(void)
 {
     return guest_state.stream_flags;
 }
 
-static uint64_t now(void)
+static uint64_t guest_now(void)
 {
     return __atomic_load_n(&guest_state.now_ps, __ATOMIC_RELAXED);
 }
 
 /* Checks know no lines of programs in other processes. */
-static enum driver_status describe_code(uint64_t address, const void *file, uint64_t size)
+static enum driver_status guest_describe_code(uint64_t address, const void *file, uint64_t size)
 {
     (void)address, (void)file, (void)size;
     return DRIVER_OK;
 }
 
-static enum driver_status describe_constant(uint64_t address, uint64_t size)
+static enum driver_status guest_describe_constant(uint64_t address, uint64_t size)
 {
     (void)address, (void)size;
     return DRIVER_OK;
@@ -240,18 +242,18 @@ static enum driver_ptx_fault guest_ptx_fault(void)
 
 /* ---- the process ---- */
 
-static const char *error_text(void)
+static const char *guest_error_text(void)
 {
     return failure;
 }
 
-static void program_ends(bool ends)
+static void guest_program_ends(bool ends)
 {
     struct kfd_reply reply;
     ASK(leaves, ends);
 }
 
-static int finish_guest(void)
+static int guest_finish(void)
 {
     const struct kfd_call call = {.kind = KFD_SAY_BYE};
     struct kfd_reply reply;
@@ -261,50 +263,36 @@ static int finish_guest(void)
 }
 
 /* The simulation's state is in another process, and so is the clock of its calls. */
-static void nothing(void)
+static void guest_hide(void)
 {
 }
 
-static void leave_call(const char *function)
+static void guest_enter_call(void)
+{
+}
+
+static void guest_leave_call(const char *function)
 {
     (void)function;
 }
 
-static bool is_hidden(const void *address)
+static bool guest_is_hidden(const void *address)
 {
     (void)address;
     return false;
 }
 
-#define IN_PLAIN(name) .name = guest_##name,
-#define IN_GIVES       IN_PLAIN
-#define IN_FILLS       IN_PLAIN
-#define IN_OTHER       IN_PLAIN
-#define IN_OWN(name)
+#define IN_PLAIN(name)   .name = guest_##name,
+#define IN_CUSTOM        IN_PLAIN
+#define IN_GIVES(result) IN_PLAIN
+#define IN_FILLS(result) IN_PLAIN
+#define IN_LOCAL(name)
 
 static const struct driver_api table = {
     .version = DRIVER_API_VERSION,
-#define DRIVER_CALL(name, form, ...) IN_##form(name)
+#define DRIVER_CALL(name, form, ...)           IN_##form(name)
+#define DRIVER_FUNCTION(type, name, form, ...) IN_##form(name)
 #include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
-    .find = guest_find,
-    .name = guest_name,
-    .meets = guest_meets,
-    .ptx_fault = guest_ptx_fault,
-    .set_attendant = guest_set_attendant,
-    .device_count = device_count,
-    .unify = unify_gpus,
-    .stream_flags = stream_flags,
-    .now = now,
-    .describe_code = describe_code,
-    .describe_constant = describe_constant,
-    .error_text = error_text,
-    .program_ends = program_ends,
-    .finish = finish_guest,
-    .hide = nothing,
-    .is_hidden = is_hidden,
-    .enter_call = nothing,
-    .leave_call = leave_call,
 };
 
 /* ---- opening ---- */

@@ -1,6 +1,6 @@
 /* The driver of a machine in another process (heddle-kfd), as the HIP library calls it: the table
- * of driver_api.h, of which each call is a message (guest_channel.h). Functions that the libraries
- * do not call are NULL, and so is `user_queues`.
+ * of driver_api.h, of which each call is a message (guest_channel.h). Calls that are LOCAL
+ * (driver_calls.def) are NULL, and so is `user_queues`.
  *
  * A thread that calls waits for the answer. The server takes calls of one process at a time, until
  * that waits, and runs the engine when all processes wait: docs/design/host.md. */

@@ -7,7 +7,7 @@
  *   cache.c            the next request, in order       cache_control.c
  *         |                                             flush, invalidate, pause, fence
  *   cache_translate.c  its page; until that is known
- *         |            the request stands aside
+ *         |            the request is parked
  *   cache_request.c       hit ------------------------------.
  *         |  miss, write, atomic                         |
  *   cache_mshr.c       MSHRs: asked for once, others     |
@@ -33,6 +33,7 @@
 #include "base/number.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/observe/hang.h"
@@ -301,22 +302,28 @@ static bool cache_tick(struct cache *c)
     return room == 0 || (engine_unlikely(c->job != JOB_NONE) && work_on_job(c));
 }
 
-static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
+static void cache_explain(const struct cache *c, struct hang_report *report)
 {
     static const char *const jobs[] = {"", "flush", "invalidate", "fence", "pause", "pause"};
-    for (uint32_t i = 0; report && i < (uint32_t)cache_params(c)->mshrs; i++)
+    for (uint32_t i = 0; i < (uint32_t)cache_params(c)->mshrs; i++)
         if (mshr_at(c, i)->used)
             hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
                       (unsigned long long)mshr_at(c, i)->address, mshr_at(c, i)->targets);
-    if (report && index_pool_used(&c->free_sent))
+    if (index_pool_used(&c->free_sent))
         hang_note(report, "%u writes or atomics sent below are not answered",
                   index_pool_used(&c->free_sent));
-    if (report && cache_translation(c) && index_pool_used(&c->free_parked))
+    if (cache_translation(c) && index_pool_used(&c->free_parked))
         hang_note(report, "%u requests wait for a translation", index_pool_used(&c->free_parked));
-    if (report && c->job != JOB_NONE)
+    if (c->job != JOB_NONE)
         hang_note(report, "a %s is being worked on", jobs[c->job]);
-    if (report && c->blocked_since)
+    if (c->blocked_since)
         hang_note(report, "the oldest request cannot be taken since cycle %llu",
                   (unsigned long long)(c->blocked_since - 1));
+}
+
+static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
+{
+    if (report)
+        cache_explain(c, report);
     return c->unanswered + index_pool_used(&c->free_sent) + (c->job != JOB_NONE);
 }

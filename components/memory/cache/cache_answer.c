@@ -71,7 +71,7 @@ CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line,
     respond(c, t->tag, true, (own ? line_data(c, line) : (const char *)bytes) + t->piece);
 }
 
-/* The one that waits at `mshr` behind the first moves up. */
+/* The one that waits at `mshr` after the first moves up. */
 CACHE_RARE void next_target(struct cache *c, struct cache_mshr *mshr)
 {
     uint32_t i = mshr->first;

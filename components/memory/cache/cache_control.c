@@ -9,13 +9,14 @@
  * system, of an agent) only keep their place in the order.
  *
  * Flush and invalidate wait until everything taken is answered. Invalidate, and flush with
- * `invalidate`, also forget translations. A pause is a flush with `invalidate` behind which nothing
+ * `invalidate`, also forget translations. A pause is a flush with `invalidate` after which nothing
  * is taken until `resume` comes: JOB_PAUSED. None of them waits for requests that are blocked on a
  * write fault (cache_translate.c); they come before a fence that does. */
 #include "cache.gen.h"
 
 #include "cache_state.h"
 #include "scope.gen.h"
+#include "runtime/engine/component_failure.h"
 
 static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop,
                       bool stale)

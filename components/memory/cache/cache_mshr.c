@@ -1,6 +1,6 @@
 /* MSHRs: lines that have been asked for below, and the requests that wait for each.
  *
- * The first request stands in the MSHR itself, since mostly it is the only one; later requests are
+ * The first request is in the MSHR itself, since mostly it is the only one; later requests are
  * linked to it in the order in which they came. Writes and atomics that wait keep their bytes in
  * the pool `stored`. Called by cache_request.c; the answers are worked on in cache_answer.c. */
 #include "cache.gen.h"

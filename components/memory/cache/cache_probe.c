@@ -10,6 +10,7 @@
 #include "cache_state.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
 
@@ -58,7 +59,9 @@ static void drop_stale(struct cache *c)
         drop_all(c);
         return;
     }
-    for (uint32_t line = 0; c->any_lines && c->others && line < line_count(c); line++)
+    if (!c->any_lines || !c->others)
+        return;
+    for (uint32_t line = 0; line < line_count(c); line++)
         if (*line_tag(c, line) != LINE_FREE
             && line_number(c, line) * line_bytes(c) - c->probed_base >= c->probed_size)
             line_drop(c, line);
@@ -72,10 +75,11 @@ static uint32_t probe_element(const struct platform_table *t, uint32_t ring)
     const struct platform_instance *from = &t->instances[t->rings[ring].sender];
     for (uint32_t i = from->bindings; i < from->bindings + from->binding_count; i++) {
         uint32_t first = t->bindings[i];
-        for (uint32_t at = 0; t->binding_kinds[i] == BIND_FIRST_RING && at < t->bindings[i - 1];
-             at++)
-            if (t->port_rings[2 * (first + at)] == shard_cut_near(ring))
-                return at;
+        if (t->binding_kinds[i] != BIND_FIRST_RING)
+            continue;
+        for (uint32_t element = 0; element < t->bindings[i - 1]; element++)
+            if (t->port_rings[2 * (first + element)] == shard_cut_near(ring))
+                return element;
     }
     bug("no port of '%s' leads to ring %u", t->strings + from->path, ring);
 }

@@ -273,7 +273,7 @@ static inline bool line_pass(struct cache *c, uint64_t number)
     return true;
 }
 
-/* A write that others than the users of this write-back cache are to see: it goes on, behind what
+/* A write that others than the users of this write-back cache are to see: it goes on, after what
  * is dirty of its line, and the own copy is forgotten. */
 static inline bool take_write_past(struct cache *c, uint16_t tag, uint64_t address,
                                    struct mem_mask mask, const void *bytes,

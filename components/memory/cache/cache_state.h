@@ -1,6 +1,6 @@
 /* State of a cache. cache.c draws how a request goes through the files that work on it.
  *
- * Tags stand apart from the bytes. A tag is the complement of the line's number, so that those of
+ * Tags are apart from the bytes. A tag is the complement of the line's number, so that those of
  * lines that were never used are zero. A line is free (tag LINE_FREE), present, or pending: its
  * bytes have been asked for. A line that is not `filled` holds only the bytes of its mask. In a
  * write-back cache the mask names the dirty bytes, filled or not, so a write miss needs no fetch;
@@ -9,7 +9,7 @@
  * Requests to one line take effect in the order in which they were taken: what comes to a pending
  * line is queued at its MSHR (write-back), or makes the line's MSHR `detached` (other policies):
  * the answer still serves the requests that waited, but the line is forgotten, and the next read
- * asks again, behind the write that went below meanwhile. So a store that follows a load to the
+ * asks again, after the write that went below meanwhile. So a store that follows a load to the
  * same place can never be seen by that load, nor missed by the next.
  *
  * An answer is formed when the request takes effect, and is sent at once into the ring of answers.
@@ -22,7 +22,7 @@
 #include "address_translation.h"
 #include "replacement_policy.h"
 #include "base/number.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
 #include "components/protocols/mem/mem_types.h"
@@ -41,9 +41,9 @@
 #define CACHE_INLINE static inline __attribute__((always_inline))
 #define CACHE_RARE   static __attribute__((noinline))
 
-/* What finding and replacing need to know of a set: one or a few lines of the host's caches. Behind
- * it stand a byte for each way, a hash of its tag, so that 16 ways are searched at once; then the
- * tags, uint64_t [ways]. Bit w of the masks is way w. */
+/* What finding and replacing need to know of a set: one or a few lines of the host's caches. It is
+ * followed by a byte for each way, a hash of its tag, so that 16 ways are searched at once; then by
+ * the tags, uint64_t [ways]. Bit w of the masks is way w. */
 struct cache_set {
     uint64_t used;    /* lines not free */
     uint64_t pending; /* lines whose bytes have been asked for */
@@ -68,7 +68,7 @@ enum { MSHR_INSTALLED = 1, MSHR_SERVED };
 struct cache_mshr {
     uint64_t address;
     uint32_t line;        /* LINE_NONE: detached */
-    uint32_t first, last; /* targets behind the first one */
+    uint32_t first, last; /* targets after the first one */
     uint16_t targets;     /* requests that wait */
     uint8_t used;
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
@@ -320,9 +320,9 @@ static inline bool keeps_masks(const struct cache *c)
            || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
-/* Where the bytes and masks of a line stand: way by way, so that they are dense while a program
+/* Where the bytes and masks of a line are: way by way, so that they are dense while a program
  * uses few ways of the sets. A large platform has hundreds of caches, of which a program uses few
- * sets, too; there lines stand in the order in which they are first used. Without that MI300X takes
+ * sets, too; there lines are in the order in which they are first used. Without that MI300X takes
  * up to 1.45 times the memory. */
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
@@ -471,7 +471,7 @@ static inline uint64_t request_address(const struct mem_request *m)
     return m->read.address;
 }
 
-/* ---- what the files call of each other; comments stand at the definitions ---- */
+/* ---- what the files call of each other; comments are at the definitions ---- */
 
 /* cache_lines.c */
 static inline uint32_t set_of(const struct cache *c, uint64_t number);

@@ -1,7 +1,7 @@
 /* From virtual to physical addresses, in a cache with the part `translation`.
  *
  * The part knows pages; this file keeps the requests whose page is not known. They step aside
- * (parked) in a queue of their page, so that requests behind them are not held up, and move to
+ * (parked) in a queue of their page, so that requests after them are not held up, and move to
  * `replay` when the page comes. Replayed requests are taken before new ones.
  *
  * A fragment that has come may cover a page that is still on its way, with requests that wait for
@@ -16,6 +16,7 @@
 
 #include "cache_state.h"
 #include "components/protocols/translate/translated_page.h"
+#include "runtime/engine/component_failure.h"
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {
@@ -265,6 +266,8 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
 static void forget_answers(struct cache *c)
 {
     uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
-    for (uint32_t i = 0; c->faulted && i < pages; i++)
+    if (!c->faulted)
+        return;
+    for (uint32_t i = 0; i < pages; i++)
         *page_fault(c, i) |= *page_fault(c, i) ? PAGE_AGAIN : 0;
 }

@@ -199,7 +199,9 @@ static void cache_write_out(struct component *self)
 {
     const struct cache *c = (const struct cache *)(const void *)self;
     uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
-    for (uint32_t w = 0; c->dirty_count && w < divide_up(lines, 64); w++)
+    if (!c->dirty_count)
+        return;
+    for (uint32_t w = 0; w < divide_up(lines, 64); w++)
         for (uint64_t bits = arena_at(uint64_t, c->dirty)[w]; bits; bits &= bits - 1) {
             uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
             uint64_t address = line_number(c, line) * line_bytes(c);
@@ -212,7 +214,9 @@ static void cache_read_in(struct component *self)
 {
     const struct cache *c = (const struct cache *)(const void *)self;
     uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
-    for (uint32_t line = 0; c->any_lines && line < lines; line++) {
+    if (!c->any_lines)
+        return;
+    for (uint32_t line = 0; line < lines; line++) {
         uint64_t number = line_number(c, line);
         if (*line_tag(c, line) != LINE_FREE)
             memcpy(line_data(c, line), memory_span(number * line_bytes(c), line_bytes(c)),

@@ -8,6 +8,7 @@
  * has been answered is there for the other port. */
 #include "dram_state.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 
 static void dram_touch(struct component *self, const struct warm_access *a)
 {
@@ -139,9 +140,10 @@ static bool dram_tick(struct dram *c)
 static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)
 {
     static const char *const names[] = {"top", "dma"};
-    for (unsigned p = 0; report && p < DRAM_PORTS; p++)
-        if (c->taken[p])
-            hang_note(report, "%u requests of port %s are not answered", c->taken[p], names[p]);
+    if (report)
+        for (unsigned p = 0; p < DRAM_PORTS; p++)
+            if (c->taken[p])
+                hang_note(report, "%u requests of port %s are not answered", c->taken[p], names[p]);
     if (report && (c->head_awaited || index_pool_used(&c->free_withheld)))
         hang_note(report, "%u writes wait for caches to let go of their lines",
                   index_pool_used(&c->free_withheld) + (c->head_awaited > 0));

@@ -1,7 +1,7 @@
 /* A timed dram with a cache in front (memory_side_cache.h): hits, and writes, are answered after
  * the latency of the cache; a miss asks memory. Writes, and atomics, go on to memory.
  *
- * The latency stands in the rings of answers, since every answer takes it; one from memory takes
+ * The latency is in the rings of answers, since every answer takes it; one from memory takes
  * the rest of the memory's overhead in addition. */
 #include "dram.gen.h"
 
@@ -13,7 +13,7 @@ static void dram_warm_settle(struct dram *c, const struct warm_access *a)
     dram_front_ops(c)->settle(dram_front(c), a->physical, a->kind == WARM_WRITE);
 }
 
-/* Returns what stands in the rings of answers. */
+/* Returns what is in the rings of answers. */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps)
 {
     const struct memory_side_cache_ops *ops = dram_front_ops(c);
@@ -41,7 +41,7 @@ static bool dram_serve_cached(struct dram *c, unsigned port, const struct mem_re
 }
 
 static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, char *bytes, uint64_t now_ps)
+                                    uint64_t address, uint64_t now_ps)
 {
     const struct memory_side_cache_ops *ops = dram_front_ops(c);
     unsigned kind = message_kind(m);
@@ -53,7 +53,7 @@ static inline bool dram_take_cached(struct dram *c, unsigned port, const struct 
     if (kind == MEM_WRITE || ops->holds(dram_front(c), address)) {
         if (!dram_serve_cached(c, port, m, address, now_ps))
             return false;
-    } else if (!dram_take_memory(c, port, m, kind, address, bytes, access, now_ps)) {
+    } else if (!dram_take_memory(c, port, m, kind, address, access, now_ps)) {
         return false;
     } else if (dram_is_probing(c, port)) {
         dram_note_holder(c, m, address);

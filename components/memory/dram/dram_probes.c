@@ -3,7 +3,7 @@
  * (AMD, CDNA3 white paper). It has room for all lines, so it forgets no holder.
  *
  * A read of `top` adds its die to the holders. A write takes effect at once, leaves its own die as
- * the only holder, and is answered when all others have let go. So what is released behind that
+ * the only holder, and is answered when all others have let go. So what is released after that
  * answer is not hidden by an old line. An atomic waits until no other die holds the line; so do
  * writes to memory with a timing part and nothing in front, which are answered later than they are
  * taken. */
@@ -12,6 +12,7 @@
 #include "dram_state.h"
 #include "components/protocols/probe/probe_die.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 
 enum { DRAM_WITHHELD = 64, DRAM_AT_HEAD = DRAM_WITHHELD }; /* tags of probes */
 

@@ -5,9 +5,10 @@
 
 #include "dram_timing.h"
 #include "memory_side_cache.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
@@ -17,7 +18,7 @@ enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 /* Functions of a tick, inlined into one: a third of their instructions went to calls. */
 #define DRAM_INLINE inline __attribute__((always_inline))
 
-/* A request that a timed dram has taken. The bytes of its answer stand apart, so that requests take
+/* A request that a timed dram has taken. The bytes of its answer are apart, so that requests take
  * few of the host's cache lines. */
 struct dram_entry {
     uint16_t tag;
@@ -49,10 +50,7 @@ struct dram {
     uint32_t taken[DRAM_PORTS]; /* not answered */
     uint32_t half;              /* half of the numbers of requests */
     uint8_t refused;            /* bit i: the part has no room for the oldest of port i */
-    bool lazy;                  /* commands without a waiting request are left for later:
-                                 * dram_settle_timed() */
     uint64_t first_due;         /* cycle of the earliest answer in the queues, or ENGINE_NEVER */
-    uint64_t look;              /* cycle in which the next answer may become due, or ENGINE_NEVER */
     /* With a cache in front. */
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
@@ -93,7 +91,7 @@ static inline const struct mem_request *dram_peek(const struct dram *c, unsigned
     return port == DRAM_TOP ? dram_top_peek(c) : dram_dma_peek(c);
 }
 
-/* The request behind the oldest one, which may be still on its way; for the host's caches only. */
+/* The request after the oldest one, which may be still on its way; for the host's caches only. */
 static inline const struct mem_request *dram_ahead(const struct dram *c, unsigned port)
 {
     return (const struct mem_request *)ring_ahead(port == DRAM_TOP ? c->io.top_request
@@ -145,15 +143,13 @@ static inline void dram_serve(struct dram *c, unsigned port, const struct mem_re
 /* dram_cached.c */
 static uint64_t dram_init_cached(struct dram *c, uint64_t overhead_ps);
 static inline bool dram_take_cached(struct dram *c, unsigned port, const struct mem_request *m,
-                                    uint64_t address, char *bytes, uint64_t now_ps);
+                                    uint64_t address, uint64_t now_ps);
 
 /* dram_timed.c */
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                                         unsigned kind, uint64_t address, char *bytes,
-                                         unsigned access, uint64_t now_ps);
+                                         unsigned kind, uint64_t address, unsigned access,
+                                         uint64_t now_ps);
 static void dram_init_timed(struct dram *c);
-static void dram_settle_timed(struct component *self, uint64_t cycle);
-static uint64_t dram_last_timed(const struct component *self);
 static bool dram_tick_timed(struct dram *c);
 
 #endif

@@ -6,18 +6,13 @@
  *
  * A tick lets the part issue the commands that were due before this cycle, takes new requests, and
  * lets the part issue the commands of this cycle. So a request never changes earlier commands, and
- * more ticks change nothing.
- *
- * Only what leads to an answer, or to room for a request that waits at a port, is worth a tick. So
- * a dram sleeps until the next answer can be due. What was due meanwhile is issued then, or before
- * the next request, or before the statistics are read. Writes have been answered; for them alone it
- * is ticked only when nothing else is left to do in a run, which ends with their last command.
- */
+ * more ticks change nothing. */
 #include "dram.gen.h"
 
 #include "base/number.h"
 
 #include "dram_state.h"
+#include "runtime/engine/component_failure.h"
 
 /* The first edge of the own clock at or after a time that is not before the current one. */
 static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
@@ -31,14 +26,6 @@ static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
            + (engine_likely(!((ahead_ps | d->period_ps) >> 32))
                   ? (uint32_t)ahead_ps / (uint32_t)d->period_ps
                   : ahead_ps / d->period_ps);
-}
-
-/* At most one command of a channel falls into a cycle, so what is through in one cycle was issued
- * in one, too, and answers have the same order whenever that is found out; and no request is
- * through in the cycle of its command. */
-static bool dram_may_be_lazy(const struct dram *c)
-{
-    return dram_timing_ops(c)->clock_ps(dram_part(c)) > engine.domains[c->io.base.domain].period_ps;
 }
 
 static void dram_init_timed(struct dram *c)
@@ -65,9 +52,7 @@ static void dram_init_timed(struct dram *c)
     ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
         ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
-    c->first_due = c->look = ENGINE_NEVER;
-    c->lazy =
-        dram_may_be_lazy(c) && engine_may_defer(&c->io.base, dram_settle_timed, dram_last_timed);
+    c->first_due = ENGINE_NEVER;
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
@@ -75,7 +60,7 @@ static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
     return arena_at(struct dram_entry, c->requests) + number;
 }
 
-/* Queues the answer of a request of `port` behind those that are due no later. */
+/* Queues the answer of a request of `port` after those that are due no later. */
 static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number, uint64_t time_ps)
 {
     struct dram_queue *q = &c->queues[port];
@@ -101,14 +86,6 @@ static __attribute__((noinline)) bool dram_issue(struct dram *c, uint64_t until_
         return false;
     c->refused = 0;
     return true;
-}
-
-/* Issues what the edges before `cycle` would have. */
-static void dram_settle_timed(struct component *self, uint64_t cycle)
-{
-    struct dram *c = (struct dram *)(void *)self;
-    if (cycle)
-        dram_issue(c, engine_time_of(self->domain, cycle - 1));
 }
 
 /* A write takes effect on the line at `bytes`. */
@@ -174,11 +151,16 @@ static inline bool dram_can_answer_now(struct dram *c, unsigned port)
     return (!q->count || first->due > component_tick_now(&c->io.base)) && dram_can_reply(c, port);
 }
 
-/* Request `m` of `port`, of a kind, on the line at `bytes`, needs `access` of memory, if there is
+static inline char *dram_line_bytes(uint64_t address)
+{
+    return memory.bytes + (address - memory.first);
+}
+
+/* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
  * room for it there. true: it has been taken, and leaves its port. */
 static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                                         unsigned kind, uint64_t address, char *bytes,
-                                         unsigned access, uint64_t now_ps)
+                                         unsigned kind, uint64_t address, unsigned access,
+                                         uint64_t now_ps)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
@@ -195,6 +177,7 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
         return false;
     }
     void *payload = dram_payload(c, port);
+    char *bytes = dram_line_bytes(address);
     if (at_once) {
         dram_write(c, port, payload, bytes);
         dram_reply_done(c, port, m->tag);
@@ -213,11 +196,10 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
 
 static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned port,
                                                        const struct mem_request *m,
-                                                       uint64_t address, char *bytes,
-                                                       uint64_t now_ps)
+                                                       uint64_t address, uint64_t now_ps)
 {
-    return dram_take_memory(c, port, m, MEM_ATOMIC, address, bytes,
-                            DRAM_TIMING_READ | DRAM_TIMING_WRITE, now_ps);
+    return dram_take_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
+                            now_ps);
 }
 
 /* Takes the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
@@ -233,18 +215,16 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
         dram_fail_outside(c, address);
         return false;
     }
-    char *bytes = memory.bytes + (address - memory.first);
-    __builtin_prefetch(bytes); /* the host's memory answers meanwhile */
+    __builtin_prefetch(dram_line_bytes(address)); /* the host's memory answers meanwhile */
     if (engine_unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
         return false;
     if (dram_front_ops(c))
-        return dram_take_cached(c, port, m, address, bytes, now_ps);
-    bool taken =
-        kind == MEM_READ
-            ? dram_take_memory(c, port, m, MEM_READ, address, bytes, DRAM_TIMING_READ, now_ps)
-        : kind == MEM_WRITE
-            ? dram_take_memory(c, port, m, MEM_WRITE, address, bytes, DRAM_TIMING_WRITE, now_ps)
-            : dram_take_atomic(c, port, m, address, bytes, now_ps);
+        return dram_take_cached(c, port, m, address, now_ps);
+    bool taken = kind == MEM_READ
+                     ? dram_take_memory(c, port, m, MEM_READ, address, DRAM_TIMING_READ, now_ps)
+                 : kind == MEM_WRITE
+                     ? dram_take_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
+                     : dram_take_atomic(c, port, m, address, now_ps);
     if (engine_unlikely(dram_is_probing(c, port)) && taken)
         dram_note_holder(c, m, address);
     return taken;
@@ -328,32 +308,10 @@ static inline unsigned dram_shown(const struct dram *c)
     return shown;
 }
 
-/* Only answered writes are left here, or nothing. */
-static uint64_t dram_last_timed(const struct component *self)
-{
-    const struct dram *c = (const struct dram *)(const void *)self;
-    uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
-    return next_ps == DRAM_TIMING_LATER ? 0 : dram_edge_at(c, next_ps);
-}
-
-/* When the part has to be looked at again: for what waits at a port, when it may have issued
- * something; otherwise for the next answer. That may be due before answers that are known, which
- * wait for each other at their port. */
-static uint64_t dram_look_at(const struct dram *c, bool waits)
-{
-    if (waits || !c->lazy) {
-        uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_part(c));
-        return next_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, next_ps);
-    }
-    uint64_t due_ps = dram_timing_ops(c)->due_ps(dram_part(c));
-    return due_ps == DRAM_TIMING_LATER ? ENGINE_NEVER : dram_edge_at(c, due_ps);
-}
-
 static bool dram_tick_timed(struct dram *c)
 {
     const struct part *part = dram_part(c);
-    uint64_t now_ps = component_now_ps(&c->io.base), now = component_tick_now(&c->io.base),
-             next_ps = dram_timing_ops(c)->next_ps(part);
+    uint64_t now_ps = component_now_ps(&c->io.base), next_ps = dram_timing_ops(c)->next_ps(part);
     bool room = false, taken = false;
     unsigned shown = 0;
     if (component_pending(&c->io.base, 0)) {
@@ -362,12 +320,12 @@ static bool dram_tick_timed(struct dram *c)
         taken = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
         next_ps = dram_timing_ops(c)->next_ps(part);
     }
-    if (next_ps <= now_ps && (shown || !c->lazy || c->look <= now))
+    if (next_ps <= now_ps)
         room |= dram_issue(c, now_ps);
     room |= dram_finish_timed(c);
-    c->look = dram_look_at(c, shown);
-    if (c->look != ENGINE_NEVER)
-        dram_wake_at(c, c->look);
+    next_ps = dram_timing_ops(c)->next_ps(part);
+    if (next_ps != DRAM_TIMING_LATER)
+        dram_wake_at(c, dram_edge_at(c, next_ps));
     /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
     return (room || taken) && shown;
 }

@@ -42,10 +42,6 @@ struct dram_timing_ops {
     uint64_t (*rooms)(const struct part *self);
     /* When there may be something to issue, or DRAM_TIMING_LATER: not without another request. */
     uint64_t (*next_ps)(const struct part *self);
-    /* Without another request, none is through before this time; LATER: there is none. */
-    uint64_t (*due_ps)(const struct part *self);
-    /* Between edges at which commands are issued. */
-    uint64_t (*clock_ps)(const struct part *self);
 };
 
 #endif

@@ -330,31 +330,10 @@ static uint64_t hbm_next_ps(const struct part *self)
     return ((const struct hbm *)(const void *)self)->next_ps;
 }
 
-/* The time at which the first read is through if its command is next. */
-static uint64_t hbm_due_ps(const struct part *self)
-{
-    const struct hbm *p = (const struct hbm *)(const void *)self;
-    uint64_t next = HBM_NEVER;
-    for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
-        const struct hbm_channel *ch = hbm_channel(p, i);
-        if (ch->queues[HBM_READ].count)
-            next = min(next, ch->next);
-    }
-    return next == HBM_NEVER ? DRAM_TIMING_LATER
-                             : (next + p->t.cas_read + p->t.burst) * (uint64_t)hbm_params(p)->tck;
-}
-
-static uint64_t hbm_clock_ps(const struct part *self)
-{
-    return (uint64_t)hbm_params((const struct hbm *)(const void *)self)->tck;
-}
-
 static const struct dram_timing_ops hbm_ops = {
     .setup = hbm_setup,
     .take = hbm_take,
     .advance = hbm_advance,
     .rooms = hbm_rooms,
     .next_ps = hbm_next_ps,
-    .due_ps = hbm_due_ps,
-    .clock_ps = hbm_clock_ps,
 };

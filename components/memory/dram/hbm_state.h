@@ -11,7 +11,7 @@
  * is open. Sets of banks are masks, too, and what a bank wants is found out when something happens
  * there, not when commands are planned.
  *
- * A channel, its queues, its banks and its groups stand in one piece, so that none of them has to
+ * A channel, its queues, its banks and its groups are in one piece, so that none of them has to
  * be looked up. */
 #ifndef HEDDLE_COMPONENTS_HBM_STATE_H
 #define HEDDLE_COMPONENTS_HBM_STATE_H
@@ -96,7 +96,7 @@ struct hbm_channel {
     bool forced;             /* drains because there are many writes */
     uint8_t reserved;
     struct hbm_queue queues[2];
-    struct hbm_bank banks[]; /* the groups stand behind them */
+    struct hbm_bank banks[]; /* the groups are after them */
 };
 
 /* Parameters in edges. */
@@ -159,7 +159,7 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
     return ((unsigned)__builtin_ctzll(by_age) + q->first) % HBM_PLACES;
 }
 
-/* ---- what the files call of each other; comments stand at the definitions ---- */
+/* ---- what the files call of each other; comments are at the definitions ---- */
 
 /* hbm_queue.c */
 static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);

@@ -4,7 +4,7 @@
  * is one. A line comes at a read or an atomic, when memory has been asked for it. Memory has what
  * is written, so a line goes without a word.
  *
- * The lower half of each place stands in one table, the upper half in another. The second table is
+ * The lower half of each place is in one table, the upper half in another. The second table is
  * not touched before a line needs it: with lines of 128 bytes, from 256 GiB on. */
 #include "infinity_cache.gen.h"
 
@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 
-/* The first so many ways of all sets stand side by side, then the next: most programs fill a few
+/* The first so many ways of all sets are side by side, then the next: most programs fill a few
  * ways of many sets. */
 #define BLOCK_WAYS 4u
 
@@ -91,7 +91,7 @@ static void infinity_put(const struct infinity_cache *p, uint64_t set, uint32_t 
     arena_at(uint32_t, p->upper)[index] = (uint32_t)(what >> 32);
 }
 
-/* The line of an address as it stands in its place. */
+/* The line of an address as it is in its place. */
 static uint64_t infinity_line(const struct infinity_cache *p, uint64_t address)
 {
     return address / p->line << LINE_FLAG_BITS | LINE_HERE;
@@ -177,7 +177,7 @@ static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache 
     infinity_put(p, set, 0, line);
 }
 
-/* Moves on what stands in front of its place, or of the first that is empty, on the way there. */
+/* Moves on what is in front of its place, or of the first that is empty, on the way there. */
 static void infinity_settle(struct part *self, uint64_t address, bool writes)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;

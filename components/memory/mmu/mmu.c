@@ -7,8 +7,8 @@
  * a walk under way join it: they take no walker, and their answers come with its own. */
 #include "mmu.gen.h"
 
-#include "components/protocols/mem/index_pool.h"
-#include "components/protocols/page_table/page_table.h"
+#include "runtime/engine/index_pool.h"
+#include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/observe/hang.h"
 
@@ -69,7 +69,7 @@ static bool answer(struct mmu *c, uint32_t input, const struct mmu_lookup *l)
     return true;
 }
 
-/* Answers the lookups of a walk in the order in which they came. The one that comes next stands in
+/* Answers the lookups of a walk in the order in which they came. The one that comes next is in
  * the walk itself. False: there is no room for an answer. */
 static bool answer_all(struct mmu *c, struct mmu_walk *w, bool *progress)
 {
@@ -126,7 +126,9 @@ static uint64_t leaf_of(const struct mmu *c, const struct translate_request *m)
  * False: there is none that it can join. */
 static bool join_walk(struct mmu *c, uint32_t input, uint64_t leaf, const struct mmu_lookup *lookup)
 {
-    for (uint32_t i = 0; leaf != MMU_NO_LEAF && i < c->count; i++) {
+    if (leaf == MMU_NO_LEAF)
+        return false;
+    for (uint32_t i = 0; i < c->count; i++) {
         struct mmu_walk *w = walk_at(c, i);
         if (w->leaf != leaf || w->input != input || w->lookup.pid != lookup->pid
             || w->due <= mmu_now(c) || !index_pool_has(&c->free_joined))

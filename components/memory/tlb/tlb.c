@@ -8,8 +8,9 @@
 #include "tlb.gen.h"
 
 #include "base/number.h"
-#include "components/protocols/mem/index_pool.h"
-#include "components/protocols/translate/translation_table.h"
+#include "runtime/engine/index_pool.h"
+#include "components/memory/tlb/translation_table.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
 
@@ -150,15 +151,12 @@ static bool ask_again(struct tlb *c, struct tlb_page *page, uint16_t number)
     return true;
 }
 
-/* Works on the shoot-down at the control port. */
-static bool forget_entries(struct tlb *c)
+/* Begins a shoot-down: pages that have been asked for are asked for again when their answer comes.
+ */
+static void begin_forgetting(struct tlb *c, const struct tlb_control_request *m)
 {
-    bool progress = !c->forgetting;
-    const struct tlb_control_request *m = tlb_control_peek(c);
-    if (!m)
-        return false;
     uint64_t start = m->forget.address, end = start + m->forget.size;
-    for (uint32_t i = 0; !c->forgetting && i < (uint32_t)tlb_params(c)->mshrs; i++) {
+    for (uint32_t i = 0; i < (uint32_t)tlb_params(c)->mshrs; i++) {
         struct tlb_page *page = arena_at(struct tlb_page, c->pages) + i;
         if (translation_touches(&c->table, c->table.sets * c->table.ways + i, m->forget.pid, start,
                                 end)) {
@@ -166,9 +164,19 @@ static bool forget_entries(struct tlb *c)
             page->again = true;
         }
     }
-    if (!c->forgetting)
-        c->io.stats.forgotten += translation_forget(&c->table, m->forget.pid, start, end);
+    c->io.stats.forgotten += translation_forget(&c->table, m->forget.pid, start, end);
     c->forgetting = true;
+}
+
+/* Works on the shoot-down at the control port. */
+static bool forget_entries(struct tlb *c)
+{
+    bool progress = !c->forgetting;
+    const struct tlb_control_request *m = tlb_control_peek(c);
+    if (!m)
+        return false;
+    if (!c->forgetting)
+        begin_forgetting(c, m);
     if (c->again_count || !tlb_control_can_reply(c))
         return progress;
     tlb_control_reply_forgotten(c, m->tag);

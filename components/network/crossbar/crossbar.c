@@ -12,6 +12,20 @@ struct crossbar {
     struct sector_hash hash;
 };
 
+/* The size of the halves that targets are divided into; 0: none. */
+static inline uint64_t crossbar_half(const struct crossbar *c)
+{
+    const struct crossbar_params *k = crossbar_params(c);
+    switch (k->halves) {
+    case CROSSBAR_HALVES_BELOW:
+        return (uint64_t)k->interleave / 2;
+    case CROSSBAR_HALVES_ABOVE:
+        return (uint64_t)k->interleave * (crossbar_to_count(c) / 2);
+    default:
+        return 0;
+    }
+}
+
 static inline struct interconnect_unit crossbar_unit(struct crossbar *c)
 {
     const struct crossbar_params *k = crossbar_params(c);
@@ -34,10 +48,7 @@ static inline struct interconnect_unit crossbar_unit(struct crossbar *c)
         .busy_sources = k->busy_sources,
         .hash = k->hash != CROSSBAR_HASH_NONE ? &c->hash : NULL,
         .chunk = (uint64_t)k->interleave,
-        .half = k->halves == CROSSBAR_HALVES_BELOW ? (uint64_t)k->interleave / 2
-                : k->halves == CROSSBAR_HALVES_ABOVE
-                    ? (uint64_t)k->interleave * (crossbar_to_count(c) / 2)
-                    : 0,
+        .half = crossbar_half(c),
     };
 }
 

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/link/port.h"
 #include "runtime/observe/hang.h"
 
@@ -334,7 +335,7 @@ INTERCONNECT_INLINE bool interconnect_move(const struct interconnect_unit *u)
     return interconnect_move_side(u, false) || again;
 }
 
-/* ---- beside time */
+/* ---- without time */
 
 static inline void interconnect_touch(const struct interconnect_unit *u,
                                       const struct warm_access *access)

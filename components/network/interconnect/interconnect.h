@@ -4,12 +4,12 @@
  *
  * Both directions are the same machine, a `side`: each source shows its oldest message, which is
  * entered in the bitmap of its target; each target takes one a cycle, round robin from the source
- * behind the last one served. So a cycle costs as much as there are messages, however many ports
+ * after the last one served. So a cycle costs as much as there are messages, however many ports
  * there are, and the outcome does not depend on the order in which ports are looked at. A held
  * message spends the time in its ring (ring_add_delay), so no component is woken before the message
  * can move on.
  *
- * Invariant: a source whose bit is set in `known` stands in the bitmap of one target, and only a
+ * Invariant: a source whose bit is set in `known` is in the bitmap of one target, and only a
  * target takes from it.
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
@@ -17,7 +17,7 @@
 #ifndef HEDDLE_COMPONENTS_INTERCONNECT_H
 #define HEDDLE_COMPONENTS_INTERCONNECT_H
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/state/platform.h"
 
 struct hang_report;
@@ -109,7 +109,7 @@ static void interconnect_side_messages(struct interconnect_side *s,
                                        const struct platform_message *messages, uint32_t count,
                                        uint64_t width, uint64_t header);
 
-/* Bits first .. first + 63 of the component's pending bits, those at and behind `end` cleared. */
+/* Bits first .. first + 63 of the component's pending bits, those at and after `end` cleared. */
 static uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end);
 
 /* Takes the next in turn of the sources that want a target, of those `among` (NULL: all), which is

@@ -8,19 +8,15 @@
  * forwarded and not yet answered. One request and one reply a cycle in each direction. */
 #include "rdma_engine.gen.h"
 
-#include <string.h>
-
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/observe/hang.h"
-
-#define LINE ((uint32_t)rdma_engine_params(c)->line)
 
 /* What comes in by `copy_out` leaves as this process, which none has, so that the peer knows it. */
 #define RDMA_COPY_PID UINT16_MAX
 
 /* By which port a request came in. */
-enum rdma_way { WAY_local, WAY_copy_out, WAY_peer };
+enum rdma_way { RDMA_LOCAL, RDMA_COPY_OUT, RDMA_PEER };
 
 /* A request on its way. */
 struct rdma_request {
@@ -71,74 +67,6 @@ static void rdma_engine_init(struct rdma_engine *c)
     table_init(&c->inward, (uint32_t)rdma_engine_params(c)->entries);
 }
 
-/* The ways differ only in their ports, whose functions are generated one by one: RDMA_FORWARD for
- * requests, RDMA_ANSWER for their replies. `PID`: what goes on as the process. */
-#define RDMA_FORWARD(IN, OUT, TABLE, STAT, PID)                                                    \
-    static bool forward_##IN##_##OUT(struct rdma_engine *c)                                        \
-    {                                                                                              \
-        const struct mem_request *m = rdma_engine_##IN##_peek(c);                                  \
-        const void *payload;                                                                       \
-        void *copy;                                                                                \
-        if (!m || !index_pool_has(&c->TABLE.free) || !rdma_engine_##OUT##_can_send(c))             \
-            return false;                                                                          \
-        payload = rdma_engine_##IN##_payload(c);                                                   \
-        uint16_t slot = table_take(&c->TABLE, m->tag, rdma_engine_now(c), WAY_##IN);               \
-        switch (message_kind(m)) {                                                                 \
-        case MEM_READ:                                                                             \
-            rdma_engine_##OUT##_send_read(c, slot, m->read.address, m->read.size, PID(m->read),    \
-                                          m->read.coherent);                                       \
-            break;                                                                                 \
-        case MEM_WRITE:                                                                            \
-            copy = rdma_engine_##OUT##_send_write(c, slot, m->write.address, PID(m->write),        \
-                                                  m->write.scope);                                 \
-            memcpy(copy, payload, mem_write_payload_bytes(LINE));                                  \
-            break;                                                                                 \
-        case MEM_ATOMIC:                                                                           \
-            copy =                                                                                 \
-                rdma_engine_##OUT##_send_atomic(c, slot, m->atomic.address, PID(m->atomic),        \
-                                                m->atomic.op, m->atomic.size, m->atomic.returns);  \
-            memcpy(copy, payload, mem_atomic_payload_bytes(LINE));                                 \
-            break;                                                                                 \
-        case MEM_FENCE:                                                                            \
-            rdma_engine_##OUT##_send_fence(c, slot, m->fence.scope, m->fence.acquire,              \
-                                           m->fence.release);                                      \
-            break;                                                                                 \
-        default:                                                                                   \
-            rdma_engine_##OUT##_send_fence_at(c, slot, m->fence_at.address, m->fence_at.scope,     \
-                                              m->fence_at.acquire, m->fence_at.release);           \
-        }                                                                                          \
-        rdma_engine_##IN##_pop(c);                                                                 \
-        c->io.stats.STAT++;                                                                        \
-        return true;                                                                               \
-    }
-#define RDMA_ANSWER(IN, OUT, TABLE)                                                                \
-    static bool answer_##IN##_##OUT(struct rdma_engine *c, const struct mem_reply *m)              \
-    {                                                                                              \
-        if (!rdma_engine_##IN##_can_reply(c))                                                      \
-            return false;                                                                          \
-        uint16_t tag = table_give(&c->TABLE, m->tag).tag;                                          \
-        if (message_kind(m) == MEM_DATA)                                                           \
-            memcpy(mem_data_data(rdma_engine_##IN##_reply_data(c, tag), LINE),                     \
-                   mem_data_data(rdma_engine_##OUT##_reply_payload(c), LINE), LINE);               \
-        else                                                                                       \
-            rdma_engine_##IN##_reply_done(c, tag);                                                 \
-        rdma_engine_##OUT##_pop_reply(c);                                                          \
-        return true;                                                                               \
-    }
-#define SAME_PID(fields) (fields).pid
-#define COPY_PID(fields) RDMA_COPY_PID
-/* A die of this GPU is none of the peer's, which does not keep track of what goes abroad. */
-#define HOME_PID(fields) (probe_is_die((fields).pid) ? 0 : (fields).pid)
-
-RDMA_FORWARD(local, remote, outward, sent, HOME_PID)
-RDMA_FORWARD(copy_out, remote, outward, copied_out, COPY_PID)
-RDMA_FORWARD(peer, inside, inward, served, SAME_PID)
-RDMA_FORWARD(peer, copy_in, inward, copied_in, SAME_PID)
-RDMA_ANSWER(local, remote, outward)
-RDMA_ANSWER(copy_out, remote, outward)
-RDMA_ANSWER(peer, inside, inward)
-RDMA_ANSWER(peer, copy_in, inward)
-
 /* The process that a request names; a fence names none. */
 static uint32_t request_pid(const struct mem_request *m)
 {
@@ -154,18 +82,71 @@ static uint32_t request_pid(const struct mem_request *m)
     }
 }
 
-/* Passes a reply from a peer to the component that asked. */
+/* The request with the process under which it goes on. A die of this GPU is none of the peer's,
+ * which does not keep track of lines that go abroad. */
+static struct mem_request rename_process(const struct mem_request *m, enum rdma_way way)
+{
+    struct mem_request named = *m;
+    uint32_t pid = request_pid(m);
+    if (way == RDMA_COPY_OUT)
+        pid = RDMA_COPY_PID;
+    else if (way == RDMA_LOCAL && probe_is_die(pid))
+        pid = 0;
+    switch (message_kind(m)) {
+    case MEM_READ:
+        named.read.pid = pid;
+        break;
+    case MEM_WRITE:
+        named.write.pid = (uint16_t)pid;
+        break;
+    case MEM_ATOMIC:
+        named.atomic.pid = pid;
+        break;
+    }
+    return named;
+}
+
+/* Passes the oldest request of the ring `from` on into the ring `to`. */
+static bool forward_request(struct rdma_engine *c, struct rdma_table *t, enum rdma_way way,
+                            uint32_t from, uint32_t to)
+{
+    uint64_t limit = c->io.base.limit;
+    const struct mem_request *m = (const struct mem_request *)port_peek_optional(from, limit);
+    if (!m || !index_pool_has(&t->free) || !port_can_send_optional(to, limit))
+        return false;
+    struct mem_request named = rename_process(m, way);
+    uint16_t slot = table_take(t, m->tag, rdma_engine_now(c), way);
+    port_forward(to, limit, port_messages(ring_number(to)), (const struct message *)&named,
+                 ring_peek_payload(from), slot);
+    ring_pop(from, limit);
+    return true;
+}
+
+/* Passes the oldest reply of the ring `from` on into the ring `to`. */
+static bool forward_reply(struct rdma_engine *c, struct rdma_table *t, uint32_t from, uint32_t to)
+{
+    uint64_t limit = c->io.base.limit;
+    const struct message *m = port_peek_optional(from, limit);
+    if (!m || !port_can_send_optional(to, limit))
+        return false;
+    uint16_t tag = table_give(t, m->tag).tag;
+    port_forward(to, limit, port_messages(ring_number(to)), m, ring_peek_payload(from), tag);
+    ring_pop(from, limit);
+    return true;
+}
+
+/* One reply of a peer goes to the component that asked. */
 static bool answer_outward(struct rdma_engine *c)
 {
     const struct mem_reply *m = rdma_engine_remote_peek_reply(c);
     if (!m)
         return false;
     struct rdma_request request = *table_at(&c->outward, m->tag);
-    bool answered =
-        request.way == WAY_local ? answer_local_remote(c, m) : answer_copy_out_remote(c, m);
-    if (answered)
-        stat_histogram_add(&c->io.stats.remote_latency, rdma_engine_now(c) - request.sent);
-    return answered;
+    uint32_t to = request.way == RDMA_LOCAL ? c->io.local_reply : c->io.copy_out_reply;
+    if (!forward_reply(c, &c->outward, c->io.remote_reply, to))
+        return false;
+    stat_histogram_add(&c->io.stats.remote_latency, rdma_engine_now(c) - request.sent);
+    return true;
 }
 
 /* One request goes out: by turns when both ports have some. */
@@ -173,11 +154,15 @@ static bool forward_outward(struct rdma_engine *c)
 {
     bool copies = rdma_engine_copy_out_is_connected(c) && rdma_engine_copy_out_peek(c);
     if (copies && (c->copies_next || !rdma_engine_local_peek(c))) {
-        bool sent = forward_copy_out_remote(c);
-        c->copies_next &= !sent;
-        return sent;
+        bool copied = forward_request(c, &c->outward, RDMA_COPY_OUT, c->io.copy_out_request,
+                                      c->io.remote_request);
+        c->io.stats.copied_out += copied;
+        c->copies_next &= !copied;
+        return copied;
     }
-    bool sent = forward_local_remote(c);
+    bool sent =
+        forward_request(c, &c->outward, RDMA_LOCAL, c->io.local_request, c->io.remote_request);
+    c->io.stats.sent += sent;
     c->copies_next |= sent;
     return sent;
 }
@@ -185,23 +170,26 @@ static bool forward_outward(struct rdma_engine *c)
 /* One reply goes to peers: by turns when both ports have some. */
 static bool answer_inward(struct rdma_engine *c)
 {
-    const struct mem_reply *inside = rdma_engine_inside_peek_reply(c);
-    const struct mem_reply *copied =
-        rdma_engine_copy_in_is_connected(c) ? rdma_engine_copy_in_peek_reply(c) : NULL;
-    bool copy = copied && (c->copies_answered_next || !inside);
-    bool answered = copy     ? answer_peer_copy_in(c, copied)
-                    : inside ? answer_peer_inside(c, inside)
-                             : false;
-    c->copies_answered_next = answered ? !copy : c->copies_answered_next;
-    return answered;
+    bool inside = rdma_engine_inside_peek_reply(c);
+    bool copied = rdma_engine_copy_in_is_connected(c) && rdma_engine_copy_in_peek_reply(c);
+    bool is_copy = copied && (c->copies_answered_next || !inside);
+    if (!forward_reply(c, &c->inward, is_copy ? c->io.copy_in_reply : c->io.inside_reply,
+                       c->io.peer_reply))
+        return false;
+    c->copies_answered_next = !is_copy;
+    return true;
 }
 
+/* One request of a peer goes to memory: that of a DMA engine past the caches. */
 static bool forward_inward(struct rdma_engine *c)
 {
     const struct mem_request *m = rdma_engine_peer_peek(c);
-    if (m && rdma_engine_copy_in_is_connected(c) && request_pid(m) == RDMA_COPY_PID)
-        return forward_peer_copy_in(c);
-    return forward_peer_inside(c);
+    bool is_copy = m && rdma_engine_copy_in_is_connected(c) && request_pid(m) == RDMA_COPY_PID;
+    uint32_t to = is_copy ? c->io.copy_in_request : c->io.inside_request;
+    bool forwarded = forward_request(c, &c->inward, RDMA_PEER, c->io.peer_request, to);
+    c->io.stats.copied_in += forwarded && is_copy;
+    c->io.stats.served += forwarded && !is_copy;
+    return forwarded;
 }
 
 static bool rdma_engine_tick(struct rdma_engine *c)

@@ -1,73 +1,73 @@
 /* See ptx_check_block.h. */
 #include "ptx_check_block.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/checks/races/race_report.h"
 #include "ptx_private.h"
-#include "ptx_races.h"
 #include "base/hash.h"
 
 static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
 static uint32_t block_room, block_count;
-static struct ptx_past *pasts; /* by group */
-static uint32_t past_room;
 
 /* ---- reports ---- */
 
-void ptx_check_place(const struct ptx_past *p, uint32_t warp, uint32_t number, uint32_t lane,
-                     struct finding_place *place)
+static uint64_t pc_of(const struct check_identity *who, uint32_t number)
 {
-    const struct ptx_module *module = p->code->module;
-    const struct ptx_function *f = ptx_function_of(module, number);
+    const struct ptx_code *code = who->code;
+    return warp_instruction_address(code->code, number);
+}
+
+static void describe_instruction(const struct check_identity *who, uint32_t number,
+                                 struct finding_place *place)
+{
+    const struct ptx_code *code = who->code;
+    const struct ptx_function *f = ptx_function_of(code->module, number);
     const struct ptx_instruction *inst = &f->instructions[number - f->first_instruction];
-    *place = (struct finding_place){.pc = warp_instruction_address(p->code->code, number),
-                                    .launch = p->launch,
-                                    .gpu = p->gpu,
-                                    .wavefront = warp,
-                                    .lane = lane};
-    memcpy(place->group, p->group, sizeof place->group);
-    snprintf(place->kernel, sizeof place->kernel, "%s", p->title);
     ptx_instruction_name(inst, place->text, sizeof place->text);
-    ptx_place(module, inst, place->source, sizeof place->source);
+    ptx_place(code->module, inst, place->source, sizeof place->source);
     const char *slash = strrchr(place->source, '/');
     if (slash)
         memmove(place->source, slash + 1, strlen(slash));
 }
 
-struct ptx_past ptx_past_of(const struct ptx_call *c, uint64_t block)
+static const char *constant_at(const struct check_identity *who, uint64_t address)
 {
-    const struct warp_launch *l = &c->launch;
-    struct ptx_past past = {.code = c->code,
-                            .program = c->view.program,
-                            .launch = l->number,
-                            .gpu = c->gpu,
-                            .pid = c->view.pid,
-                            .title = l->title ? l->title : l->kernel->name};
-    warp_block_place(l, block, past.group);
-    return past;
+    const struct ptx_code *code = who->code;
+    const struct ptx_module *m = code->module;
+    for (uint32_t i = 0; i < m->variable_count; i++)
+        if (m->variables[i].space == PTX_SPACE_CONST
+            && address - code->address - m->variables[i].offset < m->variables[i].bytes)
+            return m->variables[i].name;
+    return NULL;
 }
 
-const struct ptx_past *ptx_check_past(uint32_t group)
+static const struct check_executor warps = {
+    .pc = pc_of, .describe = describe_instruction, .constant = constant_at};
+
+struct check_identity ptx_identity(const struct ptx_call *c, uint64_t block)
 {
-    return &pasts[group];
+    const struct warp_launch *l = &c->launch;
+    struct check_identity who = {.executor = &warps,
+                                 .program = c->view.program,
+                                 .code = c->code,
+                                 .kernel = l->title ? l->title : l->kernel->name,
+                                 .launch = l->number,
+                                 .gpu = c->gpu,
+                                 .pid = c->view.pid};
+    warp_block_place(l, block, who.group);
+    return who;
 }
 
 /* Two instructions of a block that do not fit; the lane is that of the second. */
 static void report_pair(enum finding_kind kind, const struct ptx_check_block *b, uint32_t warp,
                         uint32_t instruction, uint32_t other_warp, uint32_t other, uint32_t lane)
 {
-    const struct ptx_past *past = &pasts[b->group];
-    if (!finding_wanted(FINDING_CHECK_BARRIERS)
-        || finding_seen(kind, warp_instruction_address(past->code->code, instruction),
-                        warp_instruction_address(past->code->code, other)))
-        return;
-    struct finding f = {.kind = kind, .places = 2};
-    ptx_check_place(past, warp, instruction, FINDING_NO_LANE, &f.place[0]);
-    ptx_check_place(past, other_warp, other, lane, &f.place[1]);
-    finding_report(&f);
+    const struct check_place first = {&b->who, warp, instruction, FINDING_NO_LANE};
+    const struct check_place second = {&b->who, other_warp, other, lane};
+    struct finding f;
+    if (finding_wanted(FINDING_CHECK_BARRIERS) && check_found(kind, &first, &second, &f))
+        finding_report(&f);
 }
 
 /* ---- blocks ---- */
@@ -76,7 +76,7 @@ static struct ptx_check_block **slot_of(uint64_t launch, uint64_t number)
 {
     uint64_t key = hash_multiply(hash_multiply(launch) ^ number);
     uint32_t slot = (uint32_t)(key >> 32) & (block_room - 1);
-    while (blocks[slot] && (blocks[slot]->launch != launch || blocks[slot]->number != number))
+    while (blocks[slot] && (blocks[slot]->who.launch != launch || blocks[slot]->number != number))
         slot = (slot + 1) & (block_room - 1);
     return &blocks[slot];
 }
@@ -90,7 +90,7 @@ static void table_rebuild(uint32_t room)
     memset(blocks, 0, room * sizeof(struct ptx_check_block *));
     for (uint32_t i = 0; i < before; i++)
         if (old[i])
-            *slot_of(old[i]->launch, old[i]->number) = old[i];
+            *slot_of(old[i]->who.launch, old[i]->number) = old[i];
     free(old);
 }
 
@@ -100,14 +100,11 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
-    *b = (struct ptx_check_block){
-        .launch = l->number, .number = number, .cluster_blocks = (uint32_t)warp_cluster_blocks(l)};
-    b->group = race_group(command, &ptx_race_source);
-    if (b->group >= past_room) {
-        past_room = 2 * (b->group + 64);
-        pasts = ptx_code_memory(pasts, past_room * sizeof *pasts);
-    }
-    pasts[b->group] = ptx_past_of(c, number);
+    *b = (struct ptx_check_block){.who = ptx_identity(c, number),
+                                  .call = c,
+                                  .number = number,
+                                  .cluster_blocks = (uint32_t)warp_cluster_blocks(l)};
+    b->group = race_group(command, &b->who);
     for (uint32_t w = 0; w < RACE_GROUP && w * WARP_LANES < threads; w++) {
         uint32_t left = threads - w * WARP_LANES;
         b->alive[w] = left >= WARP_LANES ? UINT32_MAX : (1u << left) - 1;
@@ -135,7 +132,7 @@ static void block_end(struct ptx_check_block *b)
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         race_wave_end(&b->wave[w]);
     race_release_memory(&b->shared);
-    *slot_of(b->launch, b->number) = NULL;
+    *slot_of(b->who.launch, b->number) = NULL;
     block_count--;
     free(b);
     table_rebuild(block_room); /* what stands behind the gap is found again */

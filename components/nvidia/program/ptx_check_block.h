@@ -1,21 +1,11 @@
-/* State that checks keep of blocks under way: their warps, barriers and lanes, and the texts of
- * reports. Private to the checks of PTX. */
+/* State that checks keep of blocks under way: their warps, barriers and lanes, and how reports name
+ * them. Private to the checks of PTX, with what each of them hears. */
 #ifndef HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 #define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 
-#include "components/checks/finding.h"
-#include "components/checks/races/race_shadow.h"
+#include "components/checks/races/race_report.h"
 #include "ptx_checks.h"
 #include "components/nvidia/ptx/ptx.h"
-
-/* What reports need of a block, which may be over. */
-struct ptx_past {
-    const struct ptx_code *code;
-    const struct program_table *program;
-    uint64_t launch;
-    uint32_t group[3], gpu, pid;
-    const char *title;
-};
 
 /* A warp of which a lane waits at a barrier. */
 struct ptx_at_barrier {
@@ -29,8 +19,10 @@ struct ptx_at_barrier {
 enum { PTX_BARRIERS = 16 };
 
 struct ptx_check_block {
-    uint64_t launch, number; /* launch 0: the entry is free */
-    uint32_t group;          /* race_group_begin() */
+    struct check_identity who; /* its code is a struct ptx_code */
+    const struct ptx_call *call;
+    uint64_t number;
+    uint32_t group; /* race_group() */
     uint32_t cluster_blocks;
     uint32_t alive[RACE_GROUP];
     struct ptx_at_barrier at[RACE_GROUP];
@@ -46,8 +38,7 @@ struct ptx_check_block *ptx_check_block(const struct ptx_call *call, uint64_t nu
                                         uint32_t command);
 /* Lanes of a warp end, and with the last of them the block. */
 void ptx_check_exit(struct ptx_check_block *block, const struct warp_step *step);
-const struct ptx_past *ptx_check_past(uint32_t group);
-struct ptx_past ptx_past_of(const struct ptx_call *call, uint64_t block);
+struct check_identity ptx_identity(const struct ptx_call *call, uint64_t block);
 
 /* A warp comes to a barrier; a warp executes something else. */
 void ptx_check_arrive(struct ptx_check_block *block, const struct warp_step *step,
@@ -56,8 +47,13 @@ void ptx_check_go_on(struct ptx_check_block *block, const struct warp_step *step
 
 /* A load, store or atomic? */
 bool ptx_check_accesses(const struct ptx_instruction *instruction);
-/* Fills in the place of a warp's instruction, for a report. */
-void ptx_check_place(const struct ptx_past *past, uint32_t warp, uint32_t instruction,
-                     uint32_t lane, struct finding_place *place);
+
+/* ptx_races.c: the warp's accesses and synchronisation. */
+void ptx_races_step(struct ptx_check_block *block, const struct warp_step *step,
+                    const struct ptx_instruction *instruction);
+/* The last lanes of a block end, and with them its shared memory. */
+void ptx_races_end(struct ptx_check_block *block, const struct warp_step *step);
+/* ptx_uninitialised.c: global memory, and reports. */
+extern const struct warp_undefined ptx_uninitialised;
 
 #endif

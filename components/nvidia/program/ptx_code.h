@@ -13,7 +13,7 @@
 
 #include "components/nvidia/warp/warp.h"
 #include "components/protocols/command/aql_packet.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 
 struct ptx_code {
     struct ptx_code *next;

@@ -1,42 +1,11 @@
-/* See ptx_races.h. The order is that of PTX's memory consistency model ("PTX ISA", Memory
- * Consistency Model): fences, the orders and scopes that instructions are written with, barriers.
- * Lanes of a warp are taken for ordered among themselves. Bulk and asynchronous copies, matrix
- * loads and the arrival of transactions at barriers are not looked at. */
-#include "ptx_races.h"
+/* `--check races` of kernels in PTX. The order is that of PTX's memory consistency model ("PTX
+ * ISA", Memory Consistency Model): fences, the orders and scopes that instructions are written
+ * with, barriers. Lanes of a warp are taken for ordered among themselves. Bulk and asynchronous
+ * copies, matrix loads and the arrival of transactions at barriers are not looked at. */
+#include "ptx_check_block.h"
 
-#include "components/checks/races/race_report.h"
+#include "components/checks/races/race_lanes.h"
 #include "base/hash.h"
-
-enum { FEW = 8, LANE_BITS = 5 };
-
-static struct {
-    const struct ptx_call *call;
-    const struct ptx_past *past;
-    enum finding_space space;
-} report_context;
-
-static uint64_t site_pc(race_id id, uint32_t site)
-{
-    return warp_instruction_address(ptx_check_past(id >> RACE_GROUP_BITS)->code->code,
-                                    site >> LANE_BITS);
-}
-
-static void race_place(race_id id, uint32_t site, struct finding_place *place)
-{
-    ptx_check_place(ptx_check_past(id >> RACE_GROUP_BITS), id % RACE_GROUP, site >> LANE_BITS,
-                    site % (1 << LANE_BITS), place);
-}
-
-const struct race_source ptx_race_source = {.pc = site_pc, .describe = race_place};
-
-static void found_in_ptx(const struct race_event *e, const struct race_access *earlier,
-                         enum race_use use)
-{
-    (void)use;
-    race_report(e, earlier, report_context.space, report_context.past->program);
-}
-
-/* ---- accesses ---- */
 
 static bool is_near(const struct ptx_instruction *inst)
 {
@@ -65,37 +34,23 @@ static struct ptx_check_block *owner_of(struct ptx_check_block *b, uint64_t addr
     uint64_t rank = address >> WARP_RANK_SHIFT;
     if (!rank)
         return b;
-    return ptx_check_block(report_context.call,
-                           b->number - b->number % b->cluster_blocks + rank - 1,
+    return ptx_check_block(b->call, b->number - b->number % b->cluster_blocks + rank - 1,
                            b->wave[0].command);
 }
 
-/* What an order is known by: the address, apart for each block's shared memory. */
-static uint64_t place_at(struct ptx_check_block *b, const struct warp_step *s, unsigned lane)
-{
-    uint64_t address = s->addresses[lane];
-    if (s->space != PTX_SPACE_SHARED)
-        return race_process_base(report_context.past->pid) + address;
-    return (uint64_t)1 << 63 | (uint64_t)owner_of(b, address)->group << WARP_RANK_SHIFT
-           | (address & WARP_RANK_OFFSET);
-}
-
-/* The different places that an instruction accesses; 0: more than `most`. */
+/* The different places that an instruction accesses, as orders by atomics know them. */
 static unsigned places_of(struct ptx_check_block *b, const struct warp_step *s, unsigned most,
                           uint64_t place[WARP_LANES])
 {
-    unsigned count = 0;
+    uint64_t address[WARP_LANES];
     for (uint32_t rest = s->active; rest; rest &= rest - 1) {
-        uint64_t at = place_at(b, s, (unsigned)__builtin_ctz(rest));
-        unsigned i = 0;
-        while (i < count && place[i] != at)
-            i++;
-        if (i == count && count == most)
-            return 0;
-        place[i] = at;
-        count += i == count;
+        unsigned lane = (unsigned)__builtin_ctz(rest);
+        uint64_t at = s->addresses[lane];
+        address[lane] = s->space != PTX_SPACE_SHARED
+                            ? race_process_base(b->who.pid) + at
+                            : race_lds_base(owner_of(b, at)->group) | (at & WARP_RANK_OFFSET);
     }
-    return count;
+    return race_places(address, s->active, most, place);
 }
 
 /* Orders wavefronts by atomics at few places. */
@@ -104,8 +59,8 @@ static void synchronise(struct ptx_check_block *b, const struct ptx_instruction 
 {
     struct race_wave *w = &b->wave[s->warp];
     uint64_t place[WARP_LANES];
-    bool counts = inst->opcode == PTX_OP_ATOM || inst->opcode == PTX_OP_RED; /* as histograms do */
-    unsigned count = places_of(b, s, counts ? FEW : WARP_LANES, place);
+    bool may_count = inst->opcode == PTX_OP_ATOM || inst->opcode == PTX_OP_RED;
+    unsigned count = places_of(b, s, may_count ? RACE_FEW_PLACES : WARP_LANES, place);
     bool reads = inst->opcode != PTX_OP_ST && inst->opcode != PTX_OP_RED;
     bool writes = inst->opcode != PTX_OP_LD && inst->opcode != PTX_OP_LDU;
     if (count == 0)
@@ -125,31 +80,42 @@ static void synchronise(struct ptx_check_block *b, const struct ptx_instruction 
         race_acquire(w, is_near(inst));
 }
 
+/* Lanes in a row whose addresses are in one block's memory are one access. */
+static void touch_shared(struct ptx_check_block *b, struct race_lanes l)
+{
+    uint64_t rest = l.mask;
+    while (rest) {
+        uint64_t rank = l.address[__builtin_ctzll(rest)] >> WARP_RANK_SHIFT;
+        l.memory = &owner_of(b, rank << WARP_RANK_SHIFT)->shared;
+        l.base = 0 - (rank << WARP_RANK_SHIFT);
+        l.mask = 0;
+        for (; rest && l.address[__builtin_ctzll(rest)] >> WARP_RANK_SHIFT == rank;
+             rest &= rest - 1)
+            l.mask |= rest & (0 - rest);
+        race_touch_lanes(&l);
+    }
+}
+
 static void access_memory(struct ptx_check_block *b, const struct ptx_instruction *inst,
                           const struct warp_step *s)
 {
-    bool shared = s->space == PTX_SPACE_SHARED;
-    uint64_t base = shared ? 0 : race_process_base(report_context.past->pid), last = UINT64_MAX;
-    struct race_event e = {.wave = &b->wave[s->warp],
-                           .bytes = s->bytes,
-                           .use = use_of(inst),
-                           .order = &(struct race_order){.id = {0}},
-                           .found = found_in_ptx};
-    if (!shared && s->space != PTX_SPACE_GLOBAL)
+    const struct race_lanes l = {.memory = &race_device_memory,
+                                 .wave = &b->wave[s->warp],
+                                 .address = s->addresses,
+                                 .mask = s->active,
+                                 .base = race_process_base(b->who.pid),
+                                 .bytes = s->bytes,
+                                 .instruction = s->instruction,
+                                 .use = use_of(inst)};
+    if (s->space == PTX_SPACE_GLOBAL)
+        race_touch_lanes(&l);
+    else if (s->space == PTX_SPACE_SHARED)
+        touch_shared(b, l);
+    else
         return;
-    report_context.space = shared ? FINDING_LDS : FINDING_GLOBAL;
-    for (uint32_t rest = s->active; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctz(rest);
-        if (s->addresses[lane] == last) /* a broadcast */
-            continue;
-        last = s->addresses[lane];
-        e.address = base + (shared ? last & WARP_RANK_OFFSET : last);
-        e.site = s->instruction << LANE_BITS | lane;
-        race_touch(shared ? &owner_of(b, last)->shared : &race_device_memory, &e);
-    }
-    if (e.use == RACE_WRITE)
+    if (l.use == RACE_WRITE)
         b->fenced &= ~(1u << s->warp);
-    if (e.use & RACE_ATOMIC_READ)
+    if (l.use & RACE_ATOMIC_READ)
         synchronise(b, inst, s);
 }
 
@@ -179,7 +145,7 @@ static void cluster_barrier(struct ptx_check_block *b, const struct ptx_instruct
                             const struct warp_step *s)
 {
     struct race_wave *w = &b->wave[s->warp];
-    uint64_t cluster = hash_multiply(hash_multiply(b->launch) ^ b->number / b->cluster_blocks);
+    uint64_t cluster = hash_multiply(hash_multiply(b->who.launch) ^ b->number / b->cluster_blocks);
     uint64_t place = (uint64_t)1 << 62 | cluster >> 4 << 1;
     if (ptx_has(inst, PTX_MOD_WAIT)) {
         race_hear(w, place | ((s->phase - 1) & 1));
@@ -201,11 +167,9 @@ static void fence(struct ptx_check_block *b, uint32_t warp, const struct ptx_ins
     b->fenced |= 1u << warp;
 }
 
-void ptx_races_step(const struct ptx_call *call, struct ptx_check_block *b,
-                    const struct warp_step *s, const struct ptx_instruction *inst)
+void ptx_races_step(struct ptx_check_block *b, const struct warp_step *s,
+                    const struct ptx_instruction *inst)
 {
-    report_context.call = call;
-    report_context.past = ptx_check_past(b->group);
     bool is_object =
         inst->opcode >= PTX_OP_MBARRIER_INIT && inst->opcode <= PTX_OP_MBARRIER_TRY_WAIT;
     if (inst->opcode == PTX_OP_MEMBAR || inst->opcode == PTX_OP_FENCE)
@@ -229,13 +193,12 @@ void ptx_races_end(struct ptx_check_block *b, const struct warp_step *s)
         if (b->wave[i].id)
             all[count++] = &b->wave[i];
     race_join(all, count);
-    report_context.past = ptx_check_past(b->group);
-    report_context.space = FINDING_LDS;
-    race_touch(&b->shared, &(struct race_event){.wave = &b->wave[s->warp],
-                                                .bytes = (uint32_t)b->shared.flat_bytes,
-                                                .use = RACE_WRITE,
-                                                .site = s->instruction << LANE_BITS
-                                                        | (uint32_t)__builtin_ctz(s->active),
-                                                .order = &(struct race_order){.id = {0}},
-                                                .found = found_in_ptx});
+    uint32_t lane = (uint32_t)__builtin_ctz(s->active);
+    race_touch(&(struct race_event){.memory = &b->shared,
+                                    .wave = &b->wave[s->warp],
+                                    .bytes = (uint32_t)b->shared.flat_bytes,
+                                    .use = RACE_WRITE,
+                                    .site = race_site(s->instruction, lane),
+                                    .order = &(struct race_order){.id = {0}},
+                                    .found = race_report});
 }

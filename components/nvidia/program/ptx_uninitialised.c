@@ -1,21 +1,10 @@
-/* See ptx_uninitialised.h. The driver tells which bytes of global memory nothing has written
- * (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
-#include "ptx_uninitialised.h"
-
-#include <stdio.h>
-
-#include "components/checks/uninitialised/uninitialised.h"
-#include "components/protocols/page_table/program_table.h"
+/* `--check uninitialised` of kernels in PTX. The driver tells which bytes of global memory nothing
+ * has written (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
 #include "ptx_check_block.h"
 
-enum { ORIGINS = 1 << 12 };
-
-/* Reports an instruction that has read an undefined value. */
-static struct origin {
-    uint32_t instruction;
-    uint8_t space;
-    uint64_t address;
-} origins[ORIGINS];
+#include "components/checks/uninitialised/undefined_report.h"
+#include "components/checks/uninitialised/uninitialised.h"
+#include "components/memory/page_table/program_table.h"
 
 static void set(uint64_t address, uint64_t bytes, bool undefined)
 {
@@ -35,26 +24,11 @@ static void set_around(void *context, uint64_t address)
 
 static void note_use(uint32_t instruction, uint8_t space, uint64_t address)
 {
-    origins[instruction % ORIGINS] = (struct origin){instruction, space, address};
-}
-
-static void describe_origin(const struct ptx_past *past, const struct warp_undefined_use *use,
-                            struct finding *f)
-{
-    const struct origin *o = &origins[use->origin % ORIGINS];
-    ptx_check_place(past, use->warp, use->origin, use->lane, &f->place[1]);
-    snprintf(f->detail, sizeof f->detail, "the second place is where it was read");
-    if (o->instruction != use->origin)
-        return;
-    f->address = o->address;
-    f->space = o->space == PTX_SPACE_SHARED  ? FINDING_LDS
-               : o->space == PTX_SPACE_LOCAL ? FINDING_PRIVATE
-                                             : FINDING_GLOBAL;
-    if (f->space == FINDING_GLOBAL)
-        program_describe(past->program, program_name(past->program, past->pid, f->address),
-                         f->memory, sizeof f->memory);
-    else if (f->space == FINDING_LDS)
-        f->address &= WARP_RANK_OFFSET;
+    if (space == PTX_SPACE_SHARED)
+        undefined_note(instruction, FINDING_LDS, address & WARP_RANK_OFFSET);
+    else
+        undefined_note(instruction, space == PTX_SPACE_LOCAL ? FINDING_PRIVATE : FINDING_GLOBAL,
+                       address);
 }
 
 static void found_undefined(void *context, const struct warp_undefined_use *use)
@@ -62,18 +36,10 @@ static void found_undefined(void *context, const struct warp_undefined_use *use)
     static const enum finding_kind kinds[] = {[WARP_USE_ADDRESS] = FINDING_UNINITIALISED_ADDRESS,
                                               [WARP_USE_BRANCH] = FINDING_UNINITIALISED_BRANCH,
                                               [WARP_USE_STORE] = FINDING_UNINITIALISED_STORE};
-    const struct ptx_call *c = context;
-    const struct ptx_past past = ptx_past_of(c, use->block);
-    bool has_origin = use->origin != PTX_NONE;
-    uint64_t at = warp_instruction_address(c->code->code, use->instruction);
-    uint64_t from = has_origin ? warp_instruction_address(c->code->code, use->origin) : 0;
-    if (finding_seen(kinds[use->use], at, from))
-        return;
-    struct finding f = {.kind = kinds[use->use], .places = has_origin ? 2 : 1};
-    ptx_check_place(&past, use->warp, use->instruction, use->lane, &f.place[0]);
-    if (has_origin)
-        describe_origin(&past, use, &f);
-    finding_report(&f);
+    const struct check_identity who = ptx_identity(context, use->block);
+    const struct check_place at = {&who, use->warp, use->instruction, use->lane};
+    const struct check_place read = {&who, use->warp, use->origin, use->lane};
+    undefined_report(kinds[use->use], &at, use->origin == PTX_NONE ? NULL : &read);
 }
 
 const struct warp_undefined ptx_uninitialised = {.is = check_memory_is_undefined,

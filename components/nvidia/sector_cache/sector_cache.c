@@ -16,6 +16,7 @@
 #include "sector_state.h"
 
 #include "base/number.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 /* What sector_carried_bytes() knows of the protocol. */

@@ -18,7 +18,7 @@
 #define HEDDLE_COMPONENTS_SECTOR_STATE_H
 
 #include "components/memory/cache/replacement_policy.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "components/sampling/warmup.h"
 #include "sector_cache.gen.h"

@@ -13,8 +13,9 @@
 
 #include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
 

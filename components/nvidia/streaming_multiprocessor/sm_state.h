@@ -10,8 +10,8 @@
 
 #include "streaming_multiprocessor.gen.h"
 
-#include "components/protocols/thread_block/bulk.h"
-#include "components/protocols/thread_block/coalesce.h"
+#include "components/nvidia/streaming_multiprocessor/bulk.h"
+#include "components/nvidia/streaming_multiprocessor/coalesce.h"
 #include "components/protocols/thread_block/trace_stream.h"
 #include "components/protocols/thread_block/warp_cycles.h"
 #include "warp_scheduler.h"

@@ -196,9 +196,10 @@ static void account_describe(const struct trace_player *p, const struct player_k
 #undef X
     };
     uint64_t slots = trace_player_work_count(p) * ((uint64_t)trace_player_params(p)->threads / 32);
+    const struct slot_charges charges = {kinds, k->sums.slot_cycles, WARP_CYCLES_KINDS,
+                                         k->sums.held};
     if (is_timed && k->accounts)
-        slot_account_describe(&k->slots, &p->all, slots, trace_player_now(p), kinds,
-                              k->sums.slot_cycles, WARP_CYCLES_KINDS, k->sums.held, to);
+        slot_account_describe(&k->slots, &p->all, slots, trace_player_now(p), &charges, to);
     account_shape(p, k, to);
     if (!is_timed || !k->accounts)
         return;

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "base/grow.h"
-#include "base/number.h"
+#include "runtime/engine/component_failure.h"
 
 enum {
     EXECUTE_BUDGET = 1 << 18, /* warp instructions of a new block at once */

@@ -10,8 +10,9 @@
 
 #include "base/number.h"
 #include "components/nvidia/program/ptx_services.h"
-#include "components/protocols/command/launch_record.h"
+#include "components/sampling/launch_record.h"
 #include "components/statistics/run_progress.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/state/memory.h"
 
 static bool host_answer(struct trace_player *p, uint16_t tag)

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/statistics/run_progress.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/checkpoint.h"
 #include "player_call.h"

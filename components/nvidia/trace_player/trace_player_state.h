@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "components/protocols/command/aql_packet.h"
-#include "components/protocols/thread_block/bulk.h"
-#include "components/protocols/thread_block/coalesce.h"
+#include "components/nvidia/streaming_multiprocessor/bulk.h"
+#include "components/nvidia/streaming_multiprocessor/coalesce.h"
 #include "components/protocols/thread_block/warp_cycles.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/reader/itrace_set.h"
@@ -21,7 +21,7 @@
 #include "components/sampling/warmup.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
-#include "components/protocols/thread_block/sm_occupancy.h"
+#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
 #include "trace_writer.h"
 
 /* ---- host memory ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
+#include "runtime/engine/component_failure.h"
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
 {

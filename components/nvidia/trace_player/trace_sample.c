@@ -19,6 +19,7 @@
 #include "components/sampling/online_sampling.h"
 #include "components/traces/instruction_trace/reader/itrace_name.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/deferral.h"
 #include "base/hash.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */

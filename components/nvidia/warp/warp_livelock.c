@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 #include "warp_cluster.h"
 #include "warp_schedule.h"
 

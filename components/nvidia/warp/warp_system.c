@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 
 bool warp_read(const struct warp_launch *l, const struct warp_block *b, uint32_t thread,
                uint64_t address, void *to, size_t bytes)

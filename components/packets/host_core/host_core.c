@@ -29,7 +29,7 @@ static void place_data(const struct host_core *c, struct core_call *k, uint32_t 
         return;
     if (!api_request_decode(&r, blob->bytes, k->bytes, &fault) || r.call != API_CALL_MEMCPY_ASYNC
         || r.memcpy_async.size > HOST_CALL_DATA)
-        bug("host_core: data with a packet that is no copy of at most %d bytes", HOST_CALL_DATA);
+        bug("host_core: data with a packet that is not a copy of at most %d bytes", HOST_CALL_DATA);
     k->back = r.memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST;
     k->data_bytes = (uint32_t)r.memcpy_async.size;
     *(k->back ? &r.memcpy_async.destination : &r.memcpy_async.source) = data_address(c, slot);
@@ -51,7 +51,7 @@ static bool take_call(struct host_core *c)
                             .data = m->call.data,
                             .tag = m->tag,
                             .wait = m->call.wait,
-                            .order = c->taken++,
+                            .order = c->calls_taken++,
                             .since = host_core_now(c)};
     memcpy(&k->bytes, bytes + 4, sizeof k->bytes); /* length and call of the packet */
     memcpy(&k->call, bytes + 16, sizeof k->call);
@@ -123,7 +123,7 @@ static void end_phase(struct host_core *c, struct core_call *k, struct stat_hist
 
 static void read_answer(struct host_core *c, struct core_call *k)
 {
-    k->told = host_core_now(c);
+    k->answered = host_core_now(c);
     k->phase = CORE_READ;
     k->bytes = packet_bytes(&api_answer_layout, k->call);
     k->issued = k->finished = 0;
@@ -170,8 +170,8 @@ static void answer_here(struct host_core *c, struct core_call *k)
         k->phase = CORE_WAIT;
         return;
     }
-    stat_histogram_add(&c->io.stats.wait_device, k->told - k->since);
-    k->since = k->told;
+    stat_histogram_add(&c->io.stats.wait_device, k->answered - k->since);
+    k->since = k->answered;
     k->phase = CORE_DONE;
     if (k->data && k->back && readable && !a.error) {
         k->issued = k->finished = 0;

@@ -59,9 +59,9 @@ struct core_call {
     bool wait;
     bool over; /* the status said so */
     uint64_t order, since;
-    uint64_t wanted;  /* the registers: since its turn number */
-    uint64_t told;    /* cycle in which the answer came */
-    uint64_t look_at; /* cycle */
+    uint64_t wanted;   /* the registers: since its turn number */
+    uint64_t answered; /* cycle in which the answer came */
+    uint64_t look_at;  /* cycle */
 };
 
 struct host_core {
@@ -69,7 +69,7 @@ struct host_core {
     uint32_t calls; /* arena */
     uint32_t used;
     bool busy; /* with a call that others wait for */
-    uint64_t taken;
+    uint64_t calls_taken;
     uint32_t step;  /* of the access of the registers: enum core_step */
     uint32_t owner; /* its call's slot */
     uint64_t due;   /* cycle in which a fence ends */

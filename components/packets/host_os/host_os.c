@@ -1,12 +1,13 @@
 /* Maps the pages for packets at start-up, and the page of the device's registers when it is asked
  * to. One system call at a time. Physical pages are handed out backwards, so that an address that
  * was not translated is not right by chance. */
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 
 #include "host_os.gen.h"
 
 #define UNIT_COLD
 #include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS };

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 enum { LINE = 64 };

@@ -75,7 +75,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
     *k = (struct mmio_call){.phase = PHASE_FETCHING,
                             .tag = tag,
                             .address = address,
-                            .order = c->taken++,
+                            .order = c->calls_taken++,
                             .since = mmio_now(c)};
     k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
     c->used_calls++;
@@ -134,7 +134,7 @@ static bool run_next(struct mmio *c)
 {
     for (uint32_t i = 0; i < call_count(c); i++) {
         struct mmio_call *k = call_at(c, i);
-        if (k->phase != PHASE_READY || k->order != c->executed)
+        if (k->phase != PHASE_READY || k->order != c->calls_executed)
             continue;
         timeline_begin(&c->io.base, k->order, "5 call the driver");
         c->running = i;
@@ -244,7 +244,7 @@ static bool run_call(struct mmio *c)
     if (!over)
         return k->pending || step != k->step + k->place;
     c->running = MMIO_NONE;
-    c->executed++;
+    c->calls_executed++;
     return true;
 }
 
@@ -289,7 +289,7 @@ static bool tell_host(struct mmio *c, struct mmio_call *k)
     timeline_begin(&c->io.base, k->order, "7 answer the write");
     mmio_host_reply_done(c, k->tag);
     timeline_end(&c->io.base, k->order, "7 answer the write");
-    k->told = true;
+    k->write_answered = true;
     return true;
 }
 
@@ -356,7 +356,7 @@ static void answer_written(struct mmio *c, uint32_t slot)
         return;
     }
     k->phase = PHASE_TELL;
-    if (!k->told)
+    if (!k->write_answered)
         return;
     c->last_answer = k->address;
     c->read_ready = true;

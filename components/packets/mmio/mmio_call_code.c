@@ -136,35 +136,49 @@ static bool get_symbol(struct mmio *c, struct mmio_call *k)
 }
 
 /* A copy whose device side is a variable. */
-static bool copy_symbol(struct mmio *c, struct mmio_call *k, uint64_t shadow, uint64_t other,
-                        uint64_t offset, uint64_t bytes, uint32_t direction, uint64_t stream,
-                        bool to)
+struct symbol_copy {
+    uint64_t shadow, offset; /* of the variable, and in it */
+    uint64_t other, bytes;   /* address of the other side */
+    uint64_t stream;
+    uint32_t direction;
+    bool to_symbol;
+};
+
+static bool copy_symbol(struct mmio *c, struct mmio_call *k, struct symbol_copy copy)
 {
     uint64_t address = 0, size = 0;
     int32_t error;
-    if (!find_variable(c, k, shadow, &address, &size, &error))
+    if (!find_variable(c, k, copy.shadow, &address, &size, &error))
         return false;
-    if (!error && (offset > size || bytes > size - offset))
+    if (!error && (copy.offset > size || copy.bytes > size - copy.offset))
         error = MMIO_INVALID_VALUE;
-    if (!error && direction == API_DIRECTION_BY_ADDRESS)
-        direction = in_window(other) ? API_DIRECTION_DEVICE_TO_DEVICE
-                    : to             ? API_DIRECTION_HOST_TO_DEVICE
-                                     : API_DIRECTION_DEVICE_TO_HOST;
-    uint32_t wrong = to ? API_DIRECTION_DEVICE_TO_HOST : API_DIRECTION_HOST_TO_DEVICE;
-    if (!error && (direction == API_DIRECTION_HOST_TO_HOST || direction == wrong))
+    uint32_t forth = API_DIRECTION_HOST_TO_DEVICE, back = API_DIRECTION_DEVICE_TO_HOST;
+    if (!copy.to_symbol) {
+        forth = API_DIRECTION_DEVICE_TO_HOST;
+        back = API_DIRECTION_HOST_TO_DEVICE;
+    }
+    if (!error && copy.direction == API_DIRECTION_BY_ADDRESS)
+        copy.direction = in_window(copy.other) ? API_DIRECTION_DEVICE_TO_DEVICE : forth;
+    if (!error && (copy.direction == API_DIRECTION_HOST_TO_HOST || copy.direction == back))
         error = MMIO_INVALID_DIRECTION;
     if (error)
         return end_call(c, k, error);
-    return copy_range(c, k, stream, to ? address + offset : other, to ? other : address + offset,
-                      bytes, direction);
+    address += copy.offset;
+    return copy_range(c, k, copy.stream, copy.to_symbol ? address : copy.other,
+                      copy.to_symbol ? copy.other : address, copy.bytes, copy.direction);
 }
 
-#define COPY_SYMBOL(name, member, other, stream, to)                                               \
+#define COPY_SYMBOL(name, member, other_side, its_stream, is_to_symbol)                            \
     static bool name(struct mmio *c, struct mmio_call *k)                                          \
     {                                                                                              \
-        return copy_symbol(c, k, k->request.member.symbol, k->request.member.other,                \
-                           k->request.member.offset, k->request.member.size,                       \
-                           k->request.member.direction, stream, to);                               \
+        return copy_symbol(c, k,                                                                   \
+                           (struct symbol_copy){.shadow = k->request.member.symbol,                \
+                                                .offset = k->request.member.offset,                \
+                                                .other = k->request.member.other_side,             \
+                                                .bytes = k->request.member.size,                   \
+                                                .stream = its_stream,                              \
+                                                .direction = k->request.member.direction,          \
+                                                .to_symbol = is_to_symbol});                       \
     }
 COPY_SYMBOL(to_symbol, memcpy_to_symbol, source, 0, true)
 COPY_SYMBOL(to_symbol_async, memcpy_to_symbol_async, source,

@@ -18,7 +18,7 @@
 #include "base/number.h"
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
-#include "components/protocols/api_call/api_stream.h"
+#include "components/host/api_stream/api_stream.h"
 #include "components/host/driver/driver_api.h"
 #include "components/protocols/device_call/device_call.h"
 #include "components/amd/isa/object/bundle.h"
@@ -118,7 +118,7 @@ enum mmio_notice { NOTICE_NONE, NOTICE_DUE, NOTICE_WRITING, NOTICE_TELL, NOTICE_
 struct mmio_call {
     uint8_t phase;  /* enum mmio_phase */
     uint8_t notice; /* enum mmio_notice */
-    bool told;      /* the write has been answered */
+    bool write_answered;
     bool malformed;
     uint16_t tag;   /* of the host's write */
     uint32_t step;  /* of execution */
@@ -214,8 +214,8 @@ struct mmio {
     struct mmio_stream streams[API_STREAM_COUNT]; /* 0: the default one, of all devices */
     uint32_t device_count, devices_asked;         /* 0: not known yet */
     uint32_t running;                             /* call that is executed, or MMIO_NONE */
-    uint64_t taken, executed;                     /* calls, by order */
-    uint64_t last_answer;                         /* address */
+    uint64_t calls_taken, calls_executed;
+    uint64_t last_answer; /* address */
     uint32_t used_calls, used_blocks;
     uint16_t read_tags[16]; /* return_on_read: reads that wait */
     uint32_t reads;

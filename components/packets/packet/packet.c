@@ -36,12 +36,12 @@ static inline bool packet_has_cases(const struct packet_layout *layout,
 /* The fields of the case of `value`; false: it has none. */
 static inline bool packet_find_case(const struct packet_layout *layout,
                                     const struct packet_run *common, uint64_t value,
-                                    struct packet_run *found)
+                                    struct packet_run *run)
 {
     const struct packet_field *last = layout->fields + layout->field_count;
     for (const struct packet_field *f = common->behind; f < last; f++)
         if (f->kind == PACKET_CASE && f->limit == value) {
-            *found = packet_run_from(layout, f + 1, common->end);
+            *run = packet_run_from(layout, f + 1, common->end);
             return true;
         }
     return false;
@@ -210,7 +210,7 @@ static inline const char *packet_fault_text(const struct packet_fault *fault, ch
         [PACKET_WRONG_VERSION] = "it is %" PRIu64 ", this side speaks %" PRIu64,
         [PACKET_WRONG_LENGTH] = "it is %" PRIu64 ", such a packet has %" PRIu64 " bytes",
         [PACKET_UNKNOWN_CASE] = "nothing is known by the number %" PRIu64,
-        [PACKET_WRONG_VALUE] = "%" PRIu64 " is no value of it",
+        [PACKET_WRONG_VALUE] = "%" PRIu64 " is not a value of it",
         [PACKET_NO_ROOM] = "there is room for %" PRIu64 " bytes, the packet has %" PRIu64,
     };
     int head = snprintf(text, size, "packet '%s', field '%s' at byte %" PRIu32 ": ", fault->packet,

@@ -24,6 +24,8 @@
 #include "components/host/driver/program/driver_program.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/protocols/host_call/host_call_data.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/blob.h"
 
 enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 /* a call makes a handful of trips */ };

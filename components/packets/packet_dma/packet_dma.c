@@ -9,7 +9,7 @@
 
 #define UNIT_COLD
 
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
@@ -22,7 +22,7 @@
 #define DMA_NONE UINT32_MAX
 
 struct dma_job {
-    struct packet_dma_command what;
+    struct packet_dma_command command;
     uint64_t order; /* commands taken before */
     uint64_t since; /* cycle of its arrival */
     uint64_t issued, finished;
@@ -47,7 +47,7 @@ struct packet_dma {
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
     uint32_t used;
-    uint64_t taken;
+    uint64_t commands_taken;
 };
 
 static uint32_t job_count(const struct packet_dma *c)
@@ -146,7 +146,7 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     struct packet_fault fault;
     struct packet_dma_command k;
     *job = (struct dma_job){
-        .used = true, .tag = m->tag, .order = c->taken++, .since = packet_dma_now(c)};
+        .used = true, .tag = m->tag, .order = c->commands_taken++, .since = packet_dma_now(c)};
     c->used++;
     const uint8_t *bytes = mem_write_data(packet_dma_command_payload(c), DMA_LINE);
     if (!packet_dma_command_decode(&k, bytes, DMA_LINE, &fault))
@@ -157,9 +157,9 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     } else if (blob_at(k.blob)) {
         blob_at(k.blob)->status = PACKET_DMA_BUSY;
     }
-    job->what = k;
+    job->command = k;
     for (uint32_t i = 0; i < job_count(c); i++)
-        if (i != slot && job_at(c, i)->used && commands_conflict(&job_at(c, i)->what, &k))
+        if (i != slot && job_at(c, i)->used && commands_conflict(&job_at(c, i)->command, &k))
             job->waits = true;
     c->io.stats.ordered += job->waits;
 }
@@ -208,7 +208,7 @@ static uint32_t up_to_line_end(uint64_t address, uint64_t bytes)
 static void send_write(struct packet_dma *c, uint32_t number)
 {
     struct dma_piece *p = piece_at(c, number);
-    uint64_t target = job_at(c, p->job)->what.address + p->offset;
+    uint64_t target = job_at(c, p->job)->command.address + p->offset;
     unsigned first = (unsigned)(target % DMA_LINE);
     void *payload = packet_dma_mem_send_write(c, (uint16_t)number, target - first,
                                               (uint32_t)packet_dma_params(c)->pid, SCOPE_WAVEFRONT);
@@ -223,7 +223,7 @@ static void send_write(struct packet_dma *c, uint32_t number)
 static void issue_piece(struct packet_dma *c, uint32_t i)
 {
     struct dma_job *job = job_at(c, i);
-    const struct packet_dma_command *k = &job->what;
+    const struct packet_dma_command *k = &job->command;
     uint32_t number = index_pool_take(&c->free_pieces);
     struct dma_piece *p = piece_at(c, number);
     uint64_t left = k->size - job->issued, target = k->address + job->issued;
@@ -246,7 +246,8 @@ static bool still_conflicts(const struct packet_dma *c, const struct dma_job *jo
 {
     for (uint32_t i = 0; i < job_count(c); i++) {
         const struct dma_job *other = job_at(c, i);
-        if (other->used && other->order < job->order && commands_conflict(&other->what, &job->what))
+        if (other->used && other->order < job->order
+            && commands_conflict(&other->command, &job->command))
             return true;
     }
     return false;
@@ -258,7 +259,7 @@ static uint32_t oldest_ready(const struct packet_dma *c)
     uint32_t best = DMA_NONE;
     for (uint32_t i = 0; i < job_count(c); i++) {
         const struct dma_job *job = job_at(c, i);
-        if (job->used && job->issued < job->what.size && !job->waits
+        if (job->used && job->issued < job->command.size && !job->waits
             && (best == DMA_NONE || job->order < job_at(c, best)->order))
             best = i;
     }
@@ -301,7 +302,7 @@ static bool take_answers(struct packet_dma *c)
     while ((m = packet_dma_mem_peek_reply(c))) {
         struct dma_piece *p = piece_at(c, m->tag);
         struct dma_job *job = job_at(c, p->job);
-        const struct packet_dma_command *k = &job->what;
+        const struct packet_dma_command *k = &job->command;
         bool read = !p->writing;
         const uint8_t *line =
             read ? mem_data_data(packet_dma_mem_reply_payload(c), DMA_LINE) : NULL;
@@ -327,14 +328,15 @@ static bool finish_commands(struct packet_dma *c)
     bool progress = false, ended = false;
     for (uint32_t i = 0; i < job_count(c); i++) {
         struct dma_job *job = job_at(c, i);
-        if (!job->used || job->waits || job->finished < job->what.size
+        if (!job->used || job->waits || job->finished < job->command.size
             || !packet_dma_command_can_reply(c))
             continue;
-        struct blob *blob = blob_at(job->what.blob);
+        struct blob *blob = blob_at(job->command.blob);
         if (blob && blob->status == PACKET_DMA_BUSY)
             blob->status = PACKET_DMA_DONE;
         packet_dma_command_reply_done(c, job->tag);
-        const char *span = writes_memory(&job->what) ? "bytes are in memory" : "4 return the bytes";
+        const char *span =
+            writes_memory(&job->command) ? "bytes are in memory" : "4 return the bytes";
         timeline_begin(&c->io.base, job->order, span);
         timeline_end(&c->io.base, job->order, span);
         stat_histogram_add(&c->io.stats.latency, packet_dma_now(c) - job->since);
@@ -363,8 +365,8 @@ static unsigned packet_dma_outstanding(const struct packet_dma *c, struct hang_r
         for (uint32_t i = 0; i < job_count(c); i++)
             if (job_at(c, i)->used)
                 hang_note(report, "a command of %llu bytes at 0x%llx is %llu bytes done",
-                          (unsigned long long)job_at(c, i)->what.size,
-                          (unsigned long long)job_at(c, i)->what.address,
+                          (unsigned long long)job_at(c, i)->command.size,
+                          (unsigned long long)job_at(c, i)->command.address,
                           (unsigned long long)job_at(c, i)->finished);
     return c->used;
 }

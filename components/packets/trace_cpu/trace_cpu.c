@@ -2,6 +2,8 @@
  * becomes is in trace_cpu_play.c, how bytes and packets move in trace_cpu_packet.c. */
 #include "trace_cpu_state.h"
 
+#include "runtime/engine/component_failure.h"
+
 static void trace_cpu_init(struct trace_cpu *c)
 {
     uint32_t lines = (uint32_t)trace_cpu_params(c)->lines;

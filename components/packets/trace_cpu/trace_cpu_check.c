@@ -93,12 +93,12 @@ static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, co
  * over. true: nothing is left. */
 static bool checks_done(struct trace_cpu *c)
 {
-    if (c->found != BLOB_NONE) {
+    if (c->received != BLOB_NONE) {
         const struct cpu_check *check = check_at(c, c->compared);
         if (file_read(c, check->file, check->from + check->size))
-            compare_bytes(c, check, blob_at(c->found)->bytes);
-        blob_free(c->found);
-        c->found = BLOB_NONE;
+            compare_bytes(c, check, blob_at(c->received)->bytes);
+        blob_free(c->received);
+        c->received = BLOB_NONE;
         bytes_free(c);
         c->compared++;
     }
@@ -111,7 +111,7 @@ static bool checks_done(struct trace_cpu *c)
     }
     const struct cpu_check *check = check_at(c, c->compared);
     struct blob *answer = blob_new(check->size);
-    c->found = answer->number;
+    c->received = answer->number;
     move_begin(c, false, check->address, answer->bytes, check->size);
     c->phase = CPU_MOVE;
     return false;

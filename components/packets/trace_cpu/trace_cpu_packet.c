@@ -4,6 +4,8 @@
 
 #include <stdarg.h>
 
+#include "runtime/engine/component_failure.h"
+
 /* The run is over, with a message that names the line of the trace. */
 static void cpu_fail(struct trace_cpu *c, uint32_t line, const char *format, ...)
 {

@@ -16,7 +16,7 @@
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/traces/api_trace/api_trace.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/blob.h"
@@ -123,7 +123,7 @@ struct trace_cpu {
     uint32_t kernels, kernel_count; /* blob: struct cpu_text[] */
     uint32_t symbols, symbol_count; /* blob: struct cpu_text[] */
     uint32_t bytes;                 /* blob: a file */
-    uint32_t found;                 /* blob: what has come back */
+    uint32_t received;              /* blob: what has come back */
     uint32_t module_file;           /* of --module */
     uint32_t argument_byte;
     uint64_t copied; /* where the bytes of the copy are in the host's memory */

@@ -20,6 +20,7 @@
 
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/watch.h"
 

@@ -19,9 +19,11 @@
  * random. */
 #include "tester_state.h"
 
-#include "components/protocols/translate/tlb_shootdown.h"
-#include "runtime/engine/bug.h"
 #include "base/number.h"
+#include "components/memory/tlb/tlb_shootdown.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
 #include "base/splitmix64.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"

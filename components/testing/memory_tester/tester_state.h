@@ -9,8 +9,8 @@
 
 #include "runtime/engine/engine.h"
 #include "base/splitmix64.h"
-#include "components/protocols/page_table/page_table.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/page_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "word_order.h"
 
 #define TESTER_LINE         64u

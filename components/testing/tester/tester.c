@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "atomic_op.gen.h"
-#include "components/protocols/mem/index_pool.h"
 #include "base/number.h"
+#include "runtime/engine/index_pool.h"
 #include "base/splitmix64.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 #define PROBES                                                                                     \

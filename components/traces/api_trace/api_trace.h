@@ -77,7 +77,7 @@ enum api_trace_space {
     API_TRACE_HOST    /* hptr-N+OFFSET: pinned or registered host memory */
 };
 
-/* A place in memory: bytes behind the start of an allocation, or of a variable. */
+/* A place in memory: bytes after the start of an allocation, or of a variable. */
 struct api_trace_pointer {
     uint32_t allocation; /* its number, or the module's */
     enum api_trace_space space;

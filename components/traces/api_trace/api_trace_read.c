@@ -20,7 +20,7 @@ static const struct api_trace_form *find_form(const char *line)
     return NULL;
 }
 
-/* Where ", KEY: " of one of the next keys stands: the first of them, and past the optional ones. */
+/* Where ", KEY: " of one of the next keys is: the first of them, and past the optional ones. */
 static char *find_next(char *text, const struct api_trace_key *keys)
 {
     for (const struct api_trace_key *key = keys; key->name; key++) {
@@ -34,7 +34,7 @@ static char *find_next(char *text, const struct api_trace_key *keys)
     return NULL;
 }
 
-/* "KEY: value"; `text` then points behind the value and the comma. */
+/* "KEY: value"; `text` then points after the value and the comma. */
 static bool read_key(struct api_trace_reader *r, const struct api_trace_key *key, char **text,
                      struct api_trace_call *call)
 {

@@ -22,6 +22,16 @@ bool api_trace_fail(struct api_trace_reader *r, const char *format, ...)
     return false;
 }
 
+/* The value of a digit; 16: it is none. */
+static uint64_t digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (uint64_t)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (uint64_t)(c - 'a' + 10);
+    return c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10) : 16;
+}
+
 bool api_trace_number(const char *text, size_t size, uint64_t most, uint64_t *value)
 {
     uint64_t base = 10, sum = 0;
@@ -33,11 +43,7 @@ bool api_trace_number(const char *text, size_t size, uint64_t most, uint64_t *va
     if (i == size)
         return false;
     for (; i < size; i++) {
-        char c = text[i];
-        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10)
-                                                : 16;
+        uint64_t digit = digit_value(text[i]);
         if (digit >= base || sum > (most - digit) / base)
             return false;
         sum = sum * base + digit;

@@ -52,8 +52,9 @@ static void write_pieces(FILE *out, const struct api_trace_call *call)
         fprintf(out, "%" PRIu32 "=", argument->offset);
         if (argument->is_pointer)
             write_pointer(out, &argument->pointer);
-        for (uint32_t k = 0; !argument->is_pointer && k < argument->size; k++)
-            fprintf(out, "%02x", argument->bytes[k]);
+        else
+            for (uint32_t k = 0; k < argument->size; k++)
+                fprintf(out, "%02x", argument->bytes[k]);
         fputc('/', out);
     }
 }

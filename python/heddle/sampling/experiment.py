@@ -291,9 +291,11 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
         figures["accuracy"] = ("Accuracy", plot(kernels, ACCURACY))
     write(folder / "results.csv", results(kernels))
     write(folder / "corrections.csv", corrections(kernels))
+    written = ["results.csv", "corrections.csv", *(f"{name}.svg" for name in figures)]
     for name, (_, svg) in figures.items():
         write_figure(folder, name, svg)
     if not chosen.corrections:
+        written.append("index.html")
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
                    f"{pathlib.Path(chosen.files[0]).stem}",
@@ -301,6 +303,7 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)
+    print(f"wrote {', '.join(written)} to {folder}")
 
 
 def main(chosen: Options) -> int:

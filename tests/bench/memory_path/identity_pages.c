@@ -1,7 +1,7 @@
 /* A page table without a driver, for platforms that drive themselves. */
 #include "identity_pages.gen.h"
 
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 
 struct identity_pages {
     struct identity_pages_io io;

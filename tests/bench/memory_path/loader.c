@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 #define TAGS        64

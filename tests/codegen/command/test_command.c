@@ -70,7 +70,7 @@ static const struct {
      "v_mov_b32_e32 v0, 0\n\ns_endpgm\n", ""},
     {"printf 'd3c08000 04020300\\nffffffff\\nno\\nd3d0' | \"$HEDDLE\" disasm --lines --mcpu gfx90a",
      1, "v_mfma_f32_32x32x1f32 a[0:31], v0, v1, a[0:31]\ninvalid: no instruction\ninvalid: not hex",
-     "3 of 4 lines are no instructions of gfx90a; the first is line 2"},
+     "3 of 4 lines are not instructions of gfx90a; the first is line 2"},
     {"printf 'no\\n' | \"$HEDDLE\" disasm --lines", 1, "", "gfx908, gfx90a or gfx942"},
     {"HEDDLE_HOME=/nowhere \"$HEDDLE\" check x", 1, "", "HEDDLE_HOME"},
     {"HEDDLE_CC=no-such-compiler HEDDLE_CACHE=$(mktemp -d) \"$HEDDLE\" build "

@@ -8,6 +8,8 @@
 #include "components/amd/isa/isa.h"
 #include "scope.gen.h"
 #include "tests/components/memory/cache_types.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 struct bench {
     uint32_t cache, cpu, memory, control;

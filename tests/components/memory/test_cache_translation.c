@@ -9,6 +9,7 @@
 #include "components/protocols/translate/translated_page.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
+#include "runtime/engine/run_control.h"
 
 static uint32_t cpu, control, memory, walker, tlb_cache;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */

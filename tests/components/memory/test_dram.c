@@ -7,6 +7,8 @@
 #include "components/protocols/probe/probe_die.h"
 #include "dram.gen.h"
 #include "probe.gen.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
 

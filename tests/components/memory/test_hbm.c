@@ -9,6 +9,8 @@
 #include "components/amd/isa/isa.h"
 #include "dram.gen.h"
 #include "hbm.gen.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/memory.h"
 #include "tests/components/memory/dram_rules.h"

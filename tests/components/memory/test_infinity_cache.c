@@ -8,6 +8,7 @@
 #include "dram.gen.h"
 #include "hbm.gen.h"
 #include "infinity_cache.gen.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
 #include "tests/components/memory/hbm_times.h"

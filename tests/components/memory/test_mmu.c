@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
 #include "mmu.gen.h"
 
@@ -12,6 +12,7 @@
 #include "tests/components/owner.h"
 #include "tests/components/translations.h"
 #include "tlb_control.gen.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type mmu__generic;
 

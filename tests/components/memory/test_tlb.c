@@ -6,6 +6,7 @@
 #include "components/protocols/translate/translated_page.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type tlb__generic;
 

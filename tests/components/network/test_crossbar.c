@@ -6,6 +6,8 @@
 #include "mem.gen.h"
 #include "base/number.h"
 #include "tests/components/harness.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type crossbar__generic;
 

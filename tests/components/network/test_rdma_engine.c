@@ -9,6 +9,7 @@
 #include "rdma_engine.gen.h"
 #include "base/number.h"
 #include "tests/components/harness.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type rdma_engine__generic;
 

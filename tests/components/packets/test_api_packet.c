@@ -327,9 +327,9 @@ static const struct {
     {"no such direction", false,
      "01000000 2c000000 00000000 00000000 0300 0010000000000000 0020000000000000 2c01000000000000"
      "0200",
-     42, "0500", PACKET_WRONG_VALUE, "direction", "field 'direction' at byte 42: 5 is no value"},
+     42, "0500", PACKET_WRONG_VALUE, "direction", "field 'direction' at byte 42: 5 is not a value"},
     {"neither true nor false", false, "01000000 2b040000 00000000 00000000 0a00", 42, "02",
-     PACKET_WRONG_VALUE, "constant", "2 is no value of it"},
+     PACKET_WRONG_VALUE, "constant", "2 is not a value of it"},
     {"text behind the end of the text", false, "01000000 2b040000 00000000 00000000 0a00", 44, "61",
      PACKET_WRONG_VALUE, "name", "field 'name' at byte 43"},
     {"text in the last byte", false, "01000000 2b040000 00000000 00000000 0a00", 1066, "61",

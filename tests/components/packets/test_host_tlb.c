@@ -9,6 +9,8 @@
 #include "tests/components/harness.h"
 #include "tlb_control.gen.h"
 #include "translate.gen.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type host_tlb__generic;
 

@@ -8,6 +8,7 @@
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "packet_dma.gen.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/blob.h"
 #include "tests/components/harness.h"
 

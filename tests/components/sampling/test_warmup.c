@@ -12,6 +12,7 @@
 #include "components/sampling/warmup.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type tlb__generic;
 

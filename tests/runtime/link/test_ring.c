@@ -7,6 +7,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_state.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/platform.h"

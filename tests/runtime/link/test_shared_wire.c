@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/thread_pool.h"

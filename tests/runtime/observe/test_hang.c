@@ -5,6 +5,7 @@
 
 #include "runtime/observe/hang.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/scheduler/run.h"
 #include "tests/runtime/probe.h"
 

@@ -13,6 +13,7 @@
 #include "components/statistics/kernel_stats.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/observe/stats.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"

@@ -4,8 +4,11 @@
 #include <criterion/parameterized.h>
 
 #include "base/number.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"

@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"

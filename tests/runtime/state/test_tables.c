@@ -8,6 +8,7 @@
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
 #include "tests/runtime/network.h"

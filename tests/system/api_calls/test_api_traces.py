@@ -28,7 +28,7 @@ def test_trace_without_errors(heddle, trace, says):
     (f"check {API_TRACES}/vecadd --module module_kernels.hsaco", 1,
      ["trace:6: error: no code object has a kernel '_Z6vecAddPiS_S_i'"]),
     (f"check {API_TRACES}/vecadd --module meson.build", 1,
-     ["is no code object, no bundle, and no PTX"])],
+     ["is not a code object, a bundle or PTX"])],
     ids=["damaged", "nowhere", "play", "kernel", "module"])
 def test_mistake_in_a_trace_is_named(heddle, text, status, says):
     heddle(f"api-trace {text}", *says, status=status)

@@ -152,7 +152,7 @@ def test_calls_go_to_the_second_gpu(run, measure, tmp_path):
     (f"{TRACE} {SMALL} --play api={VECADD}", 3,
      ["trace:6: no code object has a kernel '_Z6vecAddPiS_S_i'; name one: --module"]),
     (f"{TRACE} {SMALL} --play api={VECADD} --module meson.build", 1,
-     ["'meson.build' is no code object, no bundle, and no PTX"]),
+     ["'meson.build' is not a code object, a bundle or PTX"]),
     (f"{TRACE} {SMALL} --play api={VECADD} --module nowhere.hsaco", 1,
      ["nowhere.hsaco.*cannot read"]),
     (f"{TRACE} {SMALL}", 2, ["plays traces of API calls: .* --play api=DIR"]),

@@ -139,7 +139,7 @@ def test_word_of_a_source_is_checked(heddle, tmp_path):
     assert re.search(r"^gpu\.l2\[\*\]\.latency +20cy .* override", source, re.M)
     text = (ROOT / "platforms/tiny.heddle").read_text().replace("Measured:", "Mesured:", 1)
     (tmp_path / "tiny.heddle").write_text(text)
-    heddle(f"check {tmp_path}/tiny.heddle", "warning: 'Mesured:' is no kind of source .*W0710")
+    heddle(f"check {tmp_path}/tiny.heddle", "warning: 'Mesured:' is not a kind of source .*W0710")
 def test_unknown_part_of_another_file_names_the_import(heddle, tmp_path):
     (tmp_path / "mine.heddle").write_text(
         'import "std/cache";\npart bip : replacement_policy { }\n')

@@ -94,7 +94,7 @@ NARROW = "--set l1.size=16KiB --set tester.span=16KiB"
 
 def own_cache(folder, bug):
     """The tester's platform above a copy of the cache that has a bug."""
-    for part in "components/memory/cache", "components/protocols/translate":
+    for part in "components/memory/cache", "components/memory/tlb":
         shutil.copytree(part, folder / part)
     file, text = seeded.place(seeded.bug_called(bug))
     (folder / file).write_text(text)

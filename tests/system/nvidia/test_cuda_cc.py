@@ -140,7 +140,7 @@ def test_other_sources_are_host_code(run, tmp_path):
     (("-c",), "there is no source"),
     (("nothere.cu",), "cannot read 'nothere.cu': No such file"),
     (("a.cu", "-o"), "'-o' needs a value"),
-    (("a.cu", "--default-stream", "own"), "'own' is none of legacy, null, per-thread"),
+    (("a.cu", "--default-stream", "own"), "'own' is not legacy, null or per-thread"),
     (("a.cu", "-arch=gfx90a"), "'gfx90a' names no architecture such as sm_80"),
     (("a.cu", "b.cu", "-c", "-o", "x.o"), "several sources do not go into one file"),
 ])

@@ -141,7 +141,8 @@ def test_mistake_is_named(heddle, tmp_path, text, status, says):
 
 
 def test_experiment_compares_all_ways(heddle, tmp_path):
-    heddle(f"experiment {TINY} --kernels 8,11 -o {tmp_path}/e -- dct8x8")
+    heddle(f"experiment {TINY} --kernels 8,11 -o {tmp_path}/e -- dct8x8",
+           "^wrote results.csv, corrections.csv, ipc.svg, accuracy.svg, index.html to .*/e$")
     launches.check_experiment(tmp_path / "e", ["8", "11"])
 
 

@@ -19,6 +19,7 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/protocols/device_call/device_call.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/state/blob.h"
 
 struct driver_waiting {
@@ -146,6 +147,7 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
                                         uint64_t *ticket)
 {
     const struct device_call_request *m = &s->request;
+    struct command_move move;
     uint8_t pattern[4];
     char *bytes;
     if (d->undone + CALLS_SPARE > (uint32_t)driver_params(d)->commands && d->undone)
@@ -153,13 +155,13 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     switch (message_kind(m)) {
     case DEVICE_CALL_WRITE:
         bytes = calls_bytes(m->write.blob, m->write.size);
-        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, false, bytes, m->write.address,
-                                    m->write.size, ticket)
+        move = (struct command_move){.address = m->write.address, .host = bytes};
+        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, move, m->write.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_READ:
         bytes = calls_bytes(m->read.blob, m->read.size);
-        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, false, bytes, m->read.address,
-                                    m->read.size, ticket)
+        move = (struct command_move){.address = m->read.address, .host = bytes};
+        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, move, m->read.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_COPY:
         return call_copy(d, s->queue, m->copy.to, m->copy.from, s->size, ticket);

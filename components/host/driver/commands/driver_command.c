@@ -9,6 +9,7 @@
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "driver_commands.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/observe/timeline.h"
 
 /* The longest line that a cache holds bytes of (`param line` of cache.heddle). */
@@ -69,10 +70,24 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
         d->sample.chosen = 0;
 }
 
-static void command_complete(struct driver *d, struct driver_queue *q)
+/* Takes the first command out of the queue. */
+static void queue_pop(struct driver *d, struct driver_queue *q)
 {
     uint32_t number = q->first;
     struct driver_command *k = driver_command_at(d, number);
+    if (q->at == number)
+        q->at = k->next;
+    q->first = k->next;
+    if (q->first == DRIVER_NONE)
+        q->last = DRIVER_NONE;
+    k->next = d->free_command;
+    d->free_command = number;
+    d->undone--;
+}
+
+static void command_complete(struct driver *d, struct driver_queue *q)
+{
+    struct driver_command *k = driver_command_at(d, q->first);
     record_completed(d, k);
     if (k->kind == DRIVER_LAUNCH)
         launch_end(d, q, k);
@@ -83,11 +98,11 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         call_path(d)->copied(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL && !journal_replays())
         timeline_end(&d->io.base, k->ticket, command_span(k));
-    uint64_t what = k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK
-                    : command_is_move(k)   ? DRIVER_TICKET_MOVE
-                                           : 0;
-    *driver_ticket_at(d, k->ticket) =
-        (struct driver_ticket){k->ticket, (engine.domains[d->io.base.domain].time_ps + 1) | what};
+    uint64_t kind_bits = k->kind == DRIVER_MARK ? DRIVER_TICKET_MARK
+                         : command_is_move(k)   ? DRIVER_TICKET_MOVE
+                                                : 0;
+    *driver_ticket_at(d, k->ticket) = (struct driver_ticket){
+        k->ticket, (engine.domains[d->io.base.domain].time_ps + 1) | kind_bits};
     driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
@@ -96,12 +111,5 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         user_queue_event(d);
     if (command_is_move(k)) /* what stays of it in states depends on no address of the process */
         k->move.host = k->move.program = NULL;
-    if (q->at == number)
-        q->at = k->next;
-    q->first = k->next;
-    if (q->first == DRIVER_NONE)
-        q->last = DRIVER_NONE;
-    k->next = d->free_command;
-    d->free_command = number;
-    d->undone--;
+    queue_pop(d, q);
 }

@@ -7,7 +7,7 @@
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/protocols/command/aql_preload.h"
+#include "components/memory/page_table/aql_preload_pages.h"
 #include "components/sampling/online_parts.h"
 
 /* ---- begin ---- */

@@ -11,6 +11,7 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/sampling/sampling_options.h"
+#include "runtime/engine/deferral.h"
 #include "runtime/observe/timeline.h"
 
 static void driver_window_end(struct component *c)
@@ -75,9 +76,9 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
         return false;
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         return do_functionally(d, q, k);
-    bool asked = false;
-    if (copies_awaited(d, k, &asked))
-        return asked;
+    bool requests = false;
+    if (copies_awaited(d, k, &requests))
+        return requests;
     enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;

@@ -22,7 +22,9 @@
 #include "components/sampling/online_parts.h"
 #include "components/sampling/online_sampling.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/rank.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.

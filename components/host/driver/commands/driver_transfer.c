@@ -123,32 +123,34 @@ static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, 
     return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
 }
 
-/* Sends one piece of data to the device at `address` + offset; `from` NULL: the program's. */
+/* Sends the next piece of the command's bytes, which go to `address` and on; `from` NULL: they are
+ * the program's. */
 static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
-                       const char *from, uint64_t offset, uint64_t size)
+                       const char *from)
 {
-    uint64_t rest, physical = memory_physical(d, address + offset, &rest);
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t rest, physical = memory_physical(d, address + k->sent, &rest);
     int slot = link_busy(d, number, LINK_THERE) ? -1 : slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = copy_cut(d, command, physical, min(rest, size - offset));
+    uint32_t bytes = copy_cut(d, command, physical, min(rest, k->size - k->sent));
     void *data = send_write(d, number, slot, physical, bytes);
     if (from)
-        memcpy(data, from + offset, bytes);
+        memcpy(data, from + k->sent, bytes);
     else
-        program_take(d, driver_command_at(d, command), data, offset, bytes);
+        program_take(d, k, data, k->sent, bytes);
     link_take(d, number, LINK_THERE, bytes);
-    slot_take(d, number, slot, command, offset, bytes);
-    driver_command_at(d, command)->sent += bytes;
+    slot_take(d, number, slot, command, k->sent, bytes);
+    k->sent += bytes;
     return true;
 }
 
 static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
 {
     const struct driver_command *k = driver_command_at(d, command);
+    uint32_t owner = memory_owner(d, k->move.address + k->sent);
     (void)gpu;
-    return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address, NULL,
-                      k->sent, k->size);
+    return move_write(d, command, owner, k->move.address, NULL);
 }
 
 static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
@@ -156,7 +158,7 @@ static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
     const struct driver_command *k = driver_command_at(d, command);
     const struct driver_ring *r = argument_ring_seen(d, gpu, k->pid);
     return move_write(d, command, gpu, r->address + k->ring_offset,
-                      arena_at(char, r->mirror) + k->ring_offset, k->sent, k->size);
+                      arena_at(char, r->mirror) + k->ring_offset);
 }
 
 static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)

@@ -29,14 +29,14 @@ static uint32_t argument_ring_pid(const struct driver *d, uint32_t pid)
 static struct driver_ring *argument_ring_behind(const struct driver *d, uint32_t number,
                                                 uint32_t pid)
 {
-    struct driver_ring *found = NULL;
+    struct driver_ring *behind = NULL;
     const struct driver_ring *r = &d->device[number].ring;
-    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = found) {
+    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = behind) {
         if (!r->next)
             bug("driver: process %u has no ring of arguments", pid);
-        found = arena_at(struct driver_ring, r->next);
+        behind = arena_at(struct driver_ring, r->next);
     }
-    return found;
+    return behind;
 }
 
 static struct driver_ring *argument_ring_of(struct driver *d, uint32_t number, uint32_t pid)

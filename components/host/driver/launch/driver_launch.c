@@ -92,80 +92,9 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
                        l->name);
 }
 
-/* Writes a descriptor for a packet in a user queue that that of the code object does not describe.
- */
-static void launch_write_descriptor(const struct driver_ring *r, struct driver_command *k, char *at)
-{
-    struct aql_descriptor own;
-    k->launch.object = r->address + k->ring_offset + k->launch.own_descriptor;
-    memcpy(&own, k->launch.descriptor, sizeof own);
-    own.entry_offset = (int64_t)(k->launch.entry - k->launch.object);
-    own.first_group = k->launch.first_group;
-    own.groups = launch_count(k);
-    own.kernel = k->launch.kernel + 1;
-    memcpy(at + k->launch.own_descriptor, &own, sizeof own);
-}
-
-/* Writes packet, queue object and arguments side by side, for position `start` of the ring; see
- * WORK_QUEUE_OFFSET. */
-static void launch_write_arguments(const struct driver_device *device, const struct driver_ring *r,
-                                   const struct driver_launch *l, struct driver_command *k,
-                                   uint32_t kernarg_offset, uint64_t start, char *at)
-{
-    k->ring_offset = (uint32_t)(start % r->bytes);
-    k->launch.packet.kernarg =
-        l->kernarg_address ? l->kernarg_address : r->address + k->ring_offset + kernarg_offset;
-    struct aql_packet seen = k->launch.packet;
-    seen.gpu = 0;
-    seen.setup &= (uint16_t)~AQL_MEETS;
-    memset(at, 0, kernarg_offset);
-    memcpy(at, &seen, sizeof seen);
-    if (k->launch.own_descriptor)
-        launch_write_descriptor(r, k, at);
-    const struct isa_traits *traits = isa_traits_of(device->info.isa);
-    if (traits && kernarg_offset > WORK_QUEUE_OFFSET) {
-        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, 4);
-        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, 4);
-    }
-    if (l->kernarg_bytes)
-        memcpy(at + kernarg_offset, l->kernarg, l->kernarg_bytes);
-}
-
 static uint32_t launch_dimensions(const struct driver_launch *l)
 {
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
-}
-
-/* Takes a piece of the ring for the launch's packet and arguments: the last one, when it contains
- * just these, or a new one. */
-static enum driver_status launch_take_piece(struct driver *d, uint32_t number,
-                                            const struct driver_launch *l, struct driver_command *k,
-                                            uint32_t queue, uint32_t kernarg_offset, uint32_t align)
-{
-    struct driver_device *device = &d->device[number];
-    struct driver_ring *r = argument_ring_of(d, number, k->pid);
-    uint32_t bytes = kernarg_offset + l->kernarg_bytes;
-    char *content = grow_zeroed(bytes, "the arguments of a launch");
-    launch_write_arguments(device, r, l, k, kernarg_offset, r->last_piece.start, content);
-    bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
-    if (!always && argument_ring_is_last(r, content, bytes, queue)) {
-        k->piece = argument_ring_hold(r, r->last_piece.start, bytes, true);
-        d->io.stats.launch_copies_saved += 2;
-        free(content);
-        return DRIVER_OK;
-    }
-    uint64_t start = 0;
-    if (!device->drops && device->line > align)
-        align = device->line;
-    enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
-    if (status == DRIVER_OK) {
-        launch_write_arguments(device, r, l, k, kernarg_offset, start, content);
-        k->piece = argument_ring_take(device, r, start, content, bytes, queue);
-        k->size = bytes;
-        d->io.stats.launch_copies += 2;
-    }
-    free(content);
-    return status;
 }
 
 /* Enqueues copies of arguments and packet as commands of their own, in front of the launch. */
@@ -352,6 +281,77 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
         program_set_object(driver_program(d), k->object, k->kernel);
 }
 
+/* Writes a descriptor for a packet in a user queue that that of the code object does not describe.
+ */
+static void part_write_descriptor(const struct driver_ring *r, struct driver_command *k, char *at)
+{
+    struct aql_descriptor descriptor;
+    k->launch.object = r->address + k->ring_offset + k->launch.own_descriptor;
+    memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
+    descriptor.entry_offset = (int64_t)(k->launch.entry - k->launch.object);
+    descriptor.first_group = k->launch.first_group;
+    descriptor.groups = launch_count(k);
+    descriptor.kernel = k->launch.kernel + 1;
+    memcpy(at + k->launch.own_descriptor, &descriptor, sizeof descriptor);
+}
+
+/* Writes packet, queue object and arguments side by side, for position `start` of the ring; see
+ * WORK_QUEUE_OFFSET. */
+static void part_write_arguments(const struct driver *d, struct launch_part *p,
+                                 const struct driver_ring *r, uint64_t start, char *content)
+{
+    const struct driver_launch *l = p->launch;
+    struct driver_command *k = &p->command;
+    k->ring_offset = (uint32_t)(start % r->bytes);
+    k->launch.packet.kernarg =
+        l->kernarg_address ? l->kernarg_address : r->address + k->ring_offset + p->arguments;
+    struct aql_packet visible = k->launch.packet; /* to the kernel */
+    visible.gpu = 0;
+    visible.setup &= (uint16_t)~AQL_MEETS;
+    memset(content, 0, p->arguments);
+    memcpy(content, &visible, sizeof visible);
+    if (k->launch.own_descriptor)
+        part_write_descriptor(r, k, content);
+    const struct isa_traits *traits = isa_traits_of(d->device[p->gpu].info.isa);
+    if (traits && p->arguments > WORK_QUEUE_OFFSET) {
+        char *object = content + WORK_QUEUE_OFFSET;
+        memcpy(object + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, 4);
+        memcpy(object + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, 4);
+    }
+    if (l->kernarg_bytes)
+        memcpy(content + p->arguments, l->kernarg, l->kernarg_bytes);
+}
+
+/* Takes a piece of the ring for the part's packet and arguments: the last one, when it contains
+ * just these, or a new one. */
+static enum driver_status part_take_piece(struct driver *d, struct launch_part *p)
+{
+    struct driver_device *device = &d->device[p->gpu];
+    struct driver_command *k = &p->command;
+    struct driver_ring *r = argument_ring_of(d, p->gpu, k->pid);
+    uint32_t bytes = p->arguments + p->launch->kernarg_bytes;
+    char *content = grow_zeroed(bytes, "the arguments of a launch");
+    part_write_arguments(d, p, r, r->last_piece.start, content);
+    bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
+    if (!always && argument_ring_is_last(r, content, bytes, p->queue)) {
+        k->piece = argument_ring_hold(r, r->last_piece.start, bytes, true);
+        d->io.stats.launch_copies_saved += 2;
+        free(content);
+        return DRIVER_OK;
+    }
+    uint64_t start = 0;
+    uint32_t align = !device->drops && device->line > p->align ? device->line : p->align;
+    enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
+    if (status == DRIVER_OK) {
+        part_write_arguments(d, p, r, start, content);
+        k->piece = argument_ring_take(device, r, start, content, bytes, p->queue);
+        k->size = bytes;
+        d->io.stats.launch_copies += 2;
+    }
+    free(content);
+    return status;
+}
+
 /* `staging = always` copies what the kernel executes in front of its arguments and packet. */
 static enum driver_status enqueue_code(struct driver *d, const struct launch_part *p)
 {
@@ -360,18 +360,16 @@ static enum driver_status enqueue_code(struct driver *d, const struct launch_par
     if (driver_params(d)->staging != DRIVER_STAGING_ALWAYS || !x || !m)
         return DRIVER_OK;
     uint64_t distance = p->command.launch.entry - p->launch->entry;
-    return enqueue_move(d, p->queue, DRIVER_WRITE, false,
-                        (char *)m->bytes + (x->start - m->address), x->start + distance,
-                        x->end - x->start, NULL);
+    const struct command_move move = {.address = x->start + distance,
+                                      .host = (char *)m->bytes + (x->start - m->address)};
+    return enqueue_move(d, p->queue, DRIVER_WRITE, move, x->end - x->start, NULL);
 }
 
 /* Enqueues the command, with its packet and arguments in the ring. */
 static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, uint64_t *ticket)
 {
-    const struct driver_launch *l = p->launch;
     struct driver_command *k = &p->command;
-    enum driver_status status =
-        launch_take_piece(d, p->gpu, l, k, p->queue, p->arguments, p->align);
+    enum driver_status status = part_take_piece(d, p);
     if (status == DRIVER_OK)
         status = enqueue_code(d, p);
     if (status == DRIVER_OK && k->size && driver_params(d)->staging != DRIVER_STAGING_TOGETHER)
@@ -380,7 +378,7 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
         return status;
     launch_count_code(d, p->code);
     if (call_path(d))
-        call_path(d)->launch(d, p->queue, l);
+        call_path(d)->launch(d, p->queue, p->launch);
     return enqueue_command(d, p->queue, k, ticket);
 }
 
@@ -434,7 +432,7 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
 {
     struct driver_handle *h = driver_handle_at(d, driver_queue_at(d, queue)->handle);
     uint64_t before = queue_last(d, queue), groups, length, ignored;
-    uint64_t last[DRIVER_DEVICES] = {0}, given[DRIVER_DEVICES] = {0};
+    uint64_t last[DRIVER_DEVICES] = {0}, share[DRIVER_DEVICES] = {0};
     enum driver_status status = DRIVER_OK;
     for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++)
         status = launch_check_all(d, queue, h->member[i], l);
@@ -448,15 +446,15 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
         uint32_t i;
         length = driver_split_ops(d)->groups(driver_split(d), first, groups, h->count, &i);
         length = min(length, groups - first);
-        status = unified_part_queue(d, queue, i, given[i] ? 0 : before);
+        status = unified_part_queue(d, queue, i, share[i] ? 0 : before);
         if (status == DRIVER_OK)
             status = enqueue_part(d, h->part_queue[i], l, first, length, &last[i]);
-        given[i] += length;
+        share[i] += length;
     }
     for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
-        if (!given[i])
+        if (!share[i])
             continue;
-        stat_histogram_add(&d->io.stats.unified_groups, given[i]);
+        stat_histogram_add(&d->io.stats.unified_groups, share[i]);
         status = enqueue_barrier(d, queue, last[i], ticket ? ticket : &ignored);
     }
     d->io.stats.unified_launches++;
@@ -471,17 +469,17 @@ static enum driver_status enqueue_meeting(struct driver *d, uint32_t queue,
 {
     struct driver_device *device = &d->device[driver_queue_at(d, queue)->device];
     enum driver_status status = DRIVER_OK;
-    uint64_t own = 0;
+    uint64_t launched = 0;
     if (device->met && device->met_queue != queue)
         status = enqueue_barrier(d, queue, device->met, NULL);
     if (status == DRIVER_OK)
-        status = enqueue_part(d, queue, l, 0, launch_groups(l), &own);
+        status = enqueue_part(d, queue, l, 0, launch_groups(l), &launched);
     if (status == DRIVER_OK) {
-        device->met = own;
+        device->met = launched;
         device->met_queue = queue;
     }
     if (ticket)
-        *ticket = own;
+        *ticket = launched;
     return status;
 }
 

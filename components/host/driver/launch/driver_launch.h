@@ -25,8 +25,8 @@ static void argument_ring_leave(struct driver *d, uint32_t number, uint32_t pid)
 static uint32_t argument_ring_hold(struct driver_ring *r, uint64_t start, uint32_t bytes,
                                    bool written);
 
-/* The piece that was taken last, if it contains these bytes: its number, or DRIVER_NONE. Another
- * queue may use it only when it has been written; `at` is where a piece would begin. */
+/* Does the piece that was taken last contain these bytes? Another queue may use it only when it has
+ * been written. */
 static bool argument_ring_is_last(const struct driver_ring *r, const void *content, uint32_t bytes,
                                   uint32_t queue);
 
@@ -35,6 +35,7 @@ static enum driver_status argument_ring_find(struct driver *d, const struct driv
                                              struct driver_ring *r, uint32_t bytes, uint32_t align,
                                              uint64_t *start);
 
+/* Takes the piece that begins at `start`, for these bytes; its number. */
 static uint32_t argument_ring_take(struct driver_device *device, struct driver_ring *r,
                                    uint64_t start, const void *content, uint32_t bytes,
                                    uint32_t queue);

@@ -12,6 +12,7 @@
 #include "components/host/driver/program/driver_program.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/sampling/sampling_options.h"
+#include "runtime/engine/run_control.h"
 
 enum { PTX_HEAP = 8 << 20 }; /* cudaLimitMallocHeapSize, "CUDA C++ Programming Guide", malloc() */
 
@@ -201,7 +202,7 @@ static enum driver_status ptx_prepare(struct driver *d, uint32_t gpu, uint32_t p
     return status;
 }
 
-static enum driver_ptx_fault ptx_fault_kind(void)
+static enum driver_ptx_fault api_ptx_fault(void)
 {
     _Static_assert((int)DRIVER_PTX_INSTRUCTION == (int)WARP_FAULT_INSTRUCTION, "faults differ");
     return ptx_services() ? (enum driver_ptx_fault)ptx_services()->fault() : DRIVER_PTX_NO_FAULT;

@@ -15,6 +15,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/migration/driver_migration.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
 
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
@@ -49,6 +51,30 @@ static uint64_t scratch_groups(const struct driver_device *device, const struct 
     return groups ? groups : 1;
 }
 
+/* Makes the pool `s` for as many of the work-groups as there is memory for; how many these are. 0:
+ * none now; if nothing can change that, the run fails. */
+static uint64_t scratch_fill(struct driver *d, const struct scratch_want *want, uint32_t number,
+                             struct driver_scratch *s, uint64_t groups)
+{
+    uint64_t group = aql_scratch_bytes(want->private_bytes) * want->waves_per_group;
+    if (s->bytes)
+        memory_release(d, s->address);
+    for (s->bytes = 0; groups; groups /= 2) {
+        if (memory_allocate_own(d, number, want->pid, group * groups, PROGRAM_SCRATCH, &s->address)
+            == DRIVER_OK) {
+            s->bytes = group * groups;
+            s->pid = want->pid;
+            return groups;
+        }
+    }
+    bool pages_move = d->migrate.state != MIGRATE_NONE || d->migrate.count;
+    if (!pages_move && !residence_evict(d, number))
+        engine_fail(&d->io.base,
+                    "%" PRIu64 " bytes of private memory for one work-group; %s (kernel '%s')",
+                    group, driver_failure(), program_kernel_name(driver_program(d), want->kernel));
+    return 0;
+}
+
 static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
 {
     struct driver_device *device = &d->device[number];
@@ -61,28 +87,10 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
     bool fits = s->bytes >= group * groups && s->pid == want->pid;
     if (!make && !fits)
         return false;
-    if (s->bytes && !fits) {
-        memory_release(d, s->address);
-        s->bytes = 0;
-    }
-    for (; !s->bytes && groups; groups /= 2) {
-        if (memory_allocate_own(d, number, want->pid, group * groups, PROGRAM_SCRATCH, &s->address)
-            == DRIVER_OK) {
-            s->bytes = group * groups;
-            s->pid = want->pid;
-            break;
-        }
-    }
-    if (!s->bytes && (d->migrate.state != MIGRATE_NONE || d->migrate.count))
-        return false; /* once more, when pages have moved */
-    if (!s->bytes && residence_evict(d, number))
+    if (!fits)
+        groups = scratch_fill(d, want, number, s, groups);
+    if (!groups)
         return false;
-    if (!s->bytes) {
-        engine_fail(&d->io.base,
-                    "%" PRIu64 " bytes of private memory for one work-group; %s (kernel '%s')",
-                    group, driver_failure(), program_kernel_name(driver_program(d), want->kernel));
-        return false;
-    }
     s->used = true;
     want->pool = (uint32_t)slot;
     want->address = s->address;

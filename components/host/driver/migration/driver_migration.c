@@ -32,6 +32,9 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/deferral.h"
+#include "runtime/engine/run_control.h"
 
 /* The GPU behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)

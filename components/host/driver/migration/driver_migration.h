@@ -41,8 +41,8 @@ static void copies_leave(struct driver *d, const struct driver_page_request *r, 
                          uint64_t flags);
 
 /* Must the command wait until read copies of the pages that it writes are gone? Asks for their end;
- * `asked`: not all of it had been asked for. */
-static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *asked);
+ * `requests`: not all of it had been asked for. */
+static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *requests);
 
 /* Managed pages in the memory of GPUs, in the order in which they leave. See
  * driver_residence.c. */

@@ -132,7 +132,7 @@ static bool copies_asked(const struct driver *d, const struct driver_page_reques
     return false;
 }
 
-static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *asked)
+static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *requests)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
     bool awaited = false;
@@ -149,7 +149,7 @@ static bool copies_awaited(struct driver *d, const struct driver_command *k, boo
         r.gpu = memory_device_of(&d->memory, physical);
         if (d->migrate.count < DRIVER_PAGE_REQUESTS / 2 && !copies_asked(d, &r)) {
             migrate_add(d, &r);
-            *asked = true;
+            *requests = true;
         }
     }
     return awaited;

@@ -13,6 +13,7 @@
 
 #include "base/number.h"
 #include "components/host/driver/eviction_policy.h"
+#include "runtime/engine/component_failure.h"
 
 struct driver_frame {
     uint64_t address;

@@ -5,7 +5,7 @@
  * its stream have left. */
 #include "balar.gen.h"
 
-#include "components/protocols/api_call/api_stream.h"
+#include "components/host/api_stream/api_stream.h"
 #include "components/host/driver/stream_rules.h"
 
 /* Tickets of operations that are being enqueued, and that are complete. */
@@ -83,14 +83,14 @@ static bool balar_begin(struct part *self, enum driver_stream_call call, uint32_
     };
     struct balar *p = self_of(self);
     uint16_t stream = is_default ? 0 : stream_for(p, queue);
-    bool taken = (is_default || stream != 0)
-                 && api_stream_issue(&p->streams, calls[call], stream, TICKET_OPEN,
-                                     (struct api_stream_point){0})
-                        != API_STREAM_BLOCKED;
-    p->io.stats.taken += taken;
-    p->io.stats.blocked += !taken;
-    *blocker = taken ? TICKET_DONE : oldest(p);
-    return taken;
+    bool is_taken = (is_default || stream != 0)
+                    && api_stream_issue(&p->streams, calls[call], stream, TICKET_OPEN,
+                                        (struct api_stream_point){0})
+                           != API_STREAM_BLOCKED;
+    p->io.stats.taken += is_taken;
+    p->io.stats.blocked += !is_taken;
+    *blocker = is_taken ? TICKET_DONE : oldest(p);
+    return is_taken;
 }
 
 /* The operation with this ticket in a stream, or NULL. */

@@ -1,5 +1,5 @@
 /* struct driver_api: what a front end calls. Each call takes the driver's lock and leaves the work
- * to the files beside this one; see driver_api.h for what the calls mean. */
+ * to the files beside this one; driver_calls.def says what the calls mean. */
 #include "driver_program.h"
 
 #include <errno.h>
@@ -15,6 +15,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"
@@ -195,11 +197,11 @@ static bool api_find(uint64_t address, struct driver_allocation *allocation)
 {
     api_enter();
     const struct program_allocation *a = program_find(driver_program(the_driver()), address);
-    bool found = a && a->use <= PROGRAM_CODE;
-    if (found)
+    bool is_program_memory = a && a->use <= PROGRAM_CODE;
+    if (is_program_memory)
         *allocation = (struct driver_allocation){a->start, a->end - a->start};
     api_leave(DRIVER_OK);
-    return found;
+    return is_program_memory;
 }
 
 static enum driver_status call_memory_info(struct driver *d, uint32_t device, uint64_t *free_bytes,
@@ -220,43 +222,48 @@ static enum driver_status call_memory_info(struct driver *d, uint32_t device, ui
 
 /* ---- queues and their commands ---- */
 
-/* A wrong pointer of the program must not change the simulation.
- * Commands of both directions share the field of the pointer; writes only read what is there. */
-static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                     bool shared, const void *host, uint64_t address, uint64_t size,
-                                     uint64_t *ticket)
+/* Commands of both directions share the field of the pointer; writes only read what is there. */
+static struct command_move program_move(const void *host, uint64_t address, bool of_library)
 {
-    if (!driver_process()->programs && arena_touches(host, size))
+    return (struct command_move){
+        .address = address, .host = (char *)(uintptr_t)host, .of_library = of_library};
+}
+
+/* A wrong pointer of the program must not change the simulation. */
+static enum driver_status move_bytes(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                     struct command_move move, uint64_t size, uint64_t *ticket)
+{
+    if (!driver_process()->programs && arena_touches(move.host, size))
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "%" PRIu64
                            " bytes at the host address %p are memory of the simulator itself, "
                            "not of the program",
-                           size, host);
-    return enqueue_move(d, queue, kind, shared, (char *)(uintptr_t)host, address, size, ticket);
+                           size, (void *)move.host);
+    return enqueue_move(d, queue, kind, move, size, ticket);
 }
 
 static enum driver_status call_write(struct driver *d, uint32_t queue, uint64_t address,
                                      const void *host, uint64_t size, uint64_t *ticket)
 {
-    return move_bytes(d, queue, DRIVER_WRITE, false, host, address, size, ticket);
+    return move_bytes(d, queue, DRIVER_WRITE, program_move(host, address, false), size, ticket);
 }
 
 static enum driver_status call_read(struct driver *d, uint32_t queue, void *host, uint64_t address,
                                     uint64_t size, uint64_t *ticket)
 {
-    return move_bytes(d, queue, DRIVER_READ, false, host, address, size, ticket);
+    return move_bytes(d, queue, DRIVER_READ, program_move(host, address, false), size, ticket);
 }
 
 static enum driver_status call_write_shared(struct driver *d, uint32_t queue, uint64_t address,
                                             const void *host, uint64_t size, uint64_t *ticket)
 {
-    return move_bytes(d, queue, DRIVER_WRITE, true, host, address, size, ticket);
+    return move_bytes(d, queue, DRIVER_WRITE, program_move(host, address, true), size, ticket);
 }
 
 static enum driver_status call_read_shared(struct driver *d, uint32_t queue, void *host,
                                            uint64_t address, uint64_t size, uint64_t *ticket)
 {
-    return move_bytes(d, queue, DRIVER_READ, true, host, address, size, ticket);
+    return move_bytes(d, queue, DRIVER_READ, program_move(host, address, true), size, ticket);
 }
 
 static enum driver_status call_fence(struct driver *d, uint32_t queue, uint64_t *ticket)
@@ -301,15 +308,13 @@ static enum driver_status call_last(struct driver *d, uint32_t queue, uint64_t *
 
 /* ---- stream rules of the driver ---- */
 
-static bool tells_calls; /* what DRIVER_STREAMS_TELL_CALLS was; no state of the simulation */
-
 static uint32_t api_stream_flags(void)
 {
     struct driver *d = the_driver();
     api_enter();
     uint32_t flags = driver_stream_rules_ops(d)->flags(driver_stream_rules(d))
                      | (call_path(d) ? DRIVER_STREAMS_TELL_CALLS : 0);
-    tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+    driver_process()->tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
     api_leave(DRIVER_OK);
     return flags;
 }
@@ -499,7 +504,7 @@ static enum driver_status call_register_kernel(struct driver *d, uint32_t device
 
 static void api_enter_call(void)
 {
-    if (!tells_calls)
+    if (!driver_process()->tells_calls)
         return;
     api_enter();
     call_path(the_driver())->begin();
@@ -509,7 +514,7 @@ static void api_enter_call(void)
 static void api_leave_call(const char *function)
 {
     struct driver *d = the_driver();
-    if (tells_calls && function) {
+    if (driver_process()->tells_calls && function) {
         api_enter();
         api_leave(call_path(d)->end(d, function));
     }
@@ -542,6 +547,11 @@ API_SET(set_attendant, attend, void (*attend)(const struct driver_attention *now
 static void api_program_ends(bool ends)
 {
     __atomic_store_n(&driver_process()->ends, ends, __ATOMIC_SEQ_CST);
+}
+
+static void api_note_unordered(void)
+{
+    host_time_note_unordered();
 }
 
 static const char *api_error_text(void)
@@ -628,72 +638,43 @@ static enum driver_status api_abandon(uint32_t device)
 
 static bool api_take_fault(uint32_t device, struct driver_fault *fault)
 {
-    struct engine_fault taken;
+    struct engine_fault first;
     api_enter();
-    bool found = handle_check(the_driver(), device) == DRIVER_OK
-                 && engine_take_fault(driver_handle_at(the_driver(), device)->pid, &taken);
-    if (found) {
-        *fault = (struct driver_fault){.gpu = gpu_of_fault(taken.leaf, taken.tag),
-                                       .by_access = taken.by_access,
-                                       .address = taken.address};
-        memcpy(fault->text, taken.text, sizeof fault->text);
+    bool has_fault = handle_check(the_driver(), device) == DRIVER_OK
+                     && engine_take_fault(driver_handle_at(the_driver(), device)->pid, &first);
+    if (has_fault) {
+        *fault = (struct driver_fault){.gpu = gpu_of_fault(first.leaf, first.tag),
+                                       .by_access = first.by_access,
+                                       .address = first.address};
+        memcpy(fault->text, first.text, sizeof fault->text);
     }
     api_leave(DRIVER_OK);
-    return found;
+    return has_fault;
 }
 
 /* ---- the table ---- */
 
 #define POINTER(pointer)        pointer
 #define PATTERN(pattern, bytes) pattern
-#define WITH_PLAIN(...)         (the_driver(), __VA_ARGS__)
-#define WITH_OTHER              WITH_PLAIN
-#define WITH_OWN                WITH_PLAIN
-#define WITH_GIVES(...)         (the_driver(), __VA_ARGS__, given)
-#define WITH_FILLS(...)         (the_driver(), __VA_ARGS__, filled)
+#define RESULT_PLAIN
+#define RESULT_CUSTOM
+#define RESULT_LOCAL
+#define RESULT_GIVES(result) , result
+#define RESULT_FILLS(result) , result
 #define DRIVER_CALL(name, form, parameters, arguments)                                             \
     static enum driver_status api_##name parameters                                                \
     {                                                                                              \
         api_enter();                                                                               \
-        return api_leave(call_##name WITH_##form arguments);                                       \
+        return api_leave(call_##name(the_driver(), UNPACKED arguments RESULT_##form));             \
     }
 #include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
 
 static const struct driver_api api_table = {
     .version = DRIVER_API_VERSION,
-#define DRIVER_CALL(name, ...) .name = api_##name,
-#include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
-    .device_count = api_device_count,
-    .pages_moved = api_pages_moved,
-    .share_memory = api_share_memory,
-    .name = api_name,
-    .find = api_find,
-    .stream_flags = api_stream_flags,
-    .nudge = api_nudge,
-    .programs = api_programs,
-    .switch_program = api_switch_program,
-    .now = api_now,
-    .set_printer = api_set_printer,
-    .set_attendant = api_set_attendant,
-    .set_alone = api_set_alone,
-    .error_text = api_error_text,
-    .program_ends = api_program_ends,
-    .note_unordered = host_time_note_unordered,
-    .finish = api_finish,
     .user_queues = &driver_queue_api_table,
-    .hide = api_hide,
-    .is_hidden = api_is_hidden,
-    .meets = api_meets,
-    .enter_call = api_enter_call,
-    .leave_call = api_leave_call,
-    .take_fault = api_take_fault,
-    .abandon = api_abandon,
-    .fault_address = api_fault_address,
-    .mistake = mistake_report,
-    .set_caller = api_set_caller,
-    .ptx_fault = ptx_fault_kind,
+#define DRIVER_CALL(name, ...)           .name = api_##name,
+#define DRIVER_FUNCTION(type, name, ...) .name = api_##name,
+#include "components/host/driver/driver_calls.def"
 };
 
 static const struct driver_api *driver_api_table(void)

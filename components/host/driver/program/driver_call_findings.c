@@ -17,8 +17,8 @@ static void mistake_place(const struct driver_call *call, struct finding_place *
     }
 }
 
-static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,
-                           uint32_t count, uint64_t address, const char *text)
+static void api_mistake(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
+                        uint64_t address, const char *text)
 {
     static const enum finding_kind kinds[] = {
         [DRIVER_MISTAKE_LEAK] = FINDING_LEAK,
@@ -28,9 +28,9 @@ static void mistake_report(enum driver_mistake kind, const struct driver_call *c
         [DRIVER_MISTAKE_CAPTURE_UNJOINED] = FINDING_CAPTURE_UNJOINED,
         [DRIVER_MISTAKE_CAPTURE_OPEN] = FINDING_CAPTURE_OPEN,
     };
-    struct finding found = {.kind = kinds[kind], .places = count, .address = address};
+    struct finding mistake = {.kind = kinds[kind], .places = count, .address = address};
     for (uint32_t i = 0; i < count && finding_wanted_any(); i++)
-        mistake_place(&calls[i], &found.place[i]);
-    snprintf(found.detail, sizeof found.detail, "%s", text);
-    finding_report(&found);
+        mistake_place(&calls[i], &mistake.place[i]);
+    snprintf(mistake.detail, sizeof mistake.detail, "%s", text);
+    finding_report(&mistake);
 }

@@ -168,27 +168,21 @@ static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
 }
 
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       bool of_library, char *host, uint64_t address, uint64_t size,
-                                       uint64_t *ticket)
+                                       struct command_move move, uint64_t size, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
-        address = queue_name(d, queue, address);
+        move.address = queue_name(d, queue, move.address);
     if (status == DRIVER_OK)
-        status = memory_check(d, address, size, command_kinds[kind].name);
+        status = memory_check(d, move.address, size, command_kinds[kind].name);
     if (status != DRIVER_OK)
         return status;
-    bool shared = driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
-    struct driver_command k = {.kind = (uint8_t)kind,
-                               .size = size,
-                               .move = {.address = address,
-                                        .host = host,
-                                        .of_library = of_library,
-                                        .shared = of_library && shared}};
-    if (k.kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
+    move.shared = move.of_library && driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
+    struct driver_command k = {.kind = (uint8_t)kind, .size = size, .move = move};
+    if (kind == DRIVER_WRITE && program_find(driver_program(d), move.address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
-    if (k.kind == DRIVER_WRITE)
-        memory_prepare(d, address, size);
+    if (kind == DRIVER_WRITE)
+        memory_prepare(d, move.address, size);
     if (call_path(d) && size > call_path(d)->copy_bytes)
         return enqueue_pieces(d, queue, &k, ticket);
     return enqueue_command(d, queue, &k, ticket);

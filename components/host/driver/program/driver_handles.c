@@ -14,7 +14,7 @@
 
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/protocols/translate/tlb_shootdown.h"
+#include "components/memory/tlb/tlb_shootdown.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {

@@ -21,6 +21,7 @@
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/nvidia/program/ptx_services.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/state/memory.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
@@ -156,7 +157,8 @@ static enum driver_status mapping_allocate(struct driver *d, uint32_t number, ui
     if (status != DRIVER_OK)
         return status;
     if (align & (align - 1))
-        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is no power of two", align);
+        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is not a power of two",
+                           align);
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
     const struct memory_request q = {.size = size, .align = align};
@@ -505,7 +507,8 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     c->next = driver_process()->code_copies;
     driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
-    status = enqueue_move(d, gpu, DRIVER_WRITE, false, (char *)m->bytes, c->copy, m->size, &ticket);
+    const struct command_move move = {.address = c->copy, .host = (char *)m->bytes};
+    status = enqueue_move(d, gpu, DRIVER_WRITE, move, m->size, &ticket);
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 

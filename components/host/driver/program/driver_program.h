@@ -12,12 +12,12 @@ static enum driver_status api_leave(enum driver_status status);
 
 static const struct driver_api *driver_api_table(void);
 
-/* call_name() is the call `name` of driver_api.h, with the lock held. */
+/* For a row `name` of driver_calls.def: call_name(), with the lock held, or api_name(). */
 #define UNPACKED(...) __VA_ARGS__
 #define DRIVER_CALL(name, form, parameters, ...)                                                   \
     static enum driver_status call_##name(struct driver *d, UNPACKED parameters);
+#define DRIVER_FUNCTION(type, name, form, parameters) static type api_##name parameters;
 #include "components/host/driver/driver_calls.def"
-#undef DRIVER_CALL
 
 /* Devices as the program sees them. See driver_handles.c. */
 
@@ -55,11 +55,10 @@ static const struct driver_ticket *find_mark(const struct driver *d, uint64_t ti
 static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
                                           const struct driver_command *command, uint64_t *ticket);
 
-/* Writes to the device or reads from it. `of_library`: contents that the library keeps on both
- * sides. */
+/* Writes to the device or reads from it. The caller sets `address`, `host` and `of_library` of the
+ * move. */
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
-                                       bool of_library, char *host, uint64_t address, uint64_t size,
-                                       uint64_t *ticket);
+                                       struct command_move move, uint64_t size, uint64_t *ticket);
 
 /* Waits for the command of another queue that has this ticket. */
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
@@ -95,7 +94,7 @@ static enum driver_status mapping_allocate(struct driver *d, uint32_t number, ui
                                            uint64_t align, enum driver_place place,
                                            uint64_t *address);
 
-/* See driver_api.h. */
+/* See driver_calls.def. */
 static enum driver_status mapping_allocate_at(struct driver *d, uint32_t number, uint64_t address,
                                               uint64_t size, enum driver_place place);
 
@@ -105,7 +104,7 @@ static enum driver_status mapping_release(struct driver *d, uint64_t address);
  */
 static bool mapping_make_room(struct driver *d, const struct memory_request *q, uint64_t pages);
 
-/* Code, as calls of the program and of devices have it; see driver_api.h. */
+/* Code, as calls of the program and of devices have it; see driver_calls.def. */
 static enum driver_status code_register(struct driver *d, uint32_t device, const char *name,
                                         uint64_t address, const void *bytes, uint64_t size);
 static enum driver_status code_unregister(struct driver *d, uint64_t address);
@@ -196,11 +195,9 @@ static void record_completed(const struct driver *d, const struct driver_command
 static void record_wait(uint64_t ticket);
 static void record_idle(uint32_t queue);
 
-/* driver_call_findings.c: struct driver_api. */
+/* See driver_call_findings.c. */
 struct finding_place;
 static void mistake_place(const struct driver_call *call, struct finding_place *place);
-static void mistake_report(enum driver_mistake kind, const struct driver_call *calls,
-                           uint32_t count, uint64_t address, const char *text);
 
 /* The end of the program. false: a file could not be written. */
 static bool record_finish(void);

@@ -19,6 +19,7 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "runtime/engine/options.h"
+#include "runtime/engine/run_control.h"
 
 /* Blocks of PTX are recorded as the trace player executes them. */
 static void record_init(void)

@@ -117,8 +117,8 @@ static bool code_meets(uint64_t entry)
 struct code_search {
     const struct code_module *module;
     enum isa_target target;
-    uint8_t *seen;  /* a byte for each dword of the module */
-    uint64_t *todo; /* addresses, as many as dwords */
+    uint8_t *reached; /* a byte for each dword of the module */
+    uint64_t *todo;   /* addresses, as many as dwords */
     size_t todo_count;
     const char *kernel;
     struct code_lack *lack;
@@ -128,8 +128,8 @@ struct code_search {
 static void search_add(struct code_search *s, uint64_t address)
 {
     uint64_t offset = address - s->module->address;
-    if (offset < s->module->size && offset % 4 == 0 && !s->seen[offset / 4]) {
-        s->seen[offset / 4] = 1;
+    if (offset < s->module->size && offset % 4 == 0 && !s->reached[offset / 4]) {
+        s->reached[offset / 4] = 1;
         s->todo[s->todo_count++] = address;
     }
 }
@@ -205,7 +205,7 @@ static void search_note_sync(struct code_search *s, const char *name)
     s->counts |= !strcmp(name, "ds_gws_init");
 }
 
-/* Decodes from one address up to where control leaves or joins what was seen. */
+/* Decodes from one address up to where control leaves or joins what was reached. */
 static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
 {
     const struct code_module *m = s->module;
@@ -214,9 +214,9 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
         struct isa_inst inst;
         char text[ISA_MAX_TEXT];
         uint64_t offset = pc - m->address;
-        if (offset >= m->size || (!first && s->seen[offset / 4]))
+        if (offset >= m->size || (!first && s->reached[offset / 4]))
             return;
-        s->seen[offset / 4] = 1;
+        s->reached[offset / 4] = 1;
         int result = isa_decode(s->target, m->bytes + offset, m->size - offset, &inst);
         if (result == ISA_ERROR_UNIMPLEMENTED
             || (result > 0 && (inst.flags & ISA_UNIMPLEMENTED_SEMANTICS))) {
@@ -237,13 +237,13 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
     }
 }
 
-/* Notes the extent of what was seen, from the first instruction to the last. */
+/* Notes the extent of what was reached, from the first instruction to the last. */
 static void search_note_extent(const struct code_search *s, uint64_t entry, size_t dwords)
 {
     size_t first = 0, last = dwords;
-    while (first < dwords && !s->seen[first])
+    while (first < dwords && !s->reached[first])
         first++;
-    while (last > first && !s->seen[last - 1])
+    while (last > first && !s->reached[last - 1])
         last--;
     if (first == last || code_find_extent(entry))
         return;
@@ -263,13 +263,13 @@ static bool code_check_kernel(enum isa_target target, const char *name, uint64_t
         return false;
     size_t dwords = m->size / 4 + 1;
     struct code_search s = {.module = m, .target = target, .kernel = name};
-    s.seen = grow_zeroed(dwords, CODE_MEMORY);
+    s.reached = grow_zeroed(dwords, CODE_MEMORY);
     s.todo = grow_zeroed(dwords * sizeof *s.todo, CODE_MEMORY);
     search_add(&s, entry);
     while (s.todo_count)
         search_run(&s, s.todo[--s.todo_count], entry);
     search_note_extent(&s, entry, dwords);
-    free(s.seen);
+    free(s.reached);
     free(s.todo);
     return true;
 }

@@ -15,6 +15,8 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 /* ---- the ticking side ---- */
 
@@ -203,32 +205,27 @@ static enum driver_status user_queue_clear(struct driver *d, uint32_t queue,
     return status;
 }
 
-/* Makes a user queue: it is there when what this enqueues on the driver's queue is done. `device`:
- * the device that it is made for. */
-static enum driver_status user_queue_open(struct driver *d, uint32_t queue, uint32_t device,
-                                          uint32_t pid, uint32_t packets, uint32_t owner,
-                                          uint32_t *id, uint64_t *ticket)
+/* Makes a user queue on the GPU of the driver's queue: it is there when what this enqueues there is
+ * done. The caller sets `device`, `pid`, `packets` and `owner` of the entry. */
+static enum driver_status user_queue_open(struct driver *d, uint32_t queue,
+                                          struct user_queue_entry entry, uint32_t *id,
+                                          uint64_t *ticket)
 {
     struct driver_user *u = user_queues_of(d);
-    uint32_t number = 0, gpu = driver_queue_at(d, queue)->device,
-             slot = user_queue_find_slot(d, gpu);
+    uint32_t number = 0, gpu = driver_queue_at(d, queue)->device;
     while (number < USER_QUEUES && u->queue[number].used)
         number++;
-    if (number == USER_QUEUES || slot == USER_DOORBELLS)
+    entry.used = true;
+    entry.gpu = gpu;
+    entry.slot = user_queue_find_slot(d, gpu);
+    if (number == USER_QUEUES || entry.slot == USER_DOORBELLS)
         return driver_fail(DRIVER_OUT_OF_MEMORY,
                            "GPU %u has no doorbell left: %d queues are possible; destroy one", gpu,
                            USER_DOORBELLS);
-    struct user_queue_entry entry = {.used = true,
-                                     .gpu = gpu,
-                                     .pid = pid,
-                                     .device = device,
-                                     .slot = slot,
-                                     .packets = packets,
-                                     .owner = owner};
-    enum driver_status status =
-        memory_allocate_own(d, gpu, pid, (uint64_t)packets * AQL_PACKET_BYTES + USER_TAIL_BYTES,
-                            PROGRAM_BUFFER, &entry.ring);
-    entry.read_index = entry.ring + (uint64_t)packets * AQL_PACKET_BYTES;
+    uint64_t ring_bytes = (uint64_t)entry.packets * AQL_PACKET_BYTES;
+    enum driver_status status = memory_allocate_own(d, gpu, entry.pid, ring_bytes + USER_TAIL_BYTES,
+                                                    PROGRAM_BUFFER, &entry.ring);
+    entry.read_index = entry.ring + ring_bytes;
     if (status == DRIVER_OK)
         status = user_queue_clear(d, queue, &entry);
     if (status != DRIVER_OK)
@@ -236,7 +233,7 @@ static enum driver_status user_queue_open(struct driver *d, uint32_t queue, uint
     u->queue[number] = entry;
     u->queue_end = number < u->queue_end ? u->queue_end : number + 1;
     *id = number;
-    const struct driver_command open = {.kind = DRIVER_OPEN, .pid = pid, .open.user = number};
+    const struct driver_command open = {.kind = DRIVER_OPEN, .pid = entry.pid, .open.user = number};
     return enqueue_command(d, queue, &open, ticket);
 }
 
@@ -257,7 +254,11 @@ static enum driver_status user_queue_create(struct driver *d, uint32_t device, u
         return driver_fail(DRIVER_INVALID_VALUE,
                            "a queue of %u packets: a power of two from 2 to 65536 is possible",
                            packets);
-    status = user_queue_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
+    status =
+        user_queue_open(d, gpu,
+                        (struct user_queue_entry){
+                            .device = device, .pid = pid, .packets = packets, .owner = DRIVER_NONE},
+                        &id, &ticket);
     if (status != DRIVER_OK || (status = await_ticket(d, ticket)) != DRIVER_OK)
         return status;
     const struct user_queue_entry *q = &user_queues_of(d)->queue[id];
@@ -274,10 +275,15 @@ static enum driver_status user_queue_create(struct driver *d, uint32_t device, u
 static enum driver_status user_queue_for_launches(struct driver *d, uint32_t queue)
 {
     struct driver_queue *q = driver_queue_at(d, queue);
-    return q->user != DRIVER_NONE
-               ? DRIVER_OK
-               : user_queue_open(d, queue, q->handle, driver_handle_at(d, q->handle)->pid,
-                                 (uint32_t)driver_params(d)->queue_packets, queue, &q->user, NULL);
+    if (q->user != DRIVER_NONE)
+        return DRIVER_OK;
+    return user_queue_open(
+        d, queue,
+        (struct user_queue_entry){.device = q->handle,
+                                  .pid = driver_handle_at(d, q->handle)->pid,
+                                  .packets = (uint32_t)driver_params(d)->queue_packets,
+                                  .owner = queue},
+        &q->user, NULL);
 }
 
 static enum driver_status user_queue_remove(struct driver *d, uint32_t queue)
@@ -368,7 +374,8 @@ static enum driver_status user_queue_offset(const struct driver *d, uint64_t off
         && within < QUEUE_PAGE_BYTES)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_ADDRESS,
-                       "0x%" PRIx64 " is no offset of doorbells: take what creating a queue gives",
+                       "0x%" PRIx64
+                       " is not an offset of doorbells: use the one that creating a queue gives",
                        offset);
 }
 
@@ -466,7 +473,8 @@ static enum driver_status user_queue_move(struct driver *d, uint32_t gpu, enum d
                                           void *host, uint64_t address, uint64_t size)
 {
     uint64_t ticket;
-    enum driver_status status = enqueue_move(d, gpu, kind, false, host, address, size, &ticket);
+    const struct command_move move = {.address = address, .host = host};
+    enum driver_status status = enqueue_move(d, gpu, kind, move, size, &ticket);
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 

@@ -6,6 +6,7 @@
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/user_queue_api.h"
 #include "components/protocols/user_queue/aql_queue.h"
+#include "runtime/engine/run_control.h"
 
 /* State of user queues in the driver; see driver_user_queue.c. */
 

@@ -8,6 +8,7 @@
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
+#include "runtime/engine/deferral.h"
 
 static struct user_queue_entry *user_queue_by_slot(const struct driver *d, uint32_t gpu,
                                                    uint32_t slot)
@@ -170,16 +171,16 @@ static bool user_queue_release(struct driver *d)
 static bool user_queue_interrupts(struct driver *d)
 {
     const struct queue_interrupt_request *m;
-    bool taken = false;
+    bool progress = false;
     for (uint32_t i = 0; i < driver_interrupt_count(d); i++) {
         while ((m = driver_interrupt_peek(d, i)) && user_queues_of(d)->want_count < USER_WANTS
                && user_queues_of(d)->release_count < USER_WANTS) {
             user_queue_interrupt(d, i, m);
             driver_interrupt_pop(d, i);
-            taken = true;
+            progress = true;
         }
     }
-    return taken;
+    return progress;
 }
 
 static bool user_queue_serve_wants(struct driver *d)

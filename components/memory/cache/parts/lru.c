@@ -1,7 +1,7 @@
 /* Least recently used.
  *
  * Up to 16 ways: a set's order is one word, a list of ways of four bits each with the most recent
- * one lowest; a touch moves its way to the front. Ways that do not exist stay behind the others for
+ * one lowest; a touch moves its way to the front. Ways that do not exist stay after the others for
  * ever. The word is kept as the difference from the first order, so that sets that were never used
  * are zero and take no memory.
  *
@@ -70,7 +70,7 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
     uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order ^ LRU_FIRST;
     if ((old & 15) == way)
         return;
-    /* Finds the lowest zero digit of old ^ way way way ...: where the way stands. */
+    /* Finds the lowest zero digit of old ^ way way way ...: where the way is. */
     uint64_t same = old ^ (LRU_NIBBLES * way),
              zero = (same - LRU_NIBBLES) & ~same & (LRU_NIBBLES * 8);
     unsigned shift = (unsigned)__builtin_ctzll(zero) & ~3u;

@@ -3,7 +3,7 @@
 #include "tlb_l1.gen.h"
 
 #include "components/memory/cache/address_translation.h"
-#include "components/protocols/translate/translation_table.h"
+#include "components/memory/tlb/translation_table.h"
 
 /* `page` is that of the last hit, shifted right by its size: found again, it is already the most
  * recently used of its set, so neither the table nor its order are looked at. */

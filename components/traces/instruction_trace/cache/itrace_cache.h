@@ -1,4 +1,4 @@
-/* A binary form of a trace beside its text, PATH.heddle-cache: what itrace_next() gives, without
+/* A binary form of a trace next to its text, PATH.heddle-cache: what itrace_next() gives, without
  * parsing. It names the content of the text (size and digest of the file's bytes), its own version
  * and the digest of its own bytes; one that does not fit, or is damaged, is ignored and written
  * anew. It appears whole (rename) or not at all; where it cannot be written there is none. Register

@@ -72,7 +72,7 @@ static inline void itrace_cache_follow(struct itrace_cache_coder *coder, uint32_
     coder->last = id + 1;
 }
 
-/* The path of the cache beside a trace, to be freed. */
+/* The path of the cache next to a trace, to be freed. */
 static inline char *itrace_cache_path(const char *path)
 {
     size_t size = strlen(path) + sizeof ITRACE_CACHE_SUFFIX;

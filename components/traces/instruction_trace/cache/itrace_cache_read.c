@@ -1,5 +1,5 @@
 /* A cache is read twice: once to see that it is whole, then record by record. What it says is
- * checked all the same, since only the digest stands between a wrong byte and an index. */
+ * checked all the same, since only the digest is between a wrong byte and an index. */
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 
 #include <errno.h>
@@ -156,7 +156,7 @@ static enum itrace_event get_step(struct itrace_cache_reader *r, struct itrace *
     return ITRACE_STEP;
 }
 
-/* Moves what is left to the front and reads on behind it. */
+/* Moves what is left to the front and reads on after it. */
 static void refill(struct itrace_cache_reader *r)
 {
     size_t left = (size_t)(r->end - r->at);

@@ -105,13 +105,15 @@ static void put_step(struct itrace_cache_writer *w, const struct itrace_step *st
     struct itrace_inst *inst = step->inst;
     while (w->coder.known <= inst->id)
         put_inst(w, inst);
-    bool is_stride =
-        step->mode == ITRACE_MODE_STRIDE && step->count && step->stride == inst->stride;
-    unsigned flags = (itrace_cache_predicted(&w->coder) == inst->id + 1 ? STEP_PREDICTED : 0u)
-                     | (step->mask == w->coder.mask ? STEP_SAME_MASK : 0u)
-                     | (is_stride                        ? STEP_STRIDE
-                        : step->mode != ITRACE_MODE_NONE ? STEP_ADDRESSES
-                                                         : 0u);
+    unsigned flags = 0;
+    if (itrace_cache_predicted(&w->coder) == inst->id + 1)
+        flags |= STEP_PREDICTED;
+    if (step->mask == w->coder.mask)
+        flags |= STEP_SAME_MASK;
+    if (step->mode == ITRACE_MODE_STRIDE && step->count && step->stride == inst->stride)
+        flags |= STEP_STRIDE;
+    else if (step->mode != ITRACE_MODE_NONE)
+        flags |= STEP_ADDRESSES;
     put_byte(w, flags);
     if (!(flags & STEP_PREDICTED))
         put_number(w, inst->id);

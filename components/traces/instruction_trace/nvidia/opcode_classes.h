@@ -51,7 +51,7 @@ enum itrace_arch itrace_arch_of(uint64_t binary_version);
 const char *itrace_arch_name(enum itrace_arch arch);
 const char *sass_class_name(enum sass_class unit);
 
-/* `name` without modifiers (`size` bytes; of PTX, it ends behind its modifiers). An opcode that
+/* `name` without modifiers (`size` bytes; of PTX, it ends after its modifiers). An opcode that
  * this architecture does not have is looked for in the others, the nearest newer one first. false:
  * the opcode is unknown; *opcode is the default.
  */

@@ -15,7 +15,7 @@ static const struct row {
 #include "components/traces/instruction_trace/nvidia/ptx_units.def"
 };
 
-/* Is one of the parts between dots behind the first `part`? */
+/* Is one of the parts between dots after the first `part`? */
 static bool has_part(const char *name, const char *part)
 {
     size_t size = strlen(part);

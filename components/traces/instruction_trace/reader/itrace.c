@@ -1,5 +1,5 @@
 /* A line is one of a handful of structure lines, or an instruction. What may follow what is the
- * state; a line that may not stand here is reported and left out. */
+ * state; a line that may not be here is reported and left out. */
 #include "components/traces/instruction_trace/reader/itrace.h"
 
 #include <inttypes.h>
@@ -181,7 +181,9 @@ static void begin_trace(struct itrace *t, const char *name, const struct itrace_
 bool itrace_open(struct itrace *t, const char *path, const struct itrace_options *options)
 {
     begin_trace(t, path, options);
-    if (options->use_cache && (t->cached = itrace_cache_open(t))) {
+    if (options->use_cache)
+        t->cached = itrace_cache_open(t);
+    if (t->cached) {
         t->is_cached = true;
         return check_header(t);
     }
@@ -366,7 +368,7 @@ static const struct {
 };
 
 /* The layout of the lines from the first instruction: the mask is where 8 or 16 hexadecimal digits
- * stand behind so many numbers and a PC, and registers or an opcode follow. Since a count of
+ * are after so many numbers and a PC, and registers or an opcode follow. Since a count of
  * registers is no mask and a PC no opcode, at most one of the layouts fits. */
 static bool find_layout(struct itrace *t)
 {
@@ -413,7 +415,8 @@ static enum itrace_event take_instruction(struct itrace *t)
         return bad(t, "warp %" PRIu32 " has more instructions than its 'insts = %" PRIu64 "'",
                    t->warp, t->warp_steps);
     t->warp_left--;
-    if (!t->has_layout && !(t->has_layout = find_layout(t)))
+    t->has_layout = t->has_layout || find_layout(t);
+    if (!t->has_layout)
         return bad(t, "neither an instruction nor anything else of a trace: '%.60s'", t->line);
     const char *at = t->line;
     if (t->layout.ids && !take_ids(t, &at))
@@ -468,15 +471,15 @@ enum itrace_event itrace_next(struct itrace *t)
         t->blocks += event == ITRACE_BLOCK;
         return itrace_gaps_take(t, event) ? event : ITRACE_ERROR;
     }
-    while (event == ITRACE_END && !t->ended) {
+    bool more = !t->ended;
+    while (event == ITRACE_END && more) {
         enum line got = t->has_line ? LINE_READ : next_line(t);
         t->has_line = false;
         if (got == LINE_BAD)
             event = ITRACE_ERROR;
-        else if (got == LINE_READ)
-            event = take_line(t);
-        else if ((event = at_end(t, got == LINE_NONE)) == ITRACE_END)
-            break;
+        else
+            event = got == LINE_READ ? take_line(t) : at_end(t, got == LINE_NONE);
+        more = got == LINE_READ && !t->ended;
     }
     if (!itrace_gaps_take(t, event))
         event = ITRACE_ERROR;

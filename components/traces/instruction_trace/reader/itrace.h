@@ -7,7 +7,7 @@
  *     itrace_close(&trace)
  *
  * BLOCK, then for each of its warps WARP and its STEPs, then BLOCK_END. ERROR: a malformed line was
- * reported and skipped; the next call goes on behind it. After a damaged file ERROR is followed by
+ * reported and skipped; the next call goes on after it. After a damaged file ERROR is followed by
  * END.
  *
  * With a cache (itrace_cache.h) the events come from it and no text is read; there are no line
@@ -85,7 +85,7 @@ struct itrace {
     struct itrace_input input;
     struct itrace_cache_reader *cached;
     struct itrace_cache_writer *writer;
-    char *line; /* read and not yet used: the first behind the header */
+    char *line; /* read and not yet used: the first after the header */
     size_t line_size;
     bool has_line, has_layout, ended;
     enum { ITRACE_OUTSIDE, ITRACE_BEGUN, ITRACE_IN_BLOCK, ITRACE_WARP_NAMED, ITRACE_IN_WARP } state;
@@ -93,7 +93,7 @@ struct itrace {
     uint64_t warps_seen; /* of this block, as bits */
 };
 
-/* Reads the header and the first line behind it. false: reported; the trace must be closed all the
+/* Reads the header and the first line after it. false: reported; the trace must be closed all the
  * same. */
 bool itrace_open(struct itrace *trace, const char *path, const struct itrace_options *options);
 /* `bytes` must outlive the trace; no cache. */

@@ -11,9 +11,10 @@ bool itrace_bulk_names(const char *opcode)
     static const char *const names[] = {"UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF",
                                         "UBLKCP",  "UBLKRED", "UBLKPF"};
     size_t size = strcspn(opcode, ".");
-    for (size_t i = 0; *opcode == 'U' && i < ARRAY_COUNT(names); i++)
-        if (strlen(names[i]) == size && memcmp(names[i], opcode, size) == 0)
-            return true;
+    if (*opcode == 'U')
+        for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+            if (strlen(names[i]) == size && memcmp(names[i], opcode, size) == 0)
+                return true;
     return strncmp(opcode, "cp.async.bulk.global", 20) == 0
            || strncmp(opcode, "cp.async.bulk.shared", 20) == 0;
 }

@@ -24,7 +24,7 @@ enum {
     ITRACE_BULK_BYTES = 1 << 18 /* of one copy: more than any shared memory has */
 };
 
-/* Row i begins stride * i bytes behind the base. */
+/* Row i begins stride * i bytes after the base. */
 struct itrace_bulk_run {
     uint64_t base;
     int32_t stride;
@@ -42,7 +42,7 @@ struct itrace_bulk {
 
 /* Is it the name of a bulk copy? */
 bool itrace_bulk_names(const char *opcode);
-/* Does the text behind mem_width have transfers? */
+/* Does the text after mem_width have transfers? */
 bool itrace_bulk_follows(const char *at);
 /* Takes barrier and need; else as below. */
 const char *itrace_bulk_take_barrier(const char **at, struct itrace_bulk *copy);

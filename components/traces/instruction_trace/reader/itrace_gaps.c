@@ -9,7 +9,7 @@
 #include "components/traces/instruction_trace/reader/itrace.h"
 
 /* NVIDIA, "CUDA C++ Programming Guide", shared memory of compute capability 8.x and after: 1 KiB of
- * each block is reserved for the system, and addresses begin behind it. */
+ * each block is reserved for the system, and addresses begin after it. */
 #define SYSTEM_SHARED_BYTES 1024
 
 static const char *const names[ITRACE_GAP_KINDS] = {
@@ -236,8 +236,8 @@ static void find_zero(struct itrace *t, const struct itrace_step *step)
                        step->inst->name, step->inst->pc);
 }
 
-/* Instructions that lanes execute behind their EXIT. Behind the end of all of the warp's lanes
- * tracers write some more; they are played as they stand. */
+/* Instructions that lanes execute after their EXIT. After the end of all of the warp's lanes
+ * tracers write some more; they are played as they are. */
 static bool found_late(struct itrace *t, uint64_t late, bool over)
 {
     char text[64];
@@ -313,8 +313,10 @@ static bool take_end(struct itrace *t)
             missing, all, at % grid[0], at / grid[0] % grid[1], at / grid[0] / grid[1]);
         g->count[ITRACE_GAP_BLOCKS] = missing;
     }
-    for (unsigned i = ITRACE_GAP_REPEATED; i < ITRACE_GAP_KINDS && t->options.demand; i++)
-        if (g->count[i] > 1 && t->options.demand != ITRACE_GAPS_REFUSED)
+    if (!t->options.demand || t->options.demand == ITRACE_GAPS_REFUSED)
+        return good;
+    for (unsigned i = ITRACE_GAP_REPEATED; i < ITRACE_GAP_KINDS; i++)
+        if (g->count[i] > 1)
             itrace_warn(t, 0, "%s: %" PRIu64 " in all", names[i], g->count[i]);
     return good;
 }

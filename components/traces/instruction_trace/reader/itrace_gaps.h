@@ -26,7 +26,7 @@ enum itrace_gap {
     ITRACE_GAP_REPEATED,  /* thread blocks that were there before */
     ITRACE_GAP_WARPS,     /* warps of a block that are missing */
     ITRACE_GAP_EXITS,     /* warps with lanes that do not come to EXIT */
-    ITRACE_GAP_BEHIND,    /* instructions of lanes behind their EXIT, unless all have ended */
+    ITRACE_GAP_BEHIND,    /* instructions of lanes after their EXIT, unless all have ended */
     ITRACE_GAP_REGISTERS, /* static instructions with a register beyond 'nregs' */
     ITRACE_GAP_SHARED,    /* instructions with shared memory beyond 'shmem' */
     ITRACE_GAP_KINDS
@@ -36,7 +36,7 @@ enum itrace_gap {
 enum itrace_oddity {
     ITRACE_ODD_REGISTER = 1, /* numbers that no register has */
     ITRACE_ODD_ADDRESS = 2,  /* accesses of global memory at address 0 */
-    ITRACE_ODD_BEHIND = 4,   /* instructions behind the end of a whole warp */
+    ITRACE_ODD_BEHIND = 4,   /* instructions after the end of a whole warp */
     ITRACE_ODD_END = 8       /* the last #END_TB is missing */
 };
 

@@ -41,19 +41,19 @@ enum itrace_complaint {
 };
 
 /* What a complete header lacks or has that cannot be: returns the text of complaint number `n`
- * (from 0), or NULL behind the last. */
+ * (from 0), or NULL after the last. */
 const char *itrace_header_complaint(const struct itrace_header *header, unsigned n,
                                     enum itrace_complaint *kind, char text[200]);
 
 /* The architecture whose opcodes the trace has. */
 enum itrace_arch itrace_header_arch(const struct itrace_header *header);
-/* What the version promises about the lines; how many ids stand in front is found out later. */
+/* What the version promises about the lines; how many ids are in front is found out later. */
 struct itrace_layout itrace_header_layout(const struct itrace_header *header);
 
 /* Warps in a block. */
 uint64_t itrace_header_warps(const struct itrace_header *header);
 
-/* The space of a generic address: shared or local memory in their windows of 16 MiB behind the base
+/* The space of a generic address: shared or local memory in their windows of 16 MiB after the base
  * addresses of the header (all bases seen are multiples of 16 MiB), or below the first window's
  * size, where only offsets into shared memory lie; global otherwise. */
 enum itrace_space itrace_header_space(const struct itrace_header *header, uint64_t address);

@@ -115,7 +115,7 @@ static bool fill_from_container(struct itrace_input *in)
     return status >= 0;
 }
 
-/* More text behind `end`; room is there. */
+/* More text after `end`; room is there. */
 static bool fill_buffer(struct itrace_input *in)
 {
     if (in->container)
@@ -214,7 +214,7 @@ bool itrace_input_open_memory(struct itrace_input *in, const void *bytes, size_t
     return begin_input(in, &(struct itrace_bytes){-1, bytes, size});
 }
 
-/* Makes room behind `end`, by moving what is left to the front, or by growing. */
+/* Makes room after `end`, by moving what is left to the front, or by growing. */
 static bool make_room(struct itrace_input *in)
 {
     if (in->at > 0) {
@@ -234,7 +234,7 @@ static bool make_room(struct itrace_input *in)
 
 int itrace_input_line(struct itrace_input *in, char **line, size_t *size)
 {
-    size_t seen = 0; /* bytes behind `at` known to hold no line end */
+    size_t seen = 0; /* bytes after `at` known to hold no line end */
     for (;;) {
         char *begin_at = in->text + in->at;
         char *newline = memchr(begin_at + seen, '\n', in->end - in->at - seen);

@@ -28,7 +28,7 @@ struct itrace_input {
     struct itrace_tracez *container; /* NULL: none */
     uint8_t *packed;                 /* as read from the file, when there is a decoder */
     size_t packed_at, packed_size;
-    char *text; /* unpacked, [at, end) not yet given out; NUL behind it */
+    char *text; /* unpacked, [at, end) not yet given out; NUL after it */
     size_t at, end, capacity;
     uint64_t line;               /* number of the line given out last, from 1 */
     bool ended;                  /* nothing more to read from the file */

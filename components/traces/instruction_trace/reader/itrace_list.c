@@ -77,8 +77,8 @@ static void add_kernel(struct itrace_list *list, const char *list_path, const ch
     memcpy(command->path + folder, name, strlen(name));
 }
 
-/* Calls that tracers note beside copies and kernels: of NCCL, whose kernels stand in lists of their
- * own, and copies between cards. They take no time. */
+/* Calls that tracers note in addition to copies and kernels: of NCCL, whose kernels are in lists of
+ * their own, and copies between cards. They take no time. */
 static bool is_foreign_call(const char *line)
 {
     return strncmp(line, "nccl", 4) == 0
@@ -116,11 +116,12 @@ static bool take_line(struct itrace_list *list, const struct itrace_list_reader 
         return true;
     }
     bool is_error = wrong || !reader->tolerant;
+    bool can_be_mended = is_error && !wrong && reader->remedy;
+    if (!wrong)
+        wrong = "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace";
     list->left_out++;
-    snprintf(text, sizeof text, "%s%s: '%.80s'%s",
-             wrong ? wrong : "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace",
-             is_error ? "" : ", left out", line,
-             is_error && !wrong && reader->remedy ? reader->remedy : "");
+    snprintf(text, sizeof text, "%s%s: '%.80s'%s", wrong, is_error ? "" : ", left out", line,
+             can_be_mended ? reader->remedy : "");
     reader->report(reader->context, is_error, reader->path, number, text);
     return !is_error;
 }

@@ -1,11 +1,11 @@
-/* See itrace_name.h. */
+/* Takes the source name of a kernel out of its mangled one, without parameters and templates. */
 #include "components/traces/instruction_trace/reader/itrace_name.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A source name: its length in digits, then itself. Returns what stands behind it; NULL: there is
+/* A source name: its length in digits, then itself. Returns what is after it; NULL: there is
  * none. */
 static const char *source_name(const char *at, const char **name, size_t *length)
 {

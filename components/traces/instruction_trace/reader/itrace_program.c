@@ -293,7 +293,7 @@ static bool take_deltas(struct itrace_program *program, const char **at, struct 
     return true;
 }
 
-/* Accesses end before the last line of 64 bits of addresses: behind that there is nothing, and no
+/* Accesses end before the last line of 64 bits of addresses: after that there is nothing, and no
  * card has memory there. An access is at most some kilobytes wide. */
 static bool addresses_exist(struct itrace_program *program, const struct itrace_step *step)
 {
@@ -391,7 +391,7 @@ static bool take_values(struct itrace_program *program, const struct itrace_layo
     return !**at || expected(program, "the end of the line", *at);
 }
 
-/* The immediates at `at` as text: up to Val, NoVal or the end, without blanks behind. */
+/* The immediates at `at` as text: up to Val, NoVal or the end, without blanks after. */
 static size_t tail_size(const char *at)
 {
     size_t size = 0;
@@ -402,7 +402,7 @@ static size_t tail_size(const char *at)
     return size;
 }
 
-/* Is the text at `at` that of `inst` behind the addresses? Moves behind it. */
+/* Is the text at `at` that of `inst` after the addresses? Moves past it. */
 static bool take_same_tail(const struct itrace_inst *inst, const char **at)
 {
     if (strncmp(inst->tail, *at, inst->tail_size) != 0

@@ -1,6 +1,6 @@
 /* The static instructions of a trace: each is decoded once, however often it is executed.
  *
- * An instruction's line is, behind the numbers of its block and warp if it carries them:
+ * An instruction's line is, after the numbers of its block and warp if it carries them:
  *   [line_num] PC mask ndst {Rn} OPCODE nsrc {Rn} mem_width [mode addresses] [imm [imm]]
  *   [NoVal | Val {count {value}}]
  * with what itrace_bulk.h says for bulk copies and products of four warps.
@@ -20,7 +20,7 @@
 #define ITRACE_MAX_DESTINATIONS 1
 #define ITRACE_MAX_SOURCES      5
 #define ITRACE_MAX_LANES        64
-/* Uniform registers are numbered behind the 256 of a thread, as the tracer numbers them itself. */
+/* Uniform registers are numbered after the 256 of a thread, as the tracer numbers them itself. */
 #define SASS_UNIFORM_REGISTER   256
 /* A number that no register has. */
 #define SASS_NO_REGISTER        512
@@ -47,7 +47,7 @@ struct itrace_inst {
     char *head, *tail;
     uint32_t head_size, tail_size;
     struct itrace_inst *chain;     /* same bucket of the table */
-    struct itrace_inst *successor; /* executed behind this one last time */
+    struct itrace_inst *successor; /* executed after this one last time */
     uint64_t base;                 /* for the cache: the last first address and stride */
     int64_t stride;
 };
@@ -72,7 +72,7 @@ struct itrace_layout {
     bool has_line;        /* -enable lineinfo = 1 */
     unsigned mask_digits; /* 8 or 16 */
     unsigned immediates;  /* at most */
-    bool has_values;      /* NoVal or Val and values behind them */
+    bool has_values;      /* NoVal or Val and values after them */
 };
 
 struct itrace_program {
@@ -88,7 +88,7 @@ struct itrace_program {
 void itrace_program_init(struct itrace_program *program, enum itrace_arch arch);
 void itrace_program_release(struct itrace_program *program);
 
-/* Decodes the line at `text` (behind the ids, NUL-terminated) into *step. false: `error` says what
+/* Decodes the line at `text` (after the ids, NUL-terminated) into *step. false: `error` says what
  * is wrong with it, and nothing was executed. */
 bool itrace_program_step(struct itrace_program *program, const struct itrace_layout *layout,
                          const char *text, struct itrace_step *step);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each key with 64 bits beside it; all zero is an empty set. Keys are below 2^64 - 1. */
+/* Each key with 64 bits of its own; all zero is an empty set. Keys are below 2^64 - 1. */
 struct itrace_set {
     uint64_t *keys; /* + 1; 0: free */
     uint64_t *bits;
@@ -19,7 +19,7 @@ uint64_t *itrace_set_add(struct itrace_set *set, uint64_t key);
 uint64_t itrace_set_get(const struct itrace_set *set, uint64_t key);
 /* How many keys both have. */
 uint64_t itrace_set_common(const struct itrace_set *a, const struct itrace_set *b);
-/* How many bits are set beside all keys. */
+/* How many bits are set in those of all keys. */
 uint64_t itrace_set_bits(const struct itrace_set *set);
 void itrace_set_release(struct itrace_set *set);
 

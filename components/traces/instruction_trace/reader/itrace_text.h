@@ -1,5 +1,5 @@
 /* Numbers out of a NUL-terminated line: each function takes a token that ends at a blank or at the
- * end, moves behind the blanks that follow, and returns false without moving when it is no such
+ * end, moves past the blanks that follow, and returns false without moving when it is no such
  * number. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_TEXT_H
 #define HEDDLE_COMPONENTS_ITRACE_TEXT_H
@@ -51,7 +51,7 @@ static inline unsigned itrace_hex_digit(char c)
     return letter < 6 ? letter + 10 : 16;
 }
 
-/* Three whole numbers with commas between them, and nothing behind. */
+/* Three whole numbers with commas between them, and nothing after. */
 static inline bool itrace_is_triple(const char *at, uint32_t triple[3])
 {
     for (unsigned i = 0; i < 3; i++) {

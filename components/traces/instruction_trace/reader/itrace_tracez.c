@@ -1,6 +1,6 @@
 /* See itrace_tracez.h. Two places move along: one in the index, read through a small buffer, and
  * one in the part of a warp that is being unpacked. A block, a warp and a part each have their
- * function, which looks at the next one and queues the lines that stand in front of it. */
+ * function, which looks at the next one and queues the lines that are in front of it. */
 #include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ enum phase { NEXT_BLOCK, NEXT_WARP, NEXT_PART, IN_PART, OVER };
 
 struct itrace_tracez {
     struct itrace_bytes from;
-    uint64_t data_at;             /* the first byte behind the dictionary */
+    uint64_t data_at;             /* the first byte after the dictionary */
     uint64_t index_at, index_end; /* what is left of the index */
     uint64_t index_begin;
     uint8_t index[INDEX_BUFFER];

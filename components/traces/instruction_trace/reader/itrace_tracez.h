@@ -8,7 +8,7 @@
  *     u32 warps; for each warp: u32 instructions, u32 parts, u64 its place, u32 instructions of
  *     each part
  *   u64 the place of the index
- * There is no checksum; every count stands in two places, and both are compared. Memory is constant
+ * There is no checksum; every count is in two places, and both are compared. Memory is constant
  * however long the file is. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_TRACEZ_H
 #define HEDDLE_COMPONENTS_ITRACE_TRACEZ_H
@@ -34,7 +34,7 @@ bool itrace_tracez_undecided(const uint8_t *bytes, size_t size);
 /* Checks the index. NULL: `error` says what is wrong, and where. */
 struct itrace_tracez *itrace_tracez_open(const struct itrace_bytes *from, uint64_t header_size,
                                          char error[160]);
-/* Up to `room` bytes of the text behind the header, `room` > 0. 1: *got of them, 0: the end, -1:
+/* Up to `room` bytes of the text after the header, `room` > 0. 1: *got of them, 0: the end, -1:
  * `error` says what is wrong, and where. */
 int itrace_tracez_read(struct itrace_tracez *tracez, char *to, size_t room, size_t *got,
                        char error[160]);

@@ -1,4 +1,4 @@
-/* "insts = " stands in front of what it counts, so a warp's lines wait in memory. */
+/* "insts = " is in front of what it counts, so a warp's lines wait in memory. */
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static void keep_line(struct filter *f, const char *text, size_t size)
     f->kept++;
 }
 
-/* The notes of the block stand behind the warp that they came behind. */
+/* The notes of the block follow the warp that they came after. */
 static void end_warp(struct filter *f)
 {
     if (f->in_warp) {

@@ -1,4 +1,4 @@
-/* See itrace_group.h. Lines are kept as they came, behind each other, and sorted by reference. */
+/* See itrace_group.h. Lines are kept as they came, one after another, and sorted by reference. */
 #include "components/traces/instruction_trace/tools/itrace_group.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct raw_line {
 };
 
 struct group {
-    char *text; /* lines without what stands in front, each behind the other */
+    char *text; /* lines without what is in front, each after the other */
     size_t used, capacity;
     struct raw_line *lines;
     size_t count, room;
@@ -58,7 +58,7 @@ static bool is_part(const char *text)
     return strncmp(text, "part = ", 7) == 0;
 }
 
-/* "x y z warp" and what stands behind them. */
+/* "x y z warp" and what is after them. */
 static bool take_line(struct group *g, const char *line, size_t size, uint64_t number)
 {
     static const char what[] =
@@ -84,7 +84,7 @@ static bool take_line(struct group *g, const char *line, size_t size, uint64_t n
     return true;
 }
 
-/* What says how lines are written loses the words for what no longer stands in front. */
+/* What says how lines are written loses the words for what no longer is in front. */
 static void write_head(FILE *out, const char *line)
 {
     static const char format[] = "#traces format = ", front[] = "threadblock_x threadblock_y "

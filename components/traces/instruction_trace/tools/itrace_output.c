@@ -1,4 +1,4 @@
-/* See itrace_output.h. */
+/* Writes a file under a temporary name and renames it when it is complete; see itrace_output.h. */
 #include "components/traces/instruction_trace/tools/itrace_output.h"
 
 #include <errno.h>

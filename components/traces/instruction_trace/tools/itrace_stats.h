@@ -8,7 +8,7 @@
  *   forward reuse(k)  = |A_k and A_k+1| / |A_k|
  *   backward reuse(k) = |A_k-1 and A_k| / |A_k|
  *   degree of reuse   = references / different addresses
- * All are 0 where there is nothing to divide by, or no kernel beside this one. */
+ * All are 0 where there is nothing to divide by, or no other kernel. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_STATS_H
 #define HEDDLE_COMPONENTS_ITRACE_STATS_H
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/protocols/work/work_placement.h"
 #include "compute_unit.gen.h"

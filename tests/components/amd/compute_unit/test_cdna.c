@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "runtime/engine/platform_table.h"
+#include "runtime/engine/run_control.h"
 
 enum {
     V_PK_FMA = 0xd3b04002u, /* v_pk_fma_f32 v[2:3], v[0:1], v[0:1], v[0:1] */

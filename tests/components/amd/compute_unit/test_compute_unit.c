@@ -4,6 +4,7 @@
 #include "cu_fixture.h"
 
 #include "base/number.h"
+#include "runtime/engine/run_control.h"
 
 /* ---- rates ---- */
 

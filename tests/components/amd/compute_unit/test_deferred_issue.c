@@ -3,6 +3,7 @@
  * them. Programs and arrivals are random. */
 #include "cu_fixture.h"
 #include "base/number.h"
+#include "runtime/engine/run_control.h"
 #include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
 #include "tests/sanitized.h"

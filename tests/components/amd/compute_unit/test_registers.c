@@ -2,6 +2,7 @@
 #include "cu_fixture.h"
 
 #include "base/number.h"
+#include "runtime/engine/run_control.h"
 
 enum {
     S_SLEEP = 0xbf8e0000u,     /* 64 cycles for each 1 */

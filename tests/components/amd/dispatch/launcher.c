@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "components/protocols/command/aql_packet.h"
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 #include "runtime/observe/hang.h"
 
 struct launcher {

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
 

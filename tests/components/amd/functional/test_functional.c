@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "components/amd/functional/functional.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 #include "runtime/state/memory.h"
 #include "runtime/engine/arena.h"
 

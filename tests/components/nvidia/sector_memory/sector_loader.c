@@ -1,6 +1,7 @@
 /* See sector_loader.heddle. */
 #include "sector_loader.gen.h"
 
+#include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
 

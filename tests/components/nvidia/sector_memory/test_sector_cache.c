@@ -9,6 +9,8 @@
 #include "base/number.h"
 #include "tests/components/nvidia/sector_memory/sector_messages.h"
 #include "tests/components/nvidia/sector_memory/sector_reference.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 enum { TOP, BOTTOM, CONTROL };
 enum { NO_BYPASS = false, BYPASS = true };

@@ -8,6 +8,7 @@
 #include "components/protocols/sector_mem/sector_map.h"
 #include "crossbar.gen.h"
 #include "tests/components/nvidia/sector_memory/sector_messages.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type crossbar__generic;
 

@@ -9,6 +9,8 @@
 #include "hbm.gen.h"
 #include "sector_dram.gen.h"
 #include "tests/components/nvidia/sector_memory/sector_messages.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type sector_dram__generic;
 

@@ -5,9 +5,9 @@
 
 #include "base/number.h"
 #include "components/nvidia/streaming_multiprocessor/sm_shared.c"
-#include "components/protocols/thread_block/sm_occupancy.c"
+#include "components/nvidia/streaming_multiprocessor/sm_occupancy.c"
 #include "components/nvidia/trace_player/trace_writer.c"
-#include "components/protocols/thread_block/coalesce.c"
+#include "components/nvidia/streaming_multiprocessor/coalesce.c"
 #include "tests/components/harness.h"
 
 static uint64_t seed;

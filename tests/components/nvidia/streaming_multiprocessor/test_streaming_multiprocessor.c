@@ -15,6 +15,7 @@
 #define OWNER_STORE  struct trace_stream
 #define OWNER_SOURCE "test_streaming_multiprocessor.c"
 #include "tests/components/owner.h"
+#include "runtime/engine/run_control.h"
 
 extern const struct unit_type streaming_multiprocessor__generic;
 

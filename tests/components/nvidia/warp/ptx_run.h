@@ -5,7 +5,7 @@
 
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/warp/warp.h"
-#include "components/protocols/page_table/host_view.h"
+#include "components/memory/page_table/host_view.h"
 
 #define PTX_RUN_IMAGE  ((uint64_t)0x200000000000)
 #define PTX_RUN_BUFFER ((uint64_t)0x200100000000)

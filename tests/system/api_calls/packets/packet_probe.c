@@ -9,6 +9,7 @@
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
 enum { LINE = 64, SLOT = 2048, SLOT_LINES = SLOT / LINE, SLOTS = 44, DATA = 1 << 20, BYTES = 4096 };

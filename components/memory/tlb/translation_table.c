@@ -1,5 +1,5 @@
 /* See translation_table.h. */
-#include "components/protocols/translate/translation_table.h"
+#include "components/memory/tlb/translation_table.h"
 #include "runtime/engine/arena.h"
 #include "base/hash.h"
 #include "base/number.h"

@@ -1,5 +1,5 @@
 /* See tlb_shootdown.h. */
-#include "components/protocols/translate/tlb_shootdown.h"
+#include "components/memory/tlb/tlb_shootdown.h"
 
 #include <string.h>
 

@@ -24,18 +24,18 @@ bool host_pointer_describe(uint64_t address, char *text, size_t size)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
     char line[512], path[256], rights[8];
-    bool found = false;
-    while (maps && !found && fgets(line, sizeof line, maps)) {
+    bool is_mapped = false;
+    while (maps && !is_mapped && fgets(line, sizeof line, maps)) {
         uint64_t low, high;
         path[0] = '\0';
-        found =
+        is_mapped =
             sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %255s", &low, &high, rights, path)
                 >= 3
             && low <= address && address < high && rights[0] == 'r';
     }
     if (maps)
         fclose(maps);
-    if (found)
+    if (is_mapped)
         describe_mapping(path, text, size);
-    return found;
+    return is_mapped;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "components/protocols/mem/index_pool.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/engine/engine.h"
 
 enum { PAGE_COPIES = 1 << 16, PAGE_COPIES_BUCKETS = 1 << 16 };

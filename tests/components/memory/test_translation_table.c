@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/protocols/translate/translation_table.c"
-#include "components/protocols/translate/translation_table.h"
+#include "components/memory/tlb/translation_table.c"
+#include "components/memory/tlb/translation_table.h"
 
 enum { SETS_MOST = 16384, WAYS_MOST = 64, STEPS = 60000, PAGES = 4096 };
 

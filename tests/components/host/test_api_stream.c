@@ -1,4 +1,4 @@
-/* The streams' rules (components/protocols/api_call/api_stream.h): the table of balar's document,
+/* The streams' rules (components/host/api_stream/api_stream.h): the table of balar's document,
  * the defects known of its implementation, and random calls against a model that keeps, for
  * everything that waits, the explicit set of what it waits for. */
 #include <criterion/criterion.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/protocols/api_call/api_stream.c"
+#include "components/host/api_stream/api_stream.c"
 
 static const struct api_stream_point none;
 

@@ -4,7 +4,7 @@
 #ifndef HEDDLE_COMPONENTS_BULK_H
 #define HEDDLE_COMPONENTS_BULK_H
 
-#include "components/protocols/thread_block/coalesce.h"
+#include "components/nvidia/streaming_multiprocessor/coalesce.h"
 
 struct bulk_cursor {
     uint32_t run, row, done; /* bytes of the row */

@@ -1,5 +1,5 @@
 /* See api_stream.h. */
-#include "components/protocols/api_call/api_stream.h"
+#include "components/host/api_stream/api_stream.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/protocols/page_table/program_table.h"
+#include "components/memory/page_table/program_table.h"
 
 static struct program_table table;
 

@@ -1,7 +1,7 @@
 /* The table of copies of pages, against an array. */
 #include <criterion/criterion.h>
 
-#include "components/protocols/page_table/page_copies.h"
+#include "components/memory/page_table/page_copies.h"
 #include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
 

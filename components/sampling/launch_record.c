@@ -1,12 +1,12 @@
 /* See launch_record.h. */
-#include "components/protocols/command/launch_record.h"
+#include "launch_record.h"
 
 #include "components/statistics/kernel_stats.h"
-#include "components/sampling/online_parts.h"
-#include "components/sampling/sampling_options.h"
+#include "online_parts.h"
+#include "sampling_options.h"
 
-static uint32_t launch_record_begin(const struct component *c, const struct program_table *program,
-                                    uint32_t kernel, const struct aql_packet *packet)
+uint32_t launch_record_begin(const struct component *c, const struct program_table *program,
+                             uint32_t kernel, const struct aql_packet *packet)
 {
     uint32_t record = kernel_begin(c, program_kernel_name(program, kernel),
                                    program_kernel_symbol(program, kernel), packet->gpu);

@@ -1,7 +1,7 @@
 /* The page table's data structure, against an array. */
 #include <criterion/criterion.h>
 
-#include "components/protocols/page_table/page_table.h"
+#include "components/memory/page_table/page_table.h"
 #include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
 

@@ -1,0 +1,40 @@
+/* See readonly.h. What may only be read is code and constants (check_code.h), arguments, and what
+ * the executor knows of. */
+#include "readonly.h"
+
+#include <stdio.h>
+
+#include "check_code.h"
+#include "components/memory/page_table/program_table.h"
+
+static void check_store(const struct check_place *place, uint64_t address, uint32_t bytes)
+{
+    const struct check_identity *who = place->who;
+    uint64_t name = program_name(who->program, who->pid, address);
+    const struct program_allocation *a = program_find(who->program, name);
+    const char *constant = who->executor->constant ? who->executor->constant(who, address) : NULL;
+    const char *why = constant                           ? constant
+                      : a && a->use == PROGRAM_ARGUMENTS ? "a kernel's arguments"
+                                                         : check_is_constant(name);
+    struct finding f;
+    if (!why || !check_found(FINDING_READONLY_STORE, place, NULL, &f))
+        return;
+    f.place[0].bytes = bytes;
+    check_address(who, FINDING_GLOBAL, address, &f);
+    snprintf(f.detail, sizeof f.detail, "what lies there: %s%s", why,
+             constant ? ", a variable in constant memory" : "");
+    finding_report(&f);
+}
+
+void check_stores(struct check_place place, const uint64_t *address, uint64_t mask, uint32_t bytes)
+{
+    bool by_lane = place.lane != FINDING_NO_LANE;
+    uint64_t last = UINT64_MAX;
+    for (; mask; mask &= mask - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(mask);
+        place.lane = by_lane ? lane : FINDING_NO_LANE;
+        if (address[lane] / 16 != last)
+            check_store(&place, address[lane], bytes);
+        last = address[lane] / 16;
+    }
+}

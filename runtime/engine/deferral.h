@@ -1,0 +1,31 @@
+/* Work that a component leaves for the time between two windows: for the end of the present one, or
+ * until statistics are read. Components and lower rooms call these functions, which are defined in
+ * scheduler/deferred.c. */
+#ifndef HEDDLE_RUNTIME_DEFERRAL_H
+#define HEDDLE_RUNTIME_DEFERRAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct component;
+
+/* From a tick of `c`: calls `work` when the window is over and no component is being ticked, then
+ * ticks `c` again. For writing to a store that others read. Calls are made in the order of
+ * instances; one is kept for each component. */
+void engine_at_window_end(struct component *c, void (*work)(struct component *c));
+
+/* When `c` is initialised: may it put off work that shows only in the statistics? Then `flush` is
+ * called before they are read, between two windows and while no component is being ticked: it does
+ * what the edges of its clock before `cycle` would have done. It may be asked for the same or fewer
+ * edges again, and must change nothing then. false: everything has to be done in its own tick (with
+ * several ranks, which tell each other whose statistics change in a window, and in runs that write
+ * or read a state). Once for each component. A component that has
+ * put off work wakes when the last of it would have been done, so that the run goes on as long. */
+bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle));
+
+/* Between windows: has all deferred work done, up to the edges before `time_ps`. */
+void engine_flush(uint64_t time_ps);
+/* Has it done up to the end of the window that has just been run. */
+void engine_flush_window(void);
+
+#endif
