@@ -2,8 +2,8 @@
  * in, first out, so that a large table whose slots are rarely all used stays small in the host's
  * caches, and memory never used is never touched. Order of use depends on the owner's own calls
  * only. */
-#ifndef HEDDLE_COMPONENTS_INDEX_POOL_H
-#define HEDDLE_COMPONENTS_INDEX_POOL_H
+#ifndef HEDDLE_RUNTIME_INDEX_POOL_H
+#define HEDDLE_RUNTIME_INDEX_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
