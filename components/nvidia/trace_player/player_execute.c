@@ -84,11 +84,11 @@ static void record_step(const struct player_call *c, const uint32_t *record)
 {
     struct itrace_inst *inst = &c->insts[*record & TRACE_ID];
     unsigned space = trace_record_space(*record);
-    bool generic = inst->opcode.space == ITRACE_SPACE_GENERIC;
-    uint64_t base = !generic                ? 0
-                    : space == TRACE_SHARED ? WARP_SHARED
-                    : space == TRACE_LOCAL  ? WARP_LOCAL
-                                            : 0;
+    uint64_t base = 0;
+    if (inst->opcode.space == ITRACE_SPACE_GENERIC && space == TRACE_SHARED)
+        base = WARP_SHARED;
+    else if (inst->opcode.space == ITRACE_SPACE_GENERIC && space == TRACE_LOCAL)
+        base = WARP_LOCAL;
     struct itrace_step step = {
         .inst = inst, .mask = trace_record_mask(record), .mode = ITRACE_MODE_LIST};
     step.count = trace_addresses(record, step.address);

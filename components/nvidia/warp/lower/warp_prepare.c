@@ -163,6 +163,16 @@ static void measure(struct warp_code *c, uint32_t number, uint8_t *state)
     state[number] = 2;
 }
 
+/* The most threads of a block, by .reqntid or .maxntid, whose later dimensions may be left out. */
+static uint32_t thread_limit(const struct ptx_function *kernel)
+{
+    const uint32_t *size = kernel->reqntid[0] ? kernel->reqntid : kernel->maxntid;
+    if (!size[0])
+        return WARP_BLOCK_THREADS;
+    uint32_t product = size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+    return product < WARP_BLOCK_THREADS ? product : WARP_BLOCK_THREADS;
+}
+
 static void make_kernels(struct warp_code *c)
 {
     const struct ptx_module *m = c->module;
@@ -175,20 +185,15 @@ static void make_kernels(struct warp_code *c)
         if (!p->is_entry || !p->is_defined)
             continue;
         const struct warp_function *f = &c->functions[i];
-        uint32_t most = p->reqntid[0] ? p->reqntid[0] * (p->reqntid[1] ? p->reqntid[1] : 1)
-                                            * (p->reqntid[2] ? p->reqntid[2] : 1)
-                        : p->maxntid[0] ? p->maxntid[0] * (p->maxntid[1] ? p->maxntid[1] : 1)
-                                              * (p->maxntid[2] ? p->maxntid[2] : 1)
-                                        : WARP_BLOCK_THREADS;
-        c->kernels[c->kernel_count++] = (struct warp_kernel){
-            .name = p->name,
-            .function = i,
-            .registers = f->deep_registers > 16 ? f->deep_registers : 16,
-            .shared_bytes = p->shared_bytes,
-            .local_bytes = f->deep_local,
-            .parameter_bytes = p->param_bytes,
-            .most_threads = most < WARP_BLOCK_THREADS ? most : WARP_BLOCK_THREADS,
-            .is_recursive = f->is_recursive};
+        c->kernels[c->kernel_count++] =
+            (struct warp_kernel){.name = p->name,
+                                 .function = i,
+                                 .registers = f->deep_registers > 16 ? f->deep_registers : 16,
+                                 .shared_bytes = p->shared_bytes,
+                                 .local_bytes = f->deep_local,
+                                 .parameter_bytes = p->param_bytes,
+                                 .most_threads = thread_limit(p),
+                                 .is_recursive = f->is_recursive};
     }
     free(state);
 }
