@@ -228,8 +228,9 @@ static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
     bool differ = true;
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *f = &m->functions[i];
-        for (uint32_t n = 0; differ && n < f->instruction_count && (!f->is_entry || f == entry);
-             n++) {
+        if (f->is_entry && f != entry)
+            continue;
+        for (uint32_t n = 0; differ && n < f->instruction_count; n++) {
             uint32_t id = (f->first_instruction + n) % TRACE_INSTS;
             differ = !(taken[id / 64] >> id % 64 & 1);
             taken[id / 64] |= (uint64_t)1 << id % 64;

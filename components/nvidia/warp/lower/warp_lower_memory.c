@@ -437,8 +437,8 @@ static enum warp_run atomic_run(struct warp_build *b, enum ptx_type type)
             continue;
         if (type == PTX_B16 && m == PTX_MOD_CAS)
             return WARP_RUN_ATOM_CAS_16;
-        for (unsigned k = 0; k < sizeof floats - (m != PTX_MOD_ADD) && run[2]; k++)
-            if (floats[k] == type)
+        for (unsigned k = 0; k < sizeof floats - (m != PTX_MOD_ADD); k++)
+            if (floats[k] == type && run[2])
                 return warp_run_at((enum warp_run)run[2], k);
         unsigned wide = ptx_type_bits(type) == 64;
         uint16_t first = run[ptx_type_is_signed(type)];

@@ -36,8 +36,10 @@ static uint64_t selected(struct warp_build *b, const char *selector, unsigned pa
 /* The parts of the destination that are written. */
 static uint64_t masked(const char *selector, unsigned parts)
 {
-    uint64_t mask = *selector ? 0 : (1u << parts) - 1;
-    for (unsigned i = 1; *selector && selector[i]; i++)
+    uint64_t mask = 0;
+    if (!*selector)
+        return (1u << parts) - 1;
+    for (unsigned i = 1; selector[i]; i++)
         mask |= 1u << (selector[i] - '0') % parts;
     return mask;
 }

@@ -29,7 +29,9 @@ static void resolve_targets(struct warp_build *b)
             op->target = target_of(b, op->target);
             begins[op->target - b->first_op] = true;
         }
-        for (uint32_t k = 0; op->kind == WARP_SWITCH && k < op->target; k++) {
+        if (op->kind != WARP_SWITCH)
+            continue;
+        for (uint32_t k = 0; k < op->target; k++) {
             uint32_t *target = &c->targets[op->list + k];
             *target = target_of(b, *target);
             begins[*target - b->first_op] = true;
