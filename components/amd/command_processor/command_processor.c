@@ -18,6 +18,7 @@
 #include "command_processor_state.h"
 #include "cu_resource_pool.gen.h"
 #include "dispatcher.h"
+#include "base/number.h"
 #include "components/sampling/launch_record.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -56,7 +57,7 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     const struct platform_table *table = engine_base.platform;
     uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
     const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
-    for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(resources); i++) {
         int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
         if (there < resources[i].promised)
             engine_die(&c->io.base, "`pool` hands out %s = %lld, but %s has %lld; set both alike",
@@ -74,7 +75,7 @@ static uint32_t round_trip(const struct command_processor *c)
         const uint32_t *rings =
             engine_base.port_rings + 2 * (command_processor_io(c)->work_first + i);
         uint32_t there_and_back = ring_at(rings[0])->latency + ring_at(rings[1])->latency;
-        most = there_and_back > most ? there_and_back : most;
+        most = max(there_and_back, most);
     }
     return most;
 }
@@ -480,21 +481,33 @@ static bool pause_or_resume(struct command_processor *c, const struct command_re
     return true;
 }
 
+static bool take_command(struct command_processor *c, const struct command_request *m)
+{
+    switch (message_kind(m)) {
+    case COMMAND_LAUNCH:
+    case COMMAND_SHARE:
+        return launch(c, m);
+    case COMMAND_FLUSH:
+    case COMMAND_FENCE:
+    case COMMAND_INVALIDATE:
+        return flush(c, m);
+    case COMMAND_SHOOTDOWN:
+        return shoot_down(c, m);
+    case COMMAND_PAUSE:
+    case COMMAND_RESUME:
+        return pause_or_resume(c, m);
+    case COMMAND_GO_ON:
+        return sync_answer(c, m->go_on.wavefront);
+    default:
+        return forward_copy(c, m);
+    }
+}
+
 static bool host_receive(struct command_processor *c)
 {
     const struct command_request *m;
     bool received = false;
-    while ((m = command_processor_host_peek(c))) {
-        unsigned kind = message_kind(m);
-        bool flushes = kind == COMMAND_FLUSH || kind == COMMAND_FENCE || kind == COMMAND_INVALIDATE;
-        bool taken = kind == COMMAND_LAUNCH || kind == COMMAND_SHARE   ? launch(c, m)
-                     : flushes                                         ? flush(c, m)
-                     : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
-                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
-                     : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
-                                             : forward_copy(c, m);
-        if (!taken)
-            break;
+    while ((m = command_processor_host_peek(c)) && take_command(c, m)) {
         command_processor_host_pop(c);
         received = true;
     }

@@ -2,6 +2,8 @@
  * likes. */
 #include "play_api.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ static struct {
 
 static size_t slot_of(enum play_kind kind, uint32_t number)
 {
-    size_t at = ((uint64_t)number * PLAY_KINDS + kind) * 0x9e3779b97f4a7c15 >> 32;
+    size_t at = hash_multiply((uint64_t)number * PLAY_KINDS + kind) >> 32;
     for (at &= table.room - 1; table.slots[at]; at = (at + 1) & (table.room - 1))
         if (table.slots[at]->number == number && table.slots[at]->kind == kind)
             break;

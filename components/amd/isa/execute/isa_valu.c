@@ -17,6 +17,7 @@
 #include "isa_rounding.h"
 #include "isa_kernels.h"
 #include "isa_math.h"
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 
 #define PASTE2(a, b) a##b
@@ -139,18 +140,29 @@ static bool is_half_or_double(unsigned type)
     return type == TYPE_F16 || type == TYPE_PF16 || type == TYPE_F64;
 }
 
+/* MODE as an instruction with `nature` uses it. */
+static uint32_t find_mode(const struct isa_wave *wave, const struct isa_inst *inst, unsigned nature)
+{
+    switch (nature) {
+    case FLUSHES:
+        return wave->mode & ~0xf0u;
+    case FLUSHES_SINGLES:
+        return wave->mode & ~0x30u;
+    case IS_MINIMUM:
+        return isa_traits[inst->target].minimum_keeps_denormals ? wave->mode | 0xf0 : wave->mode;
+    case KEEPS_SOURCES:
+        return wave->mode | 0x50;
+    default:
+        return wave->mode;
+    }
+}
+
 static void set_environment(struct isa_environment *env, const struct isa_wave *wave,
                             const struct isa_inst *inst, const struct entry *entry)
 {
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
-    bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    env->mode = __builtin_expect(!nature, 1) ? wave->mode
-                : nature == FLUSHES          ? wave->mode & ~0xf0u
-                : nature == FLUSHES_SINGLES  ? wave->mode & ~0x30u
-                : keeps                      ? wave->mode | 0xf0
-                : nature == KEEPS_SOURCES    ? wave->mode | 0x50
-                                             : wave->mode;
+    env->mode = __builtin_expect(!nature, 1) ? wave->mode : find_mode(wave, inst, nature);
     env->keep_in = env->mode & 0x10 ? keep : flush;
     env->keep_out = env->mode & 0x20 ? keep : flush;
     if (entry->kind == KIND_CIO || entry->kind == KIND_CI)
@@ -351,7 +363,7 @@ static uint32_t output_of_f32(uint32_t u, struct output o)
     if (x != x)
         return o.clamp && o.dx10 ? 0 : u;
     x = o.scale == 1.0f ? x : scaled + 0.0f;
-    return !o.clamp ? bits_f32(x) : x > 0.0f ? bits_f32(x > 1.0f ? 1.0f : x) : 0;
+    return !o.clamp ? bits_f32(x) : x > 0.0f ? bits_f32(min(1.0f, x)) : 0;
 }
 
 static uint32_t output_of_f16(uint32_t u, struct output o)
@@ -361,7 +373,7 @@ static uint32_t output_of_f16(uint32_t u, struct output o)
     if ((u & 0x7fff) > 0x7c00)
         return o.clamp && o.dx10 ? 0 : u;
     u = o.scale == 1.0f ? u : scaled & 0x7c00 ? scaled : 0;
-    return !o.clamp ? u : negative ? 0 : u > 0x3c00 ? 0x3c00 : u;
+    return !o.clamp ? u : negative ? 0 : min(0x3c00, u);
 }
 
 static uint64_t output_of_f64(uint64_t u, struct output o)
@@ -370,7 +382,7 @@ static uint64_t output_of_f64(uint64_t u, struct output o)
     if (x != x)
         return o.clamp && o.dx10 ? 0 : u;
     x = o.scale == 1.0f ? x : (denormal_f64(scaled) ? 0.0 : scaled) + 0.0;
-    return !o.clamp ? bits_f64(x) : x > 0.0 ? bits_f64(x > 1.0 ? 1.0 : x) : 0;
+    return !o.clamp ? bits_f64(x) : x > 0.0 ? bits_f64(min(1.0, x)) : 0;
 }
 
 static void apply_output(uint32_t *word, unsigned type, struct output o)

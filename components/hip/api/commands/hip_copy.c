@@ -6,6 +6,7 @@
  * a refused one has no effect. Invariant: pageable host memory is not read or written after the
  * call returned.
  */
+#include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
@@ -41,7 +42,7 @@ static bool on_device(const struct copy *copy, int side)
 static hipError_t check_copy(struct copy *copy)
 {
     struct hip_use *to = &copy->uses[TO], *from = &copy->uses[FROM];
-    size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
+    size_t widest = max(copy->to_pitch, copy->from_pitch);
     size_t last = copy->rows - 1;
     to->location = hip_location_of(copy->to_address);
     from->location = hip_location_of(copy->from_address);

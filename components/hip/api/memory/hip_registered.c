@@ -4,6 +4,7 @@
 #include "hip_registered.h"
 
 #include "hip_host_memory.h"
+#include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 
 #include <inttypes.h>
@@ -160,7 +161,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
     uint32_t queue = hip.devices[range->device].queue;
     while (at < end) {
         const struct run *run = &registered.runs[first_run_behind(at)];
-        uint64_t stop = run->address + run->size < end ? run->address + run->size : end;
+        uint64_t stop = min(run->address + run->size, end);
         uint64_t offset_now = at - range->start;
         enum driver_status status =
             read ? hip.api->read_shared(queue, read + offset_now, at, stop - at, ticket)
@@ -222,7 +223,7 @@ static hipError_t send_range(struct range *range)
     hipError_t error = range->sent ? hip_wait_here(range->sent) : hipSuccess;
     uint64_t first = 0, last = 0; /* changed bytes that are not sent yet */
     for (uint64_t at = 0; at < range->size && error == hipSuccess; at += PIECE) {
-        uint64_t from = at, end = at + PIECE < range->size ? at + PIECE : range->size;
+        uint64_t from = at, end = min(at + PIECE, range->size);
         if (!find_changed(range, &from, &end))
             continue;
         if (from != last) {

@@ -10,6 +10,7 @@
 #include "warp_frame.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 /* ---- labels and blocks ---- */
 
@@ -108,7 +109,7 @@ static void make_function(struct warp_code *c, uint32_t number)
                            .first_op = c->op_count,
                            .number = function->first_instruction,
                            .spilled = PTX_NONE,
-                           .local = (function->local_bytes + 15) & ~15u};
+                           .local = round_up(function->local_bytes, 16)};
     f->entry = c->op_count;
     f->missing = PTX_NONE;
     if (!function->is_defined)
@@ -153,10 +154,10 @@ static void measure(struct warp_code *c, uint32_t number, uint8_t *state)
         f->is_recursive |= g->is_recursive;
         if (f->missing == PTX_NONE)
             f->missing = g->missing;
-        narrow = g->deep_narrow > narrow ? g->deep_narrow : narrow;
-        wide = g->deep_wide > wide ? g->deep_wide : wide;
-        local = g->deep_local > local ? g->deep_local : local;
-        registers = g->deep_registers > registers ? g->deep_registers : registers;
+        narrow = max(g->deep_narrow, narrow);
+        wide = max(g->deep_wide, wide);
+        local = max(g->deep_local, local);
+        registers = max(g->deep_registers, registers);
     }
     f->deep_narrow = f->narrow + narrow;
     f->deep_wide = f->wide + wide;
@@ -172,7 +173,7 @@ static uint32_t thread_limit(const struct ptx_function *kernel)
     if (!size[0])
         return WARP_BLOCK_THREADS;
     uint32_t product = size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
-    return product < WARP_BLOCK_THREADS ? product : WARP_BLOCK_THREADS;
+    return min(product, WARP_BLOCK_THREADS);
 }
 
 static void make_kernels(struct warp_code *c)
@@ -190,7 +191,7 @@ static void make_kernels(struct warp_code *c)
         c->kernels[c->kernel_count++] =
             (struct warp_kernel){.name = p->name,
                                  .function = i,
-                                 .registers = f->deep_registers > 16 ? f->deep_registers : 16,
+                                 .registers = max(f->deep_registers, 16),
                                  .shared_bytes = p->shared_bytes,
                                  .local_bytes = f->deep_local,
                                  .parameter_bytes = p->param_bytes,
