@@ -64,7 +64,7 @@ WARP_INLINE u32 divide_u32(u32 a, u32 b)
     return b ? (u32)(s64)((f64)a / (f64)(b ? b : 1u)) : UINT32_MAX;
 }
 
-/* What is divided by where the quotient is another, too. */
+/* A divisor that does not trap: the quotients by 0 and -1 come without a division. */
 WARP_INLINE s64 safe_divisor(s64 b)
 {
     return b == 0 || b == -1 ? 1 : b;
