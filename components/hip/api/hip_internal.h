@@ -212,12 +212,16 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking);
 
-/* Copies `rows` rows of `width` bytes; the pitches are from row to row. */
-hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking);
+/* `rows` rows of `width` bytes; the pitches are from row to row. A plain copy has one row. */
+struct hip_copy_area {
+    uint64_t to, from;
+    size_t to_pitch, from_pitch, width, rows;
+    hipMemcpyKind kind;
+};
+
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking);
 /* Returns what hip_copy_2d() would return for a copy that it refuses, and copies nothing. */
-hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind);
+hipError_t hip_check_copy_2d(struct hip_copy_area area);
 
 /* ---- hip_memory_3d.c ---- */
 
@@ -226,11 +230,17 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
 
 /* ---- hip_fill.c ---- */
 
-/* Fills `rows` rows of `count` elements of `width` bytes, with all checks of hipMemset2D. */
-hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                    size_t rows, hipStream_t stream, bool blocking);
-/* Returns what hip_fill() would return for rows that it refuses, and fills nothing. */
-hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows);
+/* `rows` rows of `count` elements of `width` bytes, `pitch` bytes apart. */
+struct hip_fill_area {
+    uint64_t address;
+    uint32_t value, width;
+    size_t count, rows, pitch;
+};
+
+/* Fills the area with all checks of hipMemset2D. */
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking);
+/* Returns what hip_fill() would return for an area that it refuses, and fills nothing. */
+hipError_t hip_check_fill(struct hip_fill_area area);
 
 /* ---- hip_module.c ---- */
 

@@ -200,8 +200,8 @@ static bool make_overlay(const struct opencl_job *job, struct clang_overlay *ove
     return is_good;
 }
 
-/* OpenCL C to bitcode. `*dependencies`: the makefile's rule of what was read, to be released. */
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
+                                               const struct opencl_options *options,
                                                struct opencl_built *built, char **dependencies)
 {
     static const char *const last[] = {"-c", "-emit-llvm", "-", "-o", "-"};
@@ -216,8 +216,8 @@ enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
     enum opencl_build_status status;
     if (is_good) {
         add_target(&command, job->target);
-        clang_add(&command, job->options->math & OPENCL_MATH_UNOPTIMISED ? "-O0" : "-O3", "");
-        add_language(&command, job->options, job->link);
+        clang_add(&command, options->math & OPENCL_MATH_UNOPTIMISED ? "-O0" : "-O3", "");
+        add_language(&command, options, job->link);
         clang_overlay_add(&overlay, &command, HEADER_FOLDER);
         clang_add(&command, "-MMD", "");
         clang_add(&command, "-MF", "");

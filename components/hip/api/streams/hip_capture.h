@@ -24,11 +24,7 @@ struct hip_action {
     enum hip_action_kind kind;
     struct hip_kernel_call kernel;
     hipMemcpy3DParms copy;
-    struct {
-        uint64_t address;
-        uint32_t value, width;
-        size_t count, rows, pitch;
-    } fill;
+    struct hip_fill_area fill;
     struct hip_host_action host;
     struct hip_graph *child;
     hipEvent_t event; /* that is recorded or waited for */

@@ -37,9 +37,7 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
     case HIP_ACTION_COPY:
         return hip_copy_3d(&action->copy, stream, false);
     case HIP_ACTION_FILL:
-        return hip_fill((void *)(uintptr_t)action->fill.address, action->fill.pitch,
-                        action->fill.value, action->fill.width, action->fill.count,
-                        action->fill.rows, stream, false);
+        return hip_fill(action->fill, stream, false);
     case HIP_ACTION_HOST:
         return hip_call_host(stream, action->host);
     case HIP_ACTION_RECORD:
@@ -89,7 +87,9 @@ static void add_end(struct exec *exec, struct hip_node *node, size_t first)
 static bool add_steps(struct exec *exec, const struct hip_graph *graph, const size_t *entry)
 {
     struct hip_node **order = hip_graph_order(graph);
-    bool ok = order != NULL;
+    if (!order)
+        return false;
+    bool ok = true;
     for (size_t i = 0; ok && i < graph->count; i++) {
         struct hip_node *node = order[i];
         size_t count = node->before_count;
@@ -112,21 +112,25 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
 
 /* A step goes on in the branch of the first one that it follows and nothing has continued, or in a
  * branch of its own. */
+static uint32_t choose_branch(struct exec *exec, const struct step *step)
+{
+    for (uint32_t k = 0; k < step->after_count; k++) {
+        struct step *before = &exec->steps[step->after[k]];
+        if (!before->continued) {
+            before->continued = true;
+            return before->branch;
+        }
+    }
+    if (exec->branches < BRANCHES_MOST)
+        return exec->branches++;
+    return step->after_count > 0 ? exec->steps[step->after[0]].branch : 0;
+}
+
 static void part_into_branches(struct exec *exec)
 {
     exec->branches = 0;
-    for (size_t i = 0; i < exec->count; i++) {
-        struct step *step = &exec->steps[i], *before = NULL;
-        for (uint32_t k = 0; k < step->after_count && !before; k++)
-            if (!exec->steps[step->after[k]].continued)
-                before = &exec->steps[step->after[k]];
-        if (before)
-            before->continued = true;
-        step->branch = before                           ? before->branch
-                       : exec->branches < BRANCHES_MOST ? exec->branches++
-                       : step->after_count > 0          ? exec->steps[step->after[0]].branch
-                                                        : 0;
-    }
+    for (size_t i = 0; i < exec->count; i++)
+        exec->steps[i].branch = choose_branch(exec, &exec->steps[i]);
     for (size_t i = 0; i < exec->count; i++) {
         struct step *step = &exec->steps[i];
         for (uint32_t k = 0; k < step->after_count; k++)
@@ -306,7 +310,9 @@ static hipError_t change_node(hipGraphNode_t handle, hipError_t status, struct h
 
 static struct step *find_step(struct exec *exec, hipGraphNode_t node)
 {
-    for (size_t i = 0; exec && i < exec->count; i++)
+    if (!exec)
+        return NULL;
+    for (size_t i = 0; i < exec->count; i++)
         if (exec->steps[i].node == node)
             return &exec->steps[i];
     return NULL;
