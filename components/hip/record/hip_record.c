@@ -266,16 +266,22 @@ static void give_place(const struct hip_recorded_copy *copy)
 
 /* ---- calls ---- */
 
+static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bool pinned)
+{
+    if (copy->to_device && copy->from_device)
+        return API_TRACE_COPY_ON_DEVICE;
+    if (copy->to_device)
+        return pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE;
+    return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
+}
+
 /* Host memory in an allocation of its own is copied to or from while the caller goes on. */
 static size_t copy_begins(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device;
     bool pinned = !on_device && !copy->waits && !copy->pageable;
     struct api_trace_call call = {
-        .kind = on_device         ? API_TRACE_COPY_ON_DEVICE
-                : copy->to_device ? (pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE)
-                : pinned          ? API_TRACE_PINNED_FROM_DEVICE
-                                  : API_TRACE_COPY_FROM_DEVICE,
+        .kind = kind_of_copy(copy, pinned),
         .is_async = !copy->waits,
         .size = copy->size,
         .rows = copy->rows,

@@ -51,6 +51,17 @@ static struct {
     const char *refused; /* kernel of which a refusal was told last */
 } services[HIP_DEVICES_MAX];
 
+static bool sends_interrupt(const struct code_object_segment *segment)
+{
+    for (uint64_t offset = 0; offset + 4 <= segment->file_size; offset += 4) {
+        uint32_t word;
+        memcpy(&word, segment->bytes + offset, sizeof word);
+        if (word == (uint32_t)SENDMSG_INTERRUPT)
+            return true;
+    }
+    return false;
+}
+
 bool hip_calls_host(const struct hip_function *function)
 {
     const struct code_object_kernel *kernel = function->kernel;
@@ -58,15 +69,11 @@ bool hip_calls_host(const struct hip_function *function)
     bool has_argument = false;
     for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++)
         has_argument |= kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER;
-    for (size_t s = 0; s < object->segment_count && has_argument; s++) {
-        const struct code_object_segment *segment = &object->segments[s];
-        for (uint64_t at = 0; segment->executable && at + 4 <= segment->file_size; at += 4) {
-            uint32_t word;
-            memcpy(&word, segment->bytes + at, sizeof word);
-            if (word == (uint32_t)SENDMSG_INTERRUPT)
-                return true;
-        }
-    }
+    if (!has_argument)
+        return false;
+    for (size_t s = 0; s < object->segment_count; s++)
+        if (object->segments[s].executable && sends_interrupt(&object->segments[s]))
+            return true;
     return false;
 }
 

@@ -281,7 +281,9 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
         by_device |= hip_location_on_device(&uses[i].location);
         error = prepare_side(queue, &uses[i]);
     }
-    for (size_t i = 0; i < count && error == hipSuccess && by_device; i++)
+    if (!by_device)
+        return error;
+    for (size_t i = 0; i < count && error == hipSuccess; i++)
         if (uses[i].location.managed && !hip_location_on_device(&uses[i].location))
             error = hip_managed_before_host_use(&uses[i], waits);
     return error;

@@ -171,11 +171,12 @@ static void take_signal(int number, siginfo_t *info, void *context)
 
 static void say_interrupted(int number, const char *what, bool written)
 {
-    bool names = written && process.stats_path;
     /* hip_say() may have had its last word. */
-    fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s%s\n", number, strsignal(number),
-            names ? "; " : "", names ? what : "", names ? process.stats_path : "",
-            names ? "'" : "");
+    if (written && process.stats_path)
+        fprintf(stderr, "heddle: interrupted by signal %d (%s); %s%s'\n", number, strsignal(number),
+                what, process.stats_path);
+    else
+        fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", number, strsignal(number));
 }
 
 static void end_interrupted(int number)
