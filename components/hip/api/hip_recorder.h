@@ -37,14 +37,14 @@ struct hip_recorder {
     /* The calling thread's API call is over. */
     void (*leave)(void);
     /* The recording is given up: `why` is said. */
-    void (*refuse)(const char *why);
+    void (*refuse)(const char *reason);
 
     /* Notes a call; returns its line, valid until the end. `call_to` fills in the place that the
      * call is about, and notes nothing when `to` lies in no allocation. */
     size_t (*call)(const struct api_trace_call *call);
     void (*call_to)(struct api_trace_call *call, uint64_t to);
     /* What was noted, to be completed once the answer is known. */
-    struct api_trace_call *(*at)(size_t line);
+    struct api_trace_call *(*find_line)(size_t line);
     /* The call did not happen. */
     void (*drop)(size_t line);
 
@@ -77,8 +77,9 @@ extern const struct hip_recorder hip_recorder;
             hip_recorder.step;                                                                     \
     } while (0)
 /* Notes a call of which only the given members matter. */
-#define HIP_RECORD(...)                HIP_RECORD_STEP(call(&(struct api_trace_call){__VA_ARGS__}))
+#define HIP_RECORD(...) HIP_RECORD_STEP(call(&(struct api_trace_call){__VA_ARGS__}))
 /* A query, and whether what it asked for was ready. */
-#define HIP_RECORD_ANSWER(line, error) HIP_RECORD_STEP(at(line)->value = (error) == hipSuccess)
+#define HIP_RECORD_ANSWER(line, error)                                                             \
+    HIP_RECORD_STEP(find_line(line)->value = (error) == hipSuccess)
 
 #endif

@@ -386,9 +386,9 @@ static void call_stream_wait_event(const struct api_trace_call *call)
 
 /* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too,
  * since the program relied on it; on a slower platform it takes further questions. */
-static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *what)
+static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
-    play_check(call, error == hipErrorNotReady ? hipSuccess : error, what);
+    play_check(call, error == hipErrorNotReady ? hipSuccess : error, call_name);
     return error == hipErrorNotReady && call->value;
 }
 

@@ -87,7 +87,7 @@ static size_t add_call(const struct api_trace_call *call)
     return place;
 }
 
-static struct api_trace_call *line_at(size_t place)
+static struct api_trace_call *find_line(size_t place)
 {
     return &record.calls[place];
 }
@@ -107,10 +107,10 @@ static void note_return(void)
     open_line = NO_PLACE;
 }
 
-static void refuse_recording(const char *why)
+static void refuse_recording(const char *reason)
 {
     if (hip.recording)
-        hip_say("the program cannot be recorded: %s", why);
+        hip_say("the program cannot be recorded: %s", reason);
     hip.recording = false;
 }
 
@@ -451,7 +451,7 @@ const struct hip_recorder hip_recorder = {
     .refuse = refuse_recording,
     .call = add_call,
     .call_to = add_to,
-    .at = line_at,
+    .find_line = find_line,
     .drop = drop,
     .copy = copy_begins,
     .copy_sent = copy_sent,

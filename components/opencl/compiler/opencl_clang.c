@@ -76,12 +76,12 @@ static void append_text(char **log, const char *text)
 }
 
 enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_build_status status,
-                                     const char *why)
+                                     const char *message)
 {
     if (!built->log)
         built->log = clang_allocate(1);
     append_text(&built->log, "heddle: ");
-    append_text(&built->log, why);
+    append_text(&built->log, message);
     append_text(&built->log, "\n");
     return status;
 }

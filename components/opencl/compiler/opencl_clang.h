@@ -15,7 +15,7 @@ extern const char *const opencl_libraries[OPENCL_LIBRARIES];
 
 /* Adds a line to the log, and returns `status`. */
 enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_build_status status,
-                                     const char *why);
+                                     const char *message);
 /* Makes bitcode of OpenCL C. `options` are the job's, as read. `*dependencies` gets the makefile's
  * rule of what was read, which the caller releases. */
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,

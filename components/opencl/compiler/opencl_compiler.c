@@ -167,10 +167,10 @@ enum opencl_build_status opencl_compile(const struct opencl_job *job, struct ope
         add_texts(&key, job->sources, job->source_count);
         add_texts(&key, job->headers, job->header_count);
         sha256_finish(&key, hex);
-        struct opencl_built kept;
-        if (opencl_cache_find(hex, &kept)) {
+        struct opencl_built cached;
+        if (opencl_cache_find(hex, &cached)) {
             opencl_built_release(built);
-            *built = kept;
+            *built = cached;
         } else {
             status = opencl_compile_source(job, &read, built, &dependencies);
             if (status == OPENCL_BUILD_OK)
@@ -221,15 +221,15 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
         begin_key(&key, target, options);
         add_texts(&key, objects, object_count);
         sha256_finish(&key, hex);
-        struct opencl_built kept;
+        struct opencl_built cached;
         if (!collect_objects(objects, object_count, all.target, &all)) {
             status = opencl_fail(built, OPENCL_BUILD_FAILED,
                                  "not all that is to be linked was compiled for this device");
         } else if (read.create_library) {
             built->bytes = opencl_object_write(&all, &built->size);
-        } else if (opencl_cache_find(hex, &kept)) {
+        } else if (opencl_cache_find(hex, &cached)) {
             opencl_built_release(built);
-            *built = kept;
+            *built = cached;
         } else {
             status = link_object(&all, built);
             if (status == OPENCL_BUILD_OK)

@@ -189,14 +189,14 @@ void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 /* Told once for a kernel: each wavefront asks, and again for each lane. */
 static void refuse_service(int device, uint32_t service)
 {
-    const char *what = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
+    const char *purpose = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
     if (services[device].refused == services[device].kernel)
         return;
     services[device].refused = services[device].kernel;
     hip_say("device code asks the host for service %u%s, which is not supported (printf and assert "
             "are); it is answered with 0 (kernel '%s')",
-            service, what, services[device].kernel);
+            service, purpose, services[device].kernel);
 }
 
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)

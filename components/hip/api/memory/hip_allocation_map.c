@@ -79,15 +79,15 @@ const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size)
 
 uint64_t hip_find_pinned_gap(uint64_t size)
 {
-    uint64_t at = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
-    size_t i = at > 0 ? count_below(at - 1) : 0;
+    uint64_t start = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
+    size_t i = start > 0 ? count_below(start - 1) : 0;
     for (; i < map.count && map.list[i].address < end; i++) {
-        if (map.list[i].address - at >= size)
-            return at;
+        if (map.list[i].address - start >= size)
+            return start;
         uint64_t next = map.list[i].address + map.list[i].size;
-        at = (next + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
+        start = (next + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
     }
-    return end - at >= size ? at : 0;
+    return end - start >= size ? start : 0;
 }
 
 void hip_set_mapped(uint64_t address)
@@ -136,11 +136,11 @@ void hip_set_wanted(uint64_t address)
 void hip_add_allocation(struct hip_allocation allocation)
 {
     HIP_MAKE_ROOM(map.list, map.count, map.room);
-    size_t at = count_below(allocation.address);
-    memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
-    map.list[at] = allocation;
-    map.list[at].number = ++map.last_number;
-    map.list[at].origin = hip_origin_here();
+    size_t index = count_below(allocation.address);
+    memmove(&map.list[index + 1], &map.list[index], (map.count - index) * sizeof *map.list);
+    map.list[index] = allocation;
+    map.list[index].number = ++map.last_number;
+    map.list[index].origin = hip_origin_here();
     map.count++;
 }
 
@@ -167,10 +167,10 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
         map.own[allocation - map.own] = map.own[--map.own_count];
         return;
     }
-    size_t at = (size_t)(allocation - map.list);
+    size_t index = (size_t)(allocation - map.list);
     map.wanted -= allocation->wanted;
     map.count--;
-    memmove(&map.list[at], &map.list[at + 1], (map.count - at) * sizeof *map.list);
+    memmove(&map.list[index], &map.list[index + 1], (map.count - index) * sizeof *map.list);
 }
 
 const struct hip_allocation *hip_last_allocation_of(int device)

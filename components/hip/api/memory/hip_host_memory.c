@@ -71,7 +71,7 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
     if (error == hipSuccess) {
         hip_set_mapped(start);
         watched.count--;
-        HIP_RECORD_STEP(at(line)->to.allocation = hip_find_allocation(start)->mapped);
+        HIP_RECORD_STEP(find_line(line)->to.allocation = hip_find_allocation(start)->mapped);
     } else {
         HIP_RECORD_STEP(drop(line));
     }

@@ -87,14 +87,14 @@ static void add_text(struct note *note, const char *text)
 static void add_number(struct note *note, uint64_t number, unsigned base)
 {
     char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = '\0';
+    size_t start = sizeof digits - 1;
+    digits[start] = '\0';
     do {
-        digits[--at] = "0123456789abcdef"[number % base];
+        digits[--start] = "0123456789abcdef"[number % base];
         number /= base;
-    } while (number > 0 && at > 0);
+    } while (number > 0 && start > 0);
     add_text(note, base == 16 ? "0x" : "");
-    add_text(note, digits + at);
+    add_text(note, digits + start);
 }
 
 static void add_place(struct note *note, uint64_t address)

@@ -95,15 +95,15 @@ static char *hash_program(void)
 
 const char *hip_process_open(void)
 {
-    const char *given = getenv(OPTIONS_ENV_OPTIONS);
-    if (!options_open(given))
+    const char *user_options = getenv(OPTIONS_ENV_OPTIONS);
+    if (!options_open(user_options))
         return NULL;
     process.number = run_ledger_open();
     char number[16], *program = option_text("stats") ? hash_program() : NULL;
     snprintf(number, sizeof number, "%u", process.number);
-    size_t length = given ? strlen(given) : 0, size = length + 128;
+    size_t length = user_options ? strlen(user_options) : 0, size = length + 128;
     char *text = hip_allocate(size);
-    memcpy(text, given ? given : "", length + 1);
+    memcpy(text, user_options ? user_options : "", length + 1);
     length = options_put(text, size, length, "process", ':', number);
     if (program)
         options_put(text, size, length, "program", ':', program);

@@ -139,14 +139,14 @@ static struct captured_event *find_event(const struct capture *c, hipEvent_t eve
 hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
 {
     struct capture *c = capture_of(stream);
-    struct captured_event *found = find_event(c, event);
-    if (!found) {
+    struct captured_event *captured = find_event(c, event);
+    if (!captured) {
         HIP_MAKE_ROOM(c->events, c->event_count, c->event_room);
-        found = &c->events[c->event_count++];
-        *found = (struct captured_event){.event = event};
+        captured = &c->events[c->event_count++];
+        *captured = (struct captured_event){.event = event};
     }
-    found->behind.count = 0;
-    see_all(&found->behind, &c->streams[place_of(c, stream)].behind);
+    captured->behind.count = 0;
+    see_all(&captured->behind, &c->streams[place_of(c, stream)].behind);
     return hipSuccess;
 }
 

@@ -319,15 +319,16 @@ static struct step *find_step(struct exec *exec, hipGraphNode_t node)
 }
 
 /* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
-hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set, bool *is)
+hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set,
+                            bool *enabled)
 {
     struct step *step = find_step(find_exec(handle), node);
-    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is))
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !enabled))
         return hipErrorInvalidValue;
     if (set)
         step->disabled = !*set;
-    if (is)
-        *is = !step->disabled;
+    if (enabled)
+        *enabled = !step->disabled;
     return hipSuccess;
 }
 

@@ -111,13 +111,13 @@ static void take_argument(void *context, unsigned elements)
 static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
 {
     struct record *r = context;
-    unsigned given = r->is_vector || r->size > 8 ? bytes : r->size;
-    if (given == 0 || given > r->left)
+    unsigned taken = r->is_vector || r->size > 8 ? bytes : r->size;
+    if (taken == 0 || taken > r->left)
         return 0;
-    memcpy(value, r->at, given);
-    r->at += given;
-    r->left -= given;
-    return given;
+    memcpy(value, r->at, taken);
+    r->at += taken;
+    r->left -= taken;
+    return taken;
 }
 
 static const char *take_string(void *context)
