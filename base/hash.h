@@ -3,6 +3,8 @@
 #ifndef HEDDLE_BASE_HASH_H
 #define HEDDLE_BASE_HASH_H
 
+#include "base/number.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,15 +16,29 @@ static inline uint64_t hash_multiply(uint64_t number)
     return number * HASH_MULTIPLIER;
 }
 
+/* A prime near 2^32 divided by the golden ratio. */
+#define HASH_MULTIPLIER_32 UINT32_C(0x9e3779b1)
+
+static inline uint32_t hash_multiply_32(uint32_t number)
+{
+    return number * HASH_MULTIPLIER_32;
+}
+
+/* `sum` with a number after it. */
+static inline uint64_t hash_add(uint64_t sum, uint64_t number)
+{
+    sum = hash_multiply(sum ^ number);
+    return sum ^ sum >> 29;
+}
+
 /* `sum` with bytes behind it, eight at a time; the last ones as if zeroes followed. It tells
  * damage and difference, not malice. */
 static inline uint64_t hash_bytes(uint64_t sum, const void *bytes, size_t size)
 {
     for (size_t at = 0; at < size; at += sizeof sum) {
         uint64_t word = 0;
-        memcpy(&word, (const char *)bytes + at, size - at < sizeof word ? size - at : sizeof word);
-        sum = hash_multiply(sum ^ word);
-        sum ^= sum >> 29;
+        memcpy(&word, (const char *)bytes + at, min(size - at, sizeof word));
+        sum = hash_add(sum, word);
     }
     return sum;
 }

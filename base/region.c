@@ -4,6 +4,7 @@
 #include "base/region.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <stdalign.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static void open_block(struct region *region, size_t size)
     size_t bytes = region->capacity == 0 ? FIRST_BYTES : 2 * region->capacity;
     while (bytes < size)
         bytes *= 2;
-    region->capacity = bytes < LAST_BYTES ? bytes : LAST_BYTES;
+    region->capacity = min(bytes, LAST_BYTES);
     region->used = 0;
     struct region_block *block = new_block(region, region->capacity);
     block->next = region->blocks;
@@ -65,7 +66,7 @@ void *region_take(struct region *region, size_t size)
 {
     if (size > SIZE_MAX / 2)
         size = SIZE_MAX / 2; /* there is as little memory for that, and it can be counted */
-    size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
+    size = round_up(size, ALIGNMENT);
     region->total += size;
     if (region->capacity - region->used < size || !region->blocks) {
         if (size > OWN_BLOCK_BYTES)

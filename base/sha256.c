@@ -1,6 +1,8 @@
 /* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. */
 #include "base/sha256.h"
 
+#include "base/number.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +78,7 @@ void sha256_add(struct sha256 *s, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
     while (size > 0) {
-        size_t at = s->bytes % 64, part = 64 - at < size ? 64 - at : size;
+        size_t at = s->bytes % 64, part = min(64 - at, size);
         const uint8_t *block = part == 64 ? from : s->block;
         if (part < 64)
             memcpy(s->block + at, from, part);

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/explain.h"
 
 void diagnostics_init(struct diagnostics *d, struct region *region, struct source_set *sources)
@@ -132,8 +133,7 @@ static struct model_place publish_place(const struct diagnostics *d, struct span
         *end_line = *end_column = 0;
         return (struct model_place){NULL, 0, 0};
     }
-    struct source_position to =
-        source_locate(d->sources, span.end > span.begin ? span.end : span.begin);
+    struct source_position to = source_locate(d->sources, max(span.end, span.begin));
     *end_line = to.line;
     *end_column = to.column;
     return (struct model_place){from.file->name, from.line, from.column};

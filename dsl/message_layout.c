@@ -2,10 +2,7 @@
  * protocols, ports and tables. */
 #include "dsl/message_layout.h"
 
-static uint32_t align(uint32_t value, uint32_t to)
-{
-    return (value + to - 1) / to * to;
-}
+#include "base/number.h"
 
 static bool is_block(const struct model_field *field)
 {
@@ -14,7 +11,7 @@ static bool is_block(const struct model_field *field)
 
 uint32_t message_field_bytes(const struct model_field *field)
 {
-    return field->kind == MODEL_FIELD_BITS ? align(field->size, 64) / 8 : field->size;
+    return field->kind == MODEL_FIELD_BITS ? round_up(field->size, 64) / 8 : field->size;
 }
 
 uint32_t message_field_alignment(const struct model_field *field)
@@ -70,7 +67,7 @@ uint32_t message_payload_bytes(struct region *region, const struct model_message
     struct message_layout layout = message_layout(region, message);
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < layout.payload_count; i++)
-        bytes = align(bytes, message_field_alignment(layout.payload[i]))
+        bytes = round_up(bytes, message_field_alignment(layout.payload[i]))
                 + message_field_bytes(layout.payload[i]);
     return bytes;
 }
@@ -123,5 +120,5 @@ uint32_t message_slot_bytes(struct region *region, const struct model_message *m
         if (bytes > largest)
             largest = bytes;
     }
-    return align(largest, 16);
+    return round_up(largest, 16);
 }

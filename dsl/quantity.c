@@ -3,6 +3,8 @@
  * cycles. Called by the lexer and by eval.c. */
 #include "dsl/quantity.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 struct unit {
@@ -47,7 +49,7 @@ static const struct unit units[] = {
     {"KiB/cy", MODEL_DIM_BYTES_PER_CY, KI},
 };
 
-#define UNIT_COUNT (sizeof units / sizeof units[0])
+#define UNIT_COUNT ARRAY_COUNT(units)
 
 /* How each dimension is called, in type position and in messages. */
 struct dimension_info {
@@ -71,7 +73,7 @@ static const struct dimension_info dimensions[] = {
     [MODEL_DIM_STRING] = {"string", "a string", "", false, 0, 0, 0},
 };
 
-#define DIMENSION_COUNT (sizeof dimensions / sizeof dimensions[0])
+#define DIMENSION_COUNT ARRAY_COUNT(dimensions)
 
 static const struct unit *find_unit(const char *name, size_t length)
 {
@@ -212,7 +214,7 @@ const char *const *quantity_type_names(size_t *count)
 {
     static const char *const names[] = {"int",     "bool", "string", "bytes", "cycles",
                                         "seconds", "Hz",   "B/s",    "B/cy"};
-    *count = sizeof names / sizeof names[0];
+    *count = ARRAY_COUNT(names);
     return names;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/reserved_names.h"
 
 /* Macros that come in families, most of which C reserves: capital letters behind this beginning,
@@ -20,8 +21,7 @@ static int compare(const void *name, const void *entry)
     return strcmp(name, *(const char *const *)entry);
 }
 
-#define HAS(list, name)                                                                            \
-    (bsearch(name, list, sizeof(list) / sizeof(list)[0], sizeof(list)[0], compare) != NULL)
+#define HAS(list, name) (bsearch(name, list, ARRAY_COUNT(list), sizeof(list)[0], compare) != NULL)
 
 static bool is_capital(const char *text)
 {
@@ -42,10 +42,10 @@ static bool is_of_family(const char *name)
         return true;
     if (!is_capital(name))
         return false;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(ends); i++)
         if (length > strlen(ends[i]) && strcmp(name + length - strlen(ends[i]), ends[i]) == 0)
             return true;
-    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(beginnings); i++)
         if (length > strlen(beginnings[i]) + 1
             && strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
             return true;

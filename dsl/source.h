@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "base/region.h"
 
 struct span {
@@ -81,7 +82,7 @@ static inline struct span span_join(struct span a, struct span b)
         return b;
     if (b.begin == 0)
         return a;
-    return (struct span){a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
+    return (struct span){min(a.begin, b.begin), max(a.end, b.end)};
 }
 
 #endif

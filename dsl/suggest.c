@@ -4,14 +4,11 @@
  * answer is stable. */
 #include "dsl/suggest.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 #define LONGEST 32
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 static char lower(char ch)
 {
@@ -39,10 +36,10 @@ static uint32_t distance(const char *a, const char *b)
     for (size_t i = 1; i <= n; i++) {
         row[0] = (uint32_t)(2 * i);
         for (size_t j = 1; j <= m; j++) {
-            row[j] = least(least(last[j] + 2, row[j - 1] + 2),
-                           last[j - 1] + substitution(a[i - 1], b[j - 1]));
+            row[j] = min(min(last[j] + 2, row[j - 1] + 2),
+                         last[j - 1] + substitution(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = least(row[j], before[j - 2] + 2);
+                row[j] = min(row[j], before[j - 2] + 2);
         }
         uint32_t *spare = before;
         before = last;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/emit/input.h"
 
 /* Levels of optimisation. A run spends most of its time in a few units. Units with the line
@@ -73,7 +74,7 @@ struct words build_flags(struct region *region, const struct layout_unit *unit, 
 {
     struct words flags = {0};
     bool is_cold = has_source(region, unit, has_line, COLD_LINE);
-    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(common); i++) {
         bool is_level = is_cold && strcmp(common[i], WARM_UNIT) == 0;
         vector_push(region, &flags, is_level ? COLD_UNIT : common[i]);
     }

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/names.h"
 
@@ -130,7 +131,7 @@ bool cache_is_safe(const char *folder)
     struct stat status;
     if (!is_place_safe(folder))
         return false;
-    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(inside); i++) {
         int length = snprintf(path, sizeof path, "%s%s", folder, inside[i]);
         if (length < (int)sizeof path && !is_safe(path))
             return false;
@@ -163,7 +164,7 @@ bool cache_limit(uint64_t *bytes)
         return true;
     errno = 0;
     uint64_t n = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-    for (size_t i = 0; end && errno == 0 && i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; end && errno == 0 && i < ARRAY_COUNT(units); i++) {
         if (strcmp(end, units[i].name) != 0 || n > UINT64_MAX >> units[i].shift)
             continue;
         *bytes = n << units[i].shift;
@@ -323,7 +324,7 @@ static void clean_up(struct region *region, const char *folder, int file)
     static const char *const inside[] = {"objects", "libraries", "platforms"};
     if (has_unfinished(file)) {
         remove_temporaries(region, folder, NULL);
-        for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(inside); i++)
             each_name(region, region_printf(region, "%s/%s", folder, inside[i]), remove_temporaries,
                       NULL);
     }

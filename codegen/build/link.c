@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/sha256.h"
 #include "codegen/build/cache.h"
 #include "codegen/build/compiler.h"
@@ -28,7 +29,7 @@ static struct words link_arguments(const struct site *site, const struct words *
     struct region *region = site->region;
     struct words argv = {0};
     vector_push(region, &argv, site->compiler.name);
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(head); i++)
         vector_push(region, &argv, head[i]);
     vector_push(region, &argv, output);
     vector_push(region, &argv, "-Xlinker"); /* -Wl would part it at commas */

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/sha256.h"
 #include "codegen/build/cache.h"
 #include "codegen/emit/emit.h"
@@ -34,7 +35,7 @@ static const char *choose_folder(const struct site *site)
     sha256_add_string(&hash, request->generic ? "generic" : "");
     sha256_add_string(&hash, request->allow_incoherent ? "incoherent" : "");
     sha256_add_string(&hash, request->profile ? "profile" : "");
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(variables); i++)
         sha256_add_string(&hash, getenv(variables[i]) ? getenv(variables[i]) : "");
     for (size_t i = 0; i < request->override_count; i++)
         sha256_add_string(&hash, request->overrides[i]);

@@ -1,6 +1,8 @@
 /* Finds the library, the headers and the archives; see toolkit.h. Called once by main.c. */
 #include "codegen/build/toolkit.h"
 
+#include "base/number.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +48,7 @@ static void keep_path(struct region *region, struct toolkit *toolkit, const char
         {"kfd", &toolkit->kfd_library, false},      {"mpi", &toolkit->mpi_folder, false},
         {"objects", &toolkit->objects, false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         if (strcmp(key, rows[i].key) == 0 && (!rows[i].must_exist || file_exists(value)))
             *rows[i].path = region_strdup(region, value);
 }
@@ -109,10 +111,10 @@ static bool read_prefix(struct region *region, const char *folder, struct toolki
     toolkit->objects = region_printf(region, "%s/share/heddle/compiled/objects", prefix);
     toolkit->include[0] = region_printf(region, "%s/include/heddle", prefix);
     toolkit->include[1] = toolkit->home;
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(libraries); i++)
         vector_push(region, &toolkit->libraries, libraries[i]);
-    for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {
-        for (size_t a = 0; a < sizeof archives / sizeof archives[0]; a++) {
+    for (size_t f = 0; f < ARRAY_COUNT(folders); f++) {
+        for (size_t a = 0; a < ARRAY_COUNT(archives); a++) {
             const char *path = region_printf(region, "%s/%s/%s", prefix, folders[f], archives[a]);
             if (file_exists(path))
                 vector_push(region, &toolkit->archives, path);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/command.h"
 #include "codegen/views/json_from_text.h"
 #include "codegen/views/view.h"
@@ -15,7 +16,7 @@ static void print_threads(const char *file, const struct model *model)
 {
     uint64_t fastest = 1;
     for (uint32_t i = 0; i < model->domain_count; i++)
-        fastest = model->domains[i].hz > fastest ? model->domains[i].hz : fastest;
+        fastest = max(model->domains[i].hz, fastest);
     uint64_t cycles = model->window_ps / (PS_PER_S / fastest);
     if (!model->window_ps)
         printf("%s: no partitions, so --threads does not help\n", file);

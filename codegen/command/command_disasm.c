@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/command.h"
 #include "codegen/command/disasm_ptx.h"
 #include "codegen/emit/input.h"
@@ -71,7 +72,7 @@ static bool parse_hex(const uint8_t *text, size_t size, uint8_t *bytes, size_t *
         uint64_t value = strtoull(digits, NULL, 16);
         /* Two digits are a byte, eight a word; little-endian. Never more bytes than digits were
          * read. */
-        for (size_t b = 0; b < (length + 1) / 2; b++)
+        for (size_t b = 0; b < divide_up(length, 2); b++)
             bytes[out++] = (uint8_t)(value >> (8 * b));
     }
     *count = out;
@@ -112,7 +113,7 @@ static void print_code(FILE *out, enum isa_target target, const struct code_obje
         int length = isa_decode(target, bytes + at, size - at, &inst);
         if (label)
             fprintf(out, "\n%s:\n", label);
-        size_t used = size - at < 4 ? size - at : 4;
+        size_t used = min(size - at, 4);
         if (length > 0 || length == ISA_ERROR_UNIMPLEMENTED) {
             used = inst.size;
             isa_format(&inst, address + at, text, sizeof text);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/command.h"
 
 static void print_explanation(const struct compile_explanation *e)
@@ -26,7 +27,7 @@ static const struct {
 } findings[] = {
 #include "components/checks/finding.def"
 };
-enum { FINDINGS = sizeof findings / sizeof findings[0] };
+enum { FINDINGS = ARRAY_COUNT(findings) };
 
 static void list_all(void)
 {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/command.h"
 #include "codegen/command/new_templates.h"
 #include "codegen/emit/emit.h"
@@ -25,7 +26,6 @@ static const struct new_file part_files[] = {
     {"_test.heddle", new_part_test},
 };
 
-#define COUNT(table)    (sizeof(table) / sizeof((table)[0]))
 #define NAME_MAX_LENGTH 64
 
 static const struct new_kind {
@@ -34,12 +34,12 @@ static const struct new_kind {
     size_t count;
     const char *next; /* commands to try: @DIR@ stands for the folder with its slash */
 } kinds[] = {
-    {"component", component_files, COUNT(component_files),
+    {"component", component_files, ARRAY_COUNT(component_files),
      "try: heddle run @DIR@@NAME@_test.heddle\n"},
-    {"platform", platform_files, COUNT(platform_files),
+    {"platform", platform_files, ARRAY_COUNT(platform_files),
      "try: heddle check @DIR@@NAME@.heddle\n"
      "     heddle dot @DIR@@NAME@.heddle --svg -o @NAME@.svg\n"},
-    {"part", part_files, COUNT(part_files),
+    {"part", part_files, ARRAY_COUNT(part_files),
      "try: heddle run @DIR@@NAME@_test.heddle\n"
      "     heddle run @DIR@@NAME@_test.heddle --set cache.replacement=lru\n"},
 };
@@ -67,7 +67,7 @@ static bool check_name(const char *name, struct view_error *error)
                  name, NAME_MAX_LENGTH);
         return false;
     }
-    for (size_t i = 0; i < COUNT(taken_names); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(taken_names); i++)
         if (strcmp(name, taken_names[i]) == 0) {
             snprintf(error->text, sizeof error->text,
                      "'%s' cannot be the name: it is a word of C or of the library; try 'my_%s'",
@@ -132,7 +132,7 @@ static bool write_files(struct region *region, const char *prefix, const char *n
 
 static const struct new_kind *find_kind(const char *name)
 {
-    for (size_t i = 0; i < COUNT(kinds); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     return NULL;

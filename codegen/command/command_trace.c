@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "codegen/command/command.h"
 #include "codegen/command/command_trace.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
@@ -234,7 +235,7 @@ static const struct {
     const char *name;
     void (*take)(struct tool *tool, const char *path);
 } tools[] = {{"mem", filter}, {"stats", stats}, {"check", check_trace}, {"group", group}};
-enum { TOOLS = sizeof tools / sizeof tools[0] };
+enum { TOOLS = ARRAY_COUNT(tools) };
 
 static int unknown_tool(const char *word)
 {
@@ -258,7 +259,7 @@ static bool options_fit(struct command *c, const char *tool)
                   {"--line", "stats", o->line != 0},
                   {"--no-cache", "stats", o->no_cache},
                   {"-o", "mem stats group", o->output != NULL}};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(limits); i++)
         if (limits[i].given && !strstr(limits[i].tools, tool)) {
             fprintf(stderr, "heddle trace %s: '%s' is an option of: %s\n", tool, limits[i].option,
                     limits[i].tools);

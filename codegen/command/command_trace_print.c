@@ -1,5 +1,6 @@
 /* Three tables for people: instructions by class, memory, reuse. CSV has one row for each kernel
  * with everything. A ratio has six digits behind the point, which all hosts print alike. */
+#include "base/number.h"
 #include "codegen/command/command_trace.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@ static int file_width(const struct itrace_stats_run *run)
     int width = 6;
     for (size_t i = 0; i < run->count; i++) {
         int size = (int)strlen(source_base_name(run->kernels[i].file));
-        width = size > width ? size : width;
+        width = max(size, width);
     }
     return width;
 }

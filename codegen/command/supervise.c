@@ -1,6 +1,7 @@
 /* See supervise.h. Signals are blocked and waited for, so nothing happens in handlers. */
 #include "codegen/command/supervise.h"
 
+#include "base/number.h"
 #include "codegen/command/run/run_layout.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ static void hold_signals(struct signals *s)
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(&s->awaited);
     sigaddset(&s->awaited, SIGCHLD);
-    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(passed_on); i++)
         sigaddset(&s->awaited, passed_on[i]);
     sigprocmask(SIG_BLOCK, &s->awaited, &s->before);
 }

@@ -1,6 +1,7 @@
 /* What the headers of components and parts have in common: parameters, statistics, and the parts
  * they own. The struct of the author (`struct NAME`) is incomplete in a generated header; its first
  * member is `struct NAME_io`, so the accessors cast. */
+#include "base/number.h"
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/names.h"
 
@@ -43,7 +44,7 @@ void emit_params_struct(struct emit *e, const struct model_type *type)
         emit(e, "    int64_t %s;", name_c(e->region, param->name));
         if (param->choice)
             emit(e, " /* enum %s */", name_enum(e->region, param->choice, type->name, param->name));
-        else if (param->dimension < sizeof units / sizeof units[0] && units[param->dimension])
+        else if (param->dimension < ARRAY_COUNT(units) && units[param->dimension])
             emit(e, "%s", units[param->dimension]);
         emit(e, "\n");
     }

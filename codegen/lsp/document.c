@@ -2,6 +2,7 @@
 #include "codegen/lsp/document.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,7 @@ void documents_edit(struct documents *all, struct document *document, struct pos
     lines.lead = document->has_mark;
     size_t begin = position_offset(&lines, from), end = position_offset(&lines, to);
     position_lines_release(&lines);
-    end = end < begin ? begin : end;
+    end = max(end, begin);
     size_t whole = document->size - (end - begin) + size;
     char *made = allocate(whole + 1);
     memcpy(made, document->text, begin);

@@ -2,6 +2,7 @@
 #include "codegen/lsp/position.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static uint32_t position_units(const char *text, size_t size)
 
 struct position position_of(struct position_lines *lines, size_t offset)
 {
-    offset = offset < lines->size ? offset : lines->size;
+    offset = min(offset, lines->size);
     uint32_t low = 0, high = lines->count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
 
@@ -133,7 +134,7 @@ json_t *request_completion(struct server *s, const json_t *params, struct failur
 static json_t *edit_json(const struct document *document, const char *text, size_t size)
 {
     struct position_lines lines;
-    size_t begin = 0, end = 0, most = size < document->size ? size : document->size;
+    size_t begin = 0, end = 0, most = min(size, document->size);
     bool is_plain = !memchr(document->text, '\r', document->size);
     while (is_plain && begin < most && text[begin] == document->text[begin])
         begin++;

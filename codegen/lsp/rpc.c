@@ -2,6 +2,7 @@
 #include "codegen/lsp/rpc.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "codegen/views/json_from_text.h"
 
 #include <stdint.h>
@@ -11,7 +12,7 @@
 
 void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
 {
-    size_t dropped = size < reader->skip ? size : reader->skip;
+    size_t dropped = min(size, reader->skip);
     reader->skip -= dropped;
     bytes += dropped;
     size -= dropped;
@@ -78,7 +79,7 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
     if (there == 0)
         return RPC_MORE;
     const char *bytes = reader->bytes + reader->begin;
-    size_t header = header_size(bytes, there < RPC_HEADER_MOST ? there : RPC_HEADER_MOST);
+    size_t header = header_size(bytes, min(there, RPC_HEADER_MOST));
     if (header == 0 && there < RPC_HEADER_MOST)
         return RPC_MORE;
     if (header == 0 || !find_length(bytes, header, size)) {
@@ -86,7 +87,7 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
         return RPC_NO_LENGTH;
     }
     if (*size > RPC_MESSAGE_MOST) {
-        size_t come = there - header < *size ? there - header : *size;
+        size_t come = min(there - header, *size);
         reader->begin += header + come;
         reader->skip = *size - come;
         return RPC_TOO_LONG;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/lsp/uri.h"
 #include "runtime/engine/version.h"
 #include "codegen/views/json_from_text.h"
@@ -143,7 +144,7 @@ static json_t *capabilities(void)
                                         "documentFormattingProvider"};
     json_t *all = json_pack("{s:s, s:{s:b, s:i, s:b}}", "positionEncoding", "utf-16",
                             "textDocumentSync", "openClose", 1, "change", 2, "save", 1);
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(plain); i++)
         json_object_set_new(all, plain[i], json_true());
     json_object_set_new(all, "renameProvider", json_pack("{s:b}", "prepareProvider", 1));
     json_object_set_new(all, "codeActionProvider",
@@ -288,7 +289,7 @@ static const struct method {
 
 static const struct method *find_method(const char *name)
 {
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(methods); i++)
         if (strcmp(methods[i].name, name) == 0)
             return &methods[i];
     return NULL;

@@ -4,6 +4,7 @@
  * taken in which the fullest rank has at most a tenth more than in the best one.
  *
  * Groups are dealt out in the order of the description, in runs of about equal work. */
+#include "base/number.h"
 #include "codegen/place/place.h"
 
 #define SLACK 1.1
@@ -35,7 +36,7 @@ static struct groups group_by(const struct place_graph *graph, struct region *re
         const struct place_edge *e = &graph->edges[i];
         uint32_t a = root_of(parent, e->a), b = root_of(parent, e->b);
         if ((e->latency_ps < latency_ps || e->takes_turns) && a != b)
-            parent[a > b ? a : b] = a > b ? b : a;
+            parent[max(a, b)] = min(a, b);
     }
     for (uint32_t i = 0; i < graph->count; i++) {
         uint32_t root = root_of(parent, i);
@@ -79,7 +80,7 @@ static uint64_t fullest(const struct place_graph *graph, const struct groups *g,
     for (uint32_t i = 0; i < graph->count; i++)
         work[rank_of_group[g->of[i]]] += graph->work[i];
     for (uint32_t r = 0; r < ranks; r++)
-        most = work[r] > most ? work[r] : most;
+        most = max(work[r], most);
     return most;
 }
 
@@ -115,7 +116,7 @@ bool place_find(const struct place_graph *graph, struct region *region, uint32_t
     uint64_t best = UINT64_MAX;
     for (uint64_t at = next_latency(graph, UINT64_MAX);; at = next_latency(graph, at)) {
         uint64_t most = try_latency(graph, region, at, ranks, rank_of);
-        best = most < best ? most : best;
+        best = min(most, best);
         if (at == 0)
             break;
     }

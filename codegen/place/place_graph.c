@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/place/place.h"
 
 static uint64_t connection_latency_ps(const struct model *model, const struct model_connection *c)
@@ -66,8 +67,8 @@ static void count_messages(struct place_graph *graph, struct region *region,
 
 static void add_edge(struct place_graph *graph, struct place_edge edge, uint32_t from, uint32_t to)
 {
-    edge.a = from < to ? from : to;
-    edge.b = from < to ? to : from;
+    edge.a = min(from, to);
+    edge.b = max(from, to);
     if (from != to)
         graph->edges[graph->edge_count++] = edge;
 }

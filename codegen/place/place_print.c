@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/place/place.h"
 
 struct sums {
@@ -22,7 +23,7 @@ static struct sums sum(const struct place_graph *graph, uint32_t ranks, const ui
         s.all += graph->work[i];
     }
     for (uint32_t r = 0; r < ranks; r++)
-        s.most = s.work[r] > s.most ? s.work[r] : s.most;
+        s.most = max(s.work[r], s.most);
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         const struct place_edge *e = &graph->edges[i];
         s.every += e->connections;
@@ -32,7 +33,7 @@ static struct sums sum(const struct place_graph *graph, uint32_t ranks, const ui
         s.connections += e->connections;
         s.traffic += e->traffic;
         s.bytes_per_ns += e->bytes_per_ns;
-        s.latency_ps = e->latency_ps < s.latency_ps ? e->latency_ps : s.latency_ps;
+        s.latency_ps = min(e->latency_ps, s.latency_ps);
     }
     return s;
 }

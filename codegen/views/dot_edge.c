@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
@@ -37,7 +38,7 @@ static bool goes_round(const struct dot_edge *e)
 /* Connections of one direction inside one instance of what is around. */
 static uint32_t shown_count(const struct dot_edge *e)
 {
-    return e->two_way ? (e->per_scope + 1) / 2 : e->per_scope;
+    return e->two_way ? divide_up(e->per_scope, 2) : e->per_scope;
 }
 
 static bool has_label(const struct dot_pen *pen, const struct dot_edge *e)

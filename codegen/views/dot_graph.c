@@ -2,6 +2,7 @@
  * the outermost closed node around its two ends, and the boundary ports at which it passes there.
  */
 #include "codegen/views/dot_graph.h"
+#include "base/number.h"
 #include "dsl/compiler_bug.h"
 
 #include <stdlib.h>
@@ -172,8 +173,8 @@ static void measure_members(struct dot_node *node)
                     || node->instances[i + 1]->parent != node->instances[i]->parent;
         if (!last)
             continue;
-        node->per_parent_min = run < node->per_parent_min ? run : node->per_parent_min;
-        node->per_parent_max = run > node->per_parent_max ? run : node->per_parent_max;
+        node->per_parent_min = min(run, node->per_parent_min);
+        node->per_parent_max = max(run, node->per_parent_max);
         run = 0;
     }
 }
@@ -364,7 +365,7 @@ static void join_wires(struct dot_graph *graph, uint32_t a, uint32_t b)
 {
     a = dot_wire_box(graph, a);
     b = dot_wire_box(graph, b);
-    graph->wire_box[a > b ? a : b] = a > b ? b : a;
+    graph->wire_box[max(a, b)] = min(a, b);
 }
 
 static void merge_edge(struct builder *b, struct dot_edge edge)

@@ -2,6 +2,7 @@
  * edges and would draw a ring as a line with one long way back. So an array whose elements are
  * joined with each other gets two columns, down the first and up the second: a ring becomes a ring,
  * and an element that is joined to all others can reach all of them. */
+#include "base/number.h"
 #include "codegen/views/dot_graph.h"
 
 struct members {
@@ -65,7 +66,7 @@ static void place_members(struct members *m)
     if (!ring)
         for (uint32_t i = 0; i < m->count; i++)
             order[i] = i;
-    uint32_t half = (m->count + 1) / 2;
+    uint32_t half = divide_up(m->count, 2);
     for (uint32_t i = 0; i < m->count; i++) {
         struct dot_node *node = m->nodes[order[i]];
         node->in_mesh = !ring;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/views/escape.h"
 
 #define ANCHORS 9
@@ -36,7 +37,7 @@ static const char *colour_at(double at, char colour[static DOT_HEAT_COLOUR])
 double view_heat_top(double share)
 {
     static const double tops[] = {0.01, 0.02, 0.05, 0.1, 0.2, 0.5};
-    for (size_t i = 0; i < sizeof tops / sizeof tops[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(tops); i++)
         if (share <= tops[i])
             return tops[i];
     return 1;
@@ -99,7 +100,7 @@ static void write_range(const struct dot_pen *pen, const struct dot_node *node, 
     for (uint32_t i = 0; i < node->instance_count; i++) {
         const struct view_share *s = &pen->look.heat->instances[kind][node->instances[i]->id];
         double share = s->whole > 0 ? s->part / s->whole : 0;
-        least = share < least ? share : least;
+        least = min(share, least);
         if (share > most) {
             most = share;
             fullest = node->instances[i]->path;

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/views/json_diagrams.h"
 #include "codegen/views/json_from_text.h"
 #include "codegen/views/json_types.h"
@@ -141,7 +142,7 @@ static json_t *payload_json(const struct model_protocol *p)
 {
     uint32_t there = payload_of(p->requests, p->request_count);
     uint32_t back = payload_of(p->replies, p->reply_count);
-    return json_integer(there > back ? there : back);
+    return json_integer(max(there, back));
 }
 
 static json_t *connection_json(const struct model *m, const struct model_connection *c, bool brief)

@@ -2,6 +2,8 @@
  * description. */
 #include "codegen/views/params_value.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +40,6 @@ static const struct unit hz_units[] = {
     {"Hz", 1},
 };
 
-#define UNIT_COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
 /* The largest unit that divides `value` without rest; zero takes the smallest. */
 static const char *scale(uint64_t value, const struct unit *units, size_t count, char *buffer)
 {
@@ -53,15 +53,15 @@ static const char *scale(uint64_t value, const struct unit *units, size_t count,
 
 const char *params_bytes_text(uint64_t bytes, char *buffer)
 {
-    return scale(bytes, binary_units, UNIT_COUNT(binary_units), buffer);
+    return scale(bytes, binary_units, ARRAY_COUNT(binary_units), buffer);
 }
 
 /* In whichever of the two kinds of unit needs fewer characters; decimal when they are equal. */
 static const char *rate_text(uint64_t bytes_per_s, char *buffer)
 {
     char binary[PARAMS_VALUE_MAX];
-    scale(bytes_per_s, decimal_rates, UNIT_COUNT(decimal_rates), buffer);
-    scale(bytes_per_s, binary_rates, UNIT_COUNT(binary_rates), binary);
+    scale(bytes_per_s, decimal_rates, ARRAY_COUNT(decimal_rates), buffer);
+    scale(bytes_per_s, binary_rates, ARRAY_COUNT(binary_rates), binary);
     return strlen(binary) < strlen(buffer) ? strcpy(buffer, binary) : buffer;
 }
 
@@ -72,12 +72,12 @@ const char *params_bandwidth_text(uint64_t bytes_per_s, char *buffer)
 
 const char *params_time_text(uint64_t picoseconds, char *buffer)
 {
-    return scale(picoseconds, time_units, UNIT_COUNT(time_units), buffer);
+    return scale(picoseconds, time_units, ARRAY_COUNT(time_units), buffer);
 }
 
 const char *params_hz_text(uint64_t hz, char *buffer)
 {
-    return scale(hz, hz_units, UNIT_COUNT(hz_units), buffer);
+    return scale(hz, hz_units, ARRAY_COUNT(hz_units), buffer);
 }
 
 /* Units that keep their number as it is. */

@@ -3,6 +3,8 @@
  * topology.def every property. */
 #include "codegen/views/topology.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
@@ -77,7 +79,7 @@ static void put_properties(struct writer *w, enum kind file, const struct subjec
 
 static void put_siblings(struct writer *w, uint32_t units)
 {
-    uint32_t places = (units + SIBLINGS_STEP - 1) / SIBLINGS_STEP * SIBLINGS_STEP;
+    uint32_t places = round_up(units, SIBLINGS_STEP);
     add_text(w, "sibling_map ");
     for (uint32_t i = 0; i < places && i < SIBLINGS_MOST; i++)
         add_text(w, "%s%d", i ? "," : "", i < units);
@@ -170,6 +172,6 @@ void view_topology_sources(FILE *out)
 #define PROPERTY(kind, name, value, source) {#kind, #name, source},
 #include "codegen/views/topology.def"
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         fprintf(out, "%-7s %-27s %s\n", rows[i].kind, rows[i].name, rows[i].source);
 }

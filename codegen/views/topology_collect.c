@@ -1,4 +1,5 @@
 /* See topology.h. Walks the instances of each GPU. */
+#include "base/number.h"
 #include "codegen/views/topology.h"
 
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static uint32_t version_of(const char *isa)
 
 static const struct topology_chip *chip_of(const char *isa)
 {
-    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(chips); i++)
         if (strcmp(chips[i].isa, isa) == 0)
             return &chips[i];
     return NULL;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/checks/debugger/debugger.h"
 #include "slot_array.h"
 #include "components/memory/page_table/program_table.h"
@@ -24,7 +25,7 @@ static const struct {
 #undef CHECKED
 };
 
-enum { CHECK_COUNT = sizeof checks / sizeof checks[0] };
+enum { CHECK_COUNT = ARRAY_COUNT(checks) };
 
 /* Wavefronts of a unit, by their number there: 1 + slot. Grows. */
 struct unit_waves {

@@ -11,8 +11,9 @@
 
 #include "slot_array.h"
 #include "base/grow.h"
-#include "runtime/engine/bug.h"
 #include "base/hash.h"
+#include "base/number.h"
+#include "runtime/engine/bug.h"
 #include "runtime/observe/json.h"
 
 enum { TABLE = 1 << 16, REPORTS_MAX = TABLE / 2, KEPT = 1000, RULE_TEXT = 256 };
@@ -156,7 +157,7 @@ bool finding_open(const char *text)
 /* The key of two places, the same in both orders. */
 static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
 {
-    uint64_t first = one < other ? one : other, second = one < other ? other : one;
+    uint64_t first = min(one, other), second = max(one, other);
     return hash_multiply(hash_multiply(first + 1) ^ (second << 8 | (uint64_t)kind)) | 1;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 
 enum { WORDS_LOG2 = 16, WORDS = 1 << WORDS_LOG2, PROBES = 8 };
 
@@ -70,7 +71,7 @@ void livelock_store(uint64_t key, const void *bytes, size_t size)
 {
     for (size_t done = 0; done < size; done += 4) {
         uint32_t value = 0;
-        size_t part = size - done < 4 ? size - done : 4;
+        size_t part = min(size - done, 4);
         memcpy(&value, (const char *)bytes + done, part);
         store_word((key + done) * 4 + part, value);
     }
@@ -96,14 +97,4 @@ bool livelock_state(struct livelock *r, uint64_t state)
         r->state = state;
     r->looks++;
     return r->again;
-}
-
-uint64_t livelock_hash(uint64_t before, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t word = 0;
-        memcpy(&word, (const char *)bytes + i, size - i < 8 ? size - i : 8);
-        before = hash_multiply(before ^ word ^ before >> 32);
-    }
-    return before;
 }

@@ -61,6 +61,4 @@ void livelock_read(struct livelock *r, enum livelock_access access, uint64_t pc,
 /* The present state of a wavefront; true: it has come back to one in this lap. */
 bool livelock_state(struct livelock *r, uint64_t state);
 
-uint64_t livelock_hash(uint64_t before, const void *bytes, size_t size); /* size: of whole words */
-
 #endif

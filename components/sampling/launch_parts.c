@@ -2,6 +2,9 @@
  * launch_parts.h has the method. */
 #include "launch_parts.h"
 
+#include "base/hash.h"
+#include "base/number.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -131,7 +134,7 @@ static void choose_gap(struct launch_parts *p)
     if (gap < least || (p->count == 1 && more > 1))
         gap = least;
     if (more > 1) {
-        uint64_t hash = (p->count * 0x9e3779b97f4a7c15u) >> 40;
+        uint64_t hash = hash_multiply(p->count) >> 40;
         gap += gap / 8 * ((double)(hash & 0xff) / 128 - 1);
     }
     p->left = (uint64_t)gap;
@@ -144,7 +147,7 @@ static void choose_length(struct launch_parts *p)
 {
     double cycles = p->window[0].rate * p->generation;
     double generations = cycles > 0 ? ceil(PARTS_CYCLES / cycles) : 1;
-    generations = generations > 1 ? generations : 1;
+    generations = max(generations, 1);
     double later = p->resident * (PARTS_LATER - 1 + generations);
     p->later = (uint32_t)fmin(later, PARTS_MOST_GROUPS);
 }

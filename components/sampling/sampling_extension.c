@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/statistics/statistics_extension.h"
 #include "launch_census.h"
 #include "online_sampling.h"
@@ -49,8 +50,7 @@ static bool start_sampling(void)
     sampling.in_parts = sampled;
     online_sampling_open(&sampling);
     census_open();
-    profile = (enum platform_profile)option_word("profile", profiles,
-                                                 sizeof profiles / sizeof profiles[0]);
+    profile = (enum platform_profile)option_word("profile", profiles, ARRAY_COUNT(profiles));
     return true;
 }
 

@@ -2,6 +2,8 @@
  * rare. */
 #include "stratified_sampler.h"
 
+#include "base/number.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +74,7 @@ static bool parse_warmup(const char *text, struct sampling *out)
                  {"functional", SAMPLING_FUNCTIONAL, SAMPLING_ALL, false},
                  {"memory:", SAMPLING_MEMORY, 0, true},
                  {"functional:", SAMPLING_FUNCTIONAL, 0, true}};
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(forms); i++) {
         size_t size = strlen(forms[i].name);
         if (strncmp(text, forms[i].name, size) != 0)
             continue;

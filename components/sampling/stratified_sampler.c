@@ -1,5 +1,9 @@
 /* Groups of launches and the choice among them; see stratified_sampler.h. */
 #include "stratified_sampler.h"
+
+#include "base/hash.h"
+#include "base/number.h"
+
 #include "sampling_thresholds.h"
 
 #include <math.h>
@@ -9,7 +13,7 @@ void sampler_work_add(struct sampler_work *work, const struct sampler_work *part
 {
     for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
         work->vector[i] += part->vector[i];
-    work->longest = part->longest > work->longest ? part->longest : work->longest;
+    work->longest = max(part->longest, work->longest);
 }
 
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
@@ -29,24 +33,19 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
 /* ---- prediction ---- */
 
 static const uint32_t lengths[] = {SAMPLER_HISTORY, 16, 8, 4, 2, 1, 0};
-enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
+enum { LENGTHS = ARRAY_COUNT(lengths) };
 
 /* What a memory is looked up by: the last `length` groups, and the shape, or NULL: any launch. */
 static uint64_t tag_of(const uint32_t *history, uint32_t length, const struct sampler_shape *shape)
 {
-    uint64_t hash = mix(length + 1, shape != NULL);
+    uint64_t hash = hash_add(length + 1, shape != NULL);
     if (shape) {
-        hash = mix(hash, (uint64_t)shape->kernel << 32 | shape->gpu);
-        hash = mix(mix(hash, shape->work_groups), shape->work_items * 2ull + shape->flushed);
+        hash = hash_add(hash, (uint64_t)shape->kernel << 32 | shape->gpu);
+        hash =
+            hash_add(hash_add(hash, shape->work_groups), shape->work_items * 2ull + shape->flushed);
     }
     for (uint32_t i = 0; i < length; i++)
-        hash = mix(hash, history[i]);
+        hash = hash_add(hash, history[i]);
     return hash | 1;
 }
 
@@ -174,8 +173,8 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
     uint32_t group = find_group(s, shape, work, &far);
     if (group != SAMPLER_NONE && (far <= tolerance(s, k) || s->group_count == SAMPLER_GROUPS)) {
         struct sampler_group *found = &s->group[group];
-        found->finest = s->way < found->finest ? s->way : found->finest;
-        found->coarsest = s->way > found->coarsest ? s->way : found->coarsest;
+        found->finest = min(s->way, found->finest);
+        found->coarsest = max(s->way, found->coarsest);
         return found->joined ? found->joined - 1 : group;
     }
     if (s->group_count == SAMPLER_GROUPS)
@@ -228,7 +227,7 @@ static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, boo
 {
     const struct sampler_group *g = &s->group[group];
     bool early = chained && g->gap >= LEAST_EARLY && g->simulated_at < s->chain_start
-                 && (mix(0, number) >> 32 & 1);
+                 && (hash_add(0, number) >> 32 & 1);
     return number >= (early ? g->due - g->gap / 2 : g->due);
 }
 
@@ -244,7 +243,7 @@ static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
     memcpy(history, s->history, sizeof history);
-    uint64_t depth = s->depth < MOST_FORESEEN ? s->depth : MOST_FORESEEN;
+    uint64_t depth = min(s->depth, MOST_FORESEEN);
     for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
         push(history, present);
         passed[present]++;
@@ -284,7 +283,7 @@ static enum sampling_way choose(struct sampler *s)
 
 void sampler_foresee(struct sampler *s, const struct sampler_shape *ahead, uint32_t count)
 {
-    s->ahead_count = count < SAMPLER_AHEAD ? count : SAMPLER_AHEAD;
+    s->ahead_count = min(count, SAMPLER_AHEAD);
     memcpy(s->ahead, ahead, s->ahead_count * sizeof *ahead);
 }
 
@@ -377,7 +376,7 @@ static void schedule(struct sampler *s, struct sampler_group *g, const struct sa
     g->gap = (uint32_t)fmax(1, fmin(gap_of(s, g), MOST_GAP));
     uint32_t eighth = g->gap / 8;
     g->due = g->count + g->gap - eighth
-             + (eighth ? (uint32_t)(mix(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);
+             + (eighth ? (uint32_t)(hash_add(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);
 }
 
 static uint64_t count_of(const struct sampler_work *work)

@@ -38,6 +38,9 @@
 #include <stdint.h>
 
 #include "launch_size.h"
+
+#include "base/hash.h"
+
 #include "sampling_options.h"
 
 enum {
@@ -166,7 +169,7 @@ static inline uint32_t sampler_cold(const struct sampler_group *g)
 /* Bucket of an instruction `bytes` after the kernel's entry. */
 static inline uint32_t sampler_bucket(uint64_t bytes)
 {
-    return (uint32_t)(bytes >> 2) * 0x9e3779b1u >> 26;
+    return hash_multiply_32((uint32_t)(bytes >> 2)) >> 26;
 }
 
 /* Adds what another part of a launch has executed. */

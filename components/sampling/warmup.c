@@ -2,6 +2,7 @@
  * and instances, found by ring. */
 #include "warmup.h"
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/engine/arena.h"
@@ -239,7 +240,7 @@ void warm_write_out(void)
         find_levels();
     for (uint32_t level = 0; level <= most; level++) {
         for (uint32_t i = 0; i < t->instance_count; i++) {
-            most = levels[i] > most ? levels[i] : most;
+            most = max(levels[i], most);
             if (levels[i] == level && ops_of(i) && ops_of(i)->write_out)
                 ops_of(i)->write_out(platform_component(i));
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/byte_list.h"
 #include "runtime/engine/rank.h"
@@ -69,7 +70,7 @@ static const char *keep_text(const char *text)
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(names[i], text) == 0)
             return names[i];
-    if (count == sizeof names / sizeof *names)
+    if (count == ARRAY_COUNT(names))
         bug("kernels have more than %u names of details", count);
     return names[count++] = grow_checked(strdup(text), "the name of a detail");
 }

@@ -15,6 +15,7 @@
 #include "kernel_records.h"
 #include "kernel_shares.h"
 #include "run_progress.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/platform_table.h"
@@ -252,7 +253,7 @@ void kernel_cut(void)
         if (k->state & KERNEL_ENDED)
             continue;
         uint64_t cycle = engine_cycle_at(platform_domain_of(k->component), engine.time_ps);
-        k->end_ps = engine.time_ps > k->start_ps ? engine.time_ps : k->start_ps;
+        k->end_ps = max(engine.time_ps, k->start_ps);
         k->cycles = cycle > k->start_cycle ? cycle - k->start_cycle : 0;
         k->share = stats_span_end(k->span);
         k->traffic = memory_traffic_since(k->traffic);

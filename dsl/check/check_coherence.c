@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/check/check.h"
 #include "dsl/check/coherence.h"
 
@@ -258,7 +259,7 @@ static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
 static void touch(struct proof *p, struct keeper *keeper, uint64_t order)
 {
     if (keeper->seen_in == p->round) {
-        keeper->order = order < keeper->order ? order : keeper->order;
+        keeper->order = min(order, keeper->order);
         return;
     }
     for (uint32_t i = 0; i < keeper->entered.count; i++)

@@ -1,5 +1,6 @@
 /* Ports too shallow for what leads to them. A ring of `depth` lets `depth` messages go in the time
  * that space takes to come back: two latencies. */
+#include "base/number.h"
 #include "dsl/check/check.h"
 #include "dsl/message_layout.h"
 
@@ -13,7 +14,7 @@ static uint64_t longest(struct region *region, const struct model_message *messa
     uint64_t most = MESSAGE_FRAME_BYTES;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bytes = message_wire_bytes(region, &messages[i]);
-        most = bytes > most ? bytes : most;
+        most = max(bytes, most);
     }
     return most;
 }
@@ -31,9 +32,9 @@ static uint64_t needed_by_link(struct elaboration *e, const struct route_path *p
     if (link->bandwidth_bytes_per_s != 0) {
         uint64_t out = longest(e->region, protocol->requests, protocol->request_count);
         uint64_t back = longest(e->region, protocol->replies, protocol->reply_count);
-        wide most = (wide)link->latency_ps * 2 * link->bandwidth_bytes_per_s / PS_PER_S
-                    / (out > back ? out : back);
-        needed = most < needed ? most : needed;
+        wide most =
+            (wide)link->latency_ps * 2 * link->bandwidth_bytes_per_s / PS_PER_S / max(out, back);
+        needed = min(most, needed);
     }
     return needed > UINT32_MAX ? UINT32_MAX : (uint64_t)needed;
 }

@@ -1,4 +1,5 @@
 /* Runs the checks in order. The table is the single list of them. */
+#include "base/number.h"
 #include "dsl/check/check.h"
 
 static const struct check *const checks[] = {
@@ -22,7 +23,7 @@ static const struct check *const checks[] = {
     &check_origins,
 };
 
-#define CHECK_COUNT (sizeof checks / sizeof checks[0])
+#define CHECK_COUNT ARRAY_COUNT(checks)
 
 static bool all_passed(const struct check *check, const bool *failed)
 {

@@ -4,6 +4,7 @@
  * here. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/check/check.h"
 
 static bool expr_uses(const struct ast_expr *x, const char *name)
@@ -34,7 +35,7 @@ static bool item_uses(const struct ast_item *item, const char *name)
         item->size,       item->value,   item->low, item->high,      item->depth,
         item->width,      item->latency, item->by,  item->otherwise, item->each,
         item->interleave, item->hashed,  item->at,  item->which,     item->path};
-    for (size_t i = 0; i < sizeof exprs / sizeof exprs[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(exprs); i++)
         if (expr_uses(exprs[i], name))
             return true;
     return exprs_use(item->args, name) || exprs_use(item->left, name)

@@ -1,6 +1,7 @@
 /* The nodes that keep copies, those that send accesses, and the controllers of each. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/check/coherence.h"
 
 static void note_kept(struct coherence *c, const char *protocol)
@@ -131,7 +132,7 @@ static void find_agents(struct coherence *c, struct node *node, const struct ast
     for (uint32_t i = 0; port != PORT_NONE && node->ports && i < node->ports[port].count; i++) {
         uint32_t number = agent_at(c, node, port, i, first, fact);
         route_reach_from(c, node, port, i, meets_agent, &number);
-        c->agents = number > c->agents ? number : c->agents;
+        c->agents = max(number, c->agents);
     }
     c->first_agent[node->model.id] = first;
     c->agents_by[node->model.id] = fact;
@@ -205,7 +206,7 @@ static uint32_t class_number(struct coherence *c, struct actor_class *class)
         const struct actor_class *known = &c->classes.items[i];
         if (!same_shape(known, class))
             continue;
-        class->shape = class->shape < known->shape ? class->shape : known->shape;
+        class->shape = min(class->shape, known->shape);
         if (known->type == class->type && known->port == class->port
             && known->controller == class->controller && known->agent == class->agent)
             return i;

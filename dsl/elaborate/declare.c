@@ -2,6 +2,7 @@
  * that follow from a declaration alone. Works in two steps, because order of declaration does not
  * matter: declare_item() enters a name; declare_finish.c follows what refers to others. */
 #include "dsl/elaborate/declare.h"
+#include "base/number.h"
 #include "dsl/source.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ static const struct placement placements[] = {
 
 static const struct placement *placement_of(enum ast_kind kind)
 {
-    for (size_t i = 0; i < sizeof placements / sizeof placements[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(placements); i++)
         if (placements[i].kind == kind)
             return &placements[i];
     compiler_bug("no placement for item kind %d", (int)kind);

@@ -7,6 +7,7 @@
  * from its inside first. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
 
 int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges)
@@ -37,7 +38,7 @@ static int64_t count_from_side(struct elaboration *e, const struct port_ranges *
             continue;
         if (!range->all) {
             int64_t end = (int64_t)range->first + range->count;
-            best = end > best ? end : best;
+            best = max(end, best);
             continue;
         }
         int64_t rest = pairs ? ranges_total(e, other) : -1;
@@ -51,7 +52,7 @@ static int64_t count_from_side(struct elaboration *e, const struct port_ranges *
         }
         if (rest < 0)
             return UNDETERMINED;
-        best = rest > best ? rest : best;
+        best = max(rest, best);
     }
     return best;
 }
@@ -72,9 +73,9 @@ static int64_t count_from(struct elaboration *e, struct node *body, struct node 
         int64_t other = count_from_side(e, &s->otherwise, &s->otherwise, node, port, false);
         if (left == UNDETERMINED || right == UNDETERMINED || other == UNDETERMINED)
             return UNDETERMINED;
-        int64_t most = left > right ? left : right;
-        most = other > most ? other : most;
-        best = most > best ? most : best;
+        int64_t most = max(left, right);
+        most = max(other, most);
+        best = max(most, best);
     }
     return best;
 }

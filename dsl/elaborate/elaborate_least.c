@@ -4,6 +4,7 @@
  * type is looked at once, so types that double each other cost a step each.
  *
  * Called by compile.c for all types, and by elaborate_tree.c where a count is known. */
+#include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
 
 /* Sums and products end there. */
@@ -11,7 +12,7 @@
 
 static uint64_t sum(uint64_t a, uint64_t b)
 {
-    return a + b < MOST ? a + b : MOST;
+    return min(a + b, MOST);
 }
 
 static uint64_t product(uint64_t a, uint64_t b)
@@ -56,7 +57,7 @@ static uint64_t least_of_item(struct program *program, const struct type_info *t
     if (item->kind == AST_IF) {
         uint64_t then = least_of_body(program, type, item->body, depth);
         uint64_t otherwise = least_of_body(program, type, item->otherwise_body, depth);
-        return then < otherwise ? then : otherwise;
+        return min(then, otherwise);
     }
     struct type_info *inner = item->kind == AST_INSTANCE || item->kind == AST_SUBPART
                                   ? program_type(program, item->target.text)

@@ -1,5 +1,6 @@
 /* How many messages a port holds and takes in a cycle: what its declaration states, or a default.
  * Called by the pipeline, by checks and by elaborate_model.c. */
+#include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
 
 /* Deep enough that the credits of a full wire are back in time, when nothing is stated. */
@@ -34,7 +35,7 @@ uint32_t path_width(struct elaboration *e, const struct route_path *path)
     uint32_t from = port_width(e, &path->from, &from_stated),
              to = port_width(e, &path->to, &to_stated);
     if (from_stated && to_stated)
-        return from < to ? from : to;
+        return min(from, to);
     return from_stated ? from : to;
 }
 

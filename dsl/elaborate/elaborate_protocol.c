@@ -2,6 +2,7 @@
  * one declaration; each occurs once in the model, so that comparing pointers compares protocols. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
 #include "dsl/quantity.h"
@@ -19,7 +20,7 @@ static const struct field_type field_types[] = {
     {"bytes", MODEL_FIELD_BYTES, 0},
 };
 
-#define FIELD_TYPE_COUNT (sizeof field_types / sizeof field_types[0])
+#define FIELD_TYPE_COUNT ARRAY_COUNT(field_types)
 #define MAX_FIELD_SIZE   (1 << 20)
 
 static void unknown_field_type(struct elaboration *e, const struct ast_item *item)

@@ -6,6 +6,7 @@
  * where the instance with the braces stands, the third inside. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/origin.h"
 #include "dsl/suggest.h"
@@ -117,7 +118,7 @@ static const char *setting_doc(const struct setting *setting, bool is_computed)
     const struct node *node = setting->anchor->node;
     const char *const docs[] = {setting->item->doc, node->item ? node->item->doc : NULL,
                                 node->parent ? node->parent->object.type->model.doc : NULL};
-    return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
+    return first_with_origin(docs, is_computed ? 1 : ARRAY_COUNT(docs));
 }
 
 /* The comment of a default: the parameter's own, or its type's. */
@@ -125,7 +126,7 @@ static const char *default_doc(const struct object *object, const struct ast_ite
                                bool is_computed)
 {
     const char *const docs[] = {item->doc, object->type->model.doc};
-    return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
+    return first_with_origin(docs, is_computed ? 1 : ARRAY_COUNT(docs));
 }
 
 struct model_param plain_setting(struct elaboration *e, const struct plain_setting *from)

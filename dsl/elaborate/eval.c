@@ -246,7 +246,7 @@ static int seconds_exponent(enum model_dimension d)
     return d == MODEL_DIM_SECONDS ? 1 : d == MODEL_DIM_HZ || d == MODEL_DIM_BYTES_PER_S ? -1 : 0;
 }
 
-static __int128 divide_up(__int128 a, __int128 b)
+static __int128 ceiling_of_quotient(__int128 a, __int128 b)
 {
     return a / b + (a % b != 0 && (a < 0) == (b < 0));
 }
@@ -269,7 +269,7 @@ static struct value product(struct elaboration *e, const struct ast_expr *x, con
     bool has_time = a->dimension == MODEL_DIM_SECONDS || b->dimension == MODEL_DIM_SECONDS;
     bool has_rate = seconds_exponent(a->dimension) < 0 || seconds_exponent(b->dimension) < 0;
     if (has_time && has_rate)
-        result = dimension == MODEL_DIM_CYCLES ? divide_up(result, PS_PER_S)
+        result = dimension == MODEL_DIM_CYCLES ? ceiling_of_quotient(result, PS_PER_S)
                                                : divide_down(result, PS_PER_S);
     return fit(e, x, result, dimension);
 }
@@ -430,7 +430,7 @@ static struct value eval_divide_up(struct elaboration *e, const struct ast_expr 
         diagnostic_add(e->diagnostics, E0306, x->span, "ceil_div needs a divisor above zero");
         return bad;
     }
-    return number((int64_t)divide_up(a.integer, b.integer),
+    return number((int64_t)ceiling_of_quotient(a.integer, b.integer),
                   a.dimension == b.dimension ? MODEL_DIM_NONE : a.dimension);
 }
 
@@ -536,7 +536,8 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
     if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS && node
         && node->domain != NO_DOMAIN) {
         __int128 hz = (__int128)e->domains.items[node->domain].hz;
-        return fit(e, x, divide_up((__int128)value.integer * hz, PS_PER_S), MODEL_DIM_CYCLES);
+        return fit(e, x, ceiling_of_quotient((__int128)value.integer * hz, PS_PER_S),
+                   MODEL_DIM_CYCLES);
     }
     bool quantities =
         quantity_is_ordered(value.dimension) && quantity_is_ordered(expected.dimension);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/quantity.h"
 #include "dsl/service/cursor.h"
 #include "dsl/service/describe.h"
@@ -511,7 +512,7 @@ static void complete_body(struct completer *c)
         start_statement(c);
         return;
     }
-    size_t which = 0, count = sizeof statements / sizeof statements[0];
+    size_t which = 0, count = ARRAY_COUNT(statements);
     while (which < count
            && (!token_is(&c->cursor.words[0], statements[which].word)
                || (c->cursor.words[0].kind == WORD && c->cursor.count > 1)))
@@ -593,7 +594,7 @@ const struct service_completion *service_complete(struct service *s, uint32_t at
         [CURSOR_FIELDS] = complete_fields,     [CURSOR_FACTS] = complete_facts,
     };
     struct completer c = {.service = s, .region = s->region, .program = s->program};
-    at = at < s->file->size ? at : s->file->size;
+    at = min(at, s->file->size);
     cursor_find(&c.cursor, s->region, s->file, s->file->base + at);
     if (c.cursor.around)
         c.type = program_type(s->program, c.cursor.around);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/syntax/lexer.h"
 #include "parser.h"
 
@@ -44,7 +45,7 @@ static enum cursor_place place_at_top(struct cursor *c, const struct token *head
         {"platform", CURSOR_BODY},     {"component", CURSOR_BODY}, {"part", CURSOR_BODY},
         {"protocol", CURSOR_PROTOCOL}, {"link", CURSOR_SETTINGS},
     };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
         if (count < 2 || !token_is(&head[0], places[i].word))
             continue;
         c->around = token_word(&head[1]);

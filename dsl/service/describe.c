@@ -1,6 +1,8 @@
 /* See describe.h. Called by complete.c, hover.c and outline.c. */
 #include "dsl/service/describe.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 static const char *slice(const struct program *program, const struct ast_expr *x)
@@ -94,7 +96,7 @@ const char *describe_code(struct region *region, const struct program *program,
         [AST_STORE] = "store ",         [AST_READS] = "reads ", [AST_CLOCK] = "clock ",
         [AST_SPACE] = "space ",         [AST_FOR] = "for ",     [AST_INSERT] = "insert ",
     };
-    const char *word = (size_t)item->kind < sizeof words / sizeof words[0] ? words[item->kind] : "";
+    const char *word = (size_t)item->kind < ARRAY_COUNT(words) ? words[item->kind] : "";
     if (item->kind == AST_PORT)
         word = item->is_in ? "in " : "out ";
     if (item->kind == AST_MESSAGE)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/quantity.h"
 #include "dsl/service/describe.h"
 #include "dsl/service/service.h"
@@ -88,7 +89,7 @@ static bool hover_number(struct service *s, uint32_t offset, struct service_hove
 bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hover)
 {
     *hover = (struct service_hover){.code = "", .text = ""};
-    uint32_t offset = s->file->base + (at < s->file->size ? at : s->file->size);
+    uint32_t offset = s->file->base + min(at, s->file->size);
     const struct name_occurrence *one = names_at(service_names(s), offset);
     if (!one)
         return hover_number(s, offset, hover);

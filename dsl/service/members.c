@@ -2,6 +2,7 @@
  * Called by names_walk.c, complete.c and hover.c. */
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/service/names.h"
 
 /* A `let` that follows from another, and so on: no more than this. */
@@ -44,7 +45,7 @@ static const enum service_kind kinds[] = {
 
 enum service_kind member_kind(const struct ast_item *item)
 {
-    return (size_t)item->kind < sizeof kinds / sizeof kinds[0] ? kinds[item->kind] : SERVICE_FILE;
+    return (size_t)item->kind < ARRAY_COUNT(kinds) ? kinds[item->kind] : SERVICE_FILE;
 }
 
 struct ast_name member_name(const struct ast_item *item)

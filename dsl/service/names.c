@@ -1,12 +1,14 @@
 /* The tables of names.h: symbols by a hash of the offset that declares them, occurrences sorted. */
 #include "dsl/service/names.h"
 
+#include "base/hash.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 static uint32_t slot_of(const struct names *names, uint32_t offset)
 {
-    uint32_t at = (offset * 2654435761u) & (names->table_size - 1);
+    uint32_t at = hash_multiply_32(offset) & (names->table_size - 1);
     while (names->table[at] != 0
            && names->symbols.items[names->table[at] - 1]->span.begin != offset)
         at = (at + 1) & (names->table_size - 1);

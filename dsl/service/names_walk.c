@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/service/names.h"
 
 struct loop {
@@ -278,7 +279,7 @@ static void walk_insert(const struct scope_of_names *s, const struct ast_item *i
 {
     const struct ast_exprs *sides[] = {item->left, item->right};
     const struct type_info *owner = target;
-    for (size_t side = 0; side < sizeof sides / sizeof sides[0]; side++)
+    for (size_t side = 0; side < ARRAY_COUNT(sides); side++)
         for (uint32_t i = 0; sides[side] && i < sides[side]->v.count; i++)
             walk_path(s, sides[side]->v.items[i], target, &owner);
     walk_expr(s, item->latency, NULL);

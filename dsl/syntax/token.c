@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/suggest.h"
 #include "dsl/syntax/ast.h"
 #include "dsl/syntax/lexer.h"
@@ -74,7 +75,7 @@ static const struct keyword keywords[] = {
 const char *token_suggest(const char *word)
 {
     struct suggestion suggestion = suggestion_for(word);
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keywords); i++)
         if (keywords[i].class & STARTS)
             suggestion_try(&suggestion, keywords[i].word);
     return suggestion.best;
@@ -82,7 +83,7 @@ const char *token_suggest(const char *word)
 
 static const struct keyword *find_keyword(const char *word)
 {
-    for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keywords); i++)
         if (keywords[i].word[0] == word[0] && strcmp(keywords[i].word, word) == 0)
             return &keywords[i];
     return NULL;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "arena.h"
 #include "engine.h"
@@ -65,7 +66,7 @@ static bool small_pages;
 /* What runs over the end of a neighbour's memory gets into the guards. */
 static size_t guarded(size_t bytes)
 {
-    return (bytes + ARENA_PAGE - 1) / ARENA_PAGE * ARENA_PAGE + 2 * GUARD_BYTES;
+    return round_up(bytes, ARENA_PAGE) + 2 * GUARD_BYTES;
 }
 
 /* At `wish`, guards included, where that is free; NULL: anywhere. */
@@ -186,7 +187,7 @@ void arena_divide(uint32_t owners, uint32_t own)
 {
     size_t share = (reserved - FRONT_BYTES) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
     size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
-    size_t ahead = most < FRONT_BYTES ? most : FRONT_BYTES;
+    size_t ahead = min(most, FRONT_BYTES);
     if (owners >= SLICES_MOST)
         bug("an arena of %u slices", owners);
     own_slice = &slices[own + 1];
@@ -220,7 +221,7 @@ static size_t hand_out(struct extent *r, size_t bytes)
     if (bytes > r->end - r->used)
         die("the platform's state exceeds %zu GiB; describe fewer or smaller components",
             reserved >> 30);
-    r->used = (r->used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    r->used = round_up(r->used + bytes, ARENA_ALIGNMENT);
     return offset;
 }
 
@@ -258,7 +259,7 @@ void *arena_derive(size_t bytes)
     char *here = derived + derived_used;
     if (bytes > DERIVED_MOST - derived_used - ARENA_ALIGNMENT)
         die("the platform's tables exceed %zu MiB; describe fewer components", DERIVED_MOST >> 20);
-    derived_used = (derived_used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    derived_used = round_up(derived_used + bytes, ARENA_ALIGNMENT);
     return here;
 }
 
@@ -294,7 +295,7 @@ static bool is_end(const struct extent *r, uint64_t end)
 
 static void extend(struct extent *r, uint64_t end)
 {
-    r->used = end > r->used ? end : r->used;
+    r->used = max(end, r->used);
 }
 
 bool arena_extend(struct arena_ends to)

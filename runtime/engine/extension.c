@@ -1,11 +1,12 @@
 /* The list of extensions; see extension.h. There are few, and none is ever removed. */
 #include "extension.h"
 
+#include "base/number.h"
+
 #include <stddef.h>
 
 #include "bug.h"
 #include "engine.h"
-#include "util.h"
 
 enum { EXTENSIONS_MOST = 8 };
 
@@ -53,7 +54,7 @@ uint64_t extensions_ask(uint64_t from_ps)
     uint64_t first_ps = ENGINE_NEVER;
     for (unsigned i = 0; i < extension_count; i++) {
         uint64_t own_ps = extensions[i]->asks ? extensions[i]->asks(from_ps) : ENGINE_NEVER;
-        first_ps = min_u64(own_ps, first_ps);
+        first_ps = min(own_ps, first_ps);
     }
     return first_ps;
 }
@@ -85,7 +86,7 @@ enum extension_end extensions_finish(void)
     enum extension_end worst = EXTENSION_DONE;
     for (unsigned i = 0; i < extension_count; i++) {
         enum extension_end end = extensions[i]->finish ? extensions[i]->finish() : EXTENSION_DONE;
-        worst = end > worst ? end : worst;
+        worst = max(end, worst);
     }
     return worst;
 }

@@ -2,13 +2,14 @@
  * in, first out, so that a large table whose slots are rarely all used stays small in the host's
  * caches, and memory never used is never touched. Order of use depends on the owner's own calls
  * only. */
-#ifndef HEDDLE_COMPONENTS_INDEX_POOL_H
-#define HEDDLE_COMPONENTS_INDEX_POOL_H
+#ifndef HEDDLE_RUNTIME_INDEX_POOL_H
+#define HEDDLE_RUNTIME_INDEX_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 
@@ -23,7 +24,7 @@ struct index_pool {
 /* At start-up only. */
 static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
 {
-    size_t bytes = ((size_t)capacity * sizeof(uint32_t) + 63) / 64 * 64;
+    size_t bytes = round_up((size_t)capacity * sizeof(uint32_t), 64);
     p->stack = arena_allocate(bytes) + (uint32_t)(bytes / ARENA_UNIT);
     p->given = 0;
     p->fresh = 0;

@@ -11,6 +11,7 @@
 #include "rank.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <dlfcn.h>
 #include <sched.h>
@@ -61,7 +62,7 @@ static void grow(struct buffer *b, size_t room)
 {
     if (room <= b->room)
         return;
-    b->room = room < 2 * b->room ? 2 * b->room : room;
+    b->room = max(room, 2 * b->room);
     b->bytes = grow_memory(b->bytes, b->room, "messages between ranks");
 }
 
@@ -106,7 +107,7 @@ static void send_to(uint32_t to)
     memcpy(b->bytes, &head, sizeof head);
     sent_bytes += b->used;
     for (size_t done = 0; done < b->used; done += PIECE)
-        transport->send(to, b->bytes + done, b->used - done < PIECE ? b->used - done : PIECE);
+        transport->send(to, b->bytes + done, min(b->used - done, PIECE));
     transport->tell(to, exchanges);
 }
 
@@ -337,7 +338,7 @@ static bool open_transport(void)
 {
     static const int signals[] = {SIGINT,  SIGTERM, SIGHUP, SIGXCPU,
                                   SIGABRT, SIGBUS,  SIGFPE, SIGSEGV};
-    enum { COUNT = sizeof signals / sizeof signals[0] };
+    enum { COUNT = ARRAY_COUNT(signals) };
     struct sigaction before[COUNT];
     for (size_t i = 0; i < COUNT; i++)
         sigaction(signals[i], NULL, &before[i]);

@@ -3,13 +3,14 @@
  * bytes are read when ranks meet, by a channel to all ranks. */
 #include "store_log.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 #include "byte_list.h"
 #include "engine.h"
 #include "rank.h"
 #include "rank_channel.h"
-#include "util.h"
 
 struct run {
     uint64_t offset; /* in the arena */
@@ -43,7 +44,7 @@ void store_log_note(const void *start, size_t bytes)
         struct run *r = &all[i - 1];
         if (new.offset < r->offset || new.offset > r->offset + r->bytes)
             continue;
-        r->bytes = max_u64(new.offset + bytes - r->offset, r->bytes);
+        r->bytes = max(new.offset + bytes - r->offset, r->bytes);
         return;
     }
     byte_list_add(&runs, &new, sizeof new);

@@ -2,6 +2,8 @@
  * in use before its file exists, until it is gone. */
 #include "unfinished.h"
 
+#include "base/number.h"
+
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,7 +30,7 @@ void unfinished_guard(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGQUIT};
     struct sigaction before, action = {.sa_handler = remove_all};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(numbers[i], &action, NULL);
 }

@@ -1,6 +1,7 @@
 /* The timing wheel; see wheel.h. */
 #include "wheel.h"
-#include "util.h"
+
+#include "base/number.h"
 
 void wheel_open(struct wheel *w, struct wheel_node *nodes, uint32_t *heap)
 {
@@ -148,7 +149,7 @@ uint64_t wheel_next(const struct wheel *w)
         bucket = word * 64 + (uint32_t)__builtin_ctzll(w->occupied[word]);
     }
     uint64_t near = w->nodes[w->first[bucket] - 1].cycle;
-    return min_u64(near, far);
+    return min(near, far);
 }
 
 void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap)

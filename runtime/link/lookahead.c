@@ -2,8 +2,8 @@
  * that long, so other partitions notice an effect of this window in a later one. */
 #include "lookahead.h"
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/util.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -49,10 +49,10 @@ uint64_t lookahead_ps(const struct platform_table *table)
             && !meets_others(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
-        window = min_u64(latency, window);
+        window = min(latency, window);
     }
     for (uint32_t i = 0; i < table->domain_count; i++)
-        fastest = max_u64(table->domains[i].hz, fastest);
+        fastest = max(table->domains[i].hz, fastest);
     return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
 }
 
@@ -69,7 +69,7 @@ static uint64_t least_of(const struct platform_table *table,
         if (!is_chosen(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
-        least = min_u64(latency, least);
+        least = min(latency, least);
     }
     return least == UINT64_MAX ? window : least / window * window;
 }

@@ -1,7 +1,8 @@
 /* See rank_placement.h. The list is made by codegen/place, which sees the description; here it is
  * only compared with the platform. */
 #include "rank_placement.h"
-#include "runtime/engine/util.h"
+
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@ static uint32_t partition_count(const struct platform_table *table)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < table->instance_count; i++)
-        most = max_u64(table->instances[i].partition, most);
+        most = max(table->instances[i].partition, most);
     return most + 1;
 }
 

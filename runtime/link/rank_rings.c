@@ -15,6 +15,7 @@
 #include "port.h"
 #include "ring.h"
 #include "ring_run.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/platform_table.h"
@@ -58,7 +59,7 @@ static uint32_t rank_at(uint32_t domain)
 
 static void lower(uint64_t *time_ps, uint64_t other)
 {
-    *time_ps = other < *time_ps ? other : *time_ps;
+    *time_ps = min(other, *time_ps);
 }
 
 /* Something reaches a component of `rank` whose clock is `domain`. */

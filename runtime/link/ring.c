@@ -15,10 +15,10 @@
 #include "port.h"
 #include "ring_state.h"
 #include "shard_cut.h"
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 
 static bool traced; /* each message is looked at */
 
@@ -154,7 +154,7 @@ bool ring_look_again(uint32_t number)
     uint64_t stamp = message_stamp(ring_slot(r->tail));
     if (r->sender_waits == RING_WAITS_FOR_TWO) {
         uint64_t second = message_stamp(ring_slot(ring_after(r, r->tail)));
-        stamp = max_u64(second, stamp);
+        stamp = max(second, stamp);
     }
     if (stamp & RING_FULL)
         return false;

@@ -6,12 +6,12 @@
 
 #include "ring_state.h"
 #include "shard_cut.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/util.h"
 
 /* Slots that a ring begins with, if it need not have all at once; slots that a deep one has. Beyond
  * the first ones a deep ring moves to the rear of the arena, where what is never touched takes
@@ -87,7 +87,7 @@ static void move_slots(struct ring *r)
 void ring_widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = ring_route(r)->depth - used;
-    uint32_t added = min_u64(used, rest) * r->step;
+    uint32_t added = min(used, rest) * r->step;
     if (used + added / r->step > ring_route(r)->room)
         move_slots(r);
     uint32_t gap = r->tail + ahead * r->step;

@@ -5,6 +5,7 @@
 
 #include "ring.h"
 #include "ring_run.h"
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 
@@ -62,7 +63,7 @@ static inline bool ring_is_narrow(const struct ring *r)
 static inline uint64_t ring_later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
 {
     uint64_t least = engine_cycle_at(domain, now_ps + 1);
-    return cycle > least ? cycle : least;
+    return max(cycle, least);
 }
 
 /* ---- ring.c ---- */

@@ -12,12 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "lookahead.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/util.h"
 #include "rank_placement.h"
 #include "shard_cut.h"
 #include "runtime/link/ring.h"
@@ -66,7 +66,7 @@ static void assign_partitions(const uint8_t *rank_of, uint32_t partitions, uint3
     bool main_apart = number == 0; /* the main partition's next step is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
         own += rank_of[i] == number;
-    uint32_t count = min_u64(own, threads);
+    uint32_t count = min(own, threads);
     for (uint32_t i = 1; i < partitions; i++)
         if (rank_of[i] == number)
             shard_of[i] = (uint8_t)(first + main_apart + assigned++ % count);
@@ -112,7 +112,7 @@ uint32_t shard_cut_shard_count(const struct platform_table *table, uint32_t thre
     if (threads < 2 || partitions == 0 || !lookahead_ps(table))
         return 1;
     uint64_t wanted = 1 + (uint64_t)threads;
-    uint64_t shards_wanted = wanted < partitions + 1u ? wanted : partitions + 1u;
+    uint64_t shards_wanted = min(wanted, partitions + 1u);
     return shards_wanted < most ? (uint32_t)shards_wanted : most;
 }
 

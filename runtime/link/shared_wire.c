@@ -6,12 +6,12 @@
  * later than it could be. A step looks only at halves in which something waits. */
 #include "shared_wire.h"
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 #include "ring.h"
 
 struct waiting {
@@ -80,7 +80,7 @@ static uint64_t decides_ps(const struct shared_wire_half *h, uint64_t free_ps)
         if (c->count && oldest(c)->time_ps < first)
             first = oldest(c)->time_ps;
     }
-    return max_u64(first, free_ps);
+    return max(first, free_ps);
 }
 
 /* The channel whose turn it is among those with something sent by `time_ps`. */
@@ -120,7 +120,7 @@ static uint64_t settle_halves(uint64_t *bits, uint32_t first, uint32_t end, uint
         for (uint64_t left = bits[word]; left; left &= left - 1) {
             uint32_t i = first + 64 * word + (uint32_t)__builtin_ctzll(left);
             uint64_t time_ps = settle_half(&halves[i], end_ps);
-            next = min_u64(time_ps, next);
+            next = min(time_ps, next);
             if (time_ps == ENGINE_NEVER)
                 bits[word] &= ~(left & -left);
         }
@@ -178,7 +178,7 @@ void shared_wire_find(void)
         uint64_t time_ps = decides_ps(h, ring_link_free_ps(h->link, h->half));
         note_waiting(h);
         uint64_t *next = h->mixed ? &mixed_next : &shards[h->shard].wire_ps;
-        *next = time_ps < *next ? time_ps : *next;
+        *next = min(time_ps, *next);
         if (!h->mixed && time_ps != ENGINE_NEVER)
             shards[h->shard].step_end = true;
     }
@@ -296,7 +296,7 @@ static void open_halves(const struct half_rings *w, uint32_t number_of_halves, u
 /* On lines of its own. */
 static uint64_t *make_bits(uint32_t count)
 {
-    return arena_at(uint64_t, arena_allocate((count + 511) / 512 * 64 + 64));
+    return arena_at(uint64_t, arena_allocate(divide_up(count, 512) * 64 + 64));
 }
 
 void shared_wire_open(const struct platform_table *table)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/engine/rank_transport.h"
 
 #define TAG 1
@@ -104,7 +105,7 @@ static uint32_t neighbours(void)
 /* As many messages as there are when all neighbours have told of that exchange. */
 static uint32_t expected(uint64_t exchange)
 {
-    return (uint32_t)((exchange + 1) / 2) * tellers;
+    return (uint32_t)divide_up(exchange, 2) * tellers;
 }
 
 static void futex(uint32_t *word, int operation, uint32_t value, const struct timespec *limit)

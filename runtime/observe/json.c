@@ -1,6 +1,8 @@
 /* The JSON writer; see json.h. */
 #include "json.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -68,7 +70,7 @@ void json_raw(struct json *j, const char *text, size_t bytes)
 {
     j->total += bytes;
     while (bytes) {
-        size_t part = bytes < JSON_BUFFER - j->used ? bytes : JSON_BUFFER - j->used;
+        size_t part = min(bytes, JSON_BUFFER - j->used);
         memcpy(j->buffer + j->used, text, part);
         j->used += part;
         text += part;
@@ -139,7 +141,7 @@ static inline char *break_line(const struct json *j, char *to)
 {
     static const char spaces[32] = "\n                              ";
     memcpy(to, spaces, sizeof spaces);
-    return to + 1 + 2 * (size_t)(j->depth < JSON_DEEPEST ? j->depth : JSON_DEEPEST);
+    return to + 1 + 2 * (size_t)min(j->depth, JSON_DEEPEST);
 }
 
 static inline void begin_member(struct json *j, const char *key)

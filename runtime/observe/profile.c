@@ -3,6 +3,8 @@
 #include "runtime/observe/profile.h"
 
 #include "base/grow.h"
+#include "base/hash.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +16,6 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/rank.h"
-#include "base/hash.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/state/platform.h"
 
@@ -71,8 +72,7 @@ void profile_name_columns(const char *first, const char *const *of, uint32_t cou
     /* From any thread, always the same. */
     __atomic_store_n(&heading, first, __ATOMIC_RELAXED);
     __atomic_store_n(&names, of, __ATOMIC_RELAXED);
-    __atomic_store_n(&count_names, count < PROFILE_COUNTS ? count : PROFILE_COUNTS,
-                     __ATOMIC_RELAXED);
+    __atomic_store_n(&count_names, min(count, PROFILE_COUNTS), __ATOMIC_RELAXED);
 }
 
 static struct program *find_program(const struct place *p, uint32_t id)

@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
@@ -335,8 +336,8 @@ bool stats_open(const struct platform_table *described)
     bool no_host = option_flag("stats-no-host");
     table = described;
     stats_path = option_file("stats");
-    span_stats = (enum platform_span_stats)option_word("kernel-stats", span_names,
-                                                       sizeof span_names / sizeof span_names[0]);
+    span_stats =
+        (enum platform_span_stats)option_word("kernel-stats", span_names, ARRAY_COUNT(span_names));
     option_text("program");
     option_text("set");
     started = seconds(CLOCK_MONOTONIC);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -78,7 +79,7 @@ void stats_log_open(void)
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         const struct engine_domain *d = &engine.domains[i];
         uint32_t end = d->first_word + d->word_count;
-        id_words = end > id_words ? end : id_words;
+        id_words = max(end, id_words);
         main_words = i < engine.clock_count ? id_words : main_words;
     }
     stats_log_ticked = arena_derive((id_words + 1) * sizeof *stats_log_ticked);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/deferral.h"
@@ -150,7 +151,7 @@ static void find_places(void)
     places = arena_derive((block_count + 1) * sizeof *places);
     place_count = 0;
     for (uint32_t b = 0; b < block_count; b++) {
-        longest = blocks[b].words > longest ? blocks[b].words : longest;
+        longest = max(blocks[b].words, longest);
         if (blocks[b].words)
             find_place(&blocks[b]);
     }
@@ -180,7 +181,7 @@ static void spans_save(struct checkpoint_sink *to)
     checkpoint_put(to, snapshots, s.count * sizeof *snapshots);
     checkpoint_put(to, snapshot_taken, s.count * sizeof *snapshot_taken);
     for (uint64_t at = 0; at < s.spool_bytes; at += sizeof text) {
-        uint64_t part = s.spool_bytes - at < sizeof text ? s.spool_bytes - at : sizeof text;
+        uint64_t part = min(s.spool_bytes - at, sizeof text);
         memset(text, 0, part);
         spool.failed |= pread(spool.fd, text, part, (off_t)at) != (ssize_t)part;
         checkpoint_put(to, text, part);
@@ -358,7 +359,7 @@ void stats_spool_copy(struct json *out, struct stats_text text_at)
     uint64_t offset = text_at.offset, length = text_at.bytes;
     char text[16384];
     while (length) {
-        size_t part = length < sizeof text ? length : sizeof text;
+        size_t part = min(length, sizeof text);
         ssize_t n = pread(spool.fd, text, part, (off_t)offset);
         if (n <= 0) {
             out->failed = true;

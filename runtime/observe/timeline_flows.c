@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"
@@ -101,7 +102,7 @@ static void learn_protocol(const struct platform_protocol *p)
         of[i].awaited = m->awaited;
         if (i < p->request_count)
             continue;
-        line = m->payload_bytes > line ? m->payload_bytes : line;
+        line = max(m->payload_bytes, line);
         translates = translates || of[i].page_bits.at != NO_FIELD;
     }
     for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
@@ -117,7 +118,7 @@ void timeline_flows_open(const struct platform_table *described)
     for (uint32_t i = 0; i < table->protocol_count; i++) {
         const struct platform_protocol *p = &table->protocols[i];
         uint32_t end = p->first_message + p->request_count + p->reply_count;
-        messages = end > messages ? end : messages;
+        messages = max(end, messages);
     }
     shapes = grow_checked(calloc(messages + 1, sizeof *shapes), "flows");
     lists = grow_checked(calloc(table->instance_count + 1, sizeof *lists), "flows");
@@ -185,7 +186,7 @@ enum likeness { OTHER_LINE, SAME_IN_PAGE, SAME_LINE };
 
 static enum likeness likeness_of(const struct request *r, uint64_t address, uint32_t line)
 {
-    uint64_t physical, bytes = line > r->line ? line : r->line;
+    uint64_t physical, bytes = max(line, r->line);
     if (r->address / bytes == address / bytes)
         return SAME_LINE;
     if (translate(r->pid, r->address, &physical))

@@ -16,6 +16,7 @@
 
 #include "hang.h"
 #include "host_time.h"
+#include "base/number.h"
 #include "runtime/engine/status_page.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
@@ -187,7 +188,7 @@ static void describe_apart(void)
         close(ends[1]);
         for (ssize_t got = 1; got > 0 && used < sizeof view.waits - 1; used += (size_t)got) {
             got = read(ends[0], view.waits + used, sizeof view.waits - 1 - used);
-            got = got < 0 ? 0 : got;
+            got = max(got, 0);
         }
         close(ends[0]);
         waitpid(copy, NULL, 0);
@@ -269,7 +270,7 @@ static bool write_names(void)
         at += sprintf(at, "%s\t%s\t%s\n", c->section, c->path, c->counter);
     }
     p->name_bytes = (uint64_t)(at - (char *)(p + 1));
-    p->values = (p->names + p->name_bytes + 7) / 8 * 8;
+    p->values = round_up(p->names + p->name_bytes, 8);
     return true;
 }
 

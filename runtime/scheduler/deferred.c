@@ -8,6 +8,7 @@
 #include "run.h"
 #include "run_state.h"
 #include "window.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
@@ -15,7 +16,6 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 
 /* A component that puts work off. */
 struct deferred_work {
@@ -79,7 +79,7 @@ static void engine_wake_between(uint32_t id, uint64_t cycle)
 {
     const struct component *c = engine_base.components[id];
     uint64_t least = component_now(c) + 1;
-    engine_wake_later(id, max_u64(cycle, least));
+    engine_wake_later(id, max(cycle, least));
     shard_find_awake(component_shard(c));
     shard_plan(component_shard(c));
 }

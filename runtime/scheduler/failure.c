@@ -7,6 +7,7 @@
 
 #include "failure.h"
 #include "run_state.h"
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
@@ -101,7 +102,7 @@ void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
     snprintf(fault.text, sizeof fault.text, "%s", text);
     pthread_mutex_lock(&lock);
     int index = find_fault(owner);
-    const struct engine_fault *old = &faults[index < 0 ? 0 : index].fault;
+    const struct engine_fault *old = &faults[max(index, 0)].fault;
     if (index >= 0
         && (!faults[index].used
             || (!faults[index].taken

@@ -5,13 +5,13 @@
 
 #include "progress.h"
 #include "run_state.h"
+#include "base/number.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/observe/host_time.h"
@@ -104,7 +104,7 @@ static uint64_t messages_here(void)
  * has moved for too long. */
 bool run_progress_look(uint64_t start_ps)
 {
-    engine_flush(start_ps < series_next() ? start_ps : series_next());
+    engine_flush(min(start_ps, series_next()));
     uint64_t messages = rank_sum(messages_here());
     uint64_t instructions = rank_sum(engine_instructions());
     if (this_run.limits.progress)
@@ -129,11 +129,11 @@ bool run_progress_is_spent(void)
 void run_progress_begin(void)
 {
     uint64_t quarter = this_run.limits.stall_limit / 4 + 1;
-    uint64_t cycles = min_u64(quarter, CHECK_CYCLES);
+    uint64_t cycles = min(quarter, CHECK_CYCLES);
     uint64_t unit = this_run.window_ps ? this_run.window_ps : 1;
     watch.interval_ps = (engine_time_of(this_run.fastest, cycles) + unit) / unit * unit;
     this_run.look_ps = engine.time_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
-    watch.most = (this_run.limits.stall_limit + cycles - 1) / cycles + 1;
+    watch.most = divide_up(this_run.limits.stall_limit, cycles) + 1;
     watch.still = 0;
 }
 

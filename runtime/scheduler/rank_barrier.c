@@ -9,12 +9,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/shared_wire.h"
@@ -41,8 +41,8 @@ static void plan_all(struct rank_barrier *m)
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_plan(i);
         m->live |= shards[i].live;
-        m->next_ps = min_u64(m->next_ps, shards[i].next_ps);
-        m->now_ps = max_u64(shards[i].now_ps, m->now_ps);
+        m->next_ps = min(m->next_ps, shards[i].next_ps);
+        m->now_ps = max(shards[i].now_ps, m->now_ps);
     }
 }
 
@@ -50,12 +50,12 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
 {
     struct word *w = &words[ranks.number];
     rank_rings_send(&w->arrivals);
-    exchange_deliver_all(min_u64(m->end_ps, limit_ps));
+    exchange_deliver_all(min(m->end_ps, limit_ps));
     plan_all(m);
     m->live |= w->arrivals.messages != 0;
-    m->decides_ps = min_u64(m->decides_ps, w->arrivals.main_ps);
+    m->decides_ps = min(m->decides_ps, w->arrivals.main_ps);
     if (rank_is_first())
-        m->decides_ps = min_u64(m->decides_ps, shards[0].next_ps);
+        m->decides_ps = min(m->decides_ps, shards[0].next_ps);
     w->own = *m;
     w->waits = exchange_waits();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
@@ -73,18 +73,18 @@ static void agree(struct rank_barrier *m)
         const struct rank_barrier *own = &words[i].own;
         uint64_t arrives_ps = ENGINE_NEVER;
         for (uint32_t from = 0; from < ranks.count; from++)
-            arrives_ps = min_u64(arrives_ps, words[from].arrivals.rank_ps[i]);
-        uint64_t next_ps = min_u64(own->next_ps, arrives_ps);
-        m->next_ps = min_u64(m->next_ps, next_ps);
-        m->end_ps = max_u64(own->end_ps, m->end_ps);
-        m->now_ps = max_u64(own->now_ps, m->now_ps);
-        m->decides_ps = min_u64(m->decides_ps, own->decides_ps);
+            arrives_ps = min(arrives_ps, words[from].arrivals.rank_ps[i]);
+        uint64_t next_ps = min(own->next_ps, arrives_ps);
+        m->next_ps = min(m->next_ps, next_ps);
+        m->end_ps = max(own->end_ps, m->end_ps);
+        m->now_ps = max(own->now_ps, m->now_ps);
+        m->decides_ps = min(m->decides_ps, own->decides_ps);
         m->live |= own->live || (words[i].waits && arrives_ps != ENGINE_NEVER);
         m->stop |= own->stop;
         m->failed |= own->failed;
         m->settles |= own->settles;
         if (i != ranks.number)
-            m->alone_ps = words[i].waits ? 0 : min_u64(m->alone_ps, next_ps);
+            m->alone_ps = words[i].waits ? 0 : min(m->alone_ps, next_ps);
     }
     m->interrupted = words[0].own.interrupted;
 }
@@ -109,7 +109,7 @@ void rank_barrier_wait(struct rank_barrier *m, uint64_t limit_ps)
 {
     send_messages(m, limit_ps);
     agree(m);
-    take_messages(m, min_u64(m->end_ps, limit_ps));
+    take_messages(m, min(m->end_ps, limit_ps));
 }
 
 /* From now on statistics read as at the end of the window; RANK_BARRIER_LAST: as they are. */

@@ -11,6 +11,7 @@
 #include "failure.h"
 #include "run_state.h"
 #include "window.h"
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
@@ -19,7 +20,6 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/rank_rings.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
@@ -124,7 +124,7 @@ static uint64_t stretch_end(uint64_t time_ps)
         last = window_end(this_run.met.decides_ps);
     if (this_run.look_ps < last)
         last = this_run.look_ps;
-    return max_u64(last, end);
+    return max(last, end);
 }
 
 /* A window is over, and this rank's next one, if there is one, begins at `next_ps`. Between the
@@ -155,6 +155,6 @@ void rank_run_stretch(uint64_t time_ps)
         more = goes_on(&time_ps, last_ps);
         log_window(last_ps, more, time_ps);
     } while (more);
-    window_plan.end_ps = max_u64(last_ps, window_plan.end_ps);
+    window_plan.end_ps = max(last_ps, window_plan.end_ps);
     rank_run_meet();
 }

@@ -29,6 +29,7 @@
 #include "run.h"
 #include "run_state.h"
 #include "window.h"
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"
@@ -37,7 +38,6 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/link/ring_run.h"
@@ -116,7 +116,7 @@ static uint64_t reached_ps(void)
         uint64_t end = within_limit(window_end(last));
         last = engine_time_of(this_run.fastest, engine_cycle_at(this_run.fastest, end) - 1);
     }
-    return max_u64(last, engine.time_ps);
+    return max(last, engine.time_ps);
 }
 
 /* With several ranks, one of which shows the run. true: that one has been interrupted. */
@@ -208,7 +208,7 @@ static uint64_t move_clocks(enum engine_result result)
             shard_move_clocks(i, end);
         last = engine_time_of(this_run.fastest, engine_cycle_at(this_run.fastest, end) - 1);
     }
-    engine.time_ps = result == ENGINE_LIMIT ? this_run.limit_ps : max_u64(last, engine.time_ps);
+    engine.time_ps = result == ENGINE_LIMIT ? this_run.limit_ps : max(last, engine.time_ps);
     return result == ENGINE_LIMIT ? this_run.limit_ps + 1 : end;
 }
 

@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 #include "rank_barrier.h"
+
+#include "base/number.h"
+
 #include "run.h"
-#include "runtime/engine/util.h"
 
 struct run_state {
     struct engine_limits limits;
@@ -41,7 +43,7 @@ static inline uint64_t window_end(uint64_t time)
 /* No edge after the limit runs: to where of a window that ends at `end_ps`? */
 static inline uint64_t within_limit(uint64_t end_ps)
 {
-    return min_u64(end_ps, this_run.limit_ps + 1);
+    return min(end_ps, this_run.limit_ps + 1);
 }
 
 #endif

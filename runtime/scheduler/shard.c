@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/clock.h"
 #include "runtime/engine/engine.h"
@@ -31,7 +32,6 @@
 #include "active_words.h"
 #include "runtime/link/ring.h"
 #include "runtime/engine/wheel.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/shared_wire.h"
 
 #define MAX_REPORTED 8 /* missed wake-ups that are reported */
@@ -133,7 +133,7 @@ static void find_any_reason(struct component *c)
     uint64_t now = component_now(c);
     component_begin_wishes(c); /* if there were none */
     uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
-    uint64_t wake = min_u64(arrival, c->wake);
+    uint64_t wake = min(arrival, c->wake);
     if (wake <= now + 1)
         engine_wake_next(c->id);
     else if (wake - now < ENGINE_NEAR)
@@ -257,7 +257,7 @@ STEP_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near, 
 {
     uint64_t *active = engine_base.active + d->first_word + from;
     uint64_t *next = engine_base.next + d->first_word + from;
-    uint32_t rest = d->word_count - from, count = min_u64(rest, 64);
+    uint32_t rest = d->word_count - from, count = min(rest, 64);
     return wide ? words_merge_wide(active, next, near, count)
                 : words_merge(active, next, near, count);
 }
@@ -380,7 +380,7 @@ STEP_RARE void plan_sleeping(uint32_t domain)
     uint64_t near = near_next(domain);
     p->arrivals = near != ENGINE_NEVER;
     uint64_t cycle = wheel_has_some(w) ? wheel_next(w) : WHEEL_NEVER;
-    cycle = min_u64(near, cycle);
+    cycle = min(near, cycle);
     if (cycle == p->next_cycle)
         return;
     p->next_cycle = cycle;
@@ -413,7 +413,7 @@ STEP_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
         live |= p->awake || p->arrivals || wheel_has_some(&wheels[first + i]);
-        next_ps = min_u64(p->next_ps, next_ps);
+        next_ps = min(p->next_ps, next_ps);
     }
     s->next_ps = next_ps;
     s->live = live;
@@ -521,7 +521,7 @@ void engine_show_pointers(void)
 static void place_group(uint32_t number)
 {
     const struct engine_group *g = &groups[number];
-    uint32_t first = g->first_id / 64, end = first + (g->count + 63) / 64;
+    uint32_t first = g->first_id / 64, end = first + divide_up(g->count, 64);
     for (uint32_t w = first; w < end; w++) {
         word_groups[w] = number;
         word_walks[w] = (struct word_walk){g->unit->walk, g->instances, first, end};
@@ -548,7 +548,7 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
                            arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         uint32_t words = engine.domains[i].word_count, room = words * 64 + 1;
-        busy[i] = arena_derive(((size_t)words + 63) / 64 * sizeof *busy[i]);
+        busy[i] = arena_derive(divide_up((size_t)words, 64) * sizeof *busy[i]);
         wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
     }
     engine_show_pointers();

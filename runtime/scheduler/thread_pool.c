@@ -30,12 +30,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "thread_pool.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 #include "runtime/observe/host_time.h"
 
 #define SPINS  500u /* of 10 to 50 ns */
@@ -180,7 +180,7 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
     window_published.work = work;
     window_publish();
     __atomic_store_n(&window_published.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
-    uint32_t threads = min_u64(due_count, threads_wanted);
+    uint32_t threads = min(due_count, threads_wanted);
     change(&window_published.number, 1, delay_seed ? INT_MAX : threads - 1);
     if (engine_unlikely(delays_of_leader))
         delay(&delays_of_leader);
@@ -222,7 +222,7 @@ void thread_pool_open(uint32_t threads)
     if (!registered)
         pthread_atfork(NULL, NULL, after_fork);
     registered = true;
-    threads_wanted = min_u64(threads, ENGINE_MAX_DOMAINS); /* there are no more shards */
+    threads_wanted = min(threads, ENGINE_MAX_DOMAINS); /* there are no more shards */
     own_shard_count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         if (rank_has(i))

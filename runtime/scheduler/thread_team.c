@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "runtime/observe/host_time.h"
 
 struct member {
@@ -29,7 +30,7 @@ void thread_team_run(void (*work)(uint32_t thread), uint32_t threads)
     struct member member[THREAD_TEAM_MOST];
     sigset_t all, before;
     uint32_t started = 1;
-    threads = threads < THREAD_TEAM_MOST ? threads : THREAD_TEAM_MOST;
+    threads = min(threads, THREAD_TEAM_MOST);
     present = work;
     sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -6,11 +6,11 @@
 #include "failure.h"
 #include "run_state.h"
 #include "thread_pool.h"
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/series.h"
@@ -35,7 +35,7 @@ void window_ask_end(void)
 uint64_t window_last_step(uint64_t least)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        least = max_u64(shards[i].now_ps, least);
+        least = max(shards[i].now_ps, least);
     return least;
 }
 
@@ -45,7 +45,7 @@ static uint64_t next_of_shards(bool *live)
     *live = next != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         *live |= shards[i].live;
-        next = min_u64(shards[i].next_ps, next);
+        next = min(shards[i].next_ps, next);
     }
     return next;
 }
@@ -70,7 +70,7 @@ static void run_alone(uint32_t shard)
     alone_ps = s->until_ps;
     for (;;) {
         uint64_t sample_ps = series_next();
-        s->until_ps = min_u64(sample_ps, alone_ps);
+        s->until_ps = min(sample_ps, alone_ps);
         shard_run(shard);
         if (sample_ps >= alone_ps)
             return; /* work due at the end of a window is taken before the next step */
@@ -115,8 +115,8 @@ static uint64_t find_due(void)
 
 uint64_t window_free_until(void)
 {
-    uint64_t last_ps = min_u64(this_run.pause_ps, this_run.limit_ps);
-    return min_u64(min_u64(this_run.look_ps, last_ps + 1), this_run.fail_end_ps);
+    uint64_t last_ps = min(this_run.pause_ps, this_run.limit_ps);
+    return min(min(this_run.look_ps, last_ps + 1), this_run.fail_end_ps);
 }
 
 /* One shard alone has something to do: until the window in which another has, it runs on like the
@@ -127,7 +127,7 @@ static void run_solo(uint32_t shard)
     uint64_t own = shards[shard].next_ps;
     shards[shard].next_ps = ENGINE_NEVER;
     uint64_t others = next_of_shards(&live);
-    others = min_u64(others, this_run.free_ps);
+    others = min(others, this_run.free_ps);
     shards[shard].next_ps = own;
     window_plan.until_ps = window_free_until();
     if (others != ENGINE_NEVER && window_start(others) < window_plan.until_ps)
@@ -137,7 +137,7 @@ static void run_solo(uint32_t shard)
     run_window(shard);
     solo = NULL;
     uint64_t last = window_end(shards[shard].now_ps); /* the shard may have found nothing to do */
-    window_plan.end_ps = max_u64(last, window_plan.end_ps);
+    window_plan.end_ps = max(last, window_plan.end_ps);
 }
 
 /* Shards together, up to each sample that lies within the window. What waits for shared wires is

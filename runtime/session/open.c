@@ -6,6 +6,7 @@
 
 #include "exit_status.h"
 #include "ranks_session.h"
+#include "base/number.h"
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
@@ -18,7 +19,6 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/store_log.h"
-#include "runtime/engine/util.h"
 #include "runtime/observe/profile.h"
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats.h"
@@ -61,7 +61,7 @@ static bool build(const struct platform_table *table)
             "by themselves for more than a cycle (`heddle check` prints the window); one thread "
             "is used\n",
             threads);
-    thread_pool_open(min_u64(threads, engine.shard_count));
+    thread_pool_open(min(threads, engine.shard_count));
     return true;
 }
 
@@ -80,12 +80,12 @@ static void set_limits(void)
     static const char *const progress[] = {[PLATFORM_QUIET] = "none",
                                            [PLATFORM_PROGRESS_LINE] = "line",
                                            [PLATFORM_PROGRESS_LINES] = "lines"};
-    int told = (int)option_word("progress", progress, sizeof progress / sizeof progress[0]);
+    int told = (int)option_word("progress", progress, ARRAY_COUNT(progress));
     engine_set_limits(&(struct engine_limits){
         .max_cycles = platform_max_cycles(),
         .max_instructions = platform_max_instructions(),
         .stall_limit = option_number("stall-limit"),
-        .tick_order = (int)option_word("tick-order", orders, sizeof orders / sizeof orders[0]),
+        .tick_order = (int)option_word("tick-order", orders, ARRAY_COUNT(orders)),
         .seed = option_number("tick-seed"),
         .windowless = platform_mode() == PLATFORM_FUNCTIONAL,
         .tick_all = option_flag("tick-all"),
@@ -122,7 +122,7 @@ static int run_session(void)
         [ENGINE_STALL] = EXIT_STALL,           [ENGINE_LIMIT] = EXIT_LIMIT,
         [ENGINE_INTERRUPTED] = EXIT_SIGNALLED,
     };
-    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : EXIT_GAVE_UP;
+    return (size_t)result < ARRAY_COUNT(statuses) ? statuses[result] : EXIT_GAVE_UP;
 }
 
 static void end_ranks(void)

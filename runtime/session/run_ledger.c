@@ -3,6 +3,8 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "run_ledger.h"
 
+#include "base/number.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +88,7 @@ static void find_name(char name[RUN_LEDGER_NAME])
 {
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[size > 0 ? size : 0] = '\0';
+    path[max(size, 0)] = '\0';
     const char *slash = strrchr(path, '/');
     snprintf(name, RUN_LEDGER_NAME, "%.*s", RUN_LEDGER_NAME - 1, slash ? slash + 1 : path);
     for (char *c = name; *c; c++)

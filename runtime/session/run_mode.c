@@ -2,6 +2,7 @@
  */
 #include "runtime/session/run_mode.h"
 
+#include "base/number.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
 
@@ -46,7 +47,7 @@ void run_mode_open(void)
     static const char *const names[] = {[PLATFORM_TIMING] = "timing",
                                         [PLATFORM_FUNCTIONAL] = "functional",
                                         [PLATFORM_SAMPLED] = "sampled"};
-    mode = (enum platform_mode)option_word("mode", names, sizeof names / sizeof names[0]);
+    mode = (enum platform_mode)option_word("mode", names, ARRAY_COUNT(names));
     max_cycles = option_number("max-cycles");
     max_instructions = option_number("max-instructions");
     threads = allowed_threads();

@@ -21,6 +21,7 @@
 #include "platform.h"
 #include "runtime/engine/options.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
@@ -87,7 +88,7 @@ enum engine_result checkpoint_run(void)
     engine_pause_at(save_ps);
     enum engine_result result = engine_run();
     for (uint64_t at = save_ps; result == ENGINE_PAUSED && !parts_are_over();) {
-        at = (at > engine.time_ps ? at : engine.time_ps) + LATER_PS;
+        at = max(at, engine.time_ps) + LATER_PS;
         engine_pause_at(at);
         result = engine_run();
     }

@@ -12,6 +12,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/version.h"
 
@@ -79,7 +80,7 @@ static void put_pages(struct writer *w, const char *base, uint64_t first, uint64
                       uint64_t mark)
 {
     static uint64_t rows[PAGEMAP_ROWS];
-    uint64_t page_end = (end + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t page_end = divide_up(end, CHECKPOINT_PAGE);
     uint64_t start = first / CHECKPOINT_PAGE;
     for (uint64_t i = start; i < page_end && !w->failed; i++) {
         uint32_t row = (uint32_t)((i - start) % PAGEMAP_ROWS);

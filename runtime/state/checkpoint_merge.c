@@ -8,6 +8,7 @@
 
 #include "lookup.h"
 #include "platform.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/instances.h"
@@ -82,7 +83,7 @@ static const struct checkpoint_part told_part = {
 /* A bit for each page of the arena: did it hold anything then? */
 static uint64_t map_size(void)
 {
-    return start_map ? (start_bytes / CHECKPOINT_PAGE + 1 + 7) / 8 : 0;
+    return start_map ? divide_up(start_bytes / CHECKPOINT_PAGE + 1, 8) : 0;
 }
 
 static void map_save(struct checkpoint_sink *to)
@@ -128,7 +129,7 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
     checkpoint_register(&map_part);
     if (!keep)
         return;
-    uint64_t pages = (bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t pages = divide_up(bytes, CHECKPOINT_PAGE);
     if (!start)
         start = arena_reserve(pages * sizeof *start);
     if (!start_map)
@@ -190,7 +191,7 @@ static void describe(const int64_t *then, uint32_t param, const char *name, char
 static bool is_time(uint32_t param)
 {
     static const char *const units[] = {"cy", "ps", "B/s", "B/cy"};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++)
         if (strcmp(platform_string(own_table->param_units[param]), units[i]) == 0)
             return true;
     return false;
@@ -273,7 +274,7 @@ static bool held_at_start(const struct merge_file *file, uint64_t page)
 static bool compare(const struct merge_file *file)
 {
     struct walk starts = {file, 0, CHECKPOINT_START}, saves = {file, 0, 0};
-    uint64_t pages = (start_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t pages = divide_up(start_bytes, CHECKPOINT_PAGE);
     bool good = true;
     patch_count = 0;
     if (!patches)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 
 enum { PARTS_MOST = 8 };
@@ -87,7 +88,7 @@ static void fill_up(struct checkpoint_sink *to)
 
 static uint64_t padded(uint64_t size)
 {
-    return (size + 7) / 8 * 8;
+    return round_up(size, 8);
 }
 
 uint64_t parts_measure(void)

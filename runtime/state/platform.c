@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "lookup.h"
@@ -26,7 +27,6 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/store_log.h"
-#include "runtime/engine/util.h"
 #include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
 #include "runtime/link/ring_run.h"
@@ -144,8 +144,8 @@ static void open_spaces(void)
     for (uint32_t i = 0; i < count; i++) {
         const struct platform_space *s =
             &table->spaces[table->map_count ? table->maps[i].space : i];
-        first = min_u64(s->base, first);
-        end = s->base + s->size > end ? s->base + s->size : end;
+        first = min(s->base, first);
+        end = max(s->base + s->size, end);
     }
     memory_reserve(end ? first : 0, end ? end - first : 0);
 }
@@ -158,7 +158,7 @@ static void open_spaces(void)
 
 static uint32_t whole_lines(uint32_t ids)
 {
-    return (ids + DOMAIN_IDS - 1) / DOMAIN_IDS * DOMAIN_IDS;
+    return round_up(ids, DOMAIN_IDS);
 }
 
 /* The instances of `p` that belong to `domain` get ids from `first` on; how many they are. */
@@ -193,7 +193,7 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
             groups[count] = (struct engine_group){
                 .unit = table->units[p->unit], .first_id = ids, .count = members, .domain = domain};
             count++;
-            ids += (members + 63) / 64 * 64;
+            ids += round_up(members, 64);
         }
     }
     *group_count = count;
@@ -211,7 +211,7 @@ static void open_domains(const struct engine_group *groups, uint32_t group_count
         struct engine_domain *d = &engine.domains[groups[g].domain];
         if (!d->word_count)
             d->first_word = groups[g].first_id / 64;
-        d->word_count += (groups[g].count + 63) / 64;
+        d->word_count += divide_up(groups[g].count, 64);
     }
     for (uint32_t i = 0; i < engine.domain_count; i++)
         engine.domains[i].word_count = whole_lines(engine.domains[i].word_count * 64) / 64;
@@ -224,7 +224,7 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
     struct component *c =
         (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
     engine_base.components[id] = c;
-    uint32_t pending = *pending_words, words = (p->incoming_count + 63) / 64;
+    uint32_t pending = *pending_words, words = divide_up(p->incoming_count, 64);
     *pending_words += words;
     if (!platform_is_here(leaf))
         return;
@@ -438,7 +438,7 @@ static void initialise_all(void)
     uint32_t deepest = 0;
     uint32_t kind;
     for (uint32_t i = 0; i < table->part_count; i++)
-        deepest = part_depth(i) > deepest ? part_depth(i) : deepest;
+        deepest = max(part_depth(i), deepest);
     for (uint32_t depth = deepest + 1; depth-- > 0;) {
         for (uint32_t i = 0; i < table->part_count; i++) {
             uint32_t leaf = table->parts[i].owner_instance;

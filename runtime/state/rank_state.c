@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -22,7 +23,7 @@ static bool is_zero(const char *bytes, size_t size)
 static void tell(const char *bytes, uint64_t size)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
-        uint32_t count = (uint32_t)(size - at < CHUNK ? size - at : CHUNK);
+        uint32_t count = (uint32_t)min(size - at, CHUNK);
         uint8_t zero = is_zero(bytes + at, count);
         rank_put(0, &zero, sizeof zero);
         if (!zero)
@@ -34,7 +35,7 @@ static void tell(const char *bytes, uint64_t size)
 static void take_piece(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
-        uint32_t count = (uint32_t)(size - at < CHUNK ? size - at : CHUNK);
+        uint32_t count = (uint32_t)min(size - at, CHUNK);
         if (!*(const uint8_t *)rank_take(from, 1))
             memcpy(bytes + at, rank_take(from, count), count);
     }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 
 #define CHECKED offsetof(struct tables_header, abi) /* from here on */
 
@@ -62,7 +63,7 @@ static uint64_t checksum(const struct tables_header *h, size_t bytes)
 
 static size_t aligned(size_t bytes)
 {
-    return (bytes + 15) & ~(size_t)15;
+    return round_up(bytes, 16);
 }
 
 size_t tables_image_bytes(const struct platform_table *t)

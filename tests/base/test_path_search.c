@@ -1,4 +1,5 @@
 /* base/path_search.c: which of several programs of one name is found. */
+#include "base/number.h"
 #include "base/path_search.h"
 
 #include <criterion/criterion.h>
@@ -35,9 +36,9 @@ static void remove_folders(void)
     static const char *const files[] = {"b/tool", "c/tool", "d/tool", "tool"};
     static const char *const folders[] = {"a/tool", "a", "b", "c", "d"};
     char folder[64];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++)
         unlink(files[i]);
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(folders); i++)
         rmdir(folders[i]);
     cr_assert_not_null(getcwd(folder, sizeof folder));
     rmdir(folder);
@@ -53,7 +54,7 @@ Test(path_search, finds_the_first_file_that_may_be_executed, .init = make_folder
         {"b:", "./tool"},      {":c", "./tool"},  {"/nowhere", NULL}, {"", "./tool"},
     };
     char found[16];
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         setenv("PATH", cases[i].path, 1);
         bool is_found = path_search("tool", found, sizeof found);
         cr_expect_eq(is_found, cases[i].found != NULL, "%s", cases[i].path);

@@ -1,4 +1,5 @@
 /* base/region.h: memory that goes as a whole. */
+#include "base/number.h"
 #include "base/region.h"
 
 #include "tests/sanitized.h"
@@ -23,7 +24,7 @@ Test(region, gives_zeroed_aligned_memory_that_nothing_else_has)
         for (size_t at = 0; at < size; at++)
             cr_assert_eq(taken[i][at], 0, "byte %zu of %zu", at, i);
         memset(taken[i], (int)(i % 255) + 1, size);
-        total += (size + 15) / 16 * 16;
+        total += round_up(size, 16);
     }
     for (size_t i = 0; i < TAKEN; i++) {
         size_t size = i * 37 % 700 + (i % 500 == 0 ? 200000 : 0);
@@ -92,7 +93,7 @@ static int ask_too_much(size_t count, size_t size, char *said, size_t bytes)
     }
     close(ends[1]);
     ssize_t got = read(ends[0], said, bytes - 1);
-    said[got < 0 ? 0 : got] = 0;
+    said[max(got, 0)] = 0;
     cr_assert_eq(waitpid(child, &status, 0), child);
     close(ends[0]);
     return status;
@@ -106,7 +107,7 @@ Test(region, ends_the_program_where_there_is_too_little_memory)
     } cases[] = {{SIZE_MAX, 1}, {SIZE_MAX / 2, 4}, {(size_t)1 << 60, 16}, {SIZE_MAX / 2 + 2, 2}};
     if (SANITIZED) /* the allocator would end the program by itself */
         return;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char said[128] = "";
         int status = ask_too_much(cases[i].count, cases[i].size, said, sizeof said);
         cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1, "case %zu: %#x", i,

@@ -1,4 +1,5 @@
 /* base/sha256.c against the examples of FIPS 180-4 (NIST, "SHA-256 Example Values"). */
+#include "base/number.h"
 #include "base/sha256.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +19,7 @@ static const struct {
 
 Test(sha256, gives_the_published_digests)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct sha256 hash;
         char digest[65];
         sha256_init(&hash);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "tests/components/amd/isa/encode.h"
 
 enum { REPEATS = 200000, ROUNDS = 5 };
@@ -32,7 +33,7 @@ static double measure(const struct isa_inst *inst, uint64_t exec)
         for (unsigned i = 0; i < REPEATS; i++)
             isa_execute(&ctx, &wave, inst);
         double each = (now() - start) / REPEATS;
-        best = each < best ? each : best;
+        best = min(each, best);
     }
     return best;
 }
@@ -67,7 +68,7 @@ static void report_memory(const char *name, const uint32_t *word)
                 isa_memory_store(&ctx, &inst, &memory, data, 16);
         double each[2] = {(middle - start) / REPEATS, (now() - middle) / REPEATS};
         for (unsigned i = 0; i < 2; i++)
-            best[i] = each[i] < best[i] ? each[i] : best[i];
+            best[i] = min(each[i], best[i]);
     }
     printf("%-24s addresses %6.1f  data %6.1f\n", name, best[0], best[1]);
 }
@@ -116,7 +117,7 @@ int main(void)
     for (unsigned variant = 0; variant < isa_variant_count(); variant++)
         printf(" %9s", isa_variant_name(variant));
     printf(" %9s\n", "part exec");
-    for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(vector); i++) {
         bool compare = !strncmp(vector[i], "v_cmp", 5),
              mask = !strcmp(vector[i], "v_cndmask_b32") || !strcmp(vector[i], "v_addc_u32");
         encode_vop3(word, vector[i], compare ? 20 : 10, V0 + 20, V0 + 30, mask ? ISA_VCC : V0 + 40);
@@ -124,7 +125,7 @@ int main(void)
     }
     encode_vop3(word, "v_add_f32", 10, 20, V0 + 30, 0);
     report("v_add_f32 with sgpr", word);
-    for (size_t i = 0; i < sizeof scalar / sizeof *scalar; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(scalar); i++) {
         encode_scalar(word, scalar[i], 10, 20, 30);
         report(scalar[i], word);
     }

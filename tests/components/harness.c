@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "mem.gen.h"
 #include "runtime/engine/bug.h"
@@ -66,7 +67,7 @@ static struct harness_message *note(struct end *e, uint32_t ring, const struct m
     l->tag = m->tag;
     memcpy(l->fields, m->fields, sizeof l->fields);
     uint32_t bytes = port_messages(ring_number(ring))[l->kind].payload_bytes;
-    memcpy(l->payload, ring_peek_payload(ring), bytes < HARNESS_PAYLOAD ? bytes : HARNESS_PAYLOAD);
+    memcpy(l->payload, ring_peek_payload(ring), min(bytes, HARNESS_PAYLOAD));
     return l;
 }
 
@@ -77,7 +78,7 @@ static void put(uint32_t ring, const struct harness_message *m, uint64_t now)
     memcpy(to->fields, m->fields, sizeof to->fields);
     to->tag = m->tag;
     memcpy(ring_payload(ring_placed(ring)->tail), m->payload,
-           about->payload_bytes < HARNESS_PAYLOAD ? about->payload_bytes : HARNESS_PAYLOAD);
+           min(about->payload_bytes, HARNESS_PAYLOAD));
     ring_put(ring_placed(ring), ring_limit(now), m->kind, about->wire_bytes, about->awaited);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compile.h"
 
 struct expression {
@@ -45,7 +46,7 @@ static const struct expression expressions[] = {
     {"later + 1", MODEL_DIM_NONE, 6},
 };
 
-#define COUNT (sizeof expressions / sizeof expressions[0])
+#define COUNT ARRAY_COUNT(expressions)
 
 Test(eval, expressions_have_their_values)
 {

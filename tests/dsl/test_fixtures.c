@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compile.h"
 #include "fixtures.h"
 
@@ -231,15 +232,15 @@ static void check_mistakes(const struct mistake *all, size_t count, size_t most)
 
 Test(fixtures, newcomers_get_the_place_and_the_help)
 {
-    check_mistakes(mistakes, sizeof mistakes / sizeof mistakes[0], SIZE_MAX);
+    check_mistakes(mistakes, ARRAY_COUNT(mistakes), SIZE_MAX);
 }
 
 Test(fixtures, what_cannot_nest_is_named_with_what_can)
 {
-    check_mistakes(nested, sizeof nested / sizeof nested[0], SIZE_MAX);
+    check_mistakes(nested, ARRAY_COUNT(nested), SIZE_MAX);
 }
 
 Test(fixtures, nothing_follows_from_a_mistake_that_is_said)
 {
-    check_mistakes(single, sizeof single / sizeof single[0], 1);
+    check_mistakes(single, ARRAY_COUNT(single), 1);
 }

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/diagnostic.h"
 #include "dsl/syntax/token.h"
 #include "dsl/parser.h"
@@ -105,7 +106,7 @@ static const struct keyword_case cases[] = {
 
 Test(lexer, any_keyword_may_be_a_name)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char text[200];
         snprintf(text, sizeof text, "component c { %s }", cases[i].text);
         scan(text);
@@ -156,7 +157,7 @@ Test(lexer, every_kind_of_line_end_and_a_byte_order_mark_are_the_same_text)
     static const char *const texts[] = {"// one\n/// two\nx ;\ny",
                                         "\xEF\xBB\xBF// one\n/// two\nx ;\ny",
                                         "// one\r\n/// two\r\nx ;\r\ny", "// one\r/// two\rx ;\ry"};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         scan(texts[i]);
         cr_assert_eq(list.tokens.count, 4, "text %zu", i);
         cr_expect_eq(list.comments.count, 2, "text %zu", i);

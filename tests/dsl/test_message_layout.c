@@ -1,4 +1,5 @@
 /* dsl/message_layout.c: which field stands where. */
+#include "base/number.h"
 #include "dsl/message_layout.h"
 
 #include <criterion/criterion.h>
@@ -71,7 +72,7 @@ Test(message_layout, places_fields_by_the_rule)
 {
     struct region region;
     region_init(&region, "a test");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct model_message message = {
             .name = "m", .fields = cases[i].fields, .field_count = cases[i].count};
         struct message_layout layout = message_layout(&region, &message);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/region.h"
 #include "dsl/compile.h"
 #include "dsl/diagnostic.h"
@@ -151,7 +152,7 @@ static const char *const values[] = {
     "min(1)",
     "x0",
 };
-#define VALUES (sizeof values / sizeof values[0])
+#define VALUES ARRAY_COUNT(values)
 
 static char paths[256][512]; /* of descriptions */
 static size_t path_count;
@@ -161,7 +162,7 @@ static int add_path(const char *path, const struct stat *status, int kind)
     (void)status;
     const char *dot = strrchr(path, '.');
     if (kind == FTW_F && dot && strcmp(dot, ".heddle") == 0) {
-        cr_assert_lt(path_count, sizeof paths / sizeof paths[0]);
+        cr_assert_lt(path_count, ARRAY_COUNT(paths));
         snprintf(paths[path_count++], sizeof paths[0], "%s", path);
     }
     return 0;
@@ -370,7 +371,7 @@ static bool is_one_of(int kind, const int *kinds, size_t count)
 
 static bool begins_option(int kind)
 {
-    return is_one_of(kind, optional_words, sizeof optional_words / sizeof optional_words[0]);
+    return is_one_of(kind, optional_words, ARRAY_COUNT(optional_words));
 }
 
 static int closing(int kind)
@@ -414,7 +415,7 @@ static void try_change(struct mutation *m, uint32_t begin, uint32_t end, const c
                         source->text + end);
     cr_assert(size > 0 && (size_t)size < sizeof text);
     expect_answer(source->name, text, NULL, 0);
-    expect_service(source->name, begin < (uint32_t)size ? begin : (uint32_t)size);
+    expect_service(source->name, min(begin, (uint32_t)size));
     m->tried++;
 }
 
@@ -433,19 +434,19 @@ static void try_token(struct mutation *m, uint32_t i)
         try_all(m, token->span, values, VALUES);
     if (kind == WORD) {
         static const char *const words[] = {"no_such", "1", "\"text\"", "none", "true", ""};
-        try_all(m, token->span, words, sizeof words / sizeof words[0]);
+        try_all(m, token->span, words, ARRAY_COUNT(words));
     }
     bool is_operator = (kind > 0 && kind < 128 && strchr("+-*/%<>!?", kind)) || kind == EQUAL
                        || kind == UNEQUAL || kind == AT_MOST || kind == AT_LEAST || kind == AND
                        || kind == OR || kind == TO || kind == UNTIL;
     if (is_operator)
-        try_all(m, token->span, operators, sizeof operators / sizeof operators[0]);
+        try_all(m, token->span, operators, ARRAY_COUNT(operators));
     if (kind == NUMBER || kind == WORD || kind == '(') {
         static const char *const signs[] = {"-", "!"};
         try_all(m, before, signs, 2);
     }
     if (kind == ';')
-        try_all(m, before, additions, sizeof additions / sizeof additions[0]);
+        try_all(m, before, additions, ARRAY_COUNT(additions));
     if (begins_option(kind)) {
         uint32_t end = tokens[end_of_option(&m->list, i)].span.begin;
         try_change(m, token->span.begin - m->source->base, end - m->source->base,

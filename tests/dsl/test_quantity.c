@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compile.h"
 #include "dsl/quantity.h"
 
@@ -34,7 +35,7 @@ static const struct reading readings[] = {
 
 Test(units, numbers_are_exact_or_refused)
 {
-    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(readings); i++) {
         int64_t value;
         enum model_dimension dimension;
         enum quantity_problem problem =
@@ -92,13 +93,13 @@ static const struct pair quotients[] = {
 Test(units, dimensions_multiply_and_divide)
 {
     enum model_dimension result;
-    for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(products); i++) {
         cr_expect_eq(quantity_multiply(products[i].a, products[i].b, &result), products[i].exists,
                      "product %zu", i);
         if (products[i].exists)
             cr_expect_eq(result, products[i].result, "product %zu", i);
     }
-    for (size_t i = 0; i < sizeof quotients / sizeof quotients[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(quotients); i++) {
         cr_expect_eq(quantity_divide(quotients[i].a, quotients[i].b, &result), quotients[i].exists,
                      "quotient %zu", i);
         if (quotients[i].exists)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compile.h"
 #include "dsl/pipeline/compilation.h"
 #include "fixtures.h"
@@ -99,7 +100,7 @@ Test(robust, expansion_is_bounded)
     };
     /* The first ones take long in a sanitized build, and each way of expanding is one of the last.
      */
-    for (size_t i = SANITIZED ? 3 : 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = SANITIZED ? 3 : 0; i < ARRAY_COUNT(texts); i++)
         expect_answer(texts[i], strlen(texts[i]));
 }
 
@@ -134,7 +135,7 @@ static void expect_too_large(const char *text, bool with_platform)
 Test(robust, what_doubles_is_refused_before_it_is_built)
 {
     static char text[65536];
-    for (size_t i = 0; i < sizeof doublings / sizeof doublings[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(doublings); i++) {
         size_t n = (size_t)snprintf(text, sizeof text,
                                     "protocol w { request r { } }\npart q0 { }\n"
                                     "component c0 { in top : w optional; }\n");
@@ -151,7 +152,7 @@ Test(robust, endless_lists_end_with_a_message)
     static const char *const pieces[] = {"a : b; ", "a.b -> c.d; ", "param a : int; ",
                                          "let a = 1; ", "in a : b; "};
     static char text[SANITIZED ? 50000 : 2000000];
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(pieces); i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { ");
         while (n + strlen(pieces[i]) < sizeof text - 2)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s", pieces[i]);
@@ -164,7 +165,7 @@ Test(robust, deep_nesting_ends_with_a_message)
 {
     static const char *const pieces[] = {"{", "(", "[", "-", "a.", "if x {", "a ? b : ", "1 + "};
     static char text[SANITIZED ? 20000 : 300000];
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(pieces); i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { let x = ");
         while (n + strlen(pieces[i]) < sizeof text - 1)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s", pieces[i]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compile.h"
 #include "fixtures.h"
 
@@ -59,7 +60,7 @@ static int output(const struct model *model, const char *network, unsigned at, u
 Test(routes, a_mesh_goes_along_the_row_first)
 {
     static const unsigned sizes[][2] = {{3, 3}, {4, 2}, {2, 5}};
-    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(sizes); k++) {
         unsigned columns = sizes[k][0], stops = columns * sizes[k][1];
         char set[2][32];
         snprintf(set[0], sizeof set[0], "columns=%u", columns);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/lsp/server.h"
 
 #ifndef FUZZ_LIBRARY
@@ -54,7 +55,7 @@ static void serve(const char *bytes, size_t size)
     server_init(&server, &options, out);
     server.is_initialized = true;             /* so that a fuzzer need not find that first */
     for (size_t at = 0; at < size; at += 100) /* as it comes out of a pipe */
-        rpc_feed(&reader, bytes + at, size - at < 100 ? size - at : 100);
+        rpc_feed(&reader, bytes + at, min(size - at, 100));
     for (;;) {
         enum rpc_result result = rpc_next(&reader, &body, &body_size);
         if (result == RPC_MORE)
@@ -93,7 +94,7 @@ static void ask(const char *bytes, size_t size)
         &server.documents, "file://" FUZZ_LIBRARY "/../tests/fuzz.heddle", bytes + 3, size - 3);
     documents_edit(&server.documents, document, (struct position){(uint8_t)bytes[0], 0},
                    (struct position){(uint8_t)bytes[0], 2}, ".", 1);
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(methods); i++) {
         json_t *message = json_pack("{s:s, s:i, s:s+, s:{s:{s:s}, s:{s:i, s:i}}}", "jsonrpc", "2.0",
                                     "id", 1, "method", "textDocument/", methods[i], "params",
                                     "textDocument", "uri", document->uri, "position", "line",
@@ -129,7 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     const char *text = (const char *)bytes;
     serve(text, size);
-    ask(text, size < 4096 ? size : 4096);
-    positions(text, size < 4096 ? size : 4096);
+    ask(text, min(size, 4096));
+    positions(text, min(size, 4096));
     return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
@@ -221,7 +222,7 @@ static bool ticker(struct probe *c)
                                                 {"time.lost", "all", NULL, 2},
                                                 {"time", "of", "day", 0}};
         kernel_count(c->kernel, 3, c->sent);
-        kernel_describe(c->kernel, details, sizeof details / sizeof details[0]);
+        kernel_describe(c->kernel, details, ARRAY_COUNT(details));
         kernel_end(&c->io.base, c->kernel);
         timeline_end(&c->io.base, 1, "ticking");
     }
@@ -282,7 +283,7 @@ static const struct unit_type probe_unit = {
     .instance_bytes = sizeof(struct probe),
     .io_words_offset = offsetof(struct probe_io, in_count),
     .stats_offset = offsetof(struct probe_io, stats),
-    .stat_count = sizeof stats / sizeof stats[0],
+    .stat_count = ARRAY_COUNT(stats),
     .stats = stats,
     .init = probe_init_one,
     .tick = probe_tick_one,

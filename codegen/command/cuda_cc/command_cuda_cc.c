@@ -16,6 +16,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 #define MATH_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define RUNTIME      "libcudart.so.12"
@@ -110,7 +111,7 @@ static words begin_compilation(struct cuda_cc *cc, const char *source)
                                       "-Wno-pass-failed",
                                       "-Qunused-arguments"};
     words line = {0};
-    add_words(cc, &line, all, sizeof all / sizeof all[0]);
+    add_words(cc, &line, all, ARRAY_COUNT(all));
     cuda_cc_add(cc, &line, "-isystem");
     cuda_cc_add(cc, &line, region_printf(cc->c->region, "%s/cuda/include", cc->c->toolkit.library));
     cuda_cc_add(cc, &line, region_printf(cc->c->region, "--cuda-gpu-arch=%s", cc->architecture));
@@ -158,7 +159,7 @@ static bool compile_device(struct cuda_cc *cc, const char *source, bool to_ir, c
                 MATH_LIBRARY);
         return false;
     }
-    add_words(cc, &line, all, sizeof all / sizeof all[0]);
+    add_words(cc, &line, all, ARRAY_COUNT(all));
     if (to_ir)
         cuda_cc_add(cc, &line, "-emit-llvm");
     cuda_cc_add(cc, &line, "-S");
@@ -179,14 +180,14 @@ static bool compile_host(struct cuda_cc *cc, const char *source, const char *fat
                                       "-Xclang"},
                              *const ir[] = {"-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"};
     words line = begin_compilation(cc, source);
-    add_words(cc, &line, all, sizeof all / sizeof all[0]);
+    add_words(cc, &line, all, ARRAY_COUNT(all));
     cuda_cc_add(cc, &line, fatbin);
     if (wants_optimisation(cc))
         cuda_cc_add(cc, &line, "-O2");
     add_all(cc, &line, &cc->both);
     add_all(cc, &line, &cc->host);
     if (to_ir)
-        add_words(cc, &line, ir, sizeof ir / sizeof ir[0]);
+        add_words(cc, &line, ir, ARRAY_COUNT(ir));
     else
         cuda_cc_add(cc, &line, "-c");
     cuda_cc_add(cc, &line, "-o");
@@ -246,7 +247,7 @@ bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbi
     const char *text = cuda_cc_read(cc, ptx, &size);
     if (!text)
         return false;
-    size_t padded = (size + 1 + 7) / 8 * 8; /* a byte 0 ends the text */
+    size_t padded = round_up(size + 1, 8); /* a byte 0 ends the text */
     uint8_t *bytes = region_take(cc->c->region, HEADER + ENTRY + padded);
     memset(bytes, 0, HEADER + ENTRY + padded);
     memcpy(bytes + HEADER + ENTRY, text, size);

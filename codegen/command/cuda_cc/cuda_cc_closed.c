@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/cuda_cc/cuda_cc.h"
 
 #define CLOSED                                                                                     \
@@ -46,7 +47,7 @@ void cuda_cc_explain_headers(struct cuda_cc *cc, const char *source)
         const int length = (int)strcspn(name, ">\"\n");
         if (access(region_printf(cc->c->region, "/usr/include/%.*s", length, name), R_OK) == 0)
             continue;
-        for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(missing); i++)
             if (strncmp(name, missing[i].header, strlen(missing[i].header)) == 0)
                 fprintf(stderr, "heddle cuda-cc: '%s' includes %.*s: %s\n", source, length, name,
                         missing[i].text);
@@ -63,7 +64,7 @@ bool cuda_cc_check_libraries(const struct cuda_cc *cc)
     bool good = true;
     for (size_t k = 0; k < cc->link.count; k++) {
         const char *word = cc->link.items[k];
-        for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(missing); i++) {
             const char *library = missing[i].library;
             if (!library || strncmp(word, "-l", 2) != 0
                 || strncmp(word + 2, library, strlen(library)) != 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/cuda_cc/cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
@@ -132,7 +133,7 @@ words cuda_cc_begin_ir(struct cuda_cc *cc, const char *action, const char *path)
                                  "-x",
                                  "ir"};
     words line = {0};
-    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(first); i++)
         cuda_cc_add(cc, &line, first[i]);
     return line;
 }
@@ -266,7 +267,7 @@ bool cuda_cc_link_device(struct cuda_cc *cc)
     const char *const compiling[] = {CUDA_CC_COMPILER, "-x", "c",   "-w", "-fPIC", "-O1", "-c",
                                      source,           "-o", object};
     words line = {0};
-    for (size_t i = 0; i < sizeof compiling / sizeof compiling[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(compiling); i++)
         cuda_cc_add(cc, &line, compiling[i]);
     cuda_cc_add(cc, &cc->objects, object);
     return cuda_cc_run(cc, &line);

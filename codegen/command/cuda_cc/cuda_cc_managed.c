@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/cuda_cc/cuda_cc.h"
 
 static const char section[] = ", section \"heddle_managed\"";
@@ -135,12 +136,12 @@ static bool compile_ir(struct cuda_cc *cc, const char *ir, const char *object)
                                  "-Qunused-arguments", "-O2"},
                       *const last[] = {"-c", "-o", object, ir};
     words line = {0};
-    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(first); i++)
         cuda_cc_add(cc, &line, first[i]);
     for (size_t i = 0; i < cc->both.count; i++)
         if (cc->both.items[i][0] == '-' && strchr("Ofm", cc->both.items[i][1]))
             cuda_cc_add(cc, &line, cc->both.items[i]);
-    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(last); i++)
         cuda_cc_add(cc, &line, last[i]);
     return cuda_cc_run(cc, &line);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/cuda_cc/cuda_cc.h"
 #include "dsl/suggest.h"
 
@@ -63,7 +64,7 @@ static const char *declared(struct cuda_cc *cc, const char *line)
 static bool is_system(const char *name)
 {
     static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
     return false;
@@ -81,7 +82,7 @@ static void collect(struct undefined *u)
                 vector_push(u->cc->c->region, &u->missing, ((struct named){name, line}));
             continue;
         }
-        for (size_t i = 0; name && i < sizeof definitions / sizeof definitions[0]; i++)
+        for (size_t i = 0; name && i < ARRAY_COUNT(definitions); i++)
             if (begins_with(line, definitions[i]))
                 vector_push(u->cc->c->region, &u->defined, ((struct named){name, line}));
     }

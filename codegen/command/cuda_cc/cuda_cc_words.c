@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/cuda_cc/cuda_cc.h"
 
 /* Options of clang whose value is the next word. */
@@ -13,7 +14,7 @@ static bool has_value(const char *word)
     static const char *const names[] = {"-I",       "-D",         "-U",      "-include",
                                         "-isystem", "-idirafter", "-iquote", "-Xclang",
                                         "-mllvm",   "-MF",        "-MT",     "-MQ"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(word, names[i]) == 0)
             return true;
     return false;
@@ -28,7 +29,7 @@ static bool ends_with(const char *text, const char *end)
 static void take_file(struct cuda_cc *cc, const char *word)
 {
     static const char *const sources[] = {".cu", ".cpp", ".cc", ".cxx", ".c"};
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(sources); i++)
         if (ends_with(word, sources[i])) {
             cuda_cc_add(cc, &cc->sources, word);
             return;
@@ -250,7 +251,7 @@ static const struct option {
 
 static const struct option *find_option(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(options); i++)
         if (strncmp(options[i].name, name, length) == 0 && options[i].name[length] == '\0')
             return &options[i];
     return NULL;
@@ -380,10 +381,10 @@ static words *list_of(struct cuda_cc *cc, const char *word)
 {
     static const char *const of_host[] = {"-fopenmp", "-pthread", "-M", "-fPIC", "-shared"};
     static const char *const of_link[] = {"-l", "-L", "-Wl,"};
-    for (size_t i = 0; i < sizeof of_host / sizeof of_host[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(of_host); i++)
         if (strncmp(word, of_host[i], strlen(of_host[i])) == 0)
             return &cc->host;
-    for (size_t i = 0; i < sizeof of_link / sizeof of_link[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(of_link); i++)
         if (strncmp(word, of_link[i], strlen(of_link[i])) == 0)
             return &cc->link;
     return &cc->both;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "runtime/engine/version.h"
 
 enum { TITLE_BYTES = 64 };
@@ -85,7 +86,7 @@ static int unknown_option(const struct options *options, const char *word, optio
 {
     const char *names[256];
     size_t count = 0;
-    for (size_t i = 0; i < option_spec_count && count < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < option_spec_count && count < ARRAY_COUNT(names); i++)
         if (option_belongs(&option_specs[i], options->command))
             names[count++] = option_specs[i].name;
     fprintf(stderr, "heddle %s: unknown option '%s'\n", name_of(options), word);
@@ -106,7 +107,7 @@ static int wrong_command(const struct options *options, const struct option_spec
     char title[TITLE_BYTES];
     unsigned commands = 0;
     option_title(spec, title, sizeof title);
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(renamed); i++)
         if (renamed[i].command == options->command && strcmp(renamed[i].was, title) == 0) {
             fprintf(stderr, "heddle %s: '%s' is called '%s' now\n", name_of(options), title,
                     renamed[i].is);
@@ -320,7 +321,7 @@ static int check_pairs(const struct options *options)
         {"--json", "--csv"},      {"--svg", "--html"},    {"-o", "--html"},
         {"--level", "--html"},    {"--expand", "--html"}, {"--only", "--html"},
         {"--controls", "--html"}, {"--layout", "--html"}, {"--scale", "--html"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(pairs); i++)
         if (is_given(options, pairs[i][0]) && is_given(options, pairs[i][1])) {
             fprintf(stderr, "heddle %s: either '%s' or '%s', not both\n", name_of(options),
                     pairs[i][0], pairs[i][1]);

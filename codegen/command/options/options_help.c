@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/options/options_table.h"
 #include "runtime/engine/version.h"
 
@@ -180,6 +181,6 @@ void options_print_man(FILE *out)
     }
     fprintf(out, ".SH EXIT STATUS\n0 clean, 1 errors, 2 wrong usage; of\n.B heddle run\n"
                  "as it says above.\n.SH ENVIRONMENT\n");
-    for (size_t i = 0; i < sizeof environment / sizeof environment[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(environment); i++)
         fprintf(out, ".TP\n.B %s\n%s\n", environment[i][0], environment[i][1]);
 }

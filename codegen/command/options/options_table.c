@@ -1,6 +1,8 @@
 /* See options_table.h. */
 #include "codegen/command/options/options_table.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,7 +39,7 @@ const struct option_spec option_specs[] = {
 #undef OPTION
 #undef AGAIN
 };
-const size_t option_spec_count = sizeof option_specs / sizeof option_specs[0];
+const size_t option_spec_count = ARRAY_COUNT(option_specs);
 
 const char *option_purpose_title(enum option_purpose purpose)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/run/run.h"
 #include "codegen/command/run/hand_over.h"
 #include "components/sampling/sampling_options.h"
@@ -261,7 +262,7 @@ static bool check_names(const struct options *o)
     } lists[] = {{"--record-path", &o->record_path},
                  {"--record-kernel", &o->record_kernel},
                  {"--series-counter", &o->series_counter}};
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
         for (size_t k = 0; k < lists[i].list->count; k++)
             if (strchr(lists[i].list->items[k], '\n')) {
                 fprintf(stderr, "heddle run: '%s' needs a name\n", lists[i].option);

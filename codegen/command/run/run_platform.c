@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/run/run.h"
 #include "codegen/command/run/hand_over.h"
 #include "runtime/engine/rank.h"
@@ -16,7 +17,7 @@ static bool is_about_output(const char *key)
                                        "series-use",        "checkpoint-ps", "checkpoint-cycle",
                                        "checkpoint-kernel", "stats-no-host", "record-window",
                                        "record-path",       "record-kernel"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
     return false;
@@ -77,7 +78,7 @@ static const struct heddle_platform *running; /* NULL: none */
 static volatile sig_atomic_t interrupted;     /* by this signal; 0: none */
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-#define NUMBERS (sizeof numbers / sizeof numbers[0])
+#define NUMBERS ARRAY_COUNT(numbers)
 static struct sigaction actions_before[NUMBERS];
 
 /* The first one ends the run, which then writes what is known; the second one ends the process. */

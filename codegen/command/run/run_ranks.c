@@ -1,4 +1,5 @@
 /* See run.h. */
+#include "base/number.h"
 #include "codegen/command/run/run.h"
 
 #include <dlfcn.h>
@@ -33,7 +34,7 @@ static unsigned number_in(const char *name)
 
 struct run_ranks run_ranks_of_launcher(void)
 {
-    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(launchers); i++) {
         unsigned count = number_in(launchers[i].count);
         if (count > 1)
             return (struct run_ranks){number_in(launchers[i].number), count, launchers[i].library};
@@ -71,7 +72,7 @@ static bool can_share(const struct options *o, unsigned number)
         {run_is_sampled(o), "--mode sampled", few},
         {o->kernels || o->warmup, "--kernels", few},
     };
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(refused); i++)
         if (refused[i].given) {
             if (number == 0)
                 fprintf(stderr,
@@ -179,7 +180,7 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
     if (!platform || !platform->start(handed_text(&own)))
         return EXIT_UNABLE;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         signal(numbers[i], take_signal);
     return platform->run();
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/command/run/run.h"
 #include "codegen/command/run/run_rocm.h"
 #include "components/sampling/sampling_options.h"
@@ -77,7 +78,7 @@ static bool keeps_sampled(const struct options *o)
                    {o->checkpoint, "--checkpoint"},
                    {o->restore, "--restore"},
                    {o->report, "--report"}};
-    for (size_t i = 0; run_is_sampled(o) && i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; run_is_sampled(o) && i < ARRAY_COUNT(refused); i++) {
         if (!refused[i].given)
             continue;
         fprintf(stderr,

@@ -18,6 +18,7 @@
 #include "command_processor_state.h"
 #include "cu_resource_pool.gen.h"
 #include "dispatcher.h"
+#include "base/number.h"
 #include "components/sampling/launch_record.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -56,7 +57,7 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     const struct platform_table *table = engine_base.platform;
     uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
     const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
-    for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(resources); i++) {
         int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
         if (there < resources[i].promised)
             engine_die(&c->io.base, "`pool` hands out %s = %lld, but %s has %lld; set both alike",
@@ -74,7 +75,7 @@ static uint32_t round_trip(const struct command_processor *c)
         const uint32_t *rings =
             engine_base.port_rings + 2 * (command_processor_io(c)->work_first + i);
         uint32_t there_and_back = ring_at(rings[0])->latency + ring_at(rings[1])->latency;
-        most = there_and_back > most ? there_and_back : most;
+        most = max(there_and_back, most);
     }
     return most;
 }

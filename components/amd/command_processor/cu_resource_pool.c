@@ -7,6 +7,7 @@
 #include "cu_resource_pool.gen.h"
 
 #include "cu_resource_pool.h"
+#include "base/number.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -44,7 +45,7 @@ struct cu_resource_pool {
 
 static uint32_t granules(uint64_t amount, int64_t granularity)
 {
-    return (uint32_t)((amount + (uint64_t)granularity - 1) / (uint64_t)granularity);
+    return (uint32_t)divide_up(amount, (uint64_t)granularity);
 }
 
 static bool bit_taken(const uint64_t *map, uint32_t bit)

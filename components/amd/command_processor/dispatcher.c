@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/execute/work_groups.h"
 #include "runtime/engine/engine.h"
 
@@ -29,8 +30,8 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
 /* Blocks of private memory: number `share` and each `shares`th after it. */
 static void start_scratch(struct dispatcher *d, uint32_t groups, uint32_t share, uint32_t shares)
 {
-    uint32_t own = groups > share ? (groups - share + shares - 1) / shares : 0;
-    uint32_t blocks = own < d->scratch_most ? own : d->scratch_most;
+    uint32_t own = groups > share ? divide_up(groups - share, shares) : 0;
+    uint32_t blocks = min(own, d->scratch_most);
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)
         arena_at(uint32_t, d->scratch_free)[i] = share + (blocks - 1 - i) * shares;
@@ -72,7 +73,7 @@ static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t sha
 {
     d->first += share;
     d->stride = shares;
-    d->total = d->left = d->launched > share ? (d->launched - share + shares - 1) / shares : 0;
+    d->total = d->left = d->launched > share ? divide_up(d->launched - share, shares) : 0;
     work_nth_group(d->groups, d->first, d->next);
     start_scratch(d, d->scratch_groups, share, shares);
     dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
@@ -95,7 +96,7 @@ static void be_busy(struct dispatcher *d, uint64_t now, uint64_t centi_cy, uint3
     if (start + DISPATCHER_CENTI_CY <= now_centi_cy)
         start = now_centi_cy;
     uint64_t end = start + centi_cy, answered = (now + cycles) * DISPATCHER_CENTI_CY;
-    d->busy_until_centi_cy = end > answered ? end : answered;
+    d->busy_until_centi_cy = max(end, answered);
 }
 
 static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts,
@@ -224,5 +225,5 @@ static uint64_t dispatcher_due(const struct dispatcher *d)
         && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,
                                                   pool_releases(dispatcher_pool(d))))
         return ENGINE_NEVER;
-    return (d->busy_until_centi_cy + DISPATCHER_CENTI_CY - 1) / DISPATCHER_CENTI_CY;
+    return divide_up(d->busy_until_centi_cy, DISPATCHER_CENTI_CY);
 }

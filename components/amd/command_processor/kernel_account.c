@@ -11,6 +11,7 @@
 #include "command_processor.gen.h"
 
 #include "command_processor_state.h"
+#include "base/number.h"
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/engine.h"
 #include "components/statistics/kernel_shares.h"
@@ -72,10 +73,10 @@ static const char *scarcest(const struct kernel_shape *shape, uint32_t *most)
                      {"sgprs", shape->limits.sgprs},
                      {"vgprs", shape->limits.vgprs}};
     uint32_t units = shape->units * shape->dies;
-    uint64_t grid = (shape->work_groups + units - 1) / units;
+    uint64_t grid = divide_up(shape->work_groups, units);
     const char *name = "wavefront_slots";
     *most = shape->limits.wavefront_slots;
-    for (unsigned i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(resources); i++) {
         if (resources[i].work_groups < *most) {
             *most = resources[i].work_groups;
             name = resources[i].name;
@@ -99,7 +100,7 @@ static void describe_balance(const struct kernel_account *k, const struct kernel
     uint64_t used = 0, longest = 0;
     for (uint32_t i = 0; i < shape->units; i++) {
         used += active[i] != 0;
-        longest = active[i] > longest ? active[i] : longest;
+        longest = max(active[i], longest);
     }
     slot_details_add(to, "occupancy.achieved", "units_used", used);
     slot_details_put(

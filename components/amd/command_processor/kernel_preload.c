@@ -10,6 +10,7 @@
 
 #include "command_processor_state.h"
 #include "dispatcher.h"
+#include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 #include "components/protocols/command/aql_preload.h"
 
@@ -22,7 +23,7 @@ static void preload_begin(const struct command_processor *c, struct dispatcher *
     struct kernel_registers k;
     kernel_registers_decode(&k, isa_traits[command_processor_params(c)->isa].registers, &words);
     d->descriptor = *descriptor;
-    d->preload_left = (uint8_t)(k.preload < WORK_MAX_PRELOADED ? k.preload : WORK_MAX_PRELOADED);
+    d->preload_left = (uint8_t)min(k.preload, WORK_MAX_PRELOADED);
     d->preload_there = 0;
     d->preload_asked = 0;
 }

@@ -27,6 +27,7 @@
 #include "cu_fetch.h"
 #include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "components/sampling/warmup.h"
@@ -41,7 +42,7 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
         decode_take_counts(cu_decoded(c), code);
     }
     code->seen = cu_decoded(c);
-    code->work->longest = c->longest > code->work->longest ? c->longest : code->work->longest;
+    code->work->longest = max(c->longest, code->work->longest);
     c->longest = 0;
 }
 
@@ -78,7 +79,7 @@ static void compute_unit_init(struct compute_unit *c)
     size_t waves = simds * (size_t)compute_unit_params(c)->wavefronts;
     size_t queue = (size_t)compute_unit_params(c)->vmem_queue;
     size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
-    c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
+    c->lines_ahead = (uint32_t)divide_up(ahead, CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
     c->code = platform_shared(&c->io.base, sizeof(struct cu_code));
     execute_init(c);
@@ -105,7 +106,7 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
 {
     uint64_t next = wave_next_expiry(c, now);
     uint64_t vmem = vmem_next_send(c);
-    next = c->lds_next < next ? c->lds_next : next;
+    next = min(c->lds_next, next);
     return vmem > now && vmem < next ? vmem : next;
 }
 

@@ -14,6 +14,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
+#include "base/number.h"
 #include "components/amd/isa/execute/isa_ready.h"
 #include "runtime/engine/arena.h"
 
@@ -113,8 +114,8 @@ __attribute__((noinline)) static void execute_find_run(const struct compute_unit
         if (d->kind > CU_SCALAR)
             break;
         execute_entry(c, domain, number);
-        e->run_vgprs = d->inst.vgprs > e->run_vgprs ? d->inst.vgprs : e->run_vgprs;
-        e->run_agprs = d->inst.agprs > e->run_agprs ? d->inst.agprs : e->run_agprs;
+        e->run_vgprs = max(d->inst.vgprs, e->run_vgprs);
+        e->run_agprs = max(d->inst.agprs, e->run_agprs);
         at += d->inst.size;
         e->run++;
     }

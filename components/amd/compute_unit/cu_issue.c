@@ -11,6 +11,8 @@
  * when its unit is free again. */
 #include "compute_unit.gen.h"
 
+#include "base/number.h"
+
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
@@ -337,7 +339,7 @@ static uint64_t issue_unit_free(const struct cu_simd *s, unsigned kind)
         return s->lds_done;
     if (kind != CU_MATRIX)
         return 0;
-    return s->matrix_free > s->valu_free ? s->matrix_free : s->valu_free;
+    return max(s->matrix_free, s->valu_free);
 }
 
 /* The wavefronts of `bits` that have the highest priority. */
@@ -350,7 +352,7 @@ static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, u
         unsigned priority = cu_wave_at(c, cu_wave_number(c, simd, slot))->priority;
         if (priority > highest)
             best = 0;
-        highest = priority > highest ? priority : highest;
+        highest = max(priority, highest);
         if (priority == highest)
             best |= (uint64_t)1 << slot;
     }
@@ -388,7 +390,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
         uint64_t bits = s->ready[kind], free_at = issue_unit_free(s, kind);
         if (free_at > now) {
             uint64_t turn = cu_turn(c, simd, free_at);
-            retry = turn < retry ? turn : retry;
+            retry = min(turn, retry);
             continue;
         }
         if (engine_unlikely(bits & s->raised))

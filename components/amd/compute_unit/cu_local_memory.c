@@ -6,6 +6,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 
+#include "base/number.h"
 #include "components/amd/execute/lds_banks.h"
 
 /* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
@@ -17,7 +18,7 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
         return conflicts;
     for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
         uint64_t rest = c->simd[s].lds_done > now ? c->simd[s].lds_done - now : 0;
-        conflicts -= rest < c->simd[s].lds_conflicts ? rest : c->simd[s].lds_conflicts;
+        conflicts -= min(rest, c->simd[s].lds_conflicts);
     }
     return conflicts;
 }
@@ -52,11 +53,11 @@ static uint64_t lds_occupy(struct compute_unit *c, unsigned simd, const struct i
     enum { LANES = 16, TIMES = ISA_LANES / LANES };
     uint64_t ports = (uint64_t)compute_unit_params(c)->lds_ports;
     if (!ports)
-        return (c->lds_free > now ? c->lds_free : now) + banks;
+        return max(c->lds_free, now) + banks;
     uint64_t *port = &c->lds_port[simd * ports / (uint64_t)compute_unit_params(c)->simds];
     bool writes = (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC)) != 0;
-    uint64_t start = *port > now ? *port : now, words = inst->dwords ? inst->dwords : 1;
-    c->lds_banks = (c->lds_banks > start ? c->lds_banks : start) + banks;
+    uint64_t start = max(*port, now), words = inst->dwords ? inst->dwords : 1;
+    c->lds_banks = max(c->lds_banks, start) + banks;
     *port = start + TIMES * (writes ? words + 1 : words);
     if (*port < c->lds_banks)
         *port = c->lds_banks;
@@ -93,7 +94,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     account->lds_conflict += conflicts;
     c->io.stats.lds_bank_conflicts += conflicts;
     uint64_t done = lds_occupy(c, w->simd, inst, cycles, now);
-    c->lds_free = c->lds_free > done ? c->lds_free : done;
+    c->lds_free = max(c->lds_free, done);
     c->simd[w->simd].lds_done = done;
     c->simd[w->simd].lds_conflicts = conflicts;
     if (compute_unit_params(c)->lds_write_delay && (inst->flags & ISA_IS_STORE))

@@ -6,6 +6,8 @@
  * of its entry plus the part. */
 #include "compute_unit.gen.h"
 
+#include "base/number.h"
+
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_scalar_memory.h"
@@ -15,7 +17,7 @@
 static void smem_part(const struct cu_smem *e, unsigned part, uint64_t *start, uint64_t *end)
 {
     uint64_t first = e->access.address, last = first + 4u * e->access.valid;
-    uint64_t boundary = (first & ~(uint64_t)(CU_LINE - 1)) + CU_LINE;
+    uint64_t boundary = round_down(first, CU_LINE) + CU_LINE;
     *start = part ? boundary : first;
     *end = part || last < boundary ? last : boundary;
 }
@@ -96,7 +98,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->inst = *inst;
     e->wave = (uint16_t)wave;
     e->unsent = 0;
-    e->parts = moves && end > (e->access.address & ~(uint64_t)(CU_LINE - 1)) + CU_LINE ? 2 : 1;
+    e->parts = moves && end > round_down(e->access.address, CU_LINE) + CU_LINE ? 2 : 1;
     e->remaining = e->parts;
     if (e->access.kind == ISA_SCALAR_STORE || smem_is_atomic(e))
         isa_scalar_store_data(s, inst, cu_smem_data(c, e));
@@ -113,7 +115,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uint16_t tag,
                             uint64_t start, uint64_t end, uint32_t pid)
 {
-    uint64_t line = start & ~(uint64_t)(CU_LINE - 1);
+    uint64_t line = round_down(start, CU_LINE);
     void *payload = compute_unit_smem_send_write(c, tag, line, pid, SCOPE_WAVEFRONT);
     *mem_write_mask(payload, CU_LINE) =
         coalescer_byte_mask((unsigned)(start - line), (unsigned)(end - start));

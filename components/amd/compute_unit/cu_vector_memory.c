@@ -12,6 +12,7 @@
 #include "compute_unit_internal.h"
 #include "cu_vector_memory.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 /* A stack of unused numbers. At first the lowest number lies on top. Each entry is kept as its
  * difference from the number that lay at its place at first, so a stack never used is all zeros. */
@@ -131,9 +132,9 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
     const struct compute_unit_params *k = compute_unit_params(c);
     struct coalescer_tags tags = {(unsigned)k->vmem_line, (unsigned)k->vmem_tags};
     unsigned lanes = (unsigned)k->vmem_lanes;
-    unsigned cycles = e->shape == VMEM_LINEAR ? (ISA_LANES + lanes - 1) / lanes
+    unsigned cycles = e->shape == VMEM_LINEAR ? divide_up(ISA_LANES, lanes)
                                               : coalescer_address_cycles(m, lanes, tags);
-    uint64_t start = c->addresses_free > e->issued ? c->addresses_free : e->issued;
+    uint64_t start = max(c->addresses_free, e->issued);
     c->addresses_free = start + cycles;
     e->first_send += start - e->issued;
     e->pace = (uint8_t)(lines && cycles > lines ? cycles / lines - 1 : 0);

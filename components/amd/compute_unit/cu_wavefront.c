@@ -2,6 +2,8 @@
  * its time goes to. */
 #include "compute_unit.gen.h"
 
+#include "base/number.h"
+
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
@@ -123,7 +125,7 @@ static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
 __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, struct cu_wave *w,
                                                        unsigned wave)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
+    uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
     uint8_t joined[ISA_MAX_INST_BYTES];
     unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
     if (line != w->line_address || !w->code) {
@@ -178,7 +180,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
 __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct cu_wave *w,
                                                   unsigned wave)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
+    uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
     if (line != w->line_address || w->code != cu_code(c)->version || d->checked != w->code
         || d->address != pc)
@@ -302,7 +304,7 @@ static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint6
 {
     w->code_pc = pc;
     w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
-    w->code_end = (w->code_next + CU_LINE - 1) / CU_LINE * CU_LINE;
+    w->code_end = round_up(w->code_next, CU_LINE);
     w->code_at = now + (uint64_t)compute_unit_params(c)->fetch_latency;
 }
 

@@ -6,6 +6,7 @@
 #include "compute_unit_state.h"
 #include "compute_unit_internal.h"
 #include "cu_fetch.h"
+#include "base/number.h"
 #include "runtime/observe/timeline.h"
 
 __attribute__((noinline, cold)) static void
@@ -194,7 +195,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
-    c->longest = w->instructions > c->longest ? w->instructions : c->longest;
+    c->longest = max(w->instructions, c->longest);
     c->resident--;
     if (!c->resident)
         c->io.stats.active_cycles += now - c->active_since;

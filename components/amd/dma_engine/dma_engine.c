@@ -12,6 +12,7 @@
 #include "dma_engine.gen.h"
 
 #include "atomic_op.gen.h"
+#include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dma_state.h"
 #include "runtime/engine/component_failure.h"
@@ -250,7 +251,7 @@ static void copy_bytes(const struct dma_engine *c, void *to, const void *from, u
 static uint32_t up_to_line_end(const struct dma_engine *c, uint64_t address, uint32_t bytes)
 {
     uint32_t rest = dma_line(c) - (uint32_t)(address % dma_line(c));
-    return bytes < rest ? bytes : rest;
+    return min(bytes, rest);
 }
 
 /* Cuts the next piece off command `i` and makes it ready. */

@@ -2,6 +2,7 @@
 #ifndef HEDDLE_COMPONENTS_DMA_STATE_H
 #define HEDDLE_COMPONENTS_DMA_STATE_H
 
+#include "base/number.h"
 #include "runtime/engine/index_pool.h"
 #include "dma_engine.gen.h"
 
@@ -94,7 +95,7 @@ static inline uint32_t lane_count(const struct dma_engine *c)
 /* Words of a bitmap of commands. */
 static inline uint32_t command_words(const struct dma_engine *c)
 {
-    return (command_count(c) + 63) / 64;
+    return divide_up(command_count(c), 64);
 }
 
 static inline uint64_t *command_bits(uint32_t bitmap)

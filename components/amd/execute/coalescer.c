@@ -3,6 +3,8 @@
  * coalescer_to_line() take any. */
 #include "coalescer.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 /* Whole accesses of `bytes` in `distance`; nearly always bytes are a power of two, and nothing is
@@ -20,11 +22,11 @@ unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
     unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
     unsigned first = (unsigned)__builtin_ctzll(m->mask);
     uint64_t end = base + (uint64_t)(last + 1) * m->bytes;
-    uint64_t line = (base + (uint64_t)first * m->bytes) & ~(uint64_t)(COALESCER_LINE - 1);
+    uint64_t line = round_down(base + (uint64_t)first * m->bytes, COALESCER_LINE);
     for (; line < end; line += COALESCER_LINE) {
         unsigned low = line > base ? coalescer_accesses(line - base, m->bytes) : 0;
         unsigned high = coalescer_accesses(line + COALESCER_LINE - 1 - base, m->bytes);
-        uint64_t lanes = m->mask & coalescer_lane_range(low, high > 63 ? 63 : high);
+        uint64_t lanes = m->mask & coalescer_lane_range(low, min(high, 63));
         if (lanes)
             out[count++] = (struct coalesced_line){line, lanes};
     }
@@ -88,14 +90,13 @@ unsigned coalescer_simple_lines(const struct isa_memory *m, struct coalesced_lin
             unsigned first = (unsigned)__builtin_ctzll(breaks);
             breaks &= breaks - 1;
             unsigned last = (breaks ? (unsigned)__builtin_ctzll(breaks) : ISA_LANES) - 1;
-            count = coalescer_add(&index, out, count,
-                                  m->address[first] & ~(uint64_t)(COALESCER_LINE - 1),
+            count = coalescer_add(&index, out, count, round_down(m->address[first], COALESCER_LINE),
                                   coalescer_lane_range(first, last));
         }
         return count;
     }
     while (lane < ISA_LANES) {
-        uint64_t line = m->address[lane] & ~(uint64_t)(COALESCER_LINE - 1);
+        uint64_t line = round_down(m->address[lane], COALESCER_LINE);
         unsigned first = lane++;
         while (lane < ISA_LANES
                && (!(m->mask >> lane & 1) || m->address[lane] - line < COALESCER_LINE))
@@ -133,7 +134,7 @@ unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *ou
     uint64_t taken[ISA_LANES]; /* bit i: bytes from i on in the line are used by this message */
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), i = 0;
-        uint64_t line = m->address[lane] & ~(uint64_t)(COALESCER_LINE - 1);
+        uint64_t line = round_down(m->address[lane], COALESCER_LINE);
         uint64_t bit = (uint64_t)1 << (m->address[lane] - line);
         while (i < count && (out[i].address != line || (taken[i] & bit)))
             i++;
@@ -195,8 +196,8 @@ static unsigned coalescer_quad_cycles(const struct isa_memory *m, unsigned first
         uint64_t at = m->address[lane];
         unsigned in_ram = coalescer_bank_add(&lines, at / tags.line, tags.rams);
         unsigned in_bank = coalescer_bank_add(&elements, at / element, COALESCER_QUAD);
-        most = in_ram > most ? in_ram : most;
-        most = in_bank > most ? in_bank : most;
+        most = max(in_ram, most);
+        most = max(in_bank, most);
     }
     return most;
 }
@@ -206,7 +207,7 @@ unsigned coalescer_address_cycles(const struct isa_memory *m, unsigned lanes,
 {
     unsigned cycles = 0;
     if (m->swizzle_mask) /* each dword of the lanes is a run */
-        return (m->bytes + 3) / 4 * ((ISA_LANES + lanes - 1) / lanes);
+        return divide_up(m->bytes, 4) * divide_up(ISA_LANES, lanes);
     for (unsigned first = 0; first < ISA_LANES; first += lanes) {
         if (coalescer_group_is_one(m, first, lanes, tags.line)) {
             cycles++;

@@ -10,6 +10,7 @@
 #ifndef HEDDLE_EXECUTE_COALESCER_H
 #define HEDDLE_EXECUTE_COALESCER_H
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 
 enum {
@@ -105,8 +106,8 @@ static inline struct coalescer_overlap coalescer_overlap(uint64_t line, uint64_t
 {
     struct coalescer_overlap o = {0, 0, 0};
     uint64_t end = address + bytes, line_end = line + COALESCER_LINE;
-    uint64_t first = address > line ? address : line;
-    uint64_t last = end < line_end ? end : line_end;
+    uint64_t first = max(address, line);
+    uint64_t last = min(end, line_end);
     if (first < last)
         o = (struct coalescer_overlap){(unsigned)(first - line), (unsigned)(first - address),
                                        (unsigned)(last - first)};
@@ -139,8 +140,8 @@ static inline void coalescer_linear_from_line(unsigned bytes, uint64_t base, uin
                                               const uint8_t *data, uint8_t *stage)
 {
     uint64_t end = base + (uint64_t)ISA_LANES * bytes;
-    uint64_t first = line > base ? line : base, last = line + COALESCER_LINE;
-    last = last < end ? last : end;
+    uint64_t first = max(line, base), last = line + COALESCER_LINE;
+    last = min(last, end);
     if (first == line && last == line + COALESCER_LINE)
         memcpy(stage + (first - base), data, COALESCER_LINE);
     else
@@ -152,8 +153,8 @@ static inline uint64_t coalescer_linear_to_line(unsigned bytes, uint64_t base, u
                                                 const uint8_t *stage, uint8_t *data)
 {
     uint64_t end = base + (uint64_t)ISA_LANES * bytes;
-    uint64_t first = line > base ? line : base, last = line + COALESCER_LINE;
-    last = last < end ? last : end;
+    uint64_t first = max(line, base), last = line + COALESCER_LINE;
+    last = min(last, end);
     memcpy(data + (first - line), stage + (first - base), last - first);
     return coalescer_byte_mask((unsigned)(first - line), (unsigned)(last - first));
 }

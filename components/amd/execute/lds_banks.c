@@ -1,6 +1,7 @@
 /* Bank conflicts of the LDS; the rules are in lds_banks.h. */
 #include "lds_banks.h"
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/execute/isa_lds_conflicts.h"
 
@@ -25,7 +26,7 @@ static unsigned lds_cycles_by_lane(const uint32_t *address, uint64_t active, uns
                 continue;
             seen[i][bank] = dword;
             count[bank]++;
-            most = i + 1 > most ? i + 1 : most;
+            most = max(i + 1, most);
         }
     }
     return most;

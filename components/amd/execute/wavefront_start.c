@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 
 /* Buffer resource for the private segment: stride 0, swizzled in elements of 4 bytes with index
@@ -40,7 +41,7 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
                  {k->kernarg_ptr, p->kernarg},
                  {k->dispatch_id, p->dispatch_id},
                  {k->flat_scratch_init, flat}};
-    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(pairs); i++) {
         if (pairs[i].wanted) {
             isa_wave_set_pair(s, n, pairs[i].value);
             n += 2;
@@ -50,10 +51,10 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
         s->sgpr[n++] = p->private_bytes;
     for (unsigned d = 0; d < 3; d++)
         if (k->grid_work_groups[d])
-            s->sgpr[n++] = (p->grid[d] + p->block[d] - 1) / p->block[d];
+            s->sgpr[n++] = divide_up(p->grid[d], p->block[d]);
     for (unsigned i = 0; i < k->preload && i < WORK_MAX_PRELOADED; i++)
         s->sgpr[n++] = p->preloaded[i];
-    return n < k->user_sgprs ? k->user_sgprs : n;
+    return max(n, k->user_sgprs);
 }
 
 /* Puts the address of the wavefront's part of scratch into FLAT_SCRATCH, where that is architected.
@@ -119,7 +120,7 @@ static uint64_t wavefront_start_lanes(uint32_t *vgpr, bool packed, unsigned dims
 
 static uint32_t granules(uint32_t amount, uint32_t granule)
 {
-    return amount > granule ? (amount + granule - 1) / granule : 1;
+    return amount > granule ? divide_up(amount, granule) : 1;
 }
 
 /* GPR_ALLOC: where the registers lie and how many they are, less one granule (GCN3 and Vega ISA

@@ -1,6 +1,7 @@
 /* The texts of faults, which end a run. */
 #include "work_fault.h"
 
+#include "base/number.h"
 #include "components/amd/isa/object/kernarg.h"
 
 #include <inttypes.h>
@@ -74,8 +75,8 @@ void work_fault_bounds(const struct program_table *program, uint32_t pid, const 
     }
     const struct program_allocation *before = program_find_before(program, address);
     uint64_t page = program->page_bytes ? program->page_bytes : 1;
-    bool in_page = before && before->use <= PROGRAM_CODE
-                   && address + bytes <= (before->end + page - 1) / page * page;
+    bool in_page =
+        before && before->use <= PROGRAM_CODE && address + bytes <= round_up(before->end, page);
     snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access, bytes,
              address, where,
              in_page ? " (in its last page; --bounds page allows that, as hardware does)" : "");

@@ -1,6 +1,7 @@
 /* From a dispatch packet to work-groups. */
 #include "work_groups.h"
 
+#include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 
 struct work_placement work_common(enum isa_target target, const struct aql_packet *packet,
@@ -43,7 +44,7 @@ uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[
     uint64_t total = 1;
     for (unsigned i = 0; i < 3; i++) {
         uint32_t block = common->block[i];
-        groups[i] = block ? (common->grid[i] + block - 1) / block : 0;
+        groups[i] = block ? divide_up(common->grid[i], block) : 0;
         total *= groups[i];
     }
     return total;
@@ -51,7 +52,7 @@ uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[
 
 uint32_t work_full_wavefronts(const struct work_placement *common)
 {
-    return ((uint32_t)common->block[0] * common->block[1] * common->block[2] + 63) / 64;
+    return divide_up((uint32_t)common->block[0] * common->block[1] * common->block[2], 64);
 }
 
 void work_cut_group(const uint32_t id[3], struct work_placement *w)
@@ -59,10 +60,10 @@ void work_cut_group(const uint32_t id[3], struct work_placement *w)
     uint32_t items = 1;
     for (unsigned i = 0; i < 3; i++) {
         uint32_t rest = w->grid[i] - id[i] * w->block[i];
-        w->items[i] = (uint16_t)(rest < w->block[i] ? rest : w->block[i]);
+        w->items[i] = (uint16_t)min(rest, w->block[i]);
         items *= w->items[i];
     }
-    w->wavefronts = (uint16_t)((items + 63) / 64);
+    w->wavefronts = (uint16_t)divide_up(items, 64);
 }
 
 void work_next_group(const uint32_t groups[3], uint32_t id[3])

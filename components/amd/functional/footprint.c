@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 
 #define BLOCK_WORDS (((uint64_t)1 << FOOTPRINT_BLOCK_BITS) / 4 / 64)
@@ -80,8 +81,8 @@ void footprint_new_blocks(struct footprint *f, uint64_t from, uint64_t to, enum 
     uint64_t first = from >> FOOTPRINT_BLOCK_BITS, last = to >> FOOTPRINT_BLOCK_BITS;
     for (uint64_t block = first; block <= last; block++)
         f->blocks[block] |= (uint8_t)(1u << kind);
-    f->low = first < f->low ? first : f->low;
-    f->high = last + 1 > f->high ? last + 1 : f->high;
+    f->low = min(first, f->low);
+    f->high = max(last + 1, f->high);
 }
 
 static void keep_page(uint64_t page)

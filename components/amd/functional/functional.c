@@ -12,6 +12,7 @@
 #include "access.h"
 #include "observe.h"
 
+#include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/statistics/execution_observer.h"
 #include "runtime/engine/bug.h"
@@ -170,7 +171,7 @@ static void begin_groups(struct run *r)
 /* Work-groups that may be live at the same time. */
 static uint32_t resident_groups(const struct functional_launch *launch)
 {
-    uint64_t most = launch->resident < FUNCTIONAL_SLOTS ? launch->resident : FUNCTIONAL_SLOTS;
+    uint64_t most = min(launch->resident, FUNCTIONAL_SLOTS);
     const struct aql_packet *packet = launch->packet;
     if (packet->private_bytes && packet->scratch && aql_scratch_groups(packet) < most)
         most = aql_scratch_groups(packet);
@@ -183,7 +184,7 @@ static void preload(struct run *r)
     const struct kernel_words words = kernel_words_read(r->launch->descriptor);
     struct kernel_registers k;
     kernel_registers_decode(&k, isa_traits[r->launch->target].registers, &words);
-    uint32_t dwords = k.preload < WORK_MAX_PRELOADED ? k.preload : WORK_MAX_PRELOADED;
+    uint32_t dwords = min(k.preload, WORK_MAX_PRELOADED);
     if (dwords)
         host_view_read(&r->worker->view, r->common.kernarg + k.preload_offset * (uint64_t)4,
                        r->common.preloaded, dwords * 4);
@@ -214,9 +215,7 @@ static struct run *free_run(void)
 
 bool functional_has_room(uint32_t resident)
 {
-    return free_run()
-           && free_range(resident < FUNCTIONAL_SLOTS ? resident : FUNCTIONAL_SLOTS)
-                  < FUNCTIONAL_SLOTS;
+    return free_run() && free_range(min(resident, FUNCTIONAL_SLOTS)) < FUNCTIONAL_SLOTS;
 }
 
 bool functional_is_awaited(void)

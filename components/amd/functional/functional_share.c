@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/scheduler/thread_team.h"
@@ -56,7 +57,7 @@ static void share_run(uint32_t thread)
     uint32_t slot = r->first + thread;
     for (;;) {
         uint64_t first = __atomic_fetch_add(&shared.next, shared.batch, __ATOMIC_RELAXED);
-        uint64_t end = first + shared.batch < shared.groups ? first + shared.batch : shared.groups;
+        uint64_t end = min(first + shared.batch, shared.groups);
         for (uint64_t i = first; i < end; i++) {
             work_nth_group(r->groups, r->launch->first_group + i, r->next);
             functional_group_start(r, slot);
@@ -113,9 +114,9 @@ static bool share_end(struct run *r, uint32_t threads)
 static uint32_t share_among(const struct run *r, const struct habit *h)
 {
     const struct functional_launch *launch = r->launch;
-    uint64_t most = launch->threads < FOOTPRINT_THREADS ? launch->threads : FOOTPRINT_THREADS;
-    most = most < r->slots ? most : r->slots;
-    most = most < r->left / 2 ? most : r->left / 2;
+    uint64_t most = min(launch->threads, FOOTPRINT_THREADS);
+    most = min(most, r->slots);
+    most = min(most, r->left / 2);
     bool large = !h->instructions || h->instructions >= SHARED_LEAST;
     bool alone = h->depends || r->observed || launch->touches || r->limit != UINT64_MAX
                  || r->packet.private_bytes || aql_meets(&r->packet);

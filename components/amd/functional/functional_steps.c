@@ -6,6 +6,8 @@
 
 #include "observe.h"
 
+#include "base/hash.h"
+#include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
 
 /* ---- faults ---- */
@@ -269,7 +271,7 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
 {
     struct functional_profile *p = &r->result.profile;
     if (pc != w->expected)
-        w->block = (uint32_t)((pc - r->launch->entry) >> 2) * 0x9e3779b1u >> 27;
+        w->block = hash_multiply_32((uint32_t)((pc - r->launch->entry) >> 2)) >> 27;
     w->expected = inst->flags & ISA_IS_BRANCH ? 0 : pc + inst->size;
     p->units[inst->unit]++;
     p->blocks[w->block]++;
@@ -303,7 +305,7 @@ static bool end_slice(struct run *r, const struct group *g, const struct wave *w
 static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context)
 {
     uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
-    slice_end = slice_end < r->limit ? slice_end : r->limit;
+    slice_end = min(slice_end, r->limit);
     const bool observed = r->observed;
     const uint32_t launch = functional.launches;
     struct step *const steps = r->worker->steps;

@@ -1,6 +1,8 @@
 /* See livelock_watch.h. A store is told of when the next instruction is, as it is done by then. */
 #include "livelock_watch.h"
 
+#include "base/hash.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,9 +128,9 @@ uint64_t livelock_watch_state(const struct isa_wave *wave, const uint32_t *vgpr,
     const uint64_t scalars[] = {wave->pc, (uint64_t)wave->mode << 32 | wave->status,
                                 (uint64_t)wave->trapsts << 32 | wave->ib_sts,
                                 (uint64_t)wave->scc << 8 | wave->trapped};
-    uint64_t state = livelock_hash(0, wave->sgpr, sizeof wave->sgpr);
-    state = livelock_hash(state, scalars, sizeof scalars);
-    return livelock_hash(state, vgpr, (size_t)registers * ISA_LANES * sizeof *vgpr);
+    uint64_t state = hash_bytes(0, wave->sgpr, sizeof wave->sgpr);
+    state = hash_bytes(state, scalars, sizeof scalars);
+    return hash_bytes(state, vgpr, (size_t)registers * ISA_LANES * sizeof *vgpr);
 }
 
 void livelock_watch_text(const struct program_table *program, const struct livelock *livelock,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/execute/work_record.h"
 #include "runtime/state/platform.h"
 #include "runtime/engine/engine.h"
@@ -34,7 +35,7 @@ bool observe_addresses(struct isa_context *context, const struct isa_wave *scala
     size_t count = 0;
     if (inst->dst >= ISA_VGPR && inst->dst < ISA_VGPR + context->vgpr_count) {
         count = context->vgpr_count - (inst->dst - ISA_VGPR);
-        count = (count < 4 ? count : 4) * ISA_LANES;
+        count = min(count, 4) * ISA_LANES;
         to = context->vgpr + (size_t)(inst->dst - ISA_VGPR) * ISA_LANES;
         memcpy(kept, to, count * sizeof *to);
     }

@@ -1,6 +1,7 @@
 /* Touches; see touch.h. Called by the functional executor. */
 #include "touch.h"
 
+#include "base/number.h"
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/isa/execute/isa_lanes.h"
 #include "runtime/state/memory.h"
@@ -166,7 +167,7 @@ static void touch_bytes(const struct host_view *t, const struct host_span *w, en
         uint64_t mask = UINT64_MAX;
         if (kind == WARM_WRITE)
             mask = coalescer_byte_mask((unsigned)(at % WARM_LINE),
-                                       (unsigned)((end < line_end ? end : line_end) - at));
+                                       (unsigned)(min(end, line_end) - at));
         touch_at(t, w, WARM_VECTOR, kind, at, mask);
     }
 }
@@ -254,7 +255,7 @@ static void touch_scalars(struct host_view *t, const struct isa_scalar *access)
     uint64_t end = access->address + 4u * access->valid;
     for (uint64_t at = access->address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
         uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
-        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
+        unsigned bytes = (unsigned)(min(end, line_end) - at);
         bool store = access->kind == ISA_SCALAR_STORE;
         touch_line(t, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
                    store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);

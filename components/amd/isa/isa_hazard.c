@@ -2,6 +2,7 @@
  * is in several. */
 #include "isa_hazard.h"
 
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 
 enum class {
@@ -95,7 +96,7 @@ static const struct rule rules[] = {
 #include "components/amd/isa/tables/gcn_hazards.tab"
 #undef RULE
 };
-enum { RULE_COUNT = sizeof rules / sizeof rules[0] };
+enum { RULE_COUNT = ARRAY_COUNT(rules) };
 _Static_assert(RULE_COUNT <= 64, "struct isa_hazard_code has a bit for each rule");
 
 /* ---- classes ---- */
@@ -297,7 +298,7 @@ static unsigned shared_register(const struct rule *r, const struct isa_hazard_co
         for (unsigned k = 0; k < second->count && is_used_as(a, r->first_uses); k++) {
             const struct isa_use *b = &second->uses[k];
             if (is_used_as(b, r->second_uses) && uses_meet(a, b, r->meet))
-                return a->code > b->code ? a->code : b->code;
+                return max(a->code, b->code);
         }
     }
     return ISA_NO_OPERAND;

@@ -2,6 +2,7 @@
  * memory instructions. */
 #include "isa_uses.h"
 
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 
 struct uses {
@@ -238,7 +239,7 @@ enum isa_effect isa_effect(const struct isa_inst *inst)
 
 bool isa_reads_scc(const struct isa_inst *inst)
 {
-    for (unsigned i = 0; i < sizeof inst->src / sizeof inst->src[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(inst->src); i++)
         if (inst->src[i] == ISA_SCC)
             return true;
     switch (inst->op) {

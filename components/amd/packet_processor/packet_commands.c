@@ -5,6 +5,7 @@
 
 #include "packet_state.h"
 
+#include "base/number.h"
 #include "components/memory/page_table/aql_preload_pages.h"
 
 /* Physical address of `bytes` bytes that do not cross a page; false: the process does not have
@@ -130,7 +131,7 @@ static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t 
     packet_processor_interrupt_send_scratch(c, (uint16_t)number, p->aql.dispatch.private_bytes,
                                             packet_groups(p), queue_at(c, p->queue)->pid,
                                             (uint16_t)packet_kernel(c, p),
-                                            (uint16_t)((packet_items(p) + 63) / 64));
+                                            (uint16_t)divide_up(packet_items(p), 64));
     c->io.stats.scratch_requests++;
     p->under_way = 1;
     return true;

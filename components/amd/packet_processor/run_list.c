@@ -6,6 +6,7 @@
 #include "run_list.gen.h"
 
 #include "run_list.h"
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 
 enum { RUN_LIST_NONE = UINT32_MAX };
@@ -114,7 +115,7 @@ static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *change
     }
     for (uint32_t i = 0; i < p->slot_count && p->first != RUN_LIST_NONE; i++) {
         uint64_t end = run_list_queue(p, slots[i])->since + quantum;
-        next = end < next ? end : next;
+        next = min(end, next);
     }
     return next;
 }

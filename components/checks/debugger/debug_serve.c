@@ -20,6 +20,7 @@
 #include "components/checks/finding.h"
 #include "components/memory/page_table/host_view.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 enum { READ_MOST = 1 << 20, TEXT = 256 };
 
@@ -104,7 +105,7 @@ bool debug_serve_read(const struct debug_thread *t, unsigned lane, uint64_t addr
     char *at = to;
     while (t && bytes) {
         struct debug_place place = t->kind->place(t, lane, address);
-        uint64_t size = place.bytes < bytes ? place.bytes : bytes;
+        uint64_t size = min(place.bytes, bytes);
         if (!size || (!place.at && !read_global(t, place.global, at, size)))
             return false;
         if (place.at)

@@ -1,5 +1,6 @@
 /* AMD's wavefronts as threads of a debugger. Executors report to checks.c, which calls the
  * functions of this file's row. */
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
 #include "debug_serve.h"
@@ -106,7 +107,7 @@ static bool describe_access(const struct observed_instruction *s, struct debug_a
     *a = (struct debug_access){.writes = s->memory && s->memory->kind != ISA_MEMORY_LOAD,
                                .reads = !s->memory || s->memory->kind != ISA_MEMORY_STORE,
                                .count = 1,
-                               .span = s->apart ? (uint64_t)s->apart * ((bytes + 3) / 4) : bytes,
+                               .span = s->apart ? (uint64_t)s->apart * divide_up(bytes, 4) : bytes,
                                .mask = s->mask,
                                .address = s->address};
     return s->address;

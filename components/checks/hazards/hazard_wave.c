@@ -1,6 +1,8 @@
 /* See hazard_wave.h. */
 #include "hazard_wave.h"
 
+#include "base/number.h"
+
 struct telling {
     struct hazard_wave *wave;
     const struct isa_hazard_code *code;
@@ -146,7 +148,7 @@ static void check_use(const struct telling *t, const struct isa_use *use)
             || (use->written && comes_before(p, t)))
             continue;
         tell_pending(t, p, use->written ? HAZARD_EARLY_WRITE : HAZARD_EARLY_READ,
-                     use->code > p->code ? use->code : p->code);
+                     max(use->code, p->code));
         p->dwords = 0; /* once is enough */
     }
 }

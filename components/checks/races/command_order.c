@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/checks/finding.h"
 #include "components/checks/slot_array.h"
 #include "race_order.h"
@@ -39,7 +40,7 @@ static uint64_t *start_rooms, gpu_room;
 static void learn_place(struct before *to, uint32_t lane, uint32_t place)
 {
     to->count = slot_array_grow(to->count, &to->room, lane, sizeof *to->count);
-    to->count[lane] = to->count[lane] > place ? to->count[lane] : place;
+    to->count[lane] = max(to->count[lane], place);
 }
 
 static void learn(struct before *to, const struct before *from)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "command_order.h"
+#include "base/number.h"
 #include "components/checks/slot_array.h"
 #include "race_report.h"
 
@@ -49,7 +50,7 @@ static void touch(const struct race_wave *w, uint32_t site, uint64_t address, ui
         struct race_event e = {.memory = &race_device_memory,
                                .wave = w,
                                .address = address + at,
-                               .bytes = (uint32_t)(bytes - at < MOST ? bytes - at : MOST),
+                               .bytes = (uint32_t)min(bytes - at, MOST),
                                .use = use,
                                .site = race_site(site, FINDING_NO_LANE),
                                .order = &(struct race_order){.id = {0}},

@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 struct command {
     uint32_t queue, place; /* the place-th of its queue, from 1 */
@@ -64,8 +65,8 @@ static void table_learn(struct race_table *t, race_id id, uint32_t near, uint32_
     struct race_known *k = table_find(t, id);
     t->count += k->id == 0;
     k->id = id;
-    k->near = near > k->near ? near : k->near;
-    k->wide = wide > k->wide ? wide : k->wide;
+    k->near = max(near, k->near);
+    k->wide = max(wide, k->wide);
 }
 
 static void table_free(struct race_table *t)
@@ -291,7 +292,7 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     struct race_wave all = {0};
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < RACE_GROUP; j++)
-            all.known[j] = all.known[j] > wave[i]->known[j] ? all.known[j] : wave[i]->known[j];
+            all.known[j] = max(all.known[j], wave[i]->known[j]);
         for (uint32_t j = 0; j < wave[i]->others.room; j++) {
             const struct race_known *k = &wave[i]->others.entry[j];
             if (k->id)
@@ -302,7 +303,7 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t *own = &all.known[wave[i]->id % RACE_GROUP];
-        *own = *own > wave[i]->clock ? *own : wave[i]->clock;
+        *own = max(*own, wave[i]->clock);
     }
     for (uint32_t i = 0; i < count; i++) {
         memcpy(wave[i]->known, all.known, sizeof all.known);

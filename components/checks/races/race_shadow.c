@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 enum { PAGE_BYTES = 1 << RACE_PAGE_BITS, CELLS = PAGE_BYTES / 4 };
 
@@ -366,7 +367,7 @@ void race_touch(struct race_event *e)
 
 void race_clear_flat(struct race_memory *memory, uint64_t bytes)
 {
-    uint64_t before = (memory->flat_bytes + 3) / 4, cells = (bytes + 3) / 4;
+    uint64_t before = divide_up(memory->flat_bytes, 4), cells = divide_up(bytes, 4);
     for (uint64_t i = 0; i < before; i++)
         more_give(&memory->flat[i]);
     if (cells > before || !memory->flat) {

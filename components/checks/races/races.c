@@ -8,6 +8,7 @@
  * instruction set have no scopes, they do not say which of them are atomic: see enum race_use. */
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
 #include "components/checks/slot_array.h"
@@ -156,7 +157,7 @@ static void lds_data(const struct observed_instruction *s, unsigned which, unsig
     unsigned code = s->inst->src[1 + which];
     const uint32_t *from = s->context->vgpr + (size_t)isa_register(s->context, code) * ISA_LANES;
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
-        for (unsigned i = 0; i < (bytes + 3) / 4; i++)
+        for (unsigned i = 0; i < divide_up(bytes, 4); i++)
             memcpy(data[lane] + 4 * i, &from[i * ISA_LANES + lane], 4);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 enum { PAGE = 1 << UNDEFINED_PAGE_BITS };
 
@@ -55,7 +56,7 @@ static void keep_page(struct undefined_memory *m, uint64_t number, uint64_t *bit
 static void set_part(uint64_t *bits, uint32_t from, uint32_t count, bool undefined)
 {
     while (count) {
-        uint32_t bit = from % 64, here = count < 64 - bit ? count : 64 - bit;
+        uint32_t bit = from % 64, here = min(count, 64 - bit);
         uint64_t mask = (here == 64 ? UINT64_MAX : ((uint64_t)1 << here) - 1) << bit;
         bits[from / 64] = undefined ? bits[from / 64] | mask : bits[from / 64] & ~mask;
         from += here;
@@ -89,7 +90,7 @@ bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes)
     while (left) {
         const uint64_t *bits = find_page(m, address >> UNDEFINED_PAGE_BITS);
         uint32_t at = (uint32_t)address % PAGE, bit = at % 64;
-        uint32_t here = left < 64 - bit ? left : 64 - bit;
+        uint32_t here = min(left, 64 - bit);
         uint64_t mask = here == 64 ? UINT64_MAX : (((uint64_t)1 << here) - 1) << bit;
         if (!bits || (bits[at / 64] & mask) != mask)
             return false;

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/checks/slot_array.h"
 #include "undefined_memory.h"
 #include "undefined_registers.h"
@@ -101,7 +102,7 @@ static uint64_t byte_at(const struct access *a, unsigned lane, unsigned i)
 static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t *address)
 {
     uint64_t lanes = 0, defined = UINT64_MAX; /* a page in which all is */
-    uint32_t bytes = a->bytes - 4 * dword < 4 ? a->bytes - 4 * dword : 4;
+    uint32_t bytes = min(a->bytes - 4 * dword, 4);
     for (uint64_t rest = a->lanes; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
         uint64_t at = byte_at(a, lane, 4 * dword);
@@ -120,7 +121,7 @@ static uint64_t undefined_lanes(const struct access *a, unsigned dword, uint64_t
 static void load_undefined(const struct access *a, const struct isa_use *to, unsigned first)
 {
     uint64_t exec = isa_wave_exec(undefined_context.step->scalars), address = 0;
-    for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
+    for (unsigned d = 0; d < divide_up(a->bytes, 4); d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
         uint32_t from = undefined ? origin_of(address, a->space) : 0;
         undefined_put(to, first + d, exec, undefined, 0, from);
@@ -130,7 +131,7 @@ static void load_undefined(const struct access *a, const struct isa_use *to, uns
 static void store_undefined(const struct access *a, const struct isa_use *data)
 {
     struct undefined_wave *w = undefined_context.state;
-    for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
+    for (unsigned d = 0; d < divide_up(a->bytes, 4); d++) {
         unsigned at = data ? undefined_vector_at(data, d) : 0;
         uint64_t undefined = data ? w->vector[at] & a->lanes : 0;
         uint64_t wrong = data && a->space == FINDING_GLOBAL ? undefined & w->computed[at] : 0;
@@ -143,7 +144,7 @@ static void store_undefined(const struct access *a, const struct isa_use *data)
             unsigned lane = (unsigned)__builtin_ctzll(rest);
             uint64_t address = byte_at(a, lane, 4 * d);
             bool is = undefined >> lane & 1;
-            uint32_t bytes = a->bytes - 4 * d < 4 ? a->bytes - 4 * d : 4;
+            uint32_t bytes = min(a->bytes - 4 * d, 4);
             if (is || !undefined_is_page_defined(a->memory, address))
                 undefined_set(a->memory, address, bytes, is);
         }
@@ -154,7 +155,7 @@ static void store_undefined(const struct access *a, const struct isa_use *data)
 static void update_memory(const struct access *a)
 {
     uint64_t address = 0;
-    for (unsigned d = 0; d < (a->bytes + 3) / 4; d++) {
+    for (unsigned d = 0; d < divide_up(a->bytes, 4); d++) {
         uint64_t undefined = undefined_lanes(a, d, &address);
         if (undefined)
             undefined_use(FINDING_UNINITIALISED_STORE, origin_of(address, a->space),
@@ -181,7 +182,7 @@ static void access_memory(enum isa_memory_kind kind, const struct access *a, uns
     if (!a->lanes)
         return;
     if (kind == ISA_MEMORY_LOAD && to)
-        load_undefined(a, to, which * ((a->bytes + 3) / 4));
+        load_undefined(a, to, which * divide_up(a->bytes, 4));
     else if (kind == ISA_MEMORY_STORE)
         store_undefined(a, data);
     else if (kind == ISA_MEMORY_ATOMIC && overwrites)

@@ -6,6 +6,8 @@
  * of sizes are those of the manual's table "Technical Specifications per Compute Capability". */
 #include "cuda_internal.h"
 
+#include "base/number.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -197,7 +199,7 @@ hipError_t cuda_attribute(int *value, int attribute, int device)
     if (error != hipSuccess)
         return error;
     *value = attribute == ATTRIBUTE_HOST_NUMA ? NO_NODE : 0; /* features that are not there */
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(attributes); i++) {
         const char *member = (const char *)&properties + attributes[i].offset;
         size_t wide = 0;
         if (attributes[i].number != attribute)
@@ -259,7 +261,7 @@ static size_t limits[] = {
 
 static bool is_limit(int limit)
 {
-    return limit >= 0 && (size_t)limit < sizeof limits / sizeof limits[0];
+    return limit >= 0 && (size_t)limit < ARRAY_COUNT(limits);
 }
 
 hipError_t cuda_get_limit(size_t *value, int limit)

@@ -1,6 +1,8 @@
 /* Names and descriptions of CUDA's errors. */
 #include "cuda_internal.h"
 
+#include "base/number.h"
+
 static const struct {
     int number;
     const char *name, *text;
@@ -13,7 +15,7 @@ static const struct {
 const char *cuda_error_name(int error)
 {
     cuda_services()->called("cudaGetErrorName");
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(errors); i++)
         if (errors[i].number == error)
             return errors[i].name;
     return "unrecognized error code";
@@ -22,7 +24,7 @@ const char *cuda_error_name(int error)
 const char *cuda_error_text(int error)
 {
     cuda_services()->called("cudaGetErrorString");
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(errors); i++)
         if (errors[i].number == error)
             return errors[i].text;
     return "unrecognized error code";

@@ -1,6 +1,7 @@
 /* Launches, and questions about kernels. */
 #include "cuda_internal.h"
 
+#include "base/number.h"
 #include "components/protocols/command/aql_packet.h"
 
 /* Limits of all architectures that execute PTX of today (CUDA C++ Programming Guide, "Technical
@@ -162,7 +163,7 @@ hipError_t cuda_largest_cluster(int *blocks, const void *function,
     if (error != hipSuccess)
         return error;
     unsigned most = most_blocks(kernel, info), resident = (unsigned)each * info->compute_units;
-    *blocks = (int)(resident < most ? resident : most);
+    *blocks = (int)min(resident, most);
     return hipSuccess;
 }
 

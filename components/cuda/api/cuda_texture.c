@@ -5,6 +5,7 @@
  * volume. Mipmaps are not there. */
 #include "cuda_internal.h"
 
+#include "base/number.h"
 #include "components/protocols/texture/texture_object.h"
 
 #include <stdlib.h>
@@ -80,7 +81,7 @@ hipError_t cuda_make_volume(struct cuda_array **result, const struct cuda_channe
         return hipErrorOutOfMemory;
     *array = (struct cuda_array){.size = size, .channel = *channel, .flags = flags};
     array->texel = (size_t)format.channel_bytes * format.channels;
-    array->pitch = (size.width * array->texel + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
+    array->pitch = round_up(size.width * array->texel, PITCH_ALIGN);
     hipError_t error = hipMalloc(&array->memory, array->pitch * at_least_one(size.height)
                                                      * at_least_one(size.depth));
     if (error != hipSuccess)
@@ -137,7 +138,7 @@ static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, c
         return hipErrorInvalidValue;
     while (count > 0 && error == hipSuccess) {
         size_t row = x > 0 || count < width ? width - x : width;
-        row = row < count ? row : count;
+        row = min(row, count);
         size_t rows = row == width ? count / width : 1;
         void *start = cuda_array_at(array, x, y);
         error = to_array ? hipMemcpy2D(start, array->pitch, other, row, row, rows, kind)

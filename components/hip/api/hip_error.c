@@ -1,6 +1,7 @@
 /* HIP's errors: names and descriptions, one list in the order of their numbers; a thread's last
  * error; and what answers of the driver are as errors. */
 #include "hip_internal.h"
+#include "base/number.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/host/start/open_platform.h"
 
@@ -100,7 +101,7 @@ static const struct {
 const char *hipGetErrorName(hipError_t error)
 {
     hip_called(__func__);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].number == (int)error)
             return names[i].name;
     return "hipErrorUnknown";
@@ -109,7 +110,7 @@ const char *hipGetErrorName(hipError_t error)
 const char *hipGetErrorString(hipError_t error)
 {
     hip_called(__func__);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].number == (int)error)
             return names[i].text;
     return "unknown error";
@@ -172,7 +173,7 @@ hipError_t hip_status(enum driver_status status)
     };
     if (status == DRIVER_OK || status == DRIVER_NOT_READY)
         return errors[status];
-    if ((unsigned)status >= sizeof errors / sizeof errors[0]) {
+    if ((unsigned)status >= ARRAY_COUNT(errors)) {
         hip_complain("the driver answered with the unknown status %u", (unsigned)status);
         return hipErrorUnknown;
     }

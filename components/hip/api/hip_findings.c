@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* dladdr */
 #include "hip_findings.h"
 
+#include "base/number.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "runtime/engine/options.h"
@@ -38,7 +39,7 @@ static bool is_ours(const Dl_info *code)
     Dl_info platform;
     if (dladdr(hip.api, &platform) && platform.dli_fbase == code->dli_fbase)
         return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;
@@ -229,7 +230,7 @@ static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *ori
                                         [HIP_HANDLE_GRAPH] = "a graph",
                                         [HIP_HANDLE_GRAPH_EXEC] = "a graph that can be launched",
                                         [HIP_HANDLE_RTC_PROGRAM] = "a program of hipRTC"};
-    const char *name = kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
+    const char *name = kind < ARRAY_COUNT(names) ? names[kind] : NULL;
     if (name && origin->call) /* others go with what they belong to */
         note_left(origin, name, 0, 0);
 }

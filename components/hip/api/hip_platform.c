@@ -2,6 +2,7 @@
  * machine of another process. See hip_library.c for when. */
 #include "hip_findings.h"
 #include "hip_recorder.h"
+#include "base/number.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
@@ -123,7 +124,7 @@ static bool start_devices(void)
             return false;
         hip.executes_ptx = driver_executes_ptx(&info);
         memory += info.memory_bytes;
-        hip.page_bytes = info.page_bytes > hip.page_bytes ? info.page_bytes : hip.page_bytes;
+        hip.page_bytes = max(info.page_bytes, hip.page_bytes);
     }
     uint64_t window = 1ull << 40;
     while (window < memory * 4)

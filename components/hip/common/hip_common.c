@@ -2,6 +2,7 @@
 #include "hip_common.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -82,13 +83,13 @@ static void translate(char *text, size_t size)
     bool quoted = false;
     snprintf(from, sizeof from, "%s", text);
     for (const char *at = from; *at && to + 1 < text + size;) {
-        size_t word = sizeof words / sizeof words[0];
+        size_t word = ARRAY_COUNT(words);
         quoted ^= *at == '\'';
         if (!quoted)
-            for (size_t i = 0; i < sizeof words / sizeof words[0] && word > i; i++)
+            for (size_t i = 0; i < ARRAY_COUNT(words) && word > i; i++)
                 if (strncmp(at, words[i][0], strlen(words[i][0])) == 0)
                     word = i;
-        if (word == sizeof words / sizeof words[0]) {
+        if (word == ARRAY_COUNT(words)) {
             *to++ = *at++;
             continue;
         }

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/hip/api/heddle_hip.h"
 
 static uint64_t rows_of(const struct api_trace_call *call)
 {
-    return call->rows > 1 ? call->rows : 1;
+    return max(call->rows, 1);
 }
 
 /* ---- memory ---- */
@@ -527,6 +528,6 @@ static void (*const calls[])(const struct api_trace_call *) = {
 
 void play_call(const struct api_trace_call *call)
 {
-    if (call->kind < sizeof calls / sizeof calls[0] && calls[call->kind])
+    if (call->kind < ARRAY_COUNT(calls) && calls[call->kind])
         calls[call->kind](call);
 }

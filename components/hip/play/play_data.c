@@ -2,6 +2,8 @@
  * are those that balar reports: bytes in all, correct ones, and their ratio. */
 #include "play_api.h"
 
+#include "base/number.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -49,7 +51,7 @@ uint8_t *play_read_file(const struct api_trace_call *call, uint64_t size)
 
 static uint64_t rows_of(const struct api_trace_call *call)
 {
-    return call->rows > 1 ? call->rows : 1;
+    return max(call->rows, 1);
 }
 
 /* Counts what differs in `size` bytes; the first place goes to `*first` if none was found before.

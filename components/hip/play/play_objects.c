@@ -2,6 +2,8 @@
  * likes. */
 #include "play_api.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ static struct {
 
 static size_t find_slot(enum play_kind kind, uint32_t number)
 {
-    size_t slot = ((uint64_t)number * PLAY_KINDS + kind) * 0x9e3779b97f4a7c15 >> 32;
+    size_t slot = hash_multiply((uint64_t)number * PLAY_KINDS + kind) >> 32;
     for (slot &= table.room - 1; table.slots[slot]; slot = (slot + 1) & (table.room - 1))
         if (table.slots[slot]->number == number && table.slots[slot]->kind == kind)
             break;

@@ -6,6 +6,7 @@
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "runtime/session/run_ledger.h"
 
 #include <errno.h>
@@ -43,9 +44,9 @@ static struct {
 
 void *hip_record_keep(size_t size)
 {
-    size = (size + 15) / 16 * 16;
+    size = round_up(size, 16);
     if (size > files.piece_bytes) {
-        size_t bytes = size > PIECE ? size : PIECE;
+        size_t bytes = max(size, PIECE);
         files.piece = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         files.piece_bytes = bytes;
         if (files.piece == MAP_FAILED) {

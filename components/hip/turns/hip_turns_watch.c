@@ -1,6 +1,7 @@
 /* What hip_turns.c asks of the host; see hip_turns_internal.h. Nothing here reaches the simulation
  * unless a thread holds up all others, which is said. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
+#include "base/number.h"
 #include "components/hip/common/hip_common.h"
 #include "hip_clock.h"
 #include "hip_libc.h"
@@ -74,7 +75,7 @@ static bool is_carrier(const struct link_map *object)
 {
     static const char *const carriers[] = {"libamdhip64.", "libhiprtc.", "libstdc++.",  "libc++.",
                                            "libtsan.",     "libasan.",   "libclang_rt."};
-    for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(carriers); i++)
         if (begins_with(name_of(object), carriers[i]))
             return true;
     return false;
@@ -85,7 +86,7 @@ bool hip_turns_orders(const void *caller)
     void *frames[16];
     const struct link_map *object = object_of(caller);
     if (object && is_carrier(object)) {
-        int count = backtrace(frames, sizeof frames / sizeof frames[0]);
+        int count = backtrace(frames, ARRAY_COUNT(frames));
         for (int i = 0; i < count && object && is_carrier(object); i++)
             object = object_of(frames[i]);
     }

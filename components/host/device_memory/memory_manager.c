@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 
 void memory_init(struct memory_manager *m, uint64_t page, uint64_t fragment)
@@ -20,7 +21,7 @@ enum memory_result memory_register_device(struct memory_manager *m, uint64_t bas
     if (m->device_count == MEMORY_DEVICES)
         bug("memory manager: more than %d devices", MEMORY_DEVICES);
     struct memory_device *device = &m->device[m->device_count++];
-    uint64_t first = (base + m->page - 1) / m->page, pages = (base + size) / m->page - first;
+    uint64_t first = divide_up(base, m->page), pages = (base + size) / m->page - first;
     uint32_t capacity = (uint32_t)(pages / 2 + 2); /* free extents do not touch */
     device->base = base;
     device->size = size;
@@ -33,7 +34,7 @@ void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end)
 {
     /* A fresh range ends at an allocation, at a retired range or at the end. */
     uint32_t capacity = PROGRAM_ALLOCATIONS + MEMORY_RETIRED + 2;
-    m->start = (start + m->page - 1) / m->page * m->page;
+    m->start = round_up(start, m->page);
     m->end = end / m->page * m->page;
     m->fresh_extents = arena_allocate(capacity * sizeof(struct page_extent));
     m->retired_extents = arena_allocate(MEMORY_RETIRED * sizeof(struct page_extent));
@@ -105,7 +106,7 @@ static uint64_t fragment_of(const struct memory_manager *m, uint64_t pages)
 {
     uint64_t most = m->fragment / m->page,
              fill = pages ? (uint64_t)1 << (63 - __builtin_clzll(pages)) : 1;
-    return fill < most ? fill : most;
+    return min(fill, most);
 }
 
 /* Takes up to `pages` neighbours of a device, all of them and aligned to a fragment where there are
@@ -146,7 +147,7 @@ static uint64_t memory_run_of(const struct memory_request *q, uint64_t first, ui
 {
     uint64_t length = q->run ? q->run(q->of, first, pages, q->device_count, place)
                              : memory_share_at(first, pages, q->device_count, place);
-    return length < pages - first ? length : pages - first;
+    return min(length, pages - first);
 }
 
 uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_t place)

@@ -29,6 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/number.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
 #include "page_allocator.h"
@@ -106,7 +107,7 @@ struct memory_request {
 static inline uint64_t memory_pages_of(const struct memory_manager *m,
                                        const struct program_allocation *a)
 {
-    return (a->end - a->start + m->page - 1) / m->page;
+    return divide_up(a->end - a->start, m->page);
 }
 
 static inline struct page_extent *memory_extents(const struct memory_device *device)

@@ -1,6 +1,8 @@
 /* First fit over sorted extents; see page_allocator.h. Called by the memory manager. */
 #include "page_allocator.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 void page_allocator_init(struct page_allocator *a, struct page_extent *extents, uint32_t capacity,
@@ -21,7 +23,7 @@ uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *exten
         i = 0;
     if (!a->count || !pages)
         return 0;
-    uint64_t taken = extents[i].pages < pages ? extents[i].pages : pages;
+    uint64_t taken = min(extents[i].pages, pages);
     *first = extents[i].first;
     extents[i].first += taken;
     extents[i].pages -= taken;
@@ -74,7 +76,7 @@ bool page_allocator_take_run(struct page_allocator *a, struct page_extent *exten
                              uint64_t align, uint64_t *first)
 {
     for (uint32_t i = 0; i < a->count; i++) {
-        uint64_t start = (extents[i].first + align - 1) / align * align;
+        uint64_t start = round_up(extents[i].first, align);
         uint64_t skipped = start - extents[i].first;
         if (skipped >= extents[i].pages || pages > extents[i].pages - skipped)
             continue;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/warp/warp.h"
 #include "driver_state.h"
 #include "runtime/engine/component_failure.h"
@@ -230,7 +231,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     const char *l2 = NULL;
     int length = (int)strlen(prefix) - 1;
     snprintf(info->name, sizeof info->name, "%s%s%.*s", table_string(table->name),
-             length > 0 ? " " : "", length > 0 ? length : 0, prefix);
+             length > 0 ? " " : "", max(length, 0), prefix);
     info->work_groups_per_cu = 16;
     info->lanes = 64;
     for (uint32_t g = 0; g < table->group_count; g++) {

@@ -33,6 +33,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "driver_process.h"
@@ -92,7 +93,7 @@ static uint64_t memory_bounds(const struct driver *d, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d);
     bool whole = driver_process()->page_bounds && size <= UINT64_MAX - page;
-    return whole ? (size + page - 1) / page * page : size;
+    return whole ? round_up(size, page) : size;
 }
 
 /* A state keeps the addresses that calls got: when it is restored, they get these again. */
@@ -211,7 +212,7 @@ static void memory_prepare(const struct driver *d, uint64_t address, uint64_t si
     if (size < STEP || !rank_is_alone())
         return;
     for (uint64_t done = 0; done < size; done += part) {
-        part = size - done < STEP ? size - done : STEP;
+        part = min(size - done, STEP);
         uint64_t first = memory_physical(d, address + done, &rest);
         uint64_t last = memory_physical(d, address + done + part - 1, &rest);
         bool together = last - first == part - 1;
@@ -258,8 +259,7 @@ static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t addre
     for (uint32_t i = 0; i < t->allocation_count; i++) {
         const struct program_allocation *a = &t->allocation[i];
         uint64_t start = page_table_address(a->start), end = page_table_address(a->end);
-        if (start >= address + size
-            || address >= (end + d->memory.page - 1) / d->memory.page * d->memory.page)
+        if (start >= address + size || address >= round_up(end, d->memory.page))
             continue;
         if (a->pid == pid || a->use == PROGRAM_ARGUMENTS)
             return false; /* arguments are mapped in all processes */
@@ -297,6 +297,5 @@ static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint6
         owner = gpu;
     }
     if (owner != UINT32_MAX)
-        trace_run(d, what, pid, owner, run,
-                  ((address + size + page - 1) / page * page - run) / page);
+        trace_run(d, what, pid, owner, run, (round_up(address + size, page) - run) / page);
 }

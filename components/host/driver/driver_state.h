@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "driver.gen.h"
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/host/driver/commands/driver_command.h"
 #include "components/host/driver/driver_api.h"
@@ -21,7 +22,6 @@
 #include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
-#include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
 

@@ -1,6 +1,8 @@
 /* See kernel_printf.h. */
 #include "kernel_printf.h"
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +134,7 @@ static void put_number(struct printing *p, const struct conversion *c, uint64_t 
 {
     char piece[PIECE], shape[SHAPE];
     bool is_real = strchr("fFeEgGaA", c->kind), is_integer = strchr("diouxX", c->kind);
-    unsigned bytes = c->bytes < argument_bytes ? c->bytes : argument_bytes;
+    unsigned bytes = min(c->bytes, argument_bytes);
     snprintf(shape, sizeof shape, "%.*s%s%c", (int)c->used, c->shape, is_integer ? "ll" : "",
              c->kind);
 #pragma GCC diagnostic push
@@ -169,7 +171,7 @@ static void put_string(struct printing *p, const struct conversion *c)
 static void put_conversion(struct printing *p, const struct conversion *c)
 {
     bool is_real = strchr("fFeEgGaA", c->kind);
-    unsigned alone = is_real || strchr("pn", c->kind) ? 8 : c->bytes < 4 ? 4 : c->bytes;
+    unsigned alone = is_real || strchr("pn", c->kind) ? 8 : max(c->bytes, 4);
     if (p->with->begin)
         p->with->begin(p->with->context, c->elements);
     if (c->kind == 's') {

@@ -2,6 +2,9 @@
 #include <sys/ioctl.h>
 
 #include "kfd_channel.h"
+
+#include "base/number.h"
+
 #include "kfd_new_ioctls.h"
 
 int kfd_descriptor_at(unsigned long number, bool *makes)
@@ -17,7 +20,7 @@ int kfd_descriptor_at(unsigned long number, bool *makes)
         {AMDKFD_IOC_EXPORT_DMABUF, offsetof(struct kfd_ioctl_export_dmabuf_args, dmabuf_fd), true},
         {AMDKFD_IOC_SMI_EVENTS, offsetof(struct kfd_ioctl_smi_events_args, anon_fd), true},
     };
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(list); i++) {
         *makes = list[i].makes;
         if (_IOC_NR(list[i].number) == _IOC_NR(number) && _IOC_TYPE(number) == AMDKFD_IOCTL_BASE)
             return (int)list[i].at;

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "components/kfd/channel/guest_channel.h"
 #include "components/kfd/channel/kfd_socket.h"
 
@@ -94,7 +95,7 @@ static void print_bytes(uint64_t bytes)
     char text[4096] = "";
     struct kfd_reply reply;
     while (bytes) {
-        uint64_t part = bytes < sizeof text ? bytes : sizeof text;
+        uint64_t part = min(bytes, sizeof text);
         if (ASK(printed, (uintptr_t)text, part) != DRIVER_OK)
             return;
         fwrite(text, 1, part, stdout);

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "interpose.h"
 
+#include "base/number.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -108,9 +110,9 @@ enum interpose_kind interpose_find(const char *path, struct interpose_path *targ
     if (!path || path[0] != '/' || !(folder = topology_folder())
         || !normalise(path, clean, sizeof clean))
         return INTERPOSE_OTHER;
-    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ours); i++) {
         size_t length = strlen(ours[i].begins);
-        char next = clean[length < strlen(clean) ? length : strlen(clean)];
+        char next = clean[min(length, strlen(clean))];
         if (strncmp(clean, ours[i].begins, length) != 0
             || (next && next != '/' && ours[i].begins[length - 1] != ':'))
             continue;

@@ -13,6 +13,7 @@
 
 #include "interpose.h"
 #include "kfd_devices.h"
+#include "base/number.h"
 #include "components/kfd/channel/kfd_ids.h"
 #include "components/kfd/channel/program_memory.h"
 
@@ -93,7 +94,7 @@ static bool put_text(uint64_t to, uint64_t *size, const char *text)
 {
     uint64_t room = *size, length = strlen(text);
     *size = length;
-    return !to || program_write(0, to, text, room < length ? room : length);
+    return !to || program_write(0, to, text, min(room, length));
 }
 
 static int answer_version(void *argument)
@@ -118,7 +119,7 @@ static void fill_device(struct drm_device *device, uint32_t node)
         .device_id = of_node(node, "device_id"),
         .pci_rev = (node - 1) & 0xff, /* as the list of names has them */
         .family = of_node(node, "gfx_target_version") < 90000 ? FAMILY_VI : FAMILY_AI,
-        .engines = arrays < ENGINES_MOST ? arrays : ENGINES_MOST,
+        .engines = min(arrays, ENGINES_MOST),
         .arrays_per_engine = 1,
         .engine_khz = UINT64_C(1000) * of_node(node, "max_engine_clk_fcompute"),
         .memory_khz = 1000 * of_memory(node, "mem_clk_max"),
@@ -144,10 +145,9 @@ static int answer_registers(const struct drm_info *info)
     size_t bytes = info->register_count * sizeof *none;
     if (!info->register_count || info->register_count > REGISTERS_MOST)
         return fail_call(EINVAL);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++)
         if (info->register_offset >= known[i].first && last <= known[i].last)
-            return program_write(0, info->to, none, bytes < info->size ? bytes : info->size) ? 0
-                                                                                             : -1;
+            return program_write(0, info->to, none, min(bytes, info->size)) ? 0 : -1;
     return fail_call(EFAULT); /* kernel: a register that may not be read */
 }
 
@@ -178,7 +178,7 @@ static int answer_info(const struct drm_info *info, uint32_t node)
     default:
         return fail_call(EINVAL);
     }
-    return program_write(0, info->to, answer, size < info->size ? size : info->size) ? 0 : -1;
+    return program_write(0, info->to, answer, min(size, info->size)) ? 0 : -1;
 }
 
 bool interpose_drm(int minor, unsigned long request, void *argument, int *result)

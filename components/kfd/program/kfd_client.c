@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kfd_client.h"
+#include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
 
@@ -82,7 +83,7 @@ static uint64_t run_at(uint64_t host, uint64_t end, bool *again)
             end = g->host;
         } else if (g->host <= host && host < last) {
             *again = true;
-            end = last < end ? last : end;
+            end = min(last, end);
         }
     }
     return end - host;
@@ -236,8 +237,8 @@ void kfd_views_take_back(uint64_t *start, uint64_t *end)
             link = &g->next;
             continue;
         }
-        *start = g->host < *start ? g->host : *start;
-        *end = g->host + g->size > *end ? g->host + g->size : *end;
+        *start = min(g->host, *start);
+        *end = max(g->host + g->size, *end);
         *link = g->next;
         give_back(g);
         drop_given_memory(g);
@@ -331,7 +332,7 @@ static int send_call(struct kfd_call *call, struct kfd_reply *reply)
 
 int kfd_ioctl(bool render, unsigned long number, void *argument)
 {
-    size_t size = _IOC_SIZE(number) < KFD_CHANNEL_BYTES ? _IOC_SIZE(number) : KFD_CHANNEL_BYTES;
+    size_t size = min(_IOC_SIZE(number), KFD_CHANNEL_BYTES);
     struct kfd_call call = {.kind = KFD_SAY_IOCTL, .word = {(uint32_t)number}};
     struct kfd_reply reply = {.size = 0};
     int result;
@@ -406,7 +407,7 @@ static int map_device(void **address, size_t length, int protection, int flags, 
 void *kfd_map(bool render, void *address, size_t length, int protection, int flags, off_t offset)
 {
     int result = -EINVAL;
-    length = (length + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    length = round_up(length, KFD_PAGE);
     if (length && offset % KFD_PAGE == 0)
         result = render ? map_memory(&address, length, protection, flags, (uint64_t)offset)
                         : map_device(&address, length, protection, flags, (uint64_t)offset);

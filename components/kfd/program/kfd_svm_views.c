@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kfd_client.h"
+#include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 
 struct span {
@@ -38,8 +39,8 @@ static void note_span(struct span added)
             if (old.end < added.start || added.end < old.start) {
                 list[kept++] = old;
             } else {
-                added.start = old.start < added.start ? old.start : added.start;
-                added.end = old.end > added.end ? old.end : added.end;
+                added.start = min(old.start, added.start);
+                added.end = max(old.end, added.end);
             }
         }
     if (list) {
@@ -98,7 +99,7 @@ int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply)
 void kfd_unmap(const void *address, size_t length)
 {
     const uint64_t start = (uintptr_t)address;
-    const uint64_t end = (start + length + KFD_PAGE - 1) & ~(uint64_t)(KFD_PAGE - 1);
+    const uint64_t end = round_up(start + length, KFD_PAGE);
     struct span range = {start, end};
     struct kfd_call call = {.kind = KFD_SAY_UNMAPS, .word = {start, end}};
     struct kfd_reply reply;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "kfd_ioctl.h"
+#include "base/number.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "runtime/engine/options.h"
@@ -253,7 +254,7 @@ static int run_show(struct kfd_connection *c)
     struct kfd_extent part[KFD_CHANNEL_BYTES / sizeof(struct kfd_extent)];
     size_t count = 0;
     int result = kfd_memory_extent_at(c->process, c->call.word[0], c->call.word[1], c->call.word[2],
-                                      part, sizeof part / sizeof part[0], &count);
+                                      part, ARRAY_COUNT(part), &count);
     c->reply.size = (uint32_t)(count * sizeof part[0]);
     memcpy(c->reply.bytes, part, c->reply.size);
     return result;

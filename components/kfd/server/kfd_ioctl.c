@@ -11,6 +11,7 @@
 
 #include "kfd_ioctl.h"
 #include "kfd_machine.h"
+#include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
 
@@ -61,8 +62,7 @@ static int get_apertures(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_process_apertures_args *call = request->argument;
     (void)p;
-    call->num_of_nodes =
-        kfd.gpu_count < NUM_OF_SUPPORTED_GPUS ? kfd.gpu_count : NUM_OF_SUPPORTED_GPUS;
+    call->num_of_nodes = min(kfd.gpu_count, NUM_OF_SUPPORTED_GPUS);
     for (uint32_t i = 0; i < call->num_of_nodes; i++)
         call->process_apertures[i] = apertures_of(i);
     return 0;
@@ -72,7 +72,7 @@ static int get_apertures_new(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_process_apertures_new_args *call = request->argument;
     struct kfd_process_device_apertures list[KFD_GPUS_MAX];
-    uint32_t count = call->num_of_nodes < kfd.gpu_count ? call->num_of_nodes : kfd.gpu_count;
+    uint32_t count = min(call->num_of_nodes, kfd.gpu_count);
     if (!call->num_of_nodes) { /* it asks how many there are */
         call->num_of_nodes = kfd.gpu_count;
         return 0;
@@ -275,7 +275,7 @@ static const struct call calls[] = {
     {AMDKFD_IOC_IPC_IMPORT_HANDLE, kfd_share_import_handle, 0, 1},
     {AMDKFD_IOC_IPC_EXPORT_HANDLE, kfd_share_export_handle, ALWAYS, 1},
 };
-enum { CALLS = sizeof calls / sizeof calls[0] };
+enum { CALLS = ARRAY_COUNT(calls) };
 
 /* Linux, too, goes by the number alone. */
 static const struct call *find_call(unsigned long request)

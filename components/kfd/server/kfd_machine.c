@@ -29,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "components/host/start/heddle_start.h"
 #include "components/host/start/open_platform.h"
 #include "kfd_ioctl.h"
@@ -240,7 +241,7 @@ static enum readiness most_ready(void)
     enum readiness most = RESTS;
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
         enum readiness is = readiness(p);
-        most = is > most ? is : most;
+        most = max(is, most);
     }
     return most;
 }
@@ -536,7 +537,7 @@ bool kfd_machine_open(bool for_kernel_driver)
 /* An access names its address; anything else is a hang. */
 static void tell_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
 {
-    kfd_events_fail(p, by_access ? gpu : 0, address & ~(uint64_t)(KFD_PAGE - 1), by_access);
+    kfd_events_fail(p, by_access ? gpu : 0, round_down(address, KFD_PAGE), by_access);
     if (!by_access)
         kfd_queues_fail(p);
 }

@@ -21,6 +21,7 @@
 
 #include "kfd_ioctl.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 
@@ -217,7 +218,7 @@ static int open_control(const char *text)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     bool serves = strcmp(text, "serve") == 0;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && !serves; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers) && !serves; i++)
         signal(numbers[i], SIG_IGN);
     if (!serves)
         return atoi(text);

@@ -30,6 +30,7 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
+#include "base/number.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/component_failure.h"
@@ -46,7 +47,7 @@ static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t 
     c->lines = arena_allocate(lines * sizeof(uint16_t));
     if (platform_is_large(engine_base.platform) && lines < UINT16_MAX)
         c->places = arena_allocate((lines + 1) * sizeof(uint16_t));
-    c->dirty = arena_allocate((lines + 63) / 64 * sizeof(uint64_t));
+    c->dirty = arena_allocate(divide_up(lines, 64) * sizeof(uint64_t));
     c->mshrs = arena_allocate(mshrs * sizeof(struct cache_mshr));
 }
 
@@ -67,10 +68,10 @@ static void init_requests(struct cache *c, uint32_t mshrs)
 /* Behind the pool of targets. */
 static void init_parking(struct cache *c, uint32_t pages)
 {
-    c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->above) + 15) / 16 * 16;
+    c->payload_stride = (uint32_t)round_up(mem_atomic_payload_bytes(cache_params(c)->above), 16);
     uint32_t requests = (uint32_t)cache_params(c)->mshrs;
     index_pool_init(&c->free_parked, requests);
-    size_t bytes = (requests * sizeof(struct cache_parked) + 63) / 64 * 64;
+    size_t bytes = round_up(requests * sizeof(struct cache_parked), 64);
     c->parked = arena_allocate(bytes + (size_t)requests * c->payload_stride);
     c->parked_data = c->parked + (uint32_t)(bytes / ARENA_UNIT);
     c->pages = arena_allocate(pages * sizeof(struct cache_queue));

@@ -6,6 +6,9 @@
  * cache. */
 #include "cache.gen.h"
 
+#include "base/hash.h"
+#include "base/number.h"
+
 #include "cache_state.h"
 
 typedef uint8_t cache_bytes __attribute__((vector_size(16)));
@@ -30,7 +33,7 @@ static inline uint32_t set_of(const struct cache *c, uint64_t number)
 
 static inline uint64_t hint_of(uint64_t number)
 {
-    return number * 0x9e3779b97f4a7c15u >> 56;
+    return hash_multiply(number) >> 56;
 }
 
 /* Bit i: byte i of the 16 at `bytes`, or of their first half, is `hint`. The other half may say
@@ -78,7 +81,7 @@ static inline void line_set_dirty(struct cache *c, uint32_t line)
 {
     uint64_t *word = &arena_at(uint64_t, c->dirty)[line / 64], bit = (uint64_t)1 << (line % 64);
     c->dirty_count += !(*word & bit);
-    c->dirty_from = line / 64 < c->dirty_from ? line / 64 : c->dirty_from;
+    c->dirty_from = min(line / 64, c->dirty_from);
     *word |= bit;
 }
 

@@ -21,6 +21,7 @@
 
 #include "address_translation.h"
 #include "replacement_policy.h"
+#include "base/number.h"
 #include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
@@ -350,14 +351,14 @@ static inline struct cache_mshr *mshr_at(const struct cache *c, uint32_t i)
 
 static inline unsigned hint_words(const struct cache *c)
 {
-    return (way_count(c) + HINT_WAYS - 1) / HINT_WAYS;
+    return divide_up(way_count(c), HINT_WAYS);
 }
 
 /* A multiple of the host's cache line. */
 static inline size_t set_bytes(const struct cache *c)
 {
     size_t words = hint_words(c) + way_count(c);
-    return (sizeof(struct cache_set) + words * sizeof(uint64_t) + 63) / 64 * 64;
+    return round_up(sizeof(struct cache_set) + words * sizeof(uint64_t), 64);
 }
 
 static inline struct cache_set *set_at(const struct cache *c, uint32_t set)

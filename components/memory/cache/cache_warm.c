@@ -5,6 +5,7 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
+#include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/memory.h"
@@ -187,7 +188,7 @@ static void cache_warm_drop(struct component *self)
 {
     struct cache *c = (struct cache *)(void *)self;
     uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
-    memset(arena_at(uint64_t, c->dirty), 0, (lines + 63) / 64 * sizeof(uint64_t));
+    memset(arena_at(uint64_t, c->dirty), 0, divide_up(lines, 64) * sizeof(uint64_t));
     c->dirty_count = 0;
     drop_all(c);
     if (cache_translation_ops(c))
@@ -200,7 +201,7 @@ static void cache_write_out(struct component *self)
     uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
     if (!c->dirty_count)
         return;
-    for (uint32_t w = 0; w < (lines + 63) / 64; w++)
+    for (uint32_t w = 0; w < divide_up(lines, 64); w++)
         for (uint64_t bits = arena_at(uint64_t, c->dirty)[w]; bits; bits &= bits - 1) {
             uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
             uint64_t address = line_number(c, line) * line_bytes(c);

@@ -9,6 +9,8 @@
  * more ticks change nothing. */
 #include "dram.gen.h"
 
+#include "base/number.h"
+
 #include "dram_state.h"
 #include "runtime/engine/component_failure.h"
 
@@ -68,7 +70,7 @@ static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number
     for (; index != q->head && ring[(index - 1) & c->mask].due > due; index--)
         ring[index & c->mask] = ring[(index - 1) & c->mask];
     ring[index & c->mask] = (struct dram_answer){.due = due, .number = number};
-    c->first_due = due < c->first_due ? due : c->first_due;
+    c->first_due = min(due, c->first_due);
 }
 
 /* Issues what is due. true: there may be room where there was none. */
@@ -260,7 +262,7 @@ static bool dram_finish_port(struct dram *c, unsigned port)
     for (; q->count; q->head++, q->count--) {
         a = ring + (q->head & c->mask);
         if (a->due > dram_now(c) || !dram_can_reply(c, port)) {
-            c->first_due = a->due < c->first_due ? a->due : c->first_due;
+            c->first_due = min(a->due, c->first_due);
             if (a->due > dram_now(c))
                 dram_wake_at(c, a->due);
             break;

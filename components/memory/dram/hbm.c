@@ -16,6 +16,8 @@
  * idle memory wakes no component. */
 #include "hbm.gen.h"
 
+#include "base/number.h"
+
 #include "hbm_state.h"
 
 static void hbm_set_next(struct hbm *p, uint64_t edge)
@@ -93,14 +95,14 @@ static inline uint64_t hbm_row_ready(const struct hbm *p, struct hbm_channel *ch
     const struct hbm_bank *bank = &ch->banks[number];
     if (bank->row != HBM_CLOSED)
         return bank->pre;
-    return max_u64(max_u64(bank->act, hbm_group(p, ch, number)->act), ch->act);
+    return max(max(bank->act, hbm_group(p, ch, number)->act), ch->act);
 }
 
 /* The earliest edge of a column command, the channel aside. */
 static inline uint64_t hbm_column_ready(const struct hbm *p, struct hbm_channel *ch,
                                         enum hbm_direction d, uint32_t number)
 {
-    return max_u64(ch->banks[number].column[d], hbm_group(p, ch, number)->column[d]);
+    return max(ch->banks[number].column[d], hbm_group(p, ch, number)->column[d]);
 }
 
 /* The earliest edge of column commands, and the banks that may have one then. Nearly always it is
@@ -109,7 +111,7 @@ static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel 
 {
     enum hbm_direction d = (enum hbm_direction)ch->direction;
     uint64_t open = ch->queues[d].open, now = 0, later = 0, next = HBM_NEVER,
-             limit = max_u64(ch->column[d], from);
+             limit = max(ch->column[d], from);
     for (uint64_t rest = open; rest; rest &= rest - 1) {
         uint32_t number = (uint32_t)__builtin_ctzll(rest);
         now |= (uint64_t)(hbm_column_ready(p, ch, d, number) <= limit) << number;
@@ -121,7 +123,7 @@ static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel 
         uint64_t ready = hbm_column_ready(p, ch, d, (uint32_t)__builtin_ctzll(rest));
         later = ready < next ? 0 : later;
         later |= ready <= next ? rest & -rest : 0;
-        next = min_u64(next, ready);
+        next = min(next, ready);
     }
     ch->columns = later;
     return next;
@@ -133,7 +135,7 @@ static void hbm_plan_some(const struct hbm *p, struct hbm_channel *ch, uint64_t 
     const struct hbm_queue *q = &ch->queues[ch->direction];
     uint64_t next = hbm_plan_columns(p, ch, from), rows = 0;
     for (uint64_t rest = q->busy & ~q->open; rest; rest &= rest - 1) {
-        uint64_t ready = max_u64(hbm_row_ready(p, ch, (uint32_t)__builtin_ctzll(rest)), from);
+        uint64_t ready = max(hbm_row_ready(p, ch, (uint32_t)__builtin_ctzll(rest)), from);
         if (ready > next)
             continue;
         if (ready < next)
@@ -142,7 +144,7 @@ static void hbm_plan_some(const struct hbm *p, struct hbm_channel *ch, uint64_t 
         rows |= rest & -rest;
     }
     ch->rows = rows;
-    ch->next = min_u64(next, ch->refresh);
+    ch->next = min(next, ch->refresh);
 }
 
 /* The earliest edge, `from` at the least, at which something may be issued, and at which banks. */
@@ -162,15 +164,14 @@ static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch
 {
     uint64_t bit = (uint64_t)1 << number;
     bool column = ch->queues[d].open & bit;
-    uint64_t ready =
-        max_u64(from, column ? max_u64(hbm_column_ready(p, ch, d, number), ch->column[d])
-                             : hbm_row_ready(p, ch, number));
+    uint64_t ready = max(from, column ? max(hbm_column_ready(p, ch, d, number), ch->column[d])
+                                      : hbm_row_ready(p, ch, number));
     if (ready > ch->next)
         return;
     if (ready < ch->next)
         ch->columns = ch->rows = 0;
     *(column ? &ch->columns : &ch->rows) |= bit;
-    ch->next = min_u64(ready, ch->refresh);
+    ch->next = min(ready, ch->refresh);
 }
 
 /* A request comes to a queue. It changes the next command of its own bank, and only if it is alone
@@ -208,7 +209,7 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     struct hbm *p = (struct hbm *)(void *)self;
     struct hbm_target target = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, target.channel);
-    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = (now_ps + tck - 1) / tck;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = divide_up(now_ps, tck);
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
     if (hbm_is_full(p, ch, access))
         return DRAM_TIMING_FULL;
@@ -313,7 +314,7 @@ static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done
                 return number;
             }
         }
-        next = min_u64(next, ch->next);
+        next = min(next, ch->next);
     }
     hbm_set_next(p, next);
     return DRAM_TIMING_NONE;

@@ -17,8 +17,10 @@
 #define HEDDLE_COMPONENTS_HBM_STATE_H
 
 #include "dram_timing.h"
+
+#include "base/number.h"
+
 #include "hbm.gen.h"
-#include "runtime/engine/util.h"
 
 #define HBM_SLOTS    64u
 #define HBM_CHANNELS 16u        /* at most */

@@ -2,12 +2,14 @@
  * commands it delays, and to which edge. Whether a command may go is decided in hbm.c. */
 #include "hbm.gen.h"
 
+#include "base/number.h"
+
 #include "hbm_state.h"
 
 static inline uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
 {
     int64_t tck = hbm_params(p)->tck;
-    return (uint32_t)((ps + tck - 1) / tck);
+    return (uint32_t)divide_up(ps, tck);
 }
 
 static inline struct hbm_edges hbm_find_edges(const struct hbm *p)
@@ -80,7 +82,7 @@ static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t 
     bank->column[HBM_WRITE] = edge + t.rcd_write;
     hbm_group(p, ch, number)->act = edge + t.rrd_l;
     *limit = edge + t.faw;
-    ch->act = max_u64(edge + t.rrd_s, ch->activation_limits[ch->activations % 4]);
+    ch->act = max(edge + t.rrd_s, ch->activation_limits[ch->activations % 4]);
     hbm_find_hits(p, ch, number);
 }
 
@@ -95,7 +97,7 @@ static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t
         ch->queues[d].open &= ~((uint64_t)1 << number);
         bank->hits[d] = 0;
     }
-    bank->act = max_u64(bank->act, edge + hbm_edges(p).rp);
+    bank->act = max(bank->act, edge + hbm_edges(p).rp);
 }
 
 /* Refreshes the bank whose turn it is, when the refresh is due or as soon as the bank can be
@@ -105,11 +107,11 @@ static inline void hbm_refresh_bank(struct hbm *p, struct hbm_channel *ch)
     uint32_t number = ch->refreshed++ % hbm_bank_count(p);
     struct hbm_bank *bank = &ch->banks[number];
     if (bank->row != HBM_CLOSED) {
-        uint64_t edge = max_u64(ch->refresh, bank->pre);
+        uint64_t edge = max(ch->refresh, bank->pre);
         HBM_COMMAND(ch, "PREB", number, bank->row, edge);
         hbm_precharge(p, ch, number, edge);
     }
-    uint64_t start = max_u64(ch->refresh, bank->act);
+    uint64_t start = max(ch->refresh, bank->act);
     HBM_COMMAND(ch, "REFB", number, 0, start);
     bank->act = start + hbm_edges(p).rfc;
 }
@@ -124,7 +126,7 @@ static inline void hbm_refresh_all(struct hbm *p, struct hbm_channel *ch)
         const struct hbm_bank *bank = &ch->banks[i];
         if (bank->row != HBM_CLOSED) {
             open |= (uint64_t)1 << i;
-            edge = max_u64(edge, bank->pre);
+            edge = max(edge, bank->pre);
         }
     }
     if (open)
@@ -132,7 +134,7 @@ static inline void hbm_refresh_all(struct hbm *p, struct hbm_channel *ch)
     for (; open; open &= open - 1)
         hbm_precharge(p, ch, (uint32_t)__builtin_ctzll(open), edge);
     for (uint32_t i = 0; i < banks; i++)
-        start = max_u64(start, ch->banks[i].act);
+        start = max(start, ch->banks[i].act);
     HBM_COMMAND(ch, "REF", 0, 0, start);
     for (uint32_t i = 0; i < banks; i++)
         ch->banks[i].act = start + t.rfc;
@@ -164,13 +166,13 @@ static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enu
     group->column[d] = edge + t.ccd_l;
     if (d == HBM_READ) {
         uint64_t free = end + t.rtw;
-        bank->pre = max_u64(bank->pre, edge + t.rtp);
+        bank->pre = max(bank->pre, edge + t.rtp);
         if (free > t.cas_write)
-            ch->column[HBM_WRITE] = max_u64(ch->column[HBM_WRITE], free - t.cas_write);
+            ch->column[HBM_WRITE] = max(ch->column[HBM_WRITE], free - t.cas_write);
     } else {
-        bank->pre = max_u64(bank->pre, end + t.wr);
-        ch->column[HBM_READ] = max_u64(ch->column[HBM_READ], end + t.wtr_s);
-        group->column[HBM_READ] = max_u64(group->column[HBM_READ], end + t.wtr_l);
+        bank->pre = max(bank->pre, end + t.wr);
+        ch->column[HBM_READ] = max(ch->column[HBM_READ], end + t.wtr_s);
+        group->column[HBM_READ] = max(group->column[HBM_READ], end + t.wtr_l);
     }
     if (ch->last != d)
         p->io.stats.turnarounds++;

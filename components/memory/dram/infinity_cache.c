@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memory_side_cache.h"
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 
 /* The first so many ways of all sets are side by side, then the next: most programs fill a few
@@ -38,7 +39,7 @@ static uint32_t infinity_ways(const struct infinity_cache *p)
 /* Bytes of one of the tables. */
 static size_t infinity_bytes(const struct infinity_cache *p)
 {
-    uint64_t blocks = (infinity_ways(p) + BLOCK_WAYS - 1) / BLOCK_WAYS;
+    uint64_t blocks = divide_up(infinity_ways(p), BLOCK_WAYS);
     return blocks * p->sets * BLOCK_WAYS * sizeof(uint32_t);
 }
 
@@ -170,7 +171,7 @@ static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache 
     p->far = true;
     uint32_t way = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;
     infinity_count(p, infinity_is_line(p, set, way));
-    for (uint32_t i = way < last ? way : last; i > 0; i--)
+    for (uint32_t i = min(way, last); i > 0; i--)
         infinity_put(p, set, i, infinity_get(p, set, i - 1));
     infinity_put(p, set, 0, line);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/state/memory.h"
 
@@ -27,7 +28,7 @@ static struct host_span make_span(const struct host_view *t, const struct progra
         first -= page;
     while (a_end - last > page && page_of(t, last + page) == physical + (last - here) + page)
         last += page;
-    uint64_t start = first > a_start ? first : a_start;
+    uint64_t start = max(first, a_start);
     uint64_t end = a_end - last < page ? a_end : last + page;
     uint64_t from = physical - (here - first) + (start - first);
     uint64_t at, flags = 0;
@@ -83,7 +84,7 @@ static char *piece(struct host_view *t, uint64_t address, uint64_t *bytes)
     if (!w)
         bug("access to 0x%" PRIx64 ", which was not checked", address);
     uint64_t offset = address - w->start;
-    *bytes = *bytes < w->size - offset ? *bytes : w->size - offset;
+    *bytes = min(*bytes, w->size - offset);
     return w->host + offset;
 }
 

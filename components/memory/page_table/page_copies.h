@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash.h"
 #include "runtime/engine/index_pool.h"
 #include "runtime/engine/engine.h"
 
@@ -41,9 +42,8 @@ static inline struct page_copy *page_copies_at(const struct page_copies *t, uint
 
 static inline uint32_t *page_copies_bucket(const struct page_copies *t, uint64_t master)
 {
-    /* Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
-    uint64_t hash = (master >> 12) * 0x9e3779b97f4a7c15u;
-    return arena_at(uint32_t, t->buckets) + (hash >> 32) % PAGE_COPIES_BUCKETS;
+    return arena_at(uint32_t, t->buckets)
+           + (hash_multiply(master >> 12) >> 32) % PAGE_COPIES_BUCKETS;
 }
 
 /* The copy of the page `master` at GPU `gpu`, or NULL. */

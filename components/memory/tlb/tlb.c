@@ -7,6 +7,7 @@
  * such pages have come again. Shoot-downs are worked on one at a time. */
 #include "tlb.gen.h"
 
+#include "base/number.h"
 #include "runtime/engine/index_pool.h"
 #include "components/memory/tlb/translation_table.h"
 #include "runtime/engine/component_failure.h"
@@ -86,7 +87,7 @@ static void tlb_init(struct tlb *c)
     for (uint32_t i = 0; i < mshrs; i++)
         arena_at(struct tlb_page, c->pages)[i] =
             (struct tlb_page){.first = TLB_NONE, .last = TLB_NONE};
-    c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
+    c->vain = arena_allocate(divide_up((size_t)tlb_top_count(c), 64) * sizeof(uint64_t));
     c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
     for (uint32_t i = 0; i < tlb_top_count(c); i++)
         ring_add_pipeline(answers_of(c, i), (uint32_t)tlb_params(c)->latency - 1);

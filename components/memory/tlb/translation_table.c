@@ -2,6 +2,7 @@
 #include "components/memory/tlb/translation_table.h"
 #include "runtime/engine/arena.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 /* Buckets of a table's first page. */
 #define TRANSLATION_FIRST_BUCKETS 1024u
@@ -64,8 +65,7 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
     t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
     t->buckets = arena_allocate((size_t)buckets * sizeof(uint32_t));
     t->bucket_most = buckets;
-    t->bucket_mask =
-        (buckets < TRANSLATION_FIRST_BUCKETS ? buckets : TRANSLATION_FIRST_BUCKETS) - 1;
+    t->bucket_mask = min(buckets, TRANSLATION_FIRST_BUCKETS) - 1;
     t->page_bits = t->key_bits = TRANSLATION_SMALLEST_PAGE;
     t->last = TRANSLATION_NONE;
     t->free_pending = pending ? sets * ways : TRANSLATION_NONE;

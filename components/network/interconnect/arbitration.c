@@ -1,4 +1,5 @@
 /* One direction of an interconnect: its tables, and whose turn it is. See interconnect.h. */
+#include "base/number.h"
 #include "components/network/interconnect/interconnect.h"
 #include "runtime/link/ring.h"
 
@@ -7,7 +8,7 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
 {
     s->sources = sources;
     s->targets = targets;
-    s->words = ((sources > targets ? sources : targets) + 63) / 64;
+    s->words = divide_up(max(sources, targets), 64);
     s->bitmaps = arena_allocate(((size_t)targets + 2) * s->words * sizeof(uint64_t));
     s->by_source = arena_allocate(sources * sizeof(struct interconnect_source));
     s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
@@ -23,7 +24,7 @@ static inline void interconnect_side_messages(struct interconnect_side *s,
 {
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = (messages[k].payload_bytes & ~UINT32_C(31)) + header;
-        uint64_t cycles = width ? (bytes + width - 1) / width : 1;
+        uint64_t cycles = width ? divide_up(bytes, width) : 1;
         s->kinds[k] = (struct interconnect_kind){
             .cycles = (uint32_t)(cycles ? cycles : 1),
             .pieces = (uint16_t)(messages[k].payload_bytes / INTERCONNECT_PIECE),
@@ -67,7 +68,7 @@ static inline bool interconnect_meet(const uint64_t *a, const uint64_t *b, uint3
 static inline uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now,
                                              uint64_t cycles)
 {
-    uint64_t from = now > s->conflict_until ? now : s->conflict_until, end = now + cycles;
+    uint64_t from = max(now, s->conflict_until), end = now + cycles;
     if (end <= from)
         return 0;
     s->conflict_until = end;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
@@ -144,8 +145,7 @@ INTERCONNECT_INLINE unsigned interconnect_cycles(const struct interconnect_unit 
     if (!u->carried)
         return k->cycles;
     uint64_t width = reply ? u->reply_width : u->request_width;
-    uint64_t cycles =
-        (u->header + u->carried(m->fields, message_kind(m), reply) + width - 1) / width;
+    uint64_t cycles = divide_up(u->header + u->carried(m->fields, message_kind(m), reply), width);
     return cycles ? (unsigned)cycles : 1;
 }
 

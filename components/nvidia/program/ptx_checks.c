@@ -1,6 +1,7 @@
 /* See ptx_checks.h. Overruns of shared memory are no finding: they end the launch, as on a card. */
 #include "ptx_checks.h"
 
+#include "base/number.h"
 #include "components/checks/races/command_order.h"
 #include "components/checks/readonly.h"
 #include "ptx_check_block.h"
@@ -21,7 +22,7 @@ static const struct {
 void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order)
 {
     begun[order->gpu % GPUS]++;
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {
         if (!finding_wanted(checks[i].check))
             continue;
         if (checks[i].how == OBSERVED)

@@ -12,6 +12,7 @@
 #include "ptx_services.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "base/grow.h"
+#include "base/number.h"
 
 static struct ptx_code *codes;
 static enum warp_fault_kind last_fault;
@@ -162,7 +163,7 @@ bool ptx_call_begin(struct ptx_call *c, const struct ptx_order *o, char *error, 
         if (!c->launch.cluster[i])
             c->launch.cluster[i] = function->cluster[i];
         c->launch.block[i] = o->packet->work_group[i];
-        c->launch.grid[i] = (o->packet->grid[i] + c->launch.block[i] - 1) / c->launch.block[i];
+        c->launch.grid[i] = divide_up(o->packet->grid[i], c->launch.block[i]);
     }
     if (o->packet->group_bytes > kernel->shared_bytes)
         c->launch.dynamic_shared = o->packet->group_bytes - kernel->shared_bytes;

@@ -2,6 +2,8 @@
  * run. The list is kept in host memory, so a kernel that writes past its piece breaks no other. */
 #include "ptx_private.h"
 
+#include "base/number.h"
+
 #include <stdlib.h>
 
 enum { HEAP_ALIGN = 16 };
@@ -75,7 +77,7 @@ uint64_t ptx_heap_allocate(uint32_t gpu, uint32_t pid, uint64_t bytes)
     const struct ptx_heap *h = heap_find(gpu, pid);
     if (!h || !bytes || bytes > UINT64_MAX / 2)
         return 0;
-    bytes = (bytes + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
+    bytes = round_up(bytes, HEAP_ALIGN);
     for (struct heap_piece *p = h->first; p; p = p->next) {
         if (p->used || p->bytes < bytes)
             continue;

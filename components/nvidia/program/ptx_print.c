@@ -1,6 +1,7 @@
 /* What kernels print. The format and the arguments are in the device's memory: each argument at a
  * multiple of its size, as the ABI of PTX lays them out (CUDA, "PTX Writer's Guide to
  * Interoperability", vprintf). The texts of launches are kept until the driver asks for them. */
+#include "base/number.h"
 #include "components/host/printf/kernel_printf.h"
 #include "ptx_private.h"
 
@@ -100,7 +101,7 @@ static char *print_string(const struct ptx_printing *p, uint64_t address)
 static unsigned print_number(void *context, unsigned bytes, uint64_t *value)
 {
     struct ptx_printing *p = context;
-    p->at = (p->at + bytes - 1) / bytes * bytes;
+    p->at = round_up(p->at, bytes);
     bool there = warp_read(p->launch, p->block, p->thread, p->at, value, bytes);
     p->at += bytes;
     p->arguments++;

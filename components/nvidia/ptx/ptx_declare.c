@@ -1,6 +1,7 @@
 /* Declarations: registers, variables with their initial bytes, parameters with their layout. */
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/ptx/ptx_build.h"
 
 enum { ALIGNMENT_MAX = 1 << 16, CLASSIC_ADDRESS_BYTES = 8 };
@@ -92,17 +93,12 @@ static void declare_register(struct ptx_parser *parser, const char *name, uint32
     symbol->index = add_registers(parser, name, symbol->count, line);
 }
 
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
-
 /* A variable of the declaration; its offset is that behind `before` others in an array. */
 static struct ptx_variable make_variable(struct ptx_parser *parser, const char *name, bool is_array,
                                          uint64_t count, uint32_t line)
 {
     const struct ptx_declaration *declaration = &parser->declaration;
-    uint32_t element = (ptx_type_bits((enum ptx_type)declaration->type) + 7) / 8;
+    uint32_t element = divide_up(ptx_type_bits((enum ptx_type)declaration->type), 8);
     uint32_t vector = declaration->vector ? declaration->vector : 1;
     uint32_t alignment = declaration->alignment ? declaration->alignment : element * vector;
     if (!is_array)
@@ -243,7 +239,7 @@ static uint8_t *next_element(struct ptx_parser *parser, uint32_t line, uint32_t 
         declaration->last = NULL;
         return NULL;
     }
-    *bytes = (ptx_type_bits((enum ptx_type)variable->type) + 7) / 8;
+    *bytes = divide_up(ptx_type_bits((enum ptx_type)variable->type), 8);
     if (declaration->filled == 0)
         declaration->is_open = variable->bytes == 0;
     if (declaration->is_open) {
@@ -278,7 +274,7 @@ void ptx_initial_number(struct ptx_parser *parser, struct ptx_number number, uin
     struct ptx_operand constant = {.kind = number.kind, .bits = number.bits};
     enum ptx_type type = (enum ptx_type)parser->declaration.last->type;
     uint64_t bits = ptx_constant(&constant, type);
-    memcpy(place, &bits, bytes > 8 ? 8 : bytes);
+    memcpy(place, &bits, min(bytes, 8));
 }
 
 void ptx_initial_symbol(struct ptx_parser *parser, const char *name, bool generic, uint64_t mask,
@@ -301,12 +297,11 @@ void ptx_initial_symbol(struct ptx_parser *parser, const char *name, bool generi
         shift = (uint8_t)(shift + 8);
     }
     *PTX_APPEND(parser->region, variable->relocations, variable->relocation_count) =
-        (struct ptx_relocation){
-            .offset = offset,
-            .bytes = (uint8_t)(bytes > CLASSIC_ADDRESS_BYTES ? CLASSIC_ADDRESS_BYTES : bytes),
-            .shift = shift,
-            .generic = generic,
-            .to_function = symbol->base == PTX_BASE_FUNCTION,
-            .target = symbol->index,
-            .addend = addend};
+        (struct ptx_relocation){.offset = offset,
+                                .bytes = (uint8_t)min(bytes, CLASSIC_ADDRESS_BYTES),
+                                .shift = shift,
+                                .generic = generic,
+                                .to_function = symbol->base == PTX_BASE_FUNCTION,
+                                .target = symbol->index,
+                                .addend = addend};
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/ptx/ptx.h"
 
 struct form_row {
@@ -32,7 +33,7 @@ static const struct {
 #undef CLASS
 };
 
-enum { ROW_COUNT = sizeof ROWS / sizeof *ROWS, CLASS_COUNT = sizeof CLASSES / sizeof *CLASSES };
+enum { ROW_COUNT = ARRAY_COUNT(ROWS), CLASS_COUNT = ARRAY_COUNT(CLASSES) };
 
 /* The components of a name behind its opcode. */
 struct name_parts {
@@ -291,7 +292,7 @@ static void say_unknown_opcode(const char *name, char *message)
 {
     char word[64];
     size_t length = strcspn(name, ".");
-    snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), name);
+    snprintf(word, sizeof word, "%.*s", (int)min(length, 63), name);
     struct ptx_nearest nearest = ptx_nearest_begin(word);
     const char *family = NULL; /* "wmma" alone is no instruction: name one that begins so */
     for (int i = 0; i < PTX_OPCODE_COUNT; i++) {
@@ -316,8 +317,7 @@ static bool say_foreign_component(enum ptx_opcode opcode, const struct name_part
         if (known)
             continue;
         char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)(parts->length[i] < 63 ? parts->length[i] : 63),
-                 parts->text[i]);
+        snprintf(word, sizeof word, "%.*s", (int)min(parts->length[i], 63), parts->text[i]);
         struct ptx_nearest nearest = ptx_nearest_begin(word);
         for (int m = 1; m < PTX_MODIFIER_COUNT + PTX_TYPE_COUNT; m++) {
             if (m == PTX_MODIFIER_COUNT)
@@ -358,7 +358,7 @@ static void say_forms(enum ptx_opcode opcode, const char *name, char *message)
 static void put_in_order(struct name_parts *parts)
 {
     static const char *const classes[] = {"aspace", "scope", "aorder"};
-    for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
+    for (size_t c = 0; c < ARRAY_COUNT(classes); c++) {
         uint32_t i = 0, at;
         while (i < parts->count
                && (at = i, !match_class(classes[c], strlen(classes[c]), parts, &at)))

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/ptx/ptx_build.h"
 
 enum { FILES_MAX = 1 << 16, VERSION_MIN = 14, VERSION_MAX = 90, PTX_ADDRESS_BITS = 64 };
@@ -88,7 +89,7 @@ static const struct {
 
 void ptx_function_limit(struct ptx_parser *parser, const char *which, struct ptx_limit limit)
 {
-    for (size_t i = 0; parser->function && i < sizeof limits / sizeof *limits; i++)
+    for (size_t i = 0; parser->function && i < ARRAY_COUNT(limits); i++)
         if (strcmp(which, limits[i].name) == 0)
             memcpy((char *)parser->function + limits[i].at, limit.value, limits[i].bytes);
 }
@@ -164,7 +165,7 @@ void ptx_set_target(struct ptx_parser *parser, const char *word, uint32_t line)
 {
     static const char *const OPTIONS[] = {"texmode_unified", "texmode_independent", "debug",
                                           "map_f64_to_f32"};
-    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(OPTIONS); i++)
         if (strcmp(word, OPTIONS[i]) == 0)
             return;
     uint32_t number = 0;

@@ -9,16 +9,12 @@
 #include "components/nvidia/ptx/ptx.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 enum { CODE_ALIGNMENT = 256, SHARED_ALIGNMENT = 16 };
 
 /* Owners of shared variables, beside numbers of functions. */
 static const uint32_t NOBODY = UINT32_MAX, EVERYBODY = UINT32_MAX - 1;
-
-static uint64_t round_up(uint64_t value, uint64_t to)
-{
-    return (value + to - 1) / to * to;
-}
 
 static void own(const struct ptx_module *module, const struct ptx_operand *operand,
                 uint32_t function, uint32_t *owners)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/ptx/ptx_build.h"
 
 static const char *const SPECIALS[] = {
@@ -10,7 +11,7 @@ static const char *const SPECIALS[] = {
 #undef SPECIAL
 };
 
-enum { SPECIAL_COUNT = sizeof SPECIALS / sizeof *SPECIALS };
+enum { SPECIAL_COUNT = ARRAY_COUNT(SPECIALS) };
 
 static bool find_special(const char *word, struct ptx_operand *operand)
 {
@@ -240,7 +241,7 @@ struct ptx_number ptx_fold(struct ptx_parser *parser, char operation, struct ptx
         a.bits = y < 64 ? x << y : 0;
         break;
     default:
-        a.bits = (uint64_t)((int64_t)x >> (y < 63 ? y : 63));
+        a.bits = (uint64_t)((int64_t)x >> min(y, 63));
         break;
     }
     return a;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "components/nvidia/ptx/ptx_build.h"
 
 enum { FIRST_BUCKETS = 1024, LABEL_BUCKETS = 256 };
@@ -63,10 +64,7 @@ void ptx_warning_at(struct ptx_parser *parser, uint32_t line, const char *format
 
 static uint32_t hash_of(const char *text, size_t length)
 {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash;
+    return (uint32_t)(hash_bytes(0, text, length) >> 32);
 }
 
 static void rehash(struct ptx_parser *parser)

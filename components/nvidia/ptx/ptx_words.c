@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/ptx/ptx_build.h"
 #include "ptx_parser.h"
 
@@ -58,7 +59,7 @@ int ptx_directive_token(struct ptx_parser *parser, const char *text, union PTX_Y
 {
     const char *name = text + 1;
     struct ptx_nearest nearest = ptx_nearest_begin(name);
-    for (size_t i = 0; i < sizeof DIRECTIVES / sizeof *DIRECTIVES; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(DIRECTIVES); i++) {
         if (strcmp(DIRECTIVES[i].text, name) == 0) {
             int token = DIRECTIVES[i].token;
             if (token == LIMIT || token == FLAG)

@@ -15,6 +15,7 @@
  * meanwhile. */
 #include "sector_state.h"
 
+#include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
@@ -38,11 +39,11 @@ static void sector_cache_init(struct sector_cache *c)
     uint32_t sets = (uint32_t)k->sets, ways = (uint32_t)k->ways, lines = sets * ways;
     c->mshr_count = (uint32_t)k->mshrs;
     if (k->allocate == SECTOR_CACHE_ALLOCATE_STREAMING && c->mshr_count < lines)
-        c->mshr_count = lines < 8192 ? lines : 8192;
+        c->mshr_count = min(lines, 8192);
     uint32_t chains = 1, targets = c->mshr_count * (uint32_t)k->targets * 4;
     while (chains < c->mshr_count)
         chains *= 2;
-    targets = targets < 65536 ? targets : 65536; /* there are no more tags */
+    targets = min(targets, 65536); /* there are no more tags */
     sector_hash_init(&c->hash, k->index, k->sets);
     c->sets = arena_allocate(sets * sizeof(struct sector_set));
     c->hints = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
@@ -294,9 +295,9 @@ static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sector
     uint64_t mask = (uint64_t)(sector_cache_params(c)->banks - 1);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest)) & mask];
-        free_at = *bank > free_at ? *bank : free_at;
+        free_at = max(*bank, free_at);
         if (claim)
-            *bank = (*bank > now ? *bank : now) + 1;
+            *bank = max(*bank, now) + 1;
     }
     if (!claim && free_at > now) {
         sector_cache_wake_at(c, free_at);

@@ -2,6 +2,8 @@
  * loads and stores change. They touch tags and line state only, never messages or statistics. */
 #include "sector_state.h"
 
+#include "base/number.h"
+
 /* The line with this number, or SECTOR_NONE. Eight ways are looked at in one step. */
 static inline uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number)
 {
@@ -122,6 +124,6 @@ static inline void sector_drop_all(struct sector_cache *c)
 static inline void sector_carve(struct sector_cache *c, uint64_t shared_bytes)
 {
     uint64_t way = (uint64_t)sector_cache_params(c)->sets * SECTOR_LINE,
-             taken = (shared_bytes + way - 1) / way;
+             taken = divide_up(shared_bytes, way);
     c->ways_used = taken < sector_ways(c) ? sector_ways(c) - (uint32_t)taken : 0;
 }

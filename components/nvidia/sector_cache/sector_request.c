@@ -3,6 +3,7 @@
  * written a victim back, after which its way is free). */
 #include "sector_state.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 /* ---- MSHRs ---- */
 
@@ -279,12 +280,12 @@ static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_
                                   unsigned sectors, uint32_t count)
 {
     uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
-    uint32_t each = (count + sector_count(sectors) - 1) / sector_count(sectors);
+    uint32_t each = divide_up(count, sector_count(sectors));
     uint32_t rate = (uint32_t)sector_cache_params(c)->atomic_rate;
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest))
                                 & (uint64_t)(sector_cache_params(c)->banks - 1)];
-        *bank = (*bank > now ? *bank : now) + (each + rate - 1) / rate - 1;
+        *bank = max(*bank, now) + divide_up(each, rate) - 1;
     }
     if (line != SECTOR_NONE)
         sector_write(c, line, sectors, 0);

@@ -24,6 +24,7 @@
 #include "sector_cache.gen.h"
 #include "sector_mem.gen.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 #define SECTOR_FREE UINT64_MAX /* tag of a line that is not in use */
 #define SECTOR_NONE UINT32_MAX /* no way, no MSHR, no target */
@@ -185,7 +186,7 @@ static inline uint32_t sector_set_of(const struct sector_cache *c, uint64_t numb
 
 static inline uint32_t sector_hint_words(const struct sector_cache *c)
 {
-    return (sector_ways(c) + 7) / 8;
+    return divide_up(sector_ways(c), 8);
 }
 
 static inline uint64_t *sector_hints_at(const struct sector_cache *c, uint32_t set)

@@ -11,6 +11,7 @@
  * slices' lines lie side by side. */
 #include "sector_dram.gen.h"
 
+#include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
 #include "runtime/engine/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
@@ -210,7 +211,7 @@ static void answer_later(struct sector_dram *c, uint32_t number)
 static void settle_request(struct sector_dram *c, uint32_t number, uint64_t time_ps)
 {
     struct entry *e = entry_at(c, number);
-    e->due = time_ps > e->due ? time_ps : e->due;
+    e->due = max(time_ps, e->due);
     e->unsettled--;
     if (!e->unsettled && port_at(c, e->port)->head != number)
         answer_later(c, number);

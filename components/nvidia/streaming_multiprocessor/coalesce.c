@@ -1,5 +1,6 @@
 /* See coalesce.h. Lanes that follow each other without gaps are the common case; they become whole
  * runs of sectors at once. */
+#include "base/number.h"
 #include "components/nvidia/streaming_multiprocessor/bulk.h"
 #include "components/nvidia/streaming_multiprocessor/coalesce.h"
 
@@ -19,10 +20,10 @@ static inline void coalesce_add(struct sm_lines *m, uint64_t address, unsigned w
 {
     struct sm_request *lane = NULL;
     while (width) {
-        struct sm_request *r = coalesce_line(m, address & ~(uint64_t)(SM_LINE - 1));
+        struct sm_request *r = coalesce_line(m, round_down(address, SM_LINE));
         unsigned sector = (unsigned)(address % SM_LINE) / SM_SECTOR;
         unsigned first = (unsigned)(address % SM_SECTOR);
-        unsigned size = width < SM_SECTOR - first ? width : SM_SECTOR - first;
+        unsigned size = min(width, SM_SECTOR - first);
         r->sectors |= (uint8_t)(1u << sector);
         r->bytes[sector] |= (uint32_t)((((uint64_t)1 << size) - 1) << first);
         r->lanes += r != lane;
@@ -35,8 +36,8 @@ static inline void coalesce_add(struct sm_lines *m, uint64_t address, unsigned w
 /* `size` bytes from `address` on, all in one line. */
 static inline struct sm_request coalesce_part(uint64_t address, uint64_t size, unsigned width)
 {
-    struct sm_request r = {.line = address & ~(uint64_t)(SM_LINE - 1),
-                           .lanes = (uint32_t)(size + width - 1) / width};
+    struct sm_request r = {.line = round_down(address, SM_LINE),
+                           .lanes = divide_up((uint32_t)size, width)};
     for (uint64_t at = address; at < address + size;) {
         unsigned sector = (unsigned)(at % SM_LINE) / SM_SECTOR, first = at % SM_SECTOR;
         uint64_t rest = address + size - at;
@@ -52,7 +53,7 @@ static inline struct sm_request coalesce_part(uint64_t address, uint64_t size, u
 static inline uint64_t coalesce_rest(uint64_t address, uint64_t bytes)
 {
     uint64_t rest = SM_LINE - address % SM_LINE;
-    return rest < bytes ? rest : bytes;
+    return min(rest, bytes);
 }
 
 /* Lanes that stand one behind the other without gaps: whole runs of sectors. */

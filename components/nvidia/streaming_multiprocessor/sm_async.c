@@ -11,6 +11,8 @@
  * each line takes shared memory for one cycle, when it is read or when it has come. */
 #include "sm_state.h"
 
+#include "base/number.h"
+
 /* ---- groups ---- */
 
 static inline void async_start(struct streaming_multiprocessor *c, uint32_t slot)
@@ -292,7 +294,7 @@ static bool copier_begin(struct streaming_multiprocessor *c, uint64_t now, uint6
     const struct sm_access *a = &copier->queue[copier->head];
     const uint32_t *record = sm_words(c) + a->at;
     if (a->ready > now) {
-        *at = a->ready < *at ? a->ready : *at;
+        *at = min(a->ready, *at);
         return false;
     }
     uint32_t lines = trace_record_mask(record) ? bulk_lines(record) : 0;

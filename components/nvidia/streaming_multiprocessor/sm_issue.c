@@ -9,6 +9,8 @@
  * takes one operand and whose banks give one a step, `bank_reads` steps a cycle. */
 #include "sm_state.h"
 
+#include "base/number.h"
+
 /* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
  * is further away than 64 reads, behind a unit that is busy for long, is not kept. */
 static inline uint64_t bank_take(struct sm_bank *bank, uint64_t present, uint64_t read)
@@ -41,8 +43,8 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
         step = bank_take(bank, now * reads, step + 1);
     }
     uint64_t leaves = (step + 1) / reads;
-    leaves = leaves > entry ? leaves : entry;
-    leaves = leaves > sub->operand[unit] ? leaves : sub->operand[unit];
+    leaves = max(leaves, entry);
+    leaves = max(leaves, sub->operand[unit]);
     sub->latch[unit] = entry;
     sub->collector[best] = leaves;
     return leaves;
@@ -55,7 +57,7 @@ static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_s
                                  uint64_t leaves)
 {
     const struct sm_times *times = &c->times[inst->unit];
-    uint64_t start = leaves + 1 > sub->unit[inst->unit] ? leaves + 1 : sub->unit[inst->unit];
+    uint64_t start = max(leaves + 1, sub->unit[inst->unit]);
     sub->unit[inst->unit] = start + times->interval;
     sub->operand[inst->unit] = start;
     uint64_t result = times->chain ? now + (start - leaves - 1) + times->chain
@@ -112,9 +114,9 @@ static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_su
                                 uint16_t destination)
 {
     uint64_t *free = &sub->unit[TRACE_TENSOR];
-    uint64_t start = now + 3 > *free ? now + 3 : *free;
+    uint64_t start = max(now + 3, *free);
     uint64_t read = memory_shared_take(c, now, inst->width) + 3;
-    *free = start + inst->count > read ? start + inst->count : read;
+    *free = max(start + inst->count, read);
     sub->latch[TRACE_TENSOR] = start;
     sm_event_add(c, sm_soon(now, *free + SM_WRITEBACK), slot, destination, false);
 }

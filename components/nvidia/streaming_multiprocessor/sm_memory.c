@@ -4,6 +4,9 @@
  * Shared memory answers after its latency; everything else becomes requests to the L1, which
  * answers when it can. */
 #include "sm_shared.h"
+
+#include "base/number.h"
+
 #include "sm_state.h"
 
 /* Takes the next instruction, or says when there is one. */
@@ -15,15 +18,15 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     for (uint32_t rest = c->queued; rest; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
         const struct sm_access *head = &sm_queue(c, s)[c->sub[s].queue_head];
-        uint64_t ready = head->ready > m->free_at ? head->ready : m->free_at;
-        first = ready < first ? ready : first;
+        uint64_t ready = max(head->ready, m->free_at);
+        first = min(ready, first);
         if (ready > now || head->issued >= oldest)
             continue;
         oldest = head->issued;
         best = s;
     }
     if (best == SM_SUB_CORES) {
-        *at = first < *at ? first : *at;
+        *at = min(first, *at);
         return false;
     }
     m->now = sm_queue(c, best)[c->sub[best].queue_head];
@@ -38,7 +41,7 @@ static inline uint64_t memory_shared_take(struct streaming_multiprocessor *c, ui
                                           unsigned cycles)
 {
     struct sm_memory *m = &c->memory;
-    m->free_at = (m->free_at > now ? m->free_at : now) + cycles;
+    m->free_at = max(m->free_at, now) + cycles;
     return m->free_at;
 }
 
@@ -88,7 +91,7 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
         uint32_t lanes = (uint32_t)__builtin_popcount(trace_record_mask(record));
         uint32_t bytes = 4 * (uint32_t)streaming_multiprocessor_params(c)->shared_banks;
         uint8_t *named = &c->async[m->now.warp].writes;
-        m->now.writes = *named ? *named : (uint8_t)((lanes * m->now.width + bytes - 1) / bytes);
+        m->now.writes = *named ? *named : (uint8_t)divide_up(lanes * m->now.width, bytes);
         *named = 0;
     }
     c->io.stats.loads += m->now.kind == TRACE_LOAD || m->now.kind == TRACE_COPY;

@@ -1,9 +1,11 @@
 /* See sm_occupancy.h. */
 #include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
 
+#include "base/number.h"
+
 static inline uint32_t sm_room_units(uint64_t amount, uint64_t unit)
 {
-    return (uint32_t)((amount + unit - 1) / unit * unit);
+    return (uint32_t)round_up(amount, unit);
 }
 
 /* Registers of a warp, so that as many fit as on sub-cores of equal size: what is left over on each
@@ -59,7 +61,7 @@ static inline uint32_t sm_room_count(const struct sm_room *whole, const struct s
                   {whole->registers, block->registers, "registers"},
                   {whole->shared, block->shared, "bytes of shared memory"}};
     uint32_t count = UINT32_MAX;
-    for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(limits); i++) {
         if (limits[i].need && limits[i].have / limits[i].need < count) {
             count = limits[i].have / limits[i].need;
             *limit = limits[i].name;
@@ -78,7 +80,7 @@ static inline uint32_t sm_shape_blocks(const struct sm_shape *sm, uint64_t threa
     *limit = "bytes of shared memory";
     if (shared > sm->room.shared)
         return 0;
-    uint32_t warps = (uint32_t)(threads + 31) / 32;
+    uint32_t warps = (uint32_t)divide_up(threads, 32);
     *block = (struct sm_room){.threads = warps * 32,
                               .blocks = 1,
                               .registers = warps * sm_shape_registers(sm, registers),

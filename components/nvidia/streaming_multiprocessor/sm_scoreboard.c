@@ -2,6 +2,8 @@
  * and fetching instructions. */
 #include "sm_state.h"
 
+#include "base/number.h"
+
 static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
 {
     return reg != TRACE_NO_REGISTER && (set[reg / 64] >> (reg % 64) & 1);
@@ -61,7 +63,7 @@ static bool warps_fetch(struct streaming_multiprocessor *c)
         uint32_t buffer = (uint32_t)params->buffer;
         c->fetch &= ~sm_bit(slot);
         c->next_fetch = (slot + 1) % SM_WARPS;
-        w->buffered = (uint8_t)(w->left < buffer ? w->left : buffer);
+        w->buffered = (uint8_t)min(w->left, buffer);
         warp_look(c, slot);
     }
     return true;

@@ -1,6 +1,8 @@
 /* See sm_shared.h. */
 #include "components/nvidia/streaming_multiprocessor/sm_shared.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 enum { SHARED_BANKS = 32, SHARED_WORDS = 128 /* of a warp, all in one bank */ };
@@ -27,7 +29,7 @@ static unsigned shared_part(struct shared_words *seen, const uint64_t *address, 
             continue;
         seen->word[bank][used] = word;
         seen->count[bank]++;
-        most = used + 1u - before[bank] > most ? used + 1u - before[bank] : most;
+        most = max(used + 1u - before[bank], most);
     }
     return most;
 }

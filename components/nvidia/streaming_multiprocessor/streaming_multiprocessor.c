@@ -6,6 +6,7 @@
  * an SM without blocks sleeps for good. */
 #include "streaming_multiprocessor.gen.h"
 
+#include "base/number.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
 
@@ -155,7 +156,7 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
         uint64_t event = sm_event_next(c, now);
         if (c->phase_waits && event == ENGINE_NEVER && at == ENGINE_NEVER)
             progress = phases_release(c);
-        streaming_multiprocessor_wake_at(c, event < at ? event : at);
+        streaming_multiprocessor_wake_at(c, min(event, at));
     }
     return progress;
 }

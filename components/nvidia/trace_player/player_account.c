@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 
 #ifdef HEDDLE_PROFILE
 
@@ -119,7 +120,7 @@ static void account_finish(struct trace_player *p, struct player_kernel *k, uint
 static const char *account_limit(const struct trace_player *p, const struct player_kernel *k)
 {
     uint32_t sms = trace_player_work_count(p), next = k->per_sm + 1;
-    if ((k->blocks + sms - 1) / sms < k->per_sm)
+    if (divide_up(k->blocks, sms) < k->per_sm)
         return "grid";
     if (next * k->block.threads > p->sm.room.threads)
         return "wavefront_slots";
@@ -156,7 +157,7 @@ static void account_achieved(const struct trace_player *p, const struct player_k
     for (uint32_t i = 0; i < trace_player_work_count(p); i++) {
         used += use[i].active != 0;
         active += use[i].active;
-        longest = use[i].active > longest ? use[i].active : longest;
+        longest = max(use[i].active, longest);
     }
     slot_details_add(to, group, "wavefront_cycles", k->sums.held - k->sums.slot_cycles[WARP_ENDED]);
     slot_details_add(to, group, "unit_cycles", active);

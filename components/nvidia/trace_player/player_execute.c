@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "base/grow.h"
 #include "runtime/engine/component_failure.h"
@@ -430,7 +431,7 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
     if (p->writer.blocks_free == TRACE_NOTHING || p->writer.free_count < 2)
         return false;
     if (!c->block) {
-        size_t size = (warp_block_bytes(&c->call.launch) + 63) / 64 * 64;
+        size_t size = round_up(warp_block_bytes(&c->call.launch), 64);
         c->block = grow_checked(aligned_alloc(64, size), "a block of a launch");
     }
     if (!k->at_hand) {

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/sampling/launch_record.h"
 #include "components/statistics/run_progress.h"
@@ -49,7 +50,7 @@ static void host_move(const struct player_move *m)
     char *to = memory_span(m->to, m->size);
     if (m->is_fill)
         for (uint32_t i = 0; i < m->size; i += 4)
-            memcpy(to + i, &m->pattern, m->size - i < 4 ? m->size - i : 4);
+            memcpy(to + i, &m->pattern, min(m->size - i, 4));
     else
         memmove(to, memory_span(m->from, m->size), m->size);
 }

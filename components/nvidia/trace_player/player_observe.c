@@ -9,6 +9,7 @@
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/number.h"
 
 /* ---- static instructions ---- */
 
@@ -29,7 +30,7 @@ static uint8_t observe_width(const struct ptx_instruction *from, const struct it
         return 0;
     uint32_t bits = from->type_count ? ptx_type_bits((enum ptx_type)from->types[0]) : 32;
     uint32_t bytes = step->bytes ? step->bytes : bits / 8 * ptx_vector_width(from);
-    return (uint8_t)(bytes < 128 ? bytes : 128);
+    return (uint8_t)min(bytes, 128);
 }
 
 /* The instruction as a trace has it. The return of a kernel is its end. */

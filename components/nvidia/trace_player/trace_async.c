@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 /* What a run has said; host memory. */
@@ -132,7 +133,7 @@ static unsigned matrix_columns(const char *name)
     for (; shape; shape = strchr(shape + 1, '.'))
         if (sscanf(shape, ".%3ux%3ux%3u", &m, &n, &k) == 3
             || sscanf(shape, ".m%3un%3uk%3u", &m, &n, &k) == 3)
-            return n < 8 ? 8 : n < 256 ? n : 256;
+            return n < 8 ? 8 : min(n, 256);
     return 256;
 }
 
@@ -153,7 +154,7 @@ static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
                          && (!from->destination_count || from->sources[i] != from->destinations[0]);
     to->destination = TRACE_NO_REGISTER; /* WARPGROUP.DEPBAR waits for it, not the next product */
     to->count = (uint16_t)(columns / 2);
-    to->width = (uint8_t)((columns + 15) / 16 + (registers ? 0 : 4));
+    to->width = (uint8_t)(divide_up(columns, 16) + (registers ? 0 : 4));
     if (from->closes_group) {
         to->kind = TRACE_MATRIX_COMMIT;
         trace_notes.has_groups = true;
@@ -164,7 +165,7 @@ static void matrix_decode(const struct itrace_inst *from, struct trace_inst *to)
 static void trace_async_decode(const struct itrace_inst *from, struct trace_inst *to)
 {
     size_t size = strcspn(from->name, ".");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         if (rows[i].name[0] != from->name[0] || strlen(rows[i].name) != size
             || memcmp(rows[i].name, from->name, size) != 0
             || (rows[i].part && !strstr(from->name + size, rows[i].part)))

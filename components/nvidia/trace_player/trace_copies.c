@@ -1,6 +1,8 @@
 /* Copies of the host that a list of traces names, and the lines that they leave in the L2. */
 #include "trace_player_state.h"
 
+#include "base/number.h"
+
 /* A copy waits for the kernels before it and holds up later commands, as a copy of the null stream
  * does.
  */
@@ -32,7 +34,7 @@ static bool copy_fill(struct trace_player *p)
     }
     while (p->fill_at != p->fill_end && trace_player_l2_can_send(p)) {
         uint64_t line = p->fill_at & ~(uint64_t)127, end = line + 128;
-        end = end < p->fill_end ? end : p->fill_end;
+        end = min(end, p->fill_end);
         unsigned first = (unsigned)(p->fill_at - line) / 32, last = (unsigned)(end - 1 - line) / 32;
         uint8_t sectors = (uint8_t)((2u << last) - (1u << first));
         trace_player_l2_send_fill(p, 0, line, sectors);

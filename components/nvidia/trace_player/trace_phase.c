@@ -12,6 +12,8 @@
  * Traces of PTX say what a wait is for (player_mbarrier.c), so nothing is counted. */
 #include "player_call.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 static void phases_begin(struct player_kernel *k)
@@ -103,7 +105,7 @@ static uint32_t phase_need(const struct player_barrier *b, uint32_t warp, uint32
 {
     uint32_t phases = 0, arrivals = 0;
     for (unsigned i = 0; i < TRACE_WARPS; i++) {
-        phases = b->arrivals[i] > phases ? b->arrivals[i] : phases;
+        phases = max(b->arrivals[i], phases);
         arrivals += b->arrivals[i];
     }
     uint32_t events = b->copies ? b->copies : arrivals, early = !b->copies;

@@ -7,10 +7,10 @@
  * served comes first. The player knows the free resources of all SMs, so no SM refuses a block. */
 #include "trace_player.gen.h"
 
+#include "base/number.h"
 #include "components/nvidia/program/ptx_services.h"
 #include "components/statistics/run_progress.h"
 #include "runtime/engine/component_failure.h"
-#include "runtime/engine/util.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/checkpoint.h"
 #include "player_call.h"
@@ -316,7 +316,7 @@ static bool turn_has_come(const struct trace_player *p)
 static void turn_take(struct trace_player *p, const struct player_kernel *k)
 {
     uint64_t now = trace_player_now(p) * 100;
-    p->turn = max_u64(p->turn, now) + (uint64_t)trace_player_params(p)->block_cost;
+    p->turn = max(p->turn, now) + (uint64_t)trace_player_params(p)->block_cost;
     if (k->cluster > 1)
         p->cluster_rest = (p->cluster_rest ? p->cluster_rest : k->cluster) - 1;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 
 static struct {
     struct itrace_set begins; /* by the beginning of the text: `text` behind the latest such file */
@@ -26,14 +27,9 @@ static void signature_close(void)
 /* A hash of the text behind the header, as far as it has been read. */
 static uint64_t signature_begin_of(const struct itrace *trace)
 {
-    uint64_t hash = 0, word = 0;
     const char *text = trace->has_line ? trace->line : "";
     size_t size = trace->has_line ? (size_t)(trace->input.text + trace->input.end - text) : 0;
-    for (size_t i = 0; i + sizeof word <= size; i += sizeof word) {
-        memcpy(&word, text + i, sizeof word);
-        hash = hash_multiply(hash ^ hash >> 32 ^ word);
-    }
-    return hash >> 1;
+    return hash_bytes(0, text, round_down(size, sizeof(uint64_t))) >> 1;
 }
 
 /* How long ago a kernel began alike: 0: none did; doublings of the distance, in steps of two. */

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 struct touch_block {
@@ -223,8 +224,8 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
         const struct itrace_command *command = &trace_files.list.commands[i];
         uint64_t at = command->address, stop = at + command->bytes;
         while (command->kind == ITRACE_COMMAND_WRITE && at < stop) {
-            uint64_t piece = at & ~(uint64_t)(WARM_LINE - 1);
-            uint64_t rest = stop - piece < WARM_LINE ? stop - piece : WARM_LINE;
+            uint64_t piece = round_down(at, WARM_LINE);
+            uint64_t rest = min(stop - piece, WARM_LINE);
             struct warm_access access = {.address = piece, .physical = piece, .kind = WARM_FILL};
             access.mask = rest < WARM_LINE ? ((uint64_t)1 << rest) - 1 : UINT64_MAX;
             access.mask &= UINT64_MAX << (at - piece);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 static inline void trace_writer_init(struct trace_writer *w, struct trace_stream *s, uint64_t bytes,
@@ -97,7 +98,7 @@ static inline struct trace_inst trace_writer_decode(const struct itrace_inst *fr
     };
     struct trace_inst to = {.unit = classes[from->opcode.unit].unit,
                             .kind = classes[from->opcode.unit].kind,
-                            .width = from->width < 32 ? from->width : 32,
+                            .width = min(from->width, 32),
                             .destination = TRACE_NO_REGISTER};
     unsigned sources = 0;
     if (strncmp(from->name, "BAR.", 4) == 0 || ptx_name_is_barrier(from->name)) {

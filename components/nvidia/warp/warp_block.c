@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "warp_cluster.h"
+
+#include "base/number.h"
+
 #include "warp_schedule.h"
 #include "warp_livelock.h"
 #include "warp_undefined.h"
@@ -24,39 +27,39 @@ static uint32_t threads_of(const struct warp_launch *l)
 
 static uint32_t warps_of(const struct warp_launch *l)
 {
-    return (threads_of(l) + WARP_LANES - 1) / WARP_LANES;
+    return divide_up(threads_of(l), WARP_LANES);
 }
 
 /* Fills in where the parts lie. */
 static struct warp_block layout(const struct warp_launch *l)
 {
     const struct warp_function *f = &l->code->functions[l->kernel->function];
-    uint32_t stack = l->stack_bytes > 4096 ? l->stack_bytes : 4096;
+    uint32_t stack = max(l->stack_bytes, 4096);
     struct warp_block b = {.threads = threads_of(l), .warps = warps_of(l)};
     b.narrow = f->deep_narrow + (f->is_recursive ? stack / 4 : 0);
     uint32_t room = l->code->outgoing; /* arguments of a call for which there is no room */
     b.wide = f->deep_wide + (f->is_recursive ? stack / 8 : 0);
-    b.local = (f->deep_local + (f->is_recursive ? stack : 0) + 15) & ~15u;
+    b.local = round_up(f->deep_local + (f->is_recursive ? stack : 0), 16);
     b.shared = l->kernel->shared_bytes + l->dynamic_shared;
-    uint64_t at = (sizeof b + 63) & ~(size_t)63;
+    uint64_t at = round_up(sizeof b, 64);
     b.at_warps = at;
-    at += (b.warps * sizeof(struct warp_warp) + 63) & ~(size_t)63;
+    at += round_up(b.warps * sizeof(struct warp_warp), 64);
     b.at_narrow = at;
     b.narrow_room = b.narrow + room;
     at += (uint64_t)b.warps * b.narrow_room * WARP_NARROW_BYTES;
     b.at_wide = at;
     at += (uint64_t)b.warps * b.wide * WARP_WIDE_BYTES;
     b.at_predicates = at;
-    at += ((uint64_t)b.warps * b.narrow_room * 4 + 63) & ~(size_t)63;
+    at += round_up((uint64_t)b.warps * b.narrow_room * 4, 64);
     b.at_shared = at;
-    at += (b.shared + 63) & ~63u;
+    at += round_up(b.shared, 64);
     b.at_local = at;
     at += (uint64_t)b.warps * WARP_LANES * b.local;
     if (l->undefined) {
         b.at_undefined = (at + 7) & ~(size_t)7;
         at = b.at_undefined + warp_undefined_bytes(&b);
     }
-    b.bytes = (at + 63) & ~(size_t)63;
+    b.bytes = round_up(at, 64);
     return b;
 }
 
@@ -175,7 +178,7 @@ static void observe_bulk(struct warp_machine *m, const struct warp_step *step)
         part.bulk = size;
         part.barrier = m->bulk_barrier[lane];
         for (uint32_t done = 0; done < size; done += BYTES, part.bulk = 0) {
-            uint32_t lanes = (size - done + WARP_BULK_PART - 1) / WARP_BULK_PART;
+            uint32_t lanes = divide_up(size - done, WARP_BULK_PART);
             part.active = lanes >= WARP_LANES ? UINT32_MAX : (1u << lanes) - 1;
             for (unsigned i = 0; i < WARP_LANES; i++)
                 address[i] = m->address[lane] + done + WARP_BULK_PART * i;
@@ -349,7 +352,7 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
     __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
     while (left && turns < b->warps * PATIENCE && idle < b->warps * 2) {
         warp_machine_warp(&m, b->next);
-        uint64_t slice = left < SLICE ? left : SLICE, before = slice;
+        uint64_t slice = min(left, SLICE), before = slice;
         enum turn turn = run_warp(&m, &slice);
         l->instructions += before - slice;
         left -= before - slice;

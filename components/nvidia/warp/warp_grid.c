@@ -10,6 +10,7 @@
 #include "warp_livelock.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 struct live {
     struct warp_block **block; /* the first of them wait, oldest first */
@@ -105,7 +106,7 @@ enum warp_end warp_grid_run(struct warp_grid *g, struct warp_fault *fault)
     uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     uint64_t last = g->count && g->first + g->count < blocks ? g->first + g->count : blocks;
     uint32_t room = (uint32_t)warp_cluster_blocks(l), sms = l->sms ? l->sms : 1;
-    uint32_t most = l->resident < room ? room : l->resident;
+    uint32_t most = max(l->resident, room);
     struct live live = {.bytes = warp_block_bytes(l), .next = g->first};
     l->find_block = find_live;
     l->blocks = &live;

@@ -1,6 +1,8 @@
 /* Blocks that stand, as a debugger sees them; see warp.h. */
 #include "warp_cluster.h"
 
+#include "base/number.h"
+
 static const struct warp_warp *warp_of(const struct warp_block *b, uint32_t warp)
 {
     return (const struct warp_warp *)(const void *)((const char *)b + b->at_warps) + warp;
@@ -75,7 +77,7 @@ const void *warp_look_memory(const struct warp_block *b, const struct warp_launc
         {shared, owner ? owner->shared : 0, owner ? (const char *)owner + owner->at_shared : NULL},
         {WARP_LOCAL, b->local, (const char *)b + b->at_local + (size_t)thread * b->local},
         {WARP_PARAM, l->kernel->parameter_bytes, l->parameters}};
-    for (unsigned i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(windows); i++) {
         uint64_t offset = address - windows[i].start;
         if (offset >= WARP_WINDOW_BYTES)
             continue;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "components/memory/page_table/host_view.h"
 #include "warp_cluster.h"
 #include "warp_schedule.h"
@@ -64,16 +65,16 @@ static uint64_t state_of(struct warp_machine *m)
 {
     const struct warp_warp *w = m->warp;
     const struct warp_block *b = m->block;
-    uint64_t state = livelock_hash(w->count, &w->carry, sizeof w->carry);
+    uint64_t state = hash_bytes(w->count, &w->carry, sizeof w->carry);
     for (uint32_t i = 0; i < w->count; i++) {
         const struct warp_split *s = &w->split[i];
         const uint32_t words[] = {s->pc,   s->narrow, s->wide,  s->local,
                                   s->mask, s->wait,   s->state, s->barrier};
-        state = livelock_hash(state, words, sizeof words);
+        state = hash_bytes(state, words, sizeof words);
     }
-    state = livelock_hash(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
-    state = livelock_hash(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
-    return livelock_hash(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
+    state = hash_bytes(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
+    state = hash_bytes(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
+    return hash_bytes(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
 }
 
 /* Lanes that can go on. */

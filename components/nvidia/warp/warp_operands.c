@@ -2,6 +2,8 @@
  * predicates and without the temporaries between operations. See warp.h. */
 #include "warp_code.h"
 
+#include "base/number.h"
+
 /* The first operation of the instruction or behind it. */
 static uint32_t first_op(const struct warp_code *c, uint32_t instruction)
 {
@@ -59,7 +61,7 @@ static void add_destination(struct warp_operands *to, struct seen *s, uint16_t n
     if (number == WARP_NO_REGISTER)
         return;
     to->destination = number;
-    if (s->count < sizeof s->written / sizeof s->written[0])
+    if (s->count < ARRAY_COUNT(s->written))
         s->written[s->count++] = number;
 }
 

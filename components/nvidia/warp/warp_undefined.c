@@ -1,6 +1,8 @@
 /* See warp_undefined.h. */
 #include "warp_undefined.h"
 
+#include "base/number.h"
+
 #include "warp_cluster.h"
 
 /* A register, or a predicate. */
@@ -18,7 +20,7 @@ struct sum {
 
 static uint64_t words_for(uint64_t bytes)
 {
-    return (bytes + 63) / 64;
+    return divide_up(bytes, 64);
 }
 
 static uint64_t rows_of(const struct warp_block *b)
@@ -310,7 +312,7 @@ static bool only_moves(const struct warp_machine *m, const struct warp_op *op)
                                        PTX_OP_BFI, PTX_OP_PRMT};
     const struct ptx_function *f = ptx_function_of(m->code->module, op->instruction);
     unsigned opcode = f->instructions[op->instruction - f->first_instruction].opcode;
-    for (unsigned i = 0; i < sizeof opcodes / sizeof opcodes[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(opcodes); i++)
         if (opcodes[i] == opcode)
             return true;
     return false;

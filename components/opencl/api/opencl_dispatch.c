@@ -2,6 +2,7 @@
  * programming interfaces (OpenGL, Direct3D, EGL) are not there, and the loader says so. */
 #include "opencl_dispatch.h"
 
+#include "base/number.h"
 #include "components/opencl/api/opencl_internal.h"
 
 #include <CL/cl_icd.h>
@@ -148,7 +149,7 @@ OPENCL_EXPORTED void *CL_API_CALL clGetExtensionFunctionAddress(const char *name
 #undef X
     };
     if (name)
-        for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(functions); i++) {
             void *address = NULL;
             memcpy(&address, &functions[i].function, sizeof address);
             if (strcmp(functions[i].name, name) == 0)

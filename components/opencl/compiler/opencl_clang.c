@@ -10,6 +10,7 @@
 
 #include "opencl_prelude.h"
 
+#include "base/number.h"
 #include "components/clang/clang_library.h"
 
 #include <errno.h>
@@ -137,7 +138,7 @@ static void add_target(struct clang_command *command, const char *target)
     static const char *const words[] = {"-target", TRIPLE, "-nogpulib", "-mcode-object-version=5",
                                         "-fno-crash-diagnostics"};
     clang_add(command, OPENCL_COMPILER, "");
-    clang_add_words(command, words, sizeof words / sizeof words[0]);
+    clang_add_words(command, words, ARRAY_COUNT(words));
     clang_add(command, "-mcpu=", target);
 }
 
@@ -161,10 +162,10 @@ static void add_language(struct clang_command *command, const struct opencl_opti
     for (size_t i = 0; i < options->words.count; i++)
         if (strncmp(options->words.words[i], "-cl-std=", 8) == 0)
             standard = options->words.words[i];
-    clang_add_words(command, words, sizeof words / sizeof words[0]);
+    clang_add_words(command, words, ARRAY_COUNT(words));
     clang_add(command, standard, "");
     if (strcmp(standard, "-cl-std=CL3.0") == 0)
-        clang_add_words(command, newer, sizeof newer / sizeof newer[0]);
+        clang_add_words(command, newer, ARRAY_COUNT(newer));
     if (whole) /* inline functions of C99 have a body elsewhere, and there is no elsewhere */
         clang_add(command, "-fgnu89-inline", "");
     clang_add_words(command, (const char *const *)options->words.words, options->words.count);
@@ -222,7 +223,7 @@ enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
         clang_add(&command, "-MMD", "");
         clang_add(&command, "-MF", "");
         clang_add_file(&command, "", step.extra);
-        clang_add_words(&command, last, sizeof last / sizeof last[0]);
+        clang_add_words(&command, last, ARRAY_COUNT(last));
         status = run_step(&step, &command, built);
         *dependencies = clang_file_read(step.extra, &size);
     } else {
@@ -263,7 +264,7 @@ static void add_libraries(struct clang_command *command, const char *target, uin
     };
     for (size_t i = 0; i < OPENCL_LIBRARIES; i++)
         add_library(command, opencl_libraries[i]);
-    for (size_t i = 0; i < sizeof constants / sizeof constants[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(constants); i++)
         add_library(command, constants[i]);
     clang_library_of_target(target, own, sizeof own, &borrowed);
     add_library(command, own);
@@ -328,7 +329,7 @@ static enum opencl_build_status generate(const struct opencl_object *object,
     clang_add(&command, object->math & OPENCL_MATH_UNOPTIMISED ? "-O1" : "-O3", "");
     is_good = add_modules(&command, object, functions, files) && is_good;
     add_libraries(&command, object->target, object->math);
-    clang_add_words(&command, words, sizeof words / sizeof words[0]);
+    clang_add_words(&command, words, ARRAY_COUNT(words));
     enum opencl_build_status status =
         is_good ? run_step(&step, &command, built)
                 : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
@@ -348,7 +349,7 @@ static enum opencl_build_status join_logs(struct opencl_built *built)
     struct clang_command command = {0};
     struct step step;
     bool is_good = open_step(&step, built->bytes, built->size);
-    clang_add_words(&command, words, sizeof words / sizeof words[0]);
+    clang_add_words(&command, words, ARRAY_COUNT(words));
     enum opencl_build_status status =
         is_good ? run_step(&step, &command, built)
                 : opencl_fail(built, OPENCL_BUILD_FAILED, strerror(errno));
@@ -385,7 +386,7 @@ bool opencl_needs_functions(const struct opencl_object *object)
 {
     static const char *const names[] = {"ocl_image", "vloada_half3", "vstorea_half3"};
     for (uint32_t i = 0; i < object->module_count; i++)
-        for (size_t n = 0; n < sizeof names / sizeof names[0]; n++)
+        for (size_t n = 0; n < ARRAY_COUNT(names); n++)
             if (memmem(object->modules[i].bytes, object->modules[i].size, names[n],
                        strlen(names[n])))
                 return true;

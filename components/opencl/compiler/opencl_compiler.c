@@ -8,6 +8,7 @@
 #include "opencl_prelude.h"
 #include "opencl_clang.h"
 
+#include "base/number.h"
 #include "base/path_search.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/clang/clang_library.h"
@@ -74,7 +75,7 @@ static void begin_key(struct sha256 *key, const char *target, const char *option
         opencl_cache_add_identity(key, own.dli_fname);
     sha256_add_string(key, target);
     sha256_add_string(key, options ? options : "");
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(programs); i++) {
         char path[PATH_MAX];
         bool found = path_search(programs[i], path, sizeof path);
         opencl_cache_add_identity(key, found ? path : "");

@@ -1,6 +1,7 @@
 /* What a code object says about its kernels: metadata as the OpenCL library asks for it. */
 #include "opencl_compiler.h"
 
+#include "base/number.h"
 #include "components/amd/isa/object/code_object.h"
 
 #include <gelf.h>
@@ -21,7 +22,7 @@ static enum opencl_argument_kind kind_of(enum code_object_value_kind kind)
         {CODE_OBJECT_VALUE_PIPE, OPENCL_ARGUMENT_PIPE},
         {CODE_OBJECT_VALUE_QUEUE, OPENCL_ARGUMENT_QUEUE},
     };
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
         if (kinds[i].from == kind)
             return kinds[i].to;
     return OPENCL_ARGUMENT_VALUE;

@@ -5,6 +5,8 @@
  * takes it, is in the table as well: -O0 to -O3, -g and warnings. Everything else is refused. */
 #include "opencl_options.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 enum option_use { COMPILE = 1, LINK = 2 };
@@ -58,7 +60,7 @@ static const struct option {
 
 static const struct option *find_option(const char *word, bool link)
 {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         bool whole = table[i].form == PASSED || table[i].form == IGNORED;
         size_t length = strlen(table[i].name);
         if (whole ? strcmp(word, table[i].name) == 0 : strncmp(word, table[i].name, length) == 0)

@@ -7,6 +7,8 @@
  * from time to time. */
 #include "host_core_state.h"
 
+#include "base/number.h"
+
 static void host_core_init(struct host_core *c)
 {
     c->calls = arena_allocate(call_count(c) * sizeof(struct core_call));
@@ -72,7 +74,7 @@ static bool send_data(struct host_core *c, uint32_t slot)
     struct core_call *k = call_at(c, slot);
     bool sent = false;
     while (k->issued < k->data_bytes && host_core_mem_can_send(c)) {
-        uint32_t left = k->data_bytes - k->issued, bytes = left < CORE_LINE ? left : CORE_LINE;
+        uint32_t left = k->data_bytes - k->issued, bytes = min(left, CORE_LINE);
         uint32_t line = slot * CORE_DATA_LINES + k->issued / CORE_LINE;
         uint16_t tag = (uint16_t)(CORE_DATA_TAG + line);
         uint64_t address = data_address(c, slot) + k->issued;
@@ -96,7 +98,7 @@ static bool send_lines(struct host_core *c, uint32_t slot)
     struct core_call *k = call_at(c, slot);
     bool sent = false;
     while (k->issued < k->bytes && host_core_mem_can_send(c)) {
-        uint32_t left = k->bytes - k->issued, bytes = left < CORE_LINE ? left : CORE_LINE;
+        uint32_t left = k->bytes - k->issued, bytes = min(left, CORE_LINE);
         uint16_t tag = (uint16_t)(slot * CORE_LINES + k->issued / CORE_LINE);
         uint64_t address = address_of(c, slot) + k->issued;
         if (k->phase == CORE_READ) {
@@ -183,7 +185,7 @@ static void answer_here(struct host_core *c, struct core_call *k)
 static void data_over(struct host_core *c, struct core_call *k, uint32_t offset,
                       const uint8_t *line)
 {
-    uint32_t left = k->data_bytes - offset, bytes = left < CORE_LINE ? left : CORE_LINE;
+    uint32_t left = k->data_bytes - offset, bytes = min(left, CORE_LINE);
     if (line)
         memcpy(blob_at(k->data)->bytes + offset, line, bytes);
     *(line ? &c->io.stats.bytes_read : &c->io.stats.bytes_written) += bytes;
@@ -205,7 +207,7 @@ static void data_over(struct host_core *c, struct core_call *k, uint32_t offset,
 static void line_over(struct host_core *c, struct core_call *k, uint32_t offset,
                       const uint8_t *line)
 {
-    uint32_t left = k->bytes - offset, bytes = left < CORE_LINE ? left : CORE_LINE;
+    uint32_t left = k->bytes - offset, bytes = min(left, CORE_LINE);
     if (line)
         memcpy(blob_at(k->blob)->bytes + offset, line, bytes);
     k->finished += bytes;

@@ -9,6 +9,8 @@
  * streams that they wait for. */
 #include "mmio_state.h"
 
+#include "base/number.h"
+
 static void mmio_init(struct mmio *c)
 {
     c->calls = arena_allocate(call_count(c) * sizeof(struct mmio_call));
@@ -434,7 +436,7 @@ static bool take_request(struct mmio *c, const struct mem_request *m)
         return true;
     }
     if (message_kind(m) == MEM_READ && (mmio_params(c)->return_on_read || mmio_params(c)->hosted)) {
-        if (c->reads == sizeof c->read_tags / sizeof c->read_tags[0])
+        if (c->reads == ARRAY_COUNT(c->read_tags))
             return false;
         c->read_tags[c->reads++] = m->tag;
         return true;

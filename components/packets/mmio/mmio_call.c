@@ -2,6 +2,8 @@
  * asks the driver for something. */
 #include "mmio_state.h"
 
+#include "base/number.h"
+
 static bool (*const mmio_functions[])(struct mmio *, struct mmio_call *) = {
 #define MMIO_CALL_ENTRY(CALL, function) [API_CALL_##CALL] = function,
     MMIO_CALLS(MMIO_CALL_ENTRY)
@@ -10,7 +12,7 @@ static bool (*const mmio_functions[])(struct mmio *, struct mmio_call *) = {
 
 static bool call_is_known(uint16_t call)
 {
-    return call < sizeof mmio_functions / sizeof mmio_functions[0] && mmio_functions[call];
+    return call < ARRAY_COUNT(mmio_functions) && mmio_functions[call];
 }
 
 static bool call_step(struct mmio *c, struct mmio_call *k)

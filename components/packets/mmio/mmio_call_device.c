@@ -1,6 +1,8 @@
 /* Calls about devices and errors. */
 #include "mmio_state.h"
 
+#include "base/number.h"
+
 #include <stdio.h>
 
 static bool get_last_error(struct mmio *c, struct mmio_call *k)
@@ -43,7 +45,7 @@ static bool get_error_string(struct mmio *c, struct mmio_call *k)
                  {MMIO_LAUNCH_FAILURE, "unspecified launch failure"},
                  {MMIO_NOT_SUPPORTED, "operation not supported"}};
     const char *text = "unknown error";
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         if (texts[i].code == k->request.get_error_string.code)
             text = texts[i].text;
     snprintf(k->answer.get_error_string.text, sizeof k->answer.get_error_string.text, "%s", text);
@@ -132,7 +134,7 @@ static bool device_get_attribute(struct mmio *c, struct mmio_call *k)
                   {63 /* MultiprocessorCount */, info->compute_units},
                   {74 /* MaxSharedMemoryPerBlock */, info->lds_bytes_per_cu},
                   {87 /* WarpSize */, 64}};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++)
         if (values[i].attribute == k->request.device_get_attribute.attribute) {
             uint64_t value = values[i].value;
             k->answer.device_get_attribute.value = value > INT32_MAX ? INT32_MAX : (int32_t)value;

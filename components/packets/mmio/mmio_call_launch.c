@@ -1,6 +1,8 @@
 /* Calls that make up a launch. */
 #include "mmio_state.h"
 
+#include "base/number.h"
+
 static bool configure_call(struct mmio *c, struct mmio_call *k)
 {
     struct mmio_thread *t = thread_of(c, k->request.thread);
@@ -67,7 +69,7 @@ static uint32_t make_launch(const struct mmio *c, const struct mmio_name *functi
     const struct code_object_kernel *kernel = kernel_of(function);
     const struct mmio_module *module = &mmio_modules[function->module];
     size_t name = strlen(kernel->name) + 1, arguments = kernarg_size(kernel);
-    size_t at = (sizeof(struct driver_launch) + 15) / 16 * 16;
+    size_t at = round_up(sizeof(struct driver_launch), 16);
     struct blob *blob = blob_new(at + arguments + name);
     struct driver_launch *launch = (struct driver_launch *)(void *)blob->bytes;
     struct kernarg_geometry geometry = geometry_of(c, t, device);
@@ -160,7 +162,7 @@ static bool max_blocks(struct mmio *c, struct mmio_call *k)
     const struct code_object_kernel *kernel = kernel_of(function);
     if (mmio_modules[function->module].ptx)
         return max_blocks_ptx(c, k, function);
-    uint32_t waves = (k->request.max_blocks.block_size + 63) / 64;
+    uint32_t waves = divide_up(k->request.max_blocks.block_size, 64);
     if (!waves || k->request.max_blocks.block_size > info->max_work_group)
         return end_call(c, k, MMIO_INVALID_VALUE);
     uint32_t simd = info->wavefronts_per_simd;

@@ -6,6 +6,7 @@
  * a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
 #include "mmio_state.h"
 
+#include "base/number.h"
 #include "runtime/state/platform.h"
 
 /* Takes what a call left behind: MMIO_NONE when there are too many. */
@@ -137,10 +138,8 @@ static bool cut_blocks(struct mmio *c, uint32_t number)
         if (b->used)
             continue;
         uint64_t left = o->size - o->cut;
-        *b = (struct mmio_block){.used = true,
-                                 .operation = number,
-                                 .offset = o->cut,
-                                 .size = (uint32_t)(left < most ? left : most)};
+        *b = (struct mmio_block){
+            .used = true, .operation = number, .offset = o->cut, .size = (uint32_t)min(left, most)};
         b->blob = blob_new(b->size)->number;
         o->cut += b->size;
         o->blocks++;

@@ -2,6 +2,8 @@
  * and keeps its slot until the answer has come. */
 #include "mmio_state.h"
 
+#include "base/number.h"
+
 static int32_t error_of(uint32_t status)
 {
     static const int16_t errors[] = {[DRIVER_OK] = MMIO_SUCCESS,
@@ -12,7 +14,7 @@ static int32_t error_of(uint32_t status)
                                      [DRIVER_INVALID_VALUE] = MMIO_INVALID_VALUE,
                                      [DRIVER_TOO_LARGE] = MMIO_INVALID_CONFIGURATION,
                                      [DRIVER_FAULT] = MMIO_LAUNCH_FAILURE};
-    return status < sizeof errors / sizeof errors[0] ? errors[status] : MMIO_UNKNOWN;
+    return status < ARRAY_COUNT(errors) ? errors[status] : MMIO_UNKNOWN;
 }
 
 /* Calls, operations and blocks have one post each at a time, and one asks which devices there are.

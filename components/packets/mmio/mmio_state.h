@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/host/api_stream/api_stream.h"
@@ -274,7 +275,7 @@ static inline struct api_streams *streams_of(const struct mmio *c)
 /* Memory that the host shares has them. */
 static inline uint64_t whole_host_pages(uint64_t size)
 {
-    return (size + MMIO_HOST_PAGE - 1) / MMIO_HOST_PAGE * MMIO_HOST_PAGE;
+    return round_up(size, MMIO_HOST_PAGE);
 }
 
 static inline uint32_t call_count(const struct mmio *c)

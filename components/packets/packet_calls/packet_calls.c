@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/host/driver/call_path.h"
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/commands/driver_command.h"
@@ -201,7 +202,7 @@ static enum api_call plain_call(const char *function)
     };
     while (*function >= 'a' && *function <= 'z')
         function++;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++)
         if (strcmp(function, known[i].name) == 0)
             return known[i].call;
     return API_CALL_OTHER;
@@ -286,9 +287,9 @@ static void packet_command(struct driver *d, uint32_t number)
 static void packet_launch(struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     struct api_request r = packet_of(API_CALL_CONFIGURE_CALL);
-    r.configure_call.grid_x = (l->grid[0] + l->block[0] - 1) / l->block[0];
-    r.configure_call.grid_y = (l->grid[1] + l->block[1] - 1) / l->block[1];
-    r.configure_call.grid_z = (l->grid[2] + l->block[2] - 1) / l->block[2];
+    r.configure_call.grid_x = divide_up(l->grid[0], l->block[0]);
+    r.configure_call.grid_y = divide_up(l->grid[1], l->block[1]);
+    r.configure_call.grid_z = divide_up(l->grid[2], l->block[2]);
     r.configure_call.block_x = l->block[0];
     r.configure_call.block_y = l->block[1];
     r.configure_call.block_z = l->block[2];
@@ -299,7 +300,7 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
         uint32_t left = l->kernarg_bytes - at, most = sizeof r.set_argument.value;
         r = packet_of(API_CALL_SET_ARGUMENT);
         r.set_argument.offset = at;
-        r.set_argument.size = left < most ? left : most;
+        r.set_argument.size = min(left, most);
         memcpy(r.set_argument.value, (const char *)l->kernarg + at, r.set_argument.size);
         packet_note(d, r);
     }

@@ -5,6 +5,8 @@
 
 #include "trace_cpu_state.h"
 
+#include "base/number.h"
+
 /* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change.
  */
 static void *list_add(uint32_t *blob, uint32_t *count, size_t size)
@@ -129,7 +131,7 @@ static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
     }
     if (size <= all - c->next_byte) {
         *address = memory_base(c) + c->next_byte;
-        c->next_byte += (size + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
+        c->next_byte += round_up(size, CPU_LINE);
         if (c->next_byte > all)
             c->next_byte = all;
         return true;

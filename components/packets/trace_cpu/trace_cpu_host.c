@@ -5,10 +5,12 @@
  * stored, and these bytes are copied then. */
 #include "trace_cpu_state.h"
 
+#include "base/number.h"
+
 static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call)
 {
     uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
-    uint64_t size = (call->size + CPU_HOST_PAGE - 1) / CPU_HOST_PAGE * CPU_HOST_PAGE;
+    uint64_t size = round_up(call->size, CPU_HOST_PAGE);
     if (call->size > all || size > all - c->pinned_bytes - CPU_PACKET_ROOM) {
         cpu_fail(c, call->line,
                  "%" PRIu64 " bytes of pinned memory do not fit into the host's memory of %" PRIu64
@@ -72,7 +74,7 @@ static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *c
 
 static uint64_t rows_of(const struct api_trace_call *call)
 {
-    return call->rows > 1 ? call->rows : 1;
+    return max(call->rows, 1);
 }
 
 /* Row `item` of the line's file goes to the place. true: all have gone. */

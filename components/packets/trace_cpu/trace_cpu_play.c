@@ -2,6 +2,8 @@
  * under way, and begins the next thing (`stage` counts them) or says that the line is over. */
 #include "trace_cpu_state.h"
 
+#include "base/number.h"
+
 enum { QUERY_NOT_READY = 600 /* hipErrorNotReady */ };
 
 /* One packet, and what its answer is for. */
@@ -235,7 +237,7 @@ static uint32_t argument_packet(struct trace_cpu *c, const struct api_trace_argu
                                 uint32_t at)
 {
     struct api_request *r = packet_new(c, API_CALL_SET_ARGUMENT);
-    uint32_t most = sizeof r->set_argument.value, bytes = a->size - at < most ? a->size - at : most;
+    uint32_t most = sizeof r->set_argument.value, bytes = min(a->size - at, most);
     uint64_t pointer = a->is_pointer ? address_of(c, &a->pointer) : 0;
     r->set_argument.offset = a->offset + at;
     r->set_argument.size = bytes;
@@ -470,8 +472,7 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
 
 static bool play_knows(const struct api_trace_call *call)
 {
-    return (size_t)call->kind < sizeof players / sizeof players[0] && players[call->kind]
-           && !call->cluster;
+    return (size_t)call->kind < ARRAY_COUNT(players) && players[call->kind] && !call->cluster;
 }
 
 /* A step of the line; true: it is over. */

@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
@@ -175,7 +176,7 @@ static void memory_tester_init(struct memory_tester *c)
     c->actions = arena_allocate(c->thread_count * (size_t)memory_tester_params(c)->actions
                                 * sizeof(struct tester_action));
     c->slots = arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
-    c->seen = arena_allocate((size_t)counters * ((c->increments + 63) / 64) * sizeof(uint64_t));
+    c->seen = arena_allocate((size_t)counters * divide_up(c->increments, 64) * sizeof(uint64_t));
     place_words(c);
     pages_init(c);
     set_up_agents(c, ports);
@@ -290,9 +291,9 @@ static uint32_t atomic_result(unsigned op, uint32_t old, uint32_t operand, uint3
     case ISA_ATOMIC_SUB:
         return old - operand;
     case ISA_ATOMIC_UMIN:
-        return old < operand ? old : operand;
+        return min(old, operand);
     case ISA_ATOMIC_UMAX:
-        return old > operand ? old : operand;
+        return max(old, operand);
     case ISA_ATOMIC_AND:
         return old & operand;
     case ISA_ATOMIC_OR:
@@ -410,7 +411,7 @@ static void check_increment(struct memory_tester *c, uint32_t thread, const stru
 {
     struct tester_word *w = word_at(c, s->word);
     uint32_t counter = s->word - (uint32_t)memory_tester_params(c)->locations;
-    uint64_t *seen = arena_at(uint64_t, c->seen) + (size_t)counter * ((c->increments + 63) / 64);
+    uint64_t *seen = arena_at(uint64_t, c->seen) + (size_t)counter * divide_up(c->increments, 64);
     w->value++;
     if (got >= c->increments || seen[got / 64] >> (got % 64) & 1) {
         engine_fail(

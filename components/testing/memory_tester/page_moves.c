@@ -19,6 +19,7 @@
  * random. */
 #include "tester_state.h"
 
+#include "base/number.h"
 #include "components/memory/tlb/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -110,8 +111,7 @@ static void pages_init(struct memory_tester *c)
     if (!memory_tester_params(c)->translated)
         return;
     m->random = c->random ^ 0x6d6f766573u;
-    m->page_count =
-        (uint32_t)(((uint64_t)memory_tester_params(c)->span + page_bytes(c) - 1) / page_bytes(c));
+    m->page_count = (uint32_t)divide_up((uint64_t)memory_tester_params(c)->span, page_bytes(c));
     m->frame_count = gpus ? gpus * frames_each(c) : m->page_count;
     if (m->frame_count < m->page_count)
         engine_die(&c->io.base, "%u pages do not fit into %u; raise `frames`", m->page_count,

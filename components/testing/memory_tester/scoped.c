@@ -17,6 +17,7 @@
  * among them, everything is allowed. */
 #include "scoped.gen.h"
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "word_order.h"
 
@@ -95,7 +96,7 @@ static void scoped_end(struct part *self, uint32_t thread)
     p->sequence++;
     if (!t->system)
         return;
-    a->acquired = t->began > a->acquired ? t->began : a->acquired;
+    a->acquired = max(t->began, a->acquired);
     if (t->began > a->release_begin) {
         a->release_begin = t->began;
         a->release_end = p->sequence;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "atomic_op.gen.h"
+#include "base/number.h"
 #include "runtime/engine/index_pool.h"
 #include "base/splitmix64.h"
 #include "runtime/engine/component_failure.h"
@@ -103,7 +104,7 @@ static void fill_atomic(struct tester *c, uint32_t line, uint32_t tag, uint64_t 
              add = (uint32_t)draw(c, 2);
     uint8_t *expected = expected_line(c, line);
     memcpy(arena_at(uint8_t, c->before) + (size_t)tag * line_bytes(c), expected, line_bytes(c));
-    memset(mask, 0, (line_bytes(c) + 63) / 64 * sizeof *mask);
+    memset(mask, 0, divide_up(line_bytes(c), 64) * sizeof *mask);
     mask[at / 64] = (((uint64_t)1 << ELEMENT) - 1) << at % 64;
     memset(operand, 0, line_bytes(c));
     memcpy(operand + at, &add, ELEMENT);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/api_trace/api_trace_internal.h"
 
 #define POINTER_BYTES   8
@@ -91,7 +92,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
 {
     bool is_float = contains_word(text, length, ".");
     struct api_trace_argument argument = {.size = size};
-    argument.offset = (*end + size - 1) / size * size;
+    argument.offset = round_up(*end, size);
     *end = argument.offset + size;
     if (*end > ARGUMENTS_BYTES)
         return api_trace_fail(r, "the arguments have more than %d bytes", ARGUMENTS_BYTES);
@@ -100,7 +101,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
         if (!api_trace_pointer_text(r, text, length, &argument.pointer)
             || argument.pointer.space != API_TRACE_DEVICE)
             return api_trace_fail(r, "argument %" PRIu32 " is '%.*s', not device memory (dptr-N)",
-                                  index, (int)(length < 80 ? length : 80), text);
+                                  index, (int)min(length, 80), text);
         if (size != POINTER_BYTES)
             return api_trace_fail(
                 r, "argument %" PRIu32 " is a pointer of %" PRIu32 " bytes, not 8", index, size);
@@ -115,9 +116,9 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
                               index, size);
     if (is_float ? !store_float(text, length, size, bytes)
                  : !store_integer(text, length, size, bytes))
-        return api_trace_fail(
-            r, "argument %" PRIu32 " is '%.*s', not a number of %" PRIu32 " byte%s", index,
-            (int)(length < 80 ? length : 80), text, size, size == 1 ? "" : "s");
+        return api_trace_fail(r,
+                              "argument %" PRIu32 " is '%.*s', not a number of %" PRIu32 " byte%s",
+                              index, (int)min(length, 80), text, size, size == 1 ? "" : "s");
     argument.bytes = bytes;
     add_argument(r, list, argument);
     return true;
@@ -149,7 +150,7 @@ bool api_trace_read_arguments(struct api_trace_reader *r, const char *text,
         if (!api_trace_number(size_text, size_length, 8, &size)
             || (size != 1 && size != 2 && size != 4 && size != 8))
             return api_trace_fail(r, "the size of argument %" PRIu32 " is '%.*s', not 1, 2, 4 or 8",
-                                  index, (int)(size_length < 80 ? size_length : 80), size_text);
+                                  index, (int)min(size_length, 80), size_text);
         if (!read_sized(r, value, length, (uint32_t)size, index, &end, &list))
             return false;
     }

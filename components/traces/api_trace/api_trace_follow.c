@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/api_trace/api_trace_internal.h"
 
 static struct api_trace_object *api_trace_find(const struct api_trace_set *set, uint32_t number)
@@ -75,7 +76,7 @@ static bool end_object(struct api_trace_reader *r, struct api_trace_set *set, co
 
 uint64_t api_trace_bytes(const struct api_trace_call *call)
 {
-    uint64_t rows = call->rows > 1 ? call->rows : 1;
+    uint64_t rows = max(call->rows, 1);
     return call->size > UINT64_MAX / rows ? UINT64_MAX : call->size * rows;
 }
 
@@ -154,7 +155,7 @@ static bool follow_memset(struct api_trace_reader *r, const struct api_trace_cal
 /* Memory that host and device share has whole pages of the host. */
 static uint64_t whole_pages(uint64_t size)
 {
-    return (size + 4095) / 4096 * 4096;
+    return round_up(size, 4096);
 }
 
 static bool follow_map(struct api_trace_reader *r, const struct api_trace_call *call)

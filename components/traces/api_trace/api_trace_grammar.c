@@ -2,6 +2,7 @@
  * (its trace player reads what GPGPU-Sim's tracer wrote, hence the words); the others are ours,
  * from version 2 on what a recorder of whole programs needs. Where two forms say the same call, the
  * writer takes the first that the trace's version allows and that fits. */
+#include "base/number.h"
 #include "components/traces/api_trace/api_trace_internal.h"
 
 #define MEMBER(name) offsetof(struct api_trace_call, name)
@@ -275,4 +276,4 @@ const struct api_trace_form api_trace_forms[] = {
     {"HIP return", API_TRACE_RETURN, false, 2, {KEY("thread", NUMBER32, thread)}},
 };
 
-const size_t api_trace_form_count = sizeof api_trace_forms / sizeof api_trace_forms[0];
+const size_t api_trace_form_count = ARRAY_COUNT(api_trace_forms);

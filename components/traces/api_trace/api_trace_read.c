@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "components/traces/api_trace/api_trace_internal.h"
 
 static const struct api_trace_form *find_form(const char *line)
@@ -240,8 +241,8 @@ static uint32_t bytes_given(const struct api_trace_call *call, uint32_t offset, 
     uint32_t given = 0;
     for (uint32_t i = 0; i < call->argument_count; i++) {
         const struct api_trace_argument *a = &call->arguments[i];
-        uint32_t from = a->offset > offset ? a->offset : offset;
-        uint32_t end = a->offset + a->size < offset + size ? a->offset + a->size : offset + size;
+        uint32_t from = max(a->offset, offset);
+        uint32_t end = min(a->offset + a->size, offset + size);
         given += end > from ? end - from : 0;
     }
     return given;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/api_trace/api_trace_internal.h"
 
 static void write_pointer(FILE *out, const struct api_trace_pointer *pointer)
@@ -120,7 +121,7 @@ static bool are_sized(const struct api_trace_call *call)
         uint32_t size = call->arguments[i].size;
         if (size != 1 && size != 2 && size != 4 && size != 8)
             return false;
-        if (call->arguments[i].offset != (end + size - 1) / size * size)
+        if (call->arguments[i].offset != round_up(end, size))
             return false;
         end = call->arguments[i].offset + size;
     }

@@ -1,4 +1,5 @@
 /* codegen/build/cache.c: what is removed when the cache is too large, and what never is. */
+#include "base/number.h"
 #include "codegen/build/cache.h"
 
 #include <criterion/criterion.h>
@@ -181,7 +182,7 @@ ParameterizedTestParameters(cache, the_bound_has_a_unit)
                                     {"1.5GiB", false, 0},
                                     {"99999999999GiB", false, 0},
                                     {"99999999999999999999", false, 0}};
-    return cr_make_param_array(struct limit, limits, sizeof limits / sizeof limits[0]);
+    return cr_make_param_array(struct limit, limits, ARRAY_COUNT(limits));
 }
 
 ParameterizedTest(struct limit *l, cache, the_bound_has_a_unit)

@@ -1,4 +1,5 @@
 /* codegen/build/depend.c: what a C file's digest covers. */
+#include "base/number.h"
 #include "codegen/build/depend.h"
 
 #include <criterion/criterion.h>
@@ -54,7 +55,7 @@ static const struct {
 
 Test(depend, covers_exactly_what_may_be_read)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char *folder = make(cases[i].main_text), before[65], after[65];
         digest(folder, before);
         struct support_result r = support_run("cd '%s' && %s", folder, cases[i].change);

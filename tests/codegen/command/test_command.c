@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "tests/codegen/support.h"
 
 /* What a command line must give: status, and text on standard output or error. */
@@ -79,7 +80,7 @@ static const struct {
 
 Test(command, answers_as_expected)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct support_result r = support_run("%s", cases[i].line);
         cr_expect_eq(r.status, cases[i].status, "%s: status %d\n%s%s", cases[i].line, r.status,
                      r.output, r.errors);

@@ -1,4 +1,5 @@
 /* codegen/command/options/options.c: the command line. */
+#include "base/number.h"
 #include "codegen/command/options/options.h"
 
 #include <criterion/criterion.h>
@@ -107,7 +108,7 @@ Test(options, named_kinds)
         {"--record", "api"},  {"--record", "api="}, {"--record", "sass=x"},
         {"--record", "ap=x"}, {"--play", "=x"},     {"--play", "perfetto=x"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         cr_expect_eq(PARSE(&o, "run", "f", wrong[i][0], wrong[i][1]), EXIT_USAGE, "%s %s",
                      wrong[i][0], wrong[i][1]);
         options_release(&o);

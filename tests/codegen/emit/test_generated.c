@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "tests/codegen/support.h"
 
 #define WARNINGS "-std=c17 -fsyntax-only -Wall -Wextra -Wshadow -Wwrite-strings -Wcast-qual -Werror"
@@ -83,7 +84,7 @@ Test(generated, the_fixture_runs_and_every_build_gives_the_same_statistics)
     char *folder = support_folder();
     char *reference = statistics(folder, "");
     cr_expect(strstr(reference, "\"sent\": 10"), "%s", reference);
-    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(variants); i++) {
         char *other = statistics(folder, variants[i]);
         cr_expect_str_eq(other, reference, "%s", variants[i]);
         free(other);

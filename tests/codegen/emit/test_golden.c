@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/emit/gen.h"
 #include "dsl/compile.h"
 #include "tests/codegen/support.h"
@@ -48,7 +49,7 @@ Test(golden, generated_files_equal_their_golden_copies)
     char *folder = support_folder(), *generic = support_text("%s/generic", folder);
     bool update = getenv("UPDATE_GOLDEN") != NULL;
     generate(folder, generic);
-    for (size_t i = 0; i < sizeof constructs / sizeof constructs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(constructs); i++) {
         bool is_generic = strstr(constructs[i], "generic") != NULL;
         char *made = support_text("%s/%s", is_generic ? generic : folder, constructs[i]);
         char *golden = support_text("%s/%s", support_env("GOLDEN"), constructs[i]);

@@ -3,6 +3,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/place/place.h"
 
 #define MOST 40
@@ -50,8 +51,8 @@ static struct place_graph devices(uint32_t count, uint32_t parts, uint64_t *work
                 edges[g.edge_count++] = (struct place_edge){first, first + k, 1, 9000, 1, 0, false};
         }
         edges[g.edge_count++] = (struct place_edge){0, first, 1, 140000, 1, 0, false};
-        edges[g.edge_count++] = (struct place_edge){
-            first < next ? first : next, first < next ? next : first, 1, 100000, 1, 0, false};
+        edges[g.edge_count++] =
+            (struct place_edge){min(first, next), max(first, next), 1, 100000, 1, 0, false};
     }
     return g;
 }

@@ -2,9 +2,9 @@
  * front end would make them. */
 #include "tests/codegen/views/fixture.h"
 
-#include <string.h>
+#include "base/number.h"
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+#include <string.h>
 
 enum { P_MEM, P_COMMAND, P_WORK, P_ANY = -1 };
 
@@ -355,8 +355,8 @@ const struct model *fixture_gpu(struct region *region, struct fixture_shape s)
     m->type_count = T_COUNT;
     m->connections = kept->connections.items;
     m->connection_count = kept->connections.count;
-    const struct model_protocol **used = region_take(region, COUNT(protocols) * sizeof *used);
-    for (size_t p = 0; p < COUNT(protocols); p++)
+    const struct model_protocol **used = region_take(region, ARRAY_COUNT(protocols) * sizeof *used);
+    for (size_t p = 0; p < ARRAY_COUNT(protocols); p++)
         used[m->protocol_count++] = &protocols[p];
     m->protocols = used;
     const struct model_link_type **links = region_take(region, sizeof *links);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/views/dot.h"
 #include "tests/codegen/views/fixture.h"
 #include "tests/codegen/views/scratch.h"
@@ -125,7 +126,7 @@ Test(dot, expanding_an_array_of_leaves_draws_each)
 Test(dot, a_path_that_matches_nothing_is_an_error)
 {
     static const char *const paths[] = {"gpu.nothing", "gpu.sa[16]", "", "gpu.sa.cu.vmem"};
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
         const struct view_options options = {
             .level = VIEW_LEVEL_GPU, .expand = &paths[i], .expand_count = 1};
         struct dot_graph graph;
@@ -163,7 +164,7 @@ Test(dot, kinds_come_from_ports)
         {"gpu", DOT_KIND_COMPOSITE},
     };
     struct dot_graph graph = graph_of((struct view_options){.level = VIEW_LEVEL_FULL});
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         cr_assert_eq(node_of(&graph, cases[i].path)->kind, cases[i].kind, "%s", cases[i].path);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
 #include "tests/codegen/views/fixture.h"
@@ -47,7 +48,7 @@ Test(views, values_have_the_largest_unit_that_divides_them)
         {MODEL_DIM_BYTES_PER_S, 1 << 30, "1GiB/s"},
         {MODEL_DIM_BYTES_PER_CY, 64, "64B/cy"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char buffer[PARAMS_VALUE_MAX];
         const struct model_value value = {.dimension = cases[i].dimension,
                                           .integer = cases[i].value};
@@ -208,7 +209,7 @@ Test(views, names_that_cannot_be_C_are_refused)
 {
     static const char *const names[] = {"",       "2fast", "a-b",  "Filter", "struct",
                                         "tester", "a/b",   "../x", "_x"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         failure.text[0] = '\0';
         cr_assert_not(view_new("component", names[i], "/tmp", stdout, &failure), "'%s'", names[i]);
         cr_assert_neq(failure.text[0], '\0');

@@ -5,6 +5,7 @@
 
 #include "command.gen.h"
 #include "dma_engine.gen.h"
+#include "base/number.h"
 #include "tests/components/harness.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
@@ -26,7 +27,7 @@ static void set_up_lanes(int64_t commands, int64_t lines, uint64_t latency, uint
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
-    engine_leaf = build_instance(&type, 0, "dma", values, NULL, sizeof values / sizeof values[0]);
+    engine_leaf = build_instance(&type, 0, "dma", values, NULL, ARRAY_COUNT(values));
     host = harness_requester();
     memory = harness_server(latency, harness_answer_memory);
     harness_wire(HARNESS_COMMAND, (struct build_end){host, 0, 0},
@@ -110,7 +111,7 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
                  {64, 256, 1, 1}, {32, 99, 40, 3}, {130, 300, 9, 20}};
     static uint8_t flat[SPAN], expected[COUNT][256];
     static uint32_t sizes[COUNT];
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
         uint64_t random = 17;
         set_up_lanes(cases[k].commands, cases[k].lines, cases[k].latency, cases[k].lanes);
         memset(flat, 0, sizeof flat);

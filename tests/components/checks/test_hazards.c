@@ -3,6 +3,7 @@
  * hazard_waits.tab is needed, and enough. */
 #include <criterion/criterion.h>
 
+#include "base/number.h"
 #include "components/checks/hazards/hazard_wave.h"
 
 enum { WORDS = 16 };
@@ -86,7 +87,7 @@ static void execute_nops(struct run *r, unsigned count)
 Test(hazards, name_each_wait_state_that_is_missing)
 {
     static struct run r;
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(pairs); i++) {
         const struct pair *p = &pairs[i];
         for (unsigned states = 0; states <= p->states; states++) {
             bool enough = states == p->states;
@@ -125,7 +126,7 @@ Test(hazards, count_the_states_of_a_nop)
 Test(hazards, name_each_wait_that_is_missing)
 {
     static struct run r;
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(waits); i++) {
         const struct wait *w = &waits[i];
         for (unsigned waited = 0; waited < 2; waited++) {
             begin(&r, w->target);

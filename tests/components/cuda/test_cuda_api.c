@@ -2,6 +2,7 @@
  * opened as a program's loader does: properties, memory, launches of a registered binary in both
  * forms, and what is refused. */
 #define _GNU_SOURCE /* dlvsym() */
+#include "base/number.h"
 #include "components/cuda/api/cuda_types.h"
 #include "tests/components/hip/mock_platform.h"
 
@@ -118,7 +119,7 @@ Test(cuda_api, attributes_are_those_of_the_manual, .init = start)
     } rows[] = {{1, 1024}, {4, 64}, {7, 65535}, {8, 49152}, {9, 65536},  {10, 32},
                 {16, 64},  {17, 0}, {75, 8},    {76, 6},    {82, 65536}, {97, 64512},
                 {95, 1},   {88, 0}, {87, 64},   {134, -1}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         int value = -5;
         cr_assert_eq(CALL(cudaDeviceGetAttribute, (int *, int, int), &value, rows[i].attribute, 0),
                      0);

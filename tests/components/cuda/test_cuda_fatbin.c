@@ -1,5 +1,6 @@
 /* Fat binaries of CUDA, put together here: plain, packed by LZ4 and zstd, and damaged in every way.
  */
+#include "base/number.h"
 #include "components/cuda/fatbin/cuda_fatbin.h"
 
 #include <criterion/criterion.h>
@@ -32,7 +33,7 @@ static void begin(void)
 static size_t add(unsigned kind, unsigned sm, unsigned flags, const void *content, size_t size,
                   size_t unpacked)
 {
-    size_t at = used, padded = (size + 7) / 8 * 8;
+    size_t at = used, padded = round_up(size, 8);
     put(at, kind, 2);
     put(at + 2, 0x101, 2);
     put(at + 4, HEADER, 4);

@@ -2,6 +2,7 @@
  * and their architecture come from MOCK_DEVICES (1) and MOCK_ISA (gfx803). */
 #include "mock_platform.h"
 
+#include "base/number.h"
 #include "runtime/state/platform.h"
 
 #include <pthread.h>
@@ -111,7 +112,7 @@ static enum driver_status allocate_locked(uint32_t device, uint64_t size, uint64
         return refuse(DRIVER_OUT_OF_MEMORY, "mock memory is full");
     for (unsigned i = 0; i < ALLOCATIONS_MAX; i++) {
         if (!allocations[i].bytes) {
-            uint64_t at = (next_address + align - 1) / align * align;
+            uint64_t at = round_up(next_address, align);
             next_address = at + size;
             used[device] += size;
             allocations[i] = (struct allocation){at, size, device, calloc(1, size)};

@@ -1,6 +1,7 @@
 /* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
  * mock platform. */
 #include "hip_fixture.h"
+#include "base/number.h"
 #include "runtime/session/run_ledger.h"
 #include "tests/components/amd/isa/object/objects.h"
 
@@ -117,7 +118,7 @@ ParameterizedTestParameters(hip_launch, devices_name_their_target)
                                          {"gfx908", "gfx908:sramecc+:xnack-", 908, 9, 0},
                                          {"gfx90a", "gfx90a:sramecc+:xnack-", 910, 9, 0},
                                          {"gfx942", "gfx942:sramecc+:xnack-", 942, 9, 4}};
-    return cr_make_param_array(struct target_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct target_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct target_case *each, hip_launch, devices_name_their_target)
@@ -262,7 +263,7 @@ ParameterizedTestParameters(hip_launch, the_end_of_a_simulation_has_its_own_erro
         {DRIVER_STALL, hipErrorIllegalState, EXIT_STALL},
         {DRIVER_LIMIT, hipErrorLaunchTimeOut, EXIT_LIMIT},
     };
-    return cr_make_param_array(struct loss, losses, sizeof losses / sizeof losses[0]);
+    return cr_make_param_array(struct loss, losses, ARRAY_COUNT(losses));
 }
 
 ParameterizedTest(struct loss *loss, hip_launch, the_end_of_a_simulation_has_its_own_error)
@@ -429,7 +430,7 @@ Test(hip_launch, what_is_missing_refuses_by_name)
 {
     static const char *const names[] = {"hipGraphNodeFindInClone", "hipBindTexture",
                                         "hipMallocArray"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         int (*function)(void) = NULL;
         void *symbol = dlsym(RTLD_DEFAULT, names[i]);
         cr_assert(symbol, "%s is not exported", names[i]);

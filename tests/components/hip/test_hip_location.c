@@ -1,6 +1,7 @@
 /* The classification of addresses, and which copies between which places are allowed: every pair of
  * kinds in every direction. This test is linked from the library's objects, so that it can call
  * what the library hides. */
+#include "base/number.h"
 #include "components/hip/api/memory/hip_location.h"
 #include "hip_fixture.h"
 
@@ -30,7 +31,7 @@ static const struct expected {
     [MANAGED] = {"managed", HIP_LOCATION_MANAGED, true, true, true, true, true, true},
     [FREED] = {"freed", HIP_LOCATION_UNALLOCATED, false, true, true, false, false, false},
 };
-enum { SOURCES = sizeof expected / sizeof expected[0] };
+enum { SOURCES = ARRAY_COUNT(expected) };
 
 static const struct direction {
     const char *name;
@@ -43,7 +44,7 @@ static const struct direction {
     {"device to device", hipMemcpyDeviceToDevice, false, true, true},
     {"default", hipMemcpyDefault, true, false, false},
 };
-enum { DIRECTIONS = sizeof directions / sizeof directions[0] };
+enum { DIRECTIONS = ARRAY_COUNT(directions) };
 
 static unsigned char *make(enum source source)
 {
@@ -214,7 +215,7 @@ Test(hip_location, ranges_must_lie_in_what_HIP_has_allocated)
         {MANAGED, 4097, hipErrorInvalidValue},
         {FREED, 1, hipErrorInvalidValue},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct hip_location location = location_of(make(cases[i].source)),
                             host = location_of(make(PAGEABLE));
         hipError_t to =
@@ -230,7 +231,7 @@ Test(hip_location, wrong_directions_and_null_are_refused)
 {
     struct hip_location device = location_of(make(DEVICE)), null = location_of(NULL);
     const hipMemcpyKind wrong[] = {(hipMemcpyKind)-1, (hipMemcpyKind)5, (hipMemcpyKind)99};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         cr_expect_eq(hip_location_check_copy(&device, 1, &device, 1, wrong[i]),
                      hipErrorInvalidMemcpyDirection);
     }

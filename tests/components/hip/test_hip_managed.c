@@ -2,6 +2,8 @@
  * whose device memory is apart from what the host sees. */
 #include "hip_fixture.h"
 
+#include "base/number.h"
+
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdint.h>
@@ -36,7 +38,7 @@ static const struct {
 
 Test(hip_managed, a_fill_of_a_range_keeps_what_the_host_wrote_around_it)
 {
-    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+    for (size_t r = 0; r < ARRAY_COUNT(ranges); r++) {
         unsigned char *data = managed_memory(SIZE);
         size_t start = ranges[r].start, end = start + ranges[r].size;
         for (size_t i = 0; i < SIZE; i++)
@@ -54,7 +56,7 @@ Test(hip_managed, a_fill_of_a_range_keeps_what_the_host_wrote_around_it)
 Test(hip_managed, a_copy_reads_what_the_host_wrote_last)
 {
     unsigned char *data = managed_memory(SIZE), back[2];
-    for (size_t r = 0; r < sizeof ranges / sizeof ranges[0]; r++) {
+    for (size_t r = 0; r < ARRAY_COUNT(ranges); r++) {
         for (unsigned char round = 0; round < 3; round++) {
             size_t last = ranges[r].start + ranges[r].size - 1;
             data[last] = (unsigned char)(100 + round);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/host/api_stream/api_stream.c"
 
 static const struct api_stream_point none;
@@ -66,7 +67,7 @@ static void expect_rule(size_t i, uint16_t stream, bool is_busy, bool launch_blo
 
 Test(api_stream, calls_are_taken_and_answered_as_in_the_table)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
         expect_rule(i, 0, false, false, rules[i].on_default.idle);
         expect_rule(i, 0, true, false, rules[i].on_default.busy);
         expect_rule(i, 0, true, true, rules[i].on_default.blocking);
@@ -301,7 +302,7 @@ static void issue_random(struct api_stream_point *points, bool launch_blocking)
                                           API_CALL_STREAM_SYNCHRONIZE,
                                           API_CALL_EVENT_SYNCHRONIZE,
                                           API_CALL_STREAM_WAIT_EVENT};
-    enum api_call call = calls[random_below(sizeof calls / sizeof calls[0])];
+    enum api_call call = calls[random_below(ARRAY_COUNT(calls))];
     uint16_t stream = (uint16_t)random_below(STREAMS);
     uint32_t event = random_below(EVENTS);
     bool checked = call == API_CALL_MEMCPY || call == API_CALL_LAUNCH

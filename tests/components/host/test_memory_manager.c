@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "components/host/device_memory/memory_manager.h"
 #include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
@@ -456,7 +457,7 @@ Test(memory_manager, pages_are_split_evenly_in_consecutive_runs)
         uint32_t pages, devices, last[4]; /* the last page on each */
     } cases[] = {{15, 4, {3, 7, 11, 14}}, {16, 4, {3, 7, 11, 15}}, {3, 4, {0, 1, 2, 2}},
                  {7, 3, {2, 4, 6, 6}},    {1, 2, {0, 0, 0, 0}},    {5, 1, {4, 4, 4, 4}}};
-    for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (unsigned c = 0; c < ARRAY_COUNT(cases); c++) {
         const uint32_t devices[] = {2, 0, 7, 5};
         uint64_t address = 0, physical = 0, flags = 0;
         start(12, 1);

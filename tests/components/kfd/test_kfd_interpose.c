@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "components/kfd/program/interpose.h"
 #include "components/kfd/program/kfd_devices.h"
 
@@ -62,7 +63,7 @@ Test(kfd_interpose, all_other_paths_are_left_alone)
                                          "/../..",
                                          "/dev/kfd/../null",
                                          "/sys/devices/virtual/kfd/../../../../etc/passwd"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         is(others[i], INTERPOSE_OTHER, NULL);
     is(NULL, INTERPOSE_OTHER, NULL);
 }

@@ -4,6 +4,8 @@
 
 #include "kfd_sdma_fake.h"
 
+#include "base/number.h"
+
 /* ---- each packet ---- */
 
 Test(kfd_sdma, copies_go_by_the_call_for_where_both_ends_lie)
@@ -132,7 +134,7 @@ Test(kfd_sdma, atomics_change_a_word_of_32_or_64_bits)
         {SDMA_OR, 12, 10, 0, 14},
         {SDMA_XOR, 12, 10, 0, 6},
     };
-    for (size_t i = 0; i < 4 * sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < 4 * ARRAY_COUNT(cases); i++) {
         uint64_t long_one, mask = i & 2 ? UINT64_MAX : UINT32_MAX;
         open_queue(i & 1);
         set(HOST + DATA, cases[i / 4].old | (~mask & UINT64_C(0x1234) << 32), 8);
@@ -236,7 +238,7 @@ Test(kfd_sdma, threads_wait_at_the_doorbell_when_nothing_interrupts_or_the_ring_
 Test(kfd_sdma, doorbells_that_lie_stop_the_queue)
 {
     static const uint64_t wrong[] = {2, RING_BYTES + 4, (uint64_t)1 << 40, UINT64_MAX};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         open_queue(true);
         kfd_sdma_rung(&q, wrong[i]);
         cr_expect(q.stopped && strstr(said, "doorbell"), "%s", said);
@@ -280,7 +282,7 @@ Test(kfd_sdma, packets_with_mistakes_stop_the_queue_and_say_why)
         {{4, LOW(64), 4}, "an indirect buffer has 16 bytes"},
         {{4, LOW(RING), 6}, "leads to another one"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         open_queue(true);
         put(wrong[i].words, 13);
         FENCE(VRAM, 12345);

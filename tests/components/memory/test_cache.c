@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "scope.gen.h"
 #include "tests/components/memory/cache_types.h"
@@ -57,8 +58,8 @@ static struct bench set_up(struct cache_params params, uint64_t memory_latency)
 {
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
-    return set_up_type(&cache_type, values, sizeof values / sizeof values[0],
-                       (uint32_t)params.ports, memory_latency);
+    return set_up_type(&cache_type, values, ARRAY_COUNT(values), (uint32_t)params.ports,
+                       memory_latency);
 }
 
 static const struct cache_stats *stats(struct bench b)
@@ -93,7 +94,7 @@ struct latency_case {
 ParameterizedTestParameters(cache, latency_is_latency_plus_one)
 {
     static struct latency_case cases[] = {{1, 1}, {1, 100}, {4, 100}, {20, 7}, {60, 300}};
-    return cr_make_param_array(struct latency_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct latency_case, cases, ARRAY_COUNT(cases));
 }
 
 /* Wires of one cycle: a hit is seen latency + 1 after it was sent, a miss as much later as memory
@@ -153,7 +154,7 @@ Test(cache, each_tag_ram_looks_up_a_line_a_cycle)
         uint64_t step;
         unsigned lines_a_cycle;
     } all[] = {{64, 4}, {192, 4}, {128, 2}, {256, 1}};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(all); k++) {
         struct cache_params params = plain(65536, 4, CACHE_WRITE_AROUND);
         params.ports = params.tags = 4;
         struct bench b = set_up(params, 10);
@@ -220,7 +221,7 @@ Test(cache, halves_of_a_line_below_are_asked_for_together)
     } all[] = {{0x40, 0x60, 2, false, true},  {0x60, 0x40, 2, false, true},
                {0x40, 0x60, 3, false, false}, {0x60, 0x80, 2, false, false},
                {0x40, 0x60, 2, true, false},  {0x40, 0x40, 2, false, false}};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(all); k++) {
         struct bench b = set_up_pairs(2);
         uint8_t bytes[64] = {9};
         for (unsigned i = 0; i < 256; i++)
@@ -311,7 +312,7 @@ ParameterizedTestParameters(cache, lru_hits_as_a_naive_cache)
     static struct shape shapes[] = {{1024, 1, 40},    {1024, 2, 20},   {4096, 4, 90},
                                     {3072, 3, 70},    {8192, 16, 150}, {1024, 16, 18},
                                     {16384, 32, 300}, {4096, 64, 70}};
-    return cr_make_param_array(struct shape, shapes, sizeof shapes / sizeof shapes[0]);
+    return cr_make_param_array(struct shape, shapes, ARRAY_COUNT(shapes));
 }
 
 ParameterizedTest(struct shape *s, cache, lru_hits_as_a_naive_cache)
@@ -377,7 +378,7 @@ Test(cache, rrip_hits_as_its_definition)
         uint64_t lines[64], random = 23, hits = 0;
         int predictions[64];
         memcpy(values, &params, sizeof params);
-        struct bench b = set_up_type(&rrip_type, values, sizeof values / sizeof values[0], 1, 3);
+        struct bench b = set_up_type(&rrip_type, values, ARRAY_COUNT(values), 1, 3);
         for (unsigned i = 0; i < 64; i++)
             predictions[i] = -1;
         for (uint32_t i = 0; i < 10000; i++) {
@@ -460,7 +461,7 @@ ParameterizedTestParameters(cache, bytes_are_right_whatever_the_policy)
         {CACHE_WRITE_BACK, 1, 2, 2, ENGINE_RANDOM, true, 900},
         {CACHE_WRITE_AROUND, 1, 1, 1, ENGINE_ASCENDING, false, 900},
     };
-    return cr_make_param_array(struct data_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct data_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct data_case *p, cache, bytes_are_right_whatever_the_policy)
@@ -605,7 +606,7 @@ Test(cache, coherent_reads_pass_what_others_do_not_see)
                                                  {CACHE_WRITE_AROUND, true},
                                                  {CACHE_WRITE_EVICT, true},
                                                  {CACHE_WRITE_BACK, false}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct bench b = set_up(plain(1024, 2, cases[i].write), 10);
         struct harness_message m = harness_read(100, 2, 0x40, 4);
         m.fields[offsetof(struct mem_request, read.coherent) - offsetof(struct message, fields)] =
@@ -770,7 +771,7 @@ Test(cache, a_write_goes_on_until_its_whole_scope_sees_it)
         {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_THROUGH, 0},
         {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_AROUND, 0},
         {CACHE_SCOPE_AGENT, CACHE_ATOMICS_AT_HERE, CACHE_WRITE_EVICT, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         for (unsigned scope = SCOPE_WAVEFRONT; scope <= SCOPE_SYSTEM; scope++)
             check_write_of_scope(&cases[i], scope);
 }

@@ -5,6 +5,7 @@
 
 #include "cache_control.gen.h"
 #include "cache_types.h"
+#include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
@@ -80,8 +81,8 @@ static void set_up_tlb(int64_t sets, int64_t ways, bool fragments)
     moved = page_bits = faults = 0;
     pages = fragments ? FRAGMENTS : OPEN;
     harness_start();
-    uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
-                                    sizeof values / sizeof values[0]);
+    uint32_t cache =
+        build_instance(&translated_cache_type, 0, "cache", values, NULL, ARRAY_COUNT(values));
     tlb_cache = cache;
     cpu = harness_requester();
     control = harness_requester();
@@ -238,7 +239,7 @@ Test(cache_translation, replaces_the_least_recently_used)
     static const struct shape shapes[] = {{1, 1, 3},  {1, 4, 7},   {4, 4, 24},
                                           {2, 3, 12}, {1, 16, 22}, {2, 12, 40}};
     enum { MANY = 3000 };
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < ARRAY_COUNT(shapes); s++) {
         const struct shape *shape = &shapes[s];
         uint64_t pages_of[64] = {0}, used[64] = {0}, clock = 0, random = 11;
         uint32_t misses = 0;

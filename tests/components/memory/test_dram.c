@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/probe/probe_die.h"
 #include "dram.gen.h"
@@ -44,7 +45,7 @@ static void send(uint32_t end, struct harness_message m)
 Test(dram, an_answer_is_seen_latency_plus_one_after_the_request)
 {
     static const int64_t latencies[] = {1, 2, 100, 1000};
-    for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(latencies); i++) {
         set_up(latencies[i], 1);
         send(top, harness_read(5, 1, 0x40, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
 #include "components/amd/isa/isa.h"
 #include "dram.gen.h"
@@ -80,7 +81,7 @@ static void set_up(struct hbm_params k)
     memset(logged_count, 0, sizeof logged_count);
     harness_start();
     build_space("memory", 0, MEMORY, 64, 1);
-    dram = build_instance(&type, 0, "dram", values, NULL, sizeof values / sizeof values[0]);
+    dram = build_instance(&type, 0, "dram", values, NULL, ARRAY_COUNT(values));
     top = harness_requester();
     dma = harness_requester();
     harness_wire(HARNESS_MEM, (struct build_end){top, 0, 0}, (struct build_end){dram, 0, 0}, 32, 1,
@@ -173,7 +174,7 @@ Test(hbm, latency_of_miss_hit_and_conflict)
     static const struct {
         int64_t rcd, cl, burst, rp, controller;
     } cases[] = {{14, 14, 4, 14, 20}, {20, 10, 8, 16, 0}, {6, 30, 4, 40, 100}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct hbm_params k = unrefreshed();
         k.trcd_read = cases[i].rcd * NS;
         k.tcl = cases[i].cl * NS;
@@ -436,7 +437,7 @@ Test(hbm, writes_begin_when_reads_end)
 Test(hbm, nothing_starves)
 {
     static const int64_t caps[] = {1, 4, 16};
-    for (size_t i = 0; i < sizeof caps / sizeof caps[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(caps); i++) {
         struct hbm_params k = unrefreshed();
         k.hit_cap = caps[i];
         k.row = 16384;

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "dram.gen.h"
 #include "hbm.gen.h"
@@ -58,7 +59,7 @@ static void set_up_with(int64_t bytes)
     memcpy(values, &v, sizeof v);
     harness_start();
     build_space("memory", 0, (uint64_t)bytes, 64, 1);
-    dram = build_instance(&type, 0, "dram", values, NULL, sizeof values / sizeof values[0]);
+    dram = build_instance(&type, 0, "dram", values, NULL, ARRAY_COUNT(values));
     top = harness_requester();
     uint32_t dma = harness_requester();
     harness_wire(HARNESS_MEM, (struct build_end){top, 0, 0}, (struct build_end){dram, 0, 0}, 32, 1,

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
 #include "mmu.gen.h"
@@ -55,7 +56,7 @@ static void set_up(int64_t latency, int64_t walkers)
     memcpy(values, &params, sizeof params);
     harness_start();
     build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
-    mmu = build_instance(&type, 0, "mmu", values, NULL, sizeof values / sizeof values[0]);
+    mmu = build_instance(&type, 0, "mmu", values, NULL, ARRAY_COUNT(values));
     for (uint32_t i = 0; i < 2; i++)
         users[i] = harness_requester();
     control = harness_requester();

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
@@ -28,7 +29,7 @@ static void walk(const struct harness_message *request, struct harness_message *
     m->found.physical = (address >> page_bits << page_bits) + ((uint64_t)1 << 40)
                         + (request->cycle > moved_after ? (uint64_t)1 << 41 : 0);
     m->found.page_bits = (uint8_t)(address < 1 << 30 ? page_bits : 0);
-    m->found.fragment_bits = (uint8_t)(fragment_bits > page_bits ? fragment_bits : page_bits);
+    m->found.fragment_bits = (uint8_t)max(fragment_bits, page_bits);
     m->found.traits = page_traits(true, MEM_COARSE);
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
@@ -50,7 +51,7 @@ static void set_up_walker(int64_t sets, int64_t ways, int64_t latency, int64_t m
     fragment_bits = 0;
     moved_after = UINT64_MAX;
     harness_start();
-    tlb = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
+    tlb = build_instance(&type, 0, "tlb", values, NULL, ARRAY_COUNT(values));
     for (uint32_t i = 0; i < n; i++)
         users[i] = harness_requester();
     walker = harness_server(50, answer);
@@ -178,7 +179,7 @@ static unsigned largest;
 static unsigned size_at(uint64_t address)
 {
     unsigned smaller = largest - (unsigned)(address >> 22) % 3;
-    return address >> 21 & 1 ? (smaller > page_bits ? smaller : page_bits) : largest;
+    return address >> 21 & 1 ? max(smaller, page_bits) : largest;
 }
 
 static uint64_t place_of(uint64_t address)
@@ -300,7 +301,7 @@ Test(tlb, a_shoot_down_forgets_the_pages_of_the_process_and_no_others)
                  {0, (uint64_t)1 << 48, 3, 0},
                  {0x5000, 1, UINT32_MAX, 2},
                  {0, (uint64_t)1 << 48, UINT32_MAX, 8}};
-    for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (unsigned c = 0; c < ARRAY_COUNT(cases); c++) {
         set_up(1, 64, 4, 8, 1);
         for (uint16_t i = 0; i < 16; i++)
             look_up(users[0], 1 + i % 8 * 100u + i / 8 * 2000u, i, 0x4000 + i % 4 * 0x1000u,
@@ -357,7 +358,7 @@ struct shape {
 Test(tlb, replaces_the_least_recently_used)
 {
     static const struct shape shapes[] = {{1, 64, 90}, {1, 1, 3}, {4, 4, 24}, {16, 2, 50}};
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+    for (size_t s = 0; s < ARRAY_COUNT(shapes); s++) {
         uint64_t pages[64] = {0}, used[64] = {0}, clock = 0, hits = 0, random = 11;
         set_up((int64_t)shapes[s].sets, (int64_t)shapes[s].ways, 2, 8, 1);
         for (uint32_t i = 0; i < 4000; i++) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/memory/tlb/translation_table.c"
 #include "components/memory/tlb/translation_table.h"
 
@@ -188,7 +189,7 @@ Test(translation_table, finds_and_forgets_what_sets_in_order_of_use_do)
         {64, 64, 32, false}, {100, 3, 8, false},       {1, 64, 4, true},
         {512, 16, 32, true}, {SETS_MOST, 1, 8, false}, {4096, 8, 64, false}};
     srand(11);
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         play(&shapes[i]);
 }
 

@@ -4,6 +4,7 @@
 
 #include "crossbar.gen.h"
 #include "mem.gen.h"
+#include "base/number.h"
 #include "tests/components/harness.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
@@ -37,10 +38,10 @@ static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memor
     memcpy(values, &k, sizeof values);
     harness_start();
     int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
-    net = build_instance(&crossbar_type, 0, "net", values, NULL, sizeof values / sizeof values[0]);
-    uint32_t idle = idle_inputs ? build_instance(&crossbar_type, 0, "idle", values, NULL,
-                                                 sizeof values / sizeof values[0])
-                                : 0;
+    net = build_instance(&crossbar_type, 0, "net", values, NULL, ARRAY_COUNT(values));
+    uint32_t idle =
+        idle_inputs ? build_instance(&crossbar_type, 0, "idle", values, NULL, ARRAY_COUNT(values))
+                    : 0;
     build_route(net, m > 1 ? space : -1, -1);
     for (uint32_t i = 0; i < n; i++)
         sources[i] = harness_requester();
@@ -66,7 +67,7 @@ static void send(uint32_t end, struct harness_message m)
 Test(crossbar, the_whole_way_takes_the_latency)
 {
     static const int64_t latencies[] = {2, 3, 10, 64, 65, 500};
-    for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(latencies); i++) {
         uint64_t latency = (uint64_t)latencies[i];
         set_up((int64_t[]){64, latencies[i]}, 3, 2, 1);
         send(sources[1], harness_read(7, 1, 128, 4));
@@ -83,7 +84,7 @@ Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
         uint64_t read_cycles, write_cycles;
     } cases[] = {{64, 1, 1}, {32, 1, 2}, {16, 1, 4}, {128, 1, 1}};
     uint8_t bytes[64] = {0};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         for (unsigned writes = 0; writes < 2; writes++) {
             set_up((int64_t[]){cases[i].width, 2}, 4, 1, 1);
             for (uint16_t k = 0; k < 100; k++)
@@ -107,7 +108,7 @@ Test(crossbar, requests_may_have_a_width_of_their_own)
             send(sources[0],
                  writes ? harness_write(1, k, 64, 1, bytes) : harness_read(1, k, 64, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
-        uint64_t there = writes ? 4 : 1, back = writes ? 1 : 2, each = there > back ? there : back;
+        uint64_t there = writes ? 4 : 1, back = writes ? 1 : 2, each = max(there, back);
         cr_expect_eq(harness_log(targets[0], 99)->cycle, 1 + 2 + 99 * there);
         cr_expect_eq(harness_reply(sources[0], 99)->cycle - harness_reply(sources[0], 0)->cycle,
                      99 * each);
@@ -203,7 +204,7 @@ Test(crossbar, idle_ports_do_not_matter_however_many_there_are)
     static const uint32_t more[] = {1, 55, 56, 120};
     uint64_t alone, beside;
     random_traffic(ENGINE_ASCENDING, false, &alone);
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(more); i++) {
         idle_inputs = more[i];
         random_traffic(ENGINE_ASCENDING, false, &beside);
         cr_expect_eq(alone, beside, "%u idle inputs", more[i]);

@@ -7,6 +7,7 @@
 #include "atomic_op.gen.h"
 #include "mem.gen.h"
 #include "rdma_engine.gen.h"
+#include "base/number.h"
 #include "tests/components/harness.h"
 #include "runtime/engine/run_control.h"
 
@@ -21,7 +22,7 @@ static const struct build_port ports[] = {
     {"local", BUILD_IN, false},   {"remote", BUILD_OUT, false},  {"peer", BUILD_IN, false},
     {"inside", BUILD_OUT, false}, {"copy_out", BUILD_IN, false}, {"copy_in", BUILD_OUT, false}};
 static const struct build_type rdma_type = {
-    .unit = &rdma_engine__generic, .ports = ports, .port_count = sizeof ports / sizeof ports[0]};
+    .unit = &rdma_engine__generic, .ports = ports, .port_count = ARRAY_COUNT(ports)};
 enum { LOCAL, REMOTE, PEER, INSIDE, COPY_OUT, COPY_IN };
 
 struct way {
@@ -69,8 +70,8 @@ static void send(struct harness_message m)
 /* Cycles of 1 ns that a message of `bytes` takes over an idle link. */
 static uint64_t crossing(const struct way *w, uint64_t bytes)
 {
-    uint64_t wire = w->bandwidth ? (bytes * PS_PER_S + w->bandwidth - 1) / w->bandwidth : 0;
-    return (wire + w->latency_ps + 999) / 1000;
+    uint64_t wire = w->bandwidth ? divide_up(bytes * PS_PER_S, w->bandwidth) : 0;
+    return divide_up(wire + w->latency_ps, 1000);
 }
 
 /* One cycle each to the engine, to memory, and to the requester; the link twice. */
@@ -85,7 +86,7 @@ Test(rdma_engine, a_read_takes_the_link_twice_and_a_cycle_at_each_end)
                                       {128, 256, 32000000000, 140000, 100},
                                       {1, 1, 0, 1000, 1},
                                       {4, 2, 1000000000, 500, 7}};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         set_up(&ways[i]);
         send(harness_read(10, 5, 128, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
@@ -112,7 +113,7 @@ Test(rdma_engine, enough_requests_in_flight_fill_the_link)
     static const struct way ways[] = {{1024, 256, 50000000000, 120000, 100},
                                       {1024, 256, 32000000000, 140000, 100},
                                       {16384, 4096, 50000000000, 2000000, 100}};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         uint64_t cycles = stream(&ways[i], 8001);
         uint64_t least = 8000 * DATA_BYTES * UINT64_C(1000000000) / ways[i].bandwidth;
         cr_expect_leq(least, cycles + 1, "way %zu", i);
@@ -190,7 +191,7 @@ Test(rdma_engine, copies_go_past_the_caches_and_take_turns_with_the_rest)
     enum { EACH = 400 };
     static const struct way ways[] = {{1024, 256, 0, 120000, 40}, {6, 4, 20000000000, 15000, 3}};
     with_copies = true;
-    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(ways); k++) {
         set_up(&ways[k]);
         for (uint16_t i = 0; i < EACH; i++) {
             const uint32_t bytes[16] = {i, 77};

@@ -4,6 +4,7 @@
 
 #include "mem.gen.h"
 #include "switch.gen.h"
+#include "base/number.h"
 #include "tests/components/harness.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
@@ -32,7 +33,7 @@ static void send(uint32_t from, struct harness_message m)
 Test(switch_, adds_its_latency_to_its_links)
 {
     static const int64_t latencies[] = {1, 20, 50, 700};
-    for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(latencies); i++) {
         const int64_t params[] = {latencies[i], 256, 0};
         uint64_t latency = (uint64_t)latencies[i];
         harness_start();

@@ -1,5 +1,6 @@
 /* OpenCL C becomes code objects, and what their kernels are is read from
  * them. Each test has a cache of its own. */
+#include "base/number.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 
 #include <criterion/criterion.h>
@@ -237,7 +238,7 @@ ParameterizedTestParameters(opencl_compiler, reads_options)
         {"-Wl,-o,x", OPENCL_BUILD_INVALID_OPTIONS, "'-Wl,-o,x'"},
         {"-Xclang -load", OPENCL_BUILD_INVALID_OPTIONS, "'-Xclang'"},
     };
-    return cr_make_param_array(struct option_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct option_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct option_case *each, opencl_compiler, reads_options)

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/packets/packet/packet.c"
 
 static const struct packet_layout *const layouts[] = {&api_request_layout, &api_answer_layout};
 
-#define LAYOUT_COUNT (sizeof layouts / sizeof layouts[0])
+#define LAYOUT_COUNT ARRAY_COUNT(layouts)
 #define MOST_BYTES   4096
 
 union any_packet {
@@ -64,7 +65,7 @@ static const struct {
 
 Test(api_packet, the_calls_have_the_numbers_of_balar)
 {
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         cr_expect_eq((int)numbers[i].call, numbers[i].number, "%d", numbers[i].number);
 }
 
@@ -156,7 +157,7 @@ static const struct {
 
 Test(api_packet, bytes_are_those_of_the_rules)
 {
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(vectors); i++) {
         const struct packet_layout *layout = layouts[vectors[i].is_answer];
         uint8_t expected[MOST_BYTES] = {0}, bytes[MOST_BYTES];
         size_t shown = unhex(vectors[i].bytes, expected);
@@ -339,7 +340,7 @@ static const struct {
 
 Test(api_packet, damage_is_refused_with_the_name_of_the_field)
 {
-    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(damages); i++) {
         const struct packet_layout *layout = layouts[damages[i].is_answer];
         uint8_t bytes[MOST_BYTES] = {0};
         union any_packet packet, before;
@@ -410,7 +411,7 @@ Test(api_packet, what_has_no_bytes_is_not_encoded)
     struct packet_fault fault;
     uint8_t bytes[MOST_BYTES];
     static const uint16_t unknown[] = {0, 12, 19, 20, 21, 57, 65535};
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(unknown); i++) {
         request.call = unknown[i];
         cr_expect_eq(api_request_encode(&request, bytes, sizeof bytes, &fault), 0);
         cr_expect(fault.error == PACKET_UNKNOWN_CASE && fault.found == unknown[i]);

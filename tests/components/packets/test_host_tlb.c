@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "host_tlb.gen.h"
 #include "tests/components/harness.h"
@@ -46,7 +47,7 @@ static void set_up(int64_t entries, uint64_t walk_latency)
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
-    leaf = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
+    leaf = build_instance(&type, 0, "tlb", values, NULL, ARRAY_COUNT(values));
     host = harness_requester();
     memory = harness_server(10, harness_answer_memory);
     walker = harness_server(walk_latency, walk);
@@ -144,7 +145,7 @@ Test(host_tlb, a_shoot_down_forgets_the_pages_of_the_process_and_no_others)
         uint32_t pid, forgotten;
     } cases[] = {{PAGE, PAGE, 1, 1},       {PAGE - 1, 2, 1, 2},    {0, PAGES * PAGE, 2, 0},
                  {PAGE, 1, UINT32_MAX, 1}, {4 * PAGE, PAGE, 1, 0}, {0, (uint64_t)1 << 48, 1, 4}};
-    for (uint32_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    for (uint32_t c = 0; c < ARRAY_COUNT(cases); c++) {
         set_up(4, 30);
         for (uint16_t i = 0; i < 8; i++) {
             struct harness_message m = harness_read(1 + i / 4 * 500, i, i % 4 * PAGE, 8);

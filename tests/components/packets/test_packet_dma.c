@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/packets/packet/packet.c"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
@@ -25,7 +26,7 @@ static void set_up(int64_t commands, int64_t lines, uint64_t latency, bool physi
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
-    engine_leaf = build_instance(&type, 0, "dma", values, NULL, sizeof values / sizeof values[0]);
+    engine_leaf = build_instance(&type, 0, "dma", values, NULL, ARRAY_COUNT(values));
     host = harness_requester();
     memory = harness_server(latency, harness_answer_memory);
     harness_wire(HARNESS_MEM, (struct build_end){host, 0, 0}, (struct build_end){engine_leaf, 0, 0},
@@ -99,7 +100,7 @@ Test(packet_dma, random_commands_leave_what_doing_them_in_order_leaves)
     } cases[] = {{1, 1, 3}, {8, 32, 120}, {64, 7, 40}};
     static uint8_t flat[SPAN], expected[COUNT][MOST];
     static struct blob *blobs[COUNT];
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
         uint64_t random = 99 + k;
         set_up(cases[k].commands, cases[k].lines, cases[k].latency, false);
         memset(harness_memory, 0, SPAN);
@@ -158,7 +159,7 @@ Test(packet_dma, cycles_follow_from_lines_slots_and_latency)
         uint64_t size, slots, latency;
     } cases[] = {{64, 32, 100},  {4, 32, 100},   {4096, 32, 100}, {4096, 256, 100}, {4096, 4, 100},
                  {4000, 16, 10}, {65536, 32, 7}, {65536, 8, 100}, {129, 1, 50}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct blob *blob = blob_new(cases[i].size);
         set_up(8, (int64_t)cases[i].slots, cases[i].latency, false);
         put(1, (struct packet_dma_command){.address = 4096,
@@ -167,7 +168,7 @@ Test(packet_dma, cycles_follow_from_lines_slots_and_latency)
                                            .way = PACKET_DMA_WAY_TO_DEVICE});
         cr_assert_eq(harness_run(), ENGINE_IDLE);
         cr_expect_eq(harness_log(host, 0)->cycle,
-                     cycles_of((cases[i].size + 63) / 64, cases[i].slots, cases[i].latency),
+                     cycles_of(divide_up(cases[i].size, 64), cases[i].slots, cases[i].latency),
                      "%llu bytes", (unsigned long long)cases[i].size);
         blob_free(blob->number);
     }

@@ -1,4 +1,5 @@
 /* Lists of --kernels whose elements meet no launch. */
+#include "base/number.h"
 #include "components/sampling/launch_census.h"
 #include "components/sampling/sampling_options.h"
 
@@ -36,7 +37,7 @@ Test(launch_census, every_element_that_meets_a_launch_is_good)
 {
     static const char *const good[] = {"1",        "3",          "2-9",   "2-",     "scale",
                                        "add<int>", "_Z5scalePf", "1,2,3", "scale,2"};
-    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(good); i++)
         cr_expect(close_after(good[i], 3), "%s", good[i]);
     cr_expect(close_after("auto", 1));
     expect_said("");

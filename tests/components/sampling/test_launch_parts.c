@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "components/sampling/launch_parts.h"
 
 enum { SLOTS = 64, WORK = 100, MOST = 200 * SLOTS };
@@ -47,7 +48,7 @@ static int by_cycle(const void *a, const void *b)
 static struct part_log run(const struct machine *m, uint64_t first, uint32_t count, uint32_t *seed)
 {
     double free_at[SLOTS] = {0}, end = 0, placed = 0, pace[2 + MOST / SLOTS];
-    for (uint32_t i = 0; i < sizeof pace / sizeof pace[0]; i++)
+    for (uint32_t i = 0; i < ARRAY_COUNT(pace); i++)
         pace[i] = 1 + m->scatter * normal(seed);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t best = 0;
@@ -149,7 +150,7 @@ Test(launch_parts, truth_is_inside_the_interval)
                                            {.scatter = 0.08, .groups = 60 * SLOTS},
                                            {.scatter = 0.01, .drift = 0.5, .groups = MOST},
                                            {.scatter = 0.01, .ramp = 5000, .groups = 30 * SLOTS}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         uint32_t inside = 0;
         for (uint32_t seed = 1; seed <= 200; seed++) {
             struct machine m = kinds[i];
@@ -176,7 +177,7 @@ Test(launch_parts, bytes_are_inside_their_interval)
     static const struct machine kinds[] = {{.wobble = 0.005, .fill = 3000, .groups = 40 * SLOTS},
                                            {.wobble = 0.03, .groups = 100 * SLOTS},
                                            {.wobble = 0.15, .scatter = 0.02, .groups = MOST}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         uint32_t inside = 0;
         for (uint32_t seed = 1; seed <= 200; seed++) {
             struct machine m = kinds[i];

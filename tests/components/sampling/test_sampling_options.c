@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/sampling/sampling_options.h"
 
 struct text_case {
@@ -28,7 +29,7 @@ Test(sampling_options, lists_and_warmups_are_understood_or_named)
                                              {"1", "functional:", "none, perfect"},
                                              {NULL, "none", "--kernels"},
                                              {"scale", "memory:1", "not names"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char mistake[512] = "";
         struct sampling s;
         bool good = sampling_parse(cases[i].kernels, cases[i].warmup, &s, mistake, sizeof mistake);
@@ -49,7 +50,7 @@ Test(sampling_options, errors_are_per_cent)
                  {"auto", "2x", 0},    {"auto", "2%%", 0},     {"auto", "-1", 0},
                  {"auto", "nan", 0},   {"auto", " 1", 0},      {"scale", "1", 0},
                  {"scale", NULL, 0.01}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char mistake[512] = "";
         struct sampling s;
         cr_assert(sampling_parse(cases[i].kernels, NULL, &s, mistake, sizeof mistake));
@@ -89,7 +90,7 @@ Test(sampling_options, each_launch_goes_its_way)
                  {"add", "functional", "TTTDTTTDTTTD"},
                  {"_Z3addi", "none", "SSSDSSSDSSSD"},
                  {"scale<int>", "none", "DDDSDDDSDDDS"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char text[13];
         ways(cases[i].kernels, cases[i].warmup, text);
         cr_expect_str_eq(text, cases[i].ways, "case %zu", i);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/sampling/stratified_sampler.h"
 
 enum { MOST = 4096 };
@@ -294,7 +295,7 @@ Test(stratified_sampler, students_t)
         double freedom, t;
     } rows[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},  {5, 2.571},
                 {7, 2.365},  {10, 2.228}, {20, 2.086}, {60, 2.000}, {INFINITY, 1.960}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         cr_expect_float_eq(sampler_student(rows[i].freedom), rows[i].t, 0.01 * rows[i].t, "%f",
                            rows[i].freedom);
 }
@@ -303,7 +304,7 @@ Test(stratified_sampler, students_t)
 Test(stratified_sampler, kinds_that_take_turns_are_told_apart)
 {
     static const char *const orders[] = {"ab", "aab", "aabab", "abcacb", "aaaab"};
-    for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
+    for (size_t o = 0; o < ARRAY_COUNT(orders); o++) {
         uint32_t found[MOST];
         begin(SAMPLING_ALL);
         for (unsigned i = 0; i < 1200; i++) {
@@ -547,7 +548,7 @@ Test(stratified_sampler, the_interval_covers_the_truth)
                 {"walk, 5 % is enough", 0.01, 0, 0.01, 0.05, 93}};
     enum { TRIALS = 400 };
     unsigned all = 0;
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    for (size_t r = 0; r < ARRAY_COUNT(rows); r++) {
         unsigned inside = 0, simulated = 0;
         double width = 0;
         aim = rows[r].aim;
@@ -572,5 +573,5 @@ Test(stratified_sampler, the_interval_covers_the_truth)
                       rows[r].name, inside, TRIALS, 100 * width);
         all += inside;
     }
-    cr_expect_geq(all * 100, 98 * TRIALS * sizeof rows / sizeof rows[0]);
+    cr_expect_geq(all * 100, 98 * TRIALS * ARRAY_COUNT(rows));
 }

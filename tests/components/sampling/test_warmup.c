@@ -6,6 +6,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "tests/components/memory/cache_types.h"
 #include "components/sampling/warmup.h"
@@ -43,7 +44,7 @@ static void set_up_cache(const struct warm_case *p)
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
-    cache = build_instance(&cache_type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+    cache = build_instance(&cache_type, 0, "cache", values, NULL, ARRAY_COUNT(values));
     cpu = harness_requester();
     memory = harness_server(20, harness_answer_memory);
     harness_wire(HARNESS_MEM, (struct build_end){cpu, 0, 0}, (struct build_end){cache, TOP, 0}, 32,
@@ -195,7 +196,7 @@ ParameterizedTestParameters(warmup, touches_leave_what_messages_leave)
         {CACHE_WRITE_THROUGH, 4, true}, {CACHE_WRITE_THROUGH, 4, false},
         {CACHE_WRITE_AROUND, 2, false}, {CACHE_WRITE_AROUND, 16, false},
         {CACHE_WRITE_EVICT, 4, false}};
-    return cr_make_param_array(struct warm_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct warm_case, cases, ARRAY_COUNT(cases));
 }
 
 static const struct cache_stats *stats(void)
@@ -318,7 +319,7 @@ static void set_up_tlb(void)
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
-    tlb = build_instance(&tlb_type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
+    tlb = build_instance(&tlb_type, 0, "tlb", values, NULL, ARRAY_COUNT(values));
     cpu = harness_requester();
     memory = harness_server(20, walk);
     harness_wire(HARNESS_TRANSLATE, (struct build_end){cpu, 0, 0}, (struct build_end){tlb, 0, 0},

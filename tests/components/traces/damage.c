@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/splitmix64.h"
 
 static uint64_t state;
@@ -108,12 +109,11 @@ static char *damage_once(const char *text, char what[256])
         break;
     default: {
         kind = "number";
-        const char *instead = numbers[choose(sizeof numbers / sizeof numbers[0])];
+        const char *instead = numbers[choose(ARRAY_COUNT(numbers))];
         out = put(text, number_in(text, line), instead, strlen(instead));
     }
     }
-    snprintf(what, 256, "%s at %zu: %.*s", kind, line.from, first < 100 ? first : 100,
-             text + line.from);
+    snprintf(what, 256, "%s at %zu: %.*s", kind, line.from, min(first, 100), text + line.from);
     return out;
 }
 

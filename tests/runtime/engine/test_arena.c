@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 
@@ -43,7 +44,7 @@ Test(arena, small_arrays_and_what_is_hot_stand_in_front)
                  {MIB, false, false},     {MIB, true, true},
                  {255 * MIB, true, false}};
     arena_open();
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         uint32_t at =
             cases[i].hot ? arena_allocate_front(cases[i].bytes) : arena_allocate(cases[i].bytes);
         cr_expect_eq(in_front(at), cases[i].front, "case %zu", i);
@@ -109,7 +110,7 @@ Test(arena, is_extended_to_where_it_was_but_never_shrunk)
                                      {then.front, then.rear + 1},
                                      {512 * MIB, then.rear},
                                      {then.front, UINT64_MAX - 63}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
         cr_expect_not(arena_extend(bad[i]), "case %zu", i);
     cr_assert(arena_extend((struct arena_ends){64, then.rear - 64}));
     cr_expect_eq(arena_ends().front, then.front);

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "base/number.h"
 #include "runtime/engine/clock.h"
 #include "runtime/engine/engine.h"
 
@@ -17,7 +18,7 @@ ParameterizedTestParameters(clock, edges_are_exact)
     static uint64_t clocks[] = {1,          3,         1000000000, 1132000000,
                                 1000000007, 999999937, 1500000000, 1755000000,
                                 300000000,  32768,     7000000000, 1000000000000};
-    return cr_make_param_array(uint64_t, clocks, sizeof clocks / sizeof clocks[0]);
+    return cr_make_param_array(uint64_t, clocks, ARRAY_COUNT(clocks));
 }
 
 ParameterizedTest(uint64_t *hz, clock, edges_are_exact)
@@ -43,7 +44,7 @@ ParameterizedTest(uint64_t *hz, clock, edges_are_exact)
 ParameterizedTestParameters(clock, first_edge_at_or_after)
 {
     static uint64_t clocks[] = {1000000000, 1132000000, 999999937, 1500000000, 32768};
-    return cr_make_param_array(uint64_t, clocks, sizeof clocks / sizeof clocks[0]);
+    return cr_make_param_array(uint64_t, clocks, ARRAY_COUNT(clocks));
 }
 
 ParameterizedTest(uint64_t *hz, clock, first_edge_at_or_after)

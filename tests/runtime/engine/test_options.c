@@ -1,4 +1,5 @@
 /* runtime/engine/options.c: options as text, and what asks for them. */
+#include "base/number.h"
 #include "runtime/engine/options.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +44,7 @@ Test(options, the_length_is_known_before_there_is_room)
 Test(options, malformed_text_is_refused, .init = cr_redirect_stderr)
 {
     static const char *const mistakes[] = {"stats", "=1", "trace=%4", "trace=%zz", "a=1;;b=2"};
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(mistakes); i++)
         cr_expect_not(options_open(mistakes[i]), "%s", mistakes[i]);
     cr_expect(options_open(NULL));
     cr_expect(options_open(""));
@@ -54,7 +55,7 @@ Test(options, a_number_is_a_number, .init = cr_redirect_stderr)
 {
     static const char *const mistakes[] = {"seed=", "seed=-1", "seed=1x",
                                            "seed=99999999999999999999"};
-    for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(mistakes); i++) {
         cr_assert(options_open(mistakes[i]));
         cr_expect_eq(option_number("seed"), 0);
         cr_expect_not(options_end(), "%s", mistakes[i]);
@@ -103,7 +104,7 @@ Test(options, what_ranks_differ_in_is_said_as_it_is_typed)
         {"seed=1", "seed=1", ""},
         {"", "seed=1", ""},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char *text = options_difference(cases[i].one, cases[i].other);
         cr_expect_str_eq(text, cases[i].want);
         free(text);
@@ -132,7 +133,7 @@ Test(options, paths_of_further_processes_have_their_number)
                  {"/a.b/stats", 12, false, "/a.b/stats.process12"},
                  {".hidden", 2, false, ".hidden.process2"},
                  {"rec.d", 3, true, "rec.d.process3"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char text[64];
         size_t size =
             options_number_path(cases[i].path, cases[i].number, cases[i].folder, text, sizeof text);
@@ -154,7 +155,7 @@ Test(options, a_constructor_sees_whole_pairs_only)
                  {"a=host-clock:simulated", false},
                  {"host-clock", false},
                  {"", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         setenv(OPTIONS_ENV_OPTIONS, cases[i].text, 1);
         cr_expect_eq(option_early("host-clock", "simulated"), cases[i].found, "%s", cases[i].text);
     }

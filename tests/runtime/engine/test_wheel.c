@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/wheel.h"
 
 #define IDS 300
@@ -26,7 +27,7 @@ static uint64_t expected_next(void)
 {
     uint64_t next = WHEEL_NEVER;
     for (int i = 0; i < IDS; i++)
-        next = expected[i] < next ? expected[i] : next;
+        next = min(expected[i], next);
     return next;
 }
 
@@ -55,7 +56,7 @@ static void take(uint64_t cycle)
 ParameterizedTestParameters(wheel, behaves_like_a_sorted_list)
 {
     static uint64_t horizons[] = {3, 60, 1000, 4095, 4096, 4097, 20000, 10000000};
-    return cr_make_param_array(uint64_t, horizons, sizeof horizons / sizeof horizons[0]);
+    return cr_make_param_array(uint64_t, horizons, ARRAY_COUNT(horizons));
 }
 
 ParameterizedTest(uint64_t *horizon, wheel, behaves_like_a_sorted_list)

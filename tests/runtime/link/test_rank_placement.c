@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/rank_placement.h"
@@ -26,7 +27,7 @@ ParameterizedTestParameters(place, list_must_be_one_of_the_platform)
         {"1,0,0,1", 2, ""}, /* the host's side is at rank 0 */
         {"0,1,x,1", 2, ""},
     };
-    return cr_make_param_array(struct place_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct place_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct place_case *k, place, list_must_be_one_of_the_platform)

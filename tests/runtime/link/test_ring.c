@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
@@ -33,7 +34,7 @@ static uint32_t events(uint32_t leaf, enum probe_event event, uint64_t *cycles)
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
-    return a > b ? a : b;
+    return max(a, b);
 }
 
 ParameterizedTestParameters(ring, a_wire_follows_depth_width_and_latency)
@@ -44,7 +45,7 @@ ParameterizedTestParameters(ring, a_wire_follows_depth_width_and_latency)
         {16, 4, 3}, {7, 3, 2},    {64, 8, 10},   {4, 8, 1},       {1, 1, 70},
         {5, 2, 70}, {200, 1, 70}, {33, 1, 5000}, {400, 16, 5000},
     };
-    return cr_make_param_array(struct wire_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct wire_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct wire_case *k, ring, a_wire_follows_depth_width_and_latency)
@@ -90,7 +91,7 @@ ParameterizedTestParameters(ring, a_delay_postpones_messages_and_not_credits)
         {16, 1, ENGINE_NEAR},
         {8, 30, 2 * ENGINE_NEAR},
     };
-    return cr_make_param_array(struct delay_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct delay_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct delay_case *k, ring, a_delay_postpones_messages_and_not_credits)
@@ -153,7 +154,7 @@ ParameterizedTestParameters(ring, a_ring_that_widens_refuses_as_a_whole_one_woul
         {100, 5, 4, false}, {100, 30, 2, false}, {300, 7, 40, false}, {300, 90, 2, false},
         {5, 3, 2, true},    {13, 1, 2, true},    {17, 3, 2, true},    {31, 9, 3, true},
         {32, 5, 2, true},   {40, 3, 3, true},    {100, 30, 2, true},  {300, 90, 2, true}};
-    return cr_make_param_array(struct slow_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct slow_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct slow_case *k, ring, a_ring_that_widens_refuses_as_a_whole_one_would)
@@ -190,7 +191,7 @@ ParameterizedTestParameters(ring, a_wire_between_clocks_counts_cycles_of_the_ser
         {1000000000, 1000000000, 1}, {1000000000, 500000000, 1}, {500000000, 1000000000, 3},
         {1132000000, 700000000, 2},  {700000000, 1132000000, 7}, {3, 1000000000, 1},
     };
-    return cr_make_param_array(struct clocks_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct clocks_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct clocks_case *k, ring, a_wire_between_clocks_counts_cycles_of_the_server)
@@ -236,7 +237,7 @@ ParameterizedTestParameters(ring, a_link_takes_its_bandwidth_and_latency_exactly
         {1132000000, 77, 64, 1132000000},
         {299792458, 1, 65, 1755000000},
     };
-    return cr_make_param_array(struct link_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct link_case, cases, ARRAY_COUNT(cases));
 }
 
 /* Free time as a fraction: `num` / bandwidth picoseconds. */
@@ -264,7 +265,7 @@ ParameterizedTest(struct link_case *k, ring, a_link_takes_its_bandwidth_and_late
             free_at = (wide)now * scale;
         if (k->bandwidth)
             free_at += (wide)k->bytes * 1000000000000u;
-        uint64_t arrival = (uint64_t)((free_at + scale - 1) / scale) + k->latency_ps;
+        uint64_t arrival = (uint64_t)divide_up(free_at, scale) + k->latency_ps;
         uint64_t expected = later(engine_cycle_at(0, arrival), sent[i] + 1);
         cr_assert_eq(seen[i], expected, "message %u seen at %lu, not %lu", i,
                      (unsigned long)seen[i], (unsigned long)expected);

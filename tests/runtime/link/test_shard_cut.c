@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
@@ -52,7 +53,7 @@ ParameterizedTestParameters(shard_cut, the_window_is_the_least_latency_between_p
         {{1, 2, 3}, {7, 1}, false, 0, 1},    /* one is not */
         {{0, 1, 2}, {7, 3}, true, 6000, 3},  /* cycles of the server: 2 ns each */
     };
-    return cr_make_param_array(struct window_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct window_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct window_case *k, shard_cut,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/link/lookahead.h"
@@ -65,9 +66,7 @@ static void check_turns(struct track *tracks, uint32_t count, uint64_t ps_a_byte
     }
     cr_assert_gt(left, 0);
     while (left) {
-        uint64_t now_ps = busy_until > next_sent(tracks, done, count)
-                              ? busy_until
-                              : next_sent(tracks, done, count);
+        uint64_t now_ps = max(busy_until, next_sent(tracks, done, count));
         for (uint32_t i = 0; i < count; i++) {
             uint32_t c = (turn + i) % count;
             struct track *t = &tracks[c];
@@ -151,8 +150,7 @@ ParameterizedTestParameters(wire, channels_take_turns_in_both_directions)
         {100, 1000, GHZ},  {100, 33000, 1132000000}, {50, 7001, 700000001},
         {10, 140000, GHZ}, {200, 33000, 500000000},  {1, 1, GHZ},
     };
-    return cr_make_param_array(struct turns_case, cases,
-                               tests_amount(sizeof cases / sizeof cases[0], 3, 2));
+    return cr_make_param_array(struct turns_case, cases, tests_amount(ARRAY_COUNT(cases), 3, 2));
 }
 
 ParameterizedTest(struct turns_case *k, wire, channels_take_turns_in_both_directions)
@@ -293,7 +291,7 @@ ParameterizedTestParameters(wire, a_lone_message_takes_latency_and_its_bytes)
         {3, 5000, 1},
         {0, 20000, 4000},
     };
-    return cr_make_param_array(struct lone_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct lone_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct lone_case *k, wire, a_lone_message_takes_latency_and_its_bytes)
@@ -309,8 +307,8 @@ ParameterizedTest(struct lone_case *k, wire, a_lone_message_takes_latency_and_it
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0}, wire);
     probe_build();
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    uint64_t wire_ps = k->bandwidth ? (k->bytes * PS_PER_S + k->bandwidth - 1) / k->bandwidth : 0;
-    uint64_t expected = 1 + (wire_ps + k->latency_ps + 999) / 1000;
+    uint64_t wire_ps = k->bandwidth ? divide_up(k->bytes * PS_PER_S, k->bandwidth) : 0;
+    uint64_t expected = 1 + divide_up(wire_ps + k->latency_ps, 1000);
     cr_assert_eq(probe_logged, 2);
     cr_assert_eq(probe_log[1].event, PROBE_RECEIVED);
     cr_assert_eq(probe_log[1].cycle, expected, "%lu, not %lu", (unsigned long)probe_log[1].cycle,
@@ -340,8 +338,7 @@ ParameterizedTestParameters(wire, neither_shards_nor_orders_change_a_turn)
         {100, 33000, GHZ},      {10000, 7000, GHZ},        {10, 140000, 1132000000},
         {200, 5000, 700000001}, {40000, 12000, 500000000},
     };
-    return cr_make_param_array(struct turns_case, cases,
-                               tests_amount(sizeof cases / sizeof cases[0], 3, 1));
+    return cr_make_param_array(struct turns_case, cases, tests_amount(ARRAY_COUNT(cases), 3, 1));
 }
 
 ParameterizedTest(struct turns_case *k, wire, neither_shards_nor_orders_change_a_turn)

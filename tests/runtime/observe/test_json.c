@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/observe/json.h"
 
 static struct json out;
@@ -103,7 +104,7 @@ Test(json, numbers_come_back)
     begin();
     json_open(&out, NULL, '{');
     json_open(&out, "signed", '[');
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         json_int(&out, NULL, numbers[i]);
     json_close(&out, ']');
     json_open(&out, "none", '{');
@@ -114,7 +115,7 @@ Test(json, numbers_come_back)
     json_text(&out, "null", NULL);
     json_close(&out, '}');
     json_t *root = end();
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         cr_expect_eq(json_integer_value(json_array_get(json_object_get(root, "signed"), i)),
                      numbers[i]);
     cr_expect_eq(json_integer_value(json_object_get(root, "unsigned")), INT64_MAX);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -87,7 +88,7 @@ ParameterizedTestParameters(stats, a_value_has_its_bucket)
                                   {4, 3},         {7, 3},          {8, 4},        {1023, 10},
                                   {1024, 11},     {4194303, 22},   {4194304, 23}, {8388608, 23},
                                   {1u << 31, 23}, {UINT64_MAX, 23}};
-    return cr_make_param_array(struct bucket, all, sizeof all / sizeof all[0]);
+    return cr_make_param_array(struct bucket, all, ARRAY_COUNT(all));
 }
 
 /* Bucket 0: the value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest. */

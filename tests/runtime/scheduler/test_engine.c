@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
@@ -32,7 +33,7 @@ static uint64_t hash_of(uint64_t seed, struct engine_limits limits)
 ParameterizedTestParameters(engine, no_order_of_ticks_changes_a_result)
 {
     static uint64_t seeds[] = {1, 2, 3, 4, 5, 6};
-    return cr_make_param_array(uint64_t, seeds, tests_amount(sizeof seeds / sizeof seeds[0], 1, 1));
+    return cr_make_param_array(uint64_t, seeds, tests_amount(ARRAY_COUNT(seeds), 1, 1));
 }
 
 ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/scheduler/thread_pool.h"
 #include "tests/runtime/probe.h"
@@ -63,7 +64,7 @@ ParameterizedTestParameters(thread_pool, a_round_runs_what_is_due_once)
     static struct pool_case cases[] = {
         {1, false, 2000}, {2, false, 5000}, {4, false, 3000}, {7, false, 1000}, {3, true, 200},
     };
-    return cr_make_param_array(struct pool_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct pool_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct pool_case *k, thread_pool, a_round_runs_what_is_due_once)

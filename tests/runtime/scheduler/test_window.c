@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/observe/hang.h"
@@ -40,7 +41,7 @@ ParameterizedTestParameters(window, shards_change_nothing)
         {1, 3, 2, 1},   {7, 5, 4, 3},   {20, 11, 8, 8}, {2, 3, 2, 1}, {3, 40, 4, 1},
         {20, 11, 8, 1}, {5, 300, 3, 2}, {7, 5, 4, 1},   {2, 3, 2, 2}, {3, 40, 4, 4},
     };
-    const size_t count = sizeof cuts / sizeof cuts[0];
+    const size_t count = ARRAY_COUNT(cuts);
     return cr_make_param_array(struct cut, cuts, tests_amount(count, 7, 3));
 }
 
@@ -93,7 +94,7 @@ ParameterizedTestParameters(window, a_wire_between_shards_is_a_wire)
         {16, 1, ENGINE_NEAR - 2, 20},
         {400, 16, 10 * ENGINE_NEAR, 0},
     };
-    return cr_make_param_array(struct wire_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct wire_case, cases, ARRAY_COUNT(cases));
 }
 
 static uint32_t events(uint32_t leaf, enum probe_event event, uint64_t *cycles)
@@ -107,7 +108,7 @@ static uint32_t events(uint32_t leaf, enum probe_event event, uint64_t *cycles)
 
 static uint64_t later(uint64_t a, uint64_t b)
 {
-    return a > b ? a : b;
+    return max(a, b);
 }
 
 ParameterizedTest(struct wire_case *k, window, a_wire_between_shards_is_a_wire)
@@ -154,7 +155,7 @@ ParameterizedTestParameters(window, a_run_ends_alike_in_any_shard)
         {PROBE_STUBBORN, 0, ENGINE_DEADLOCK, 0}, {PROBE_RESTLESS, 7, ENGINE_STALL, 0},
         {PROBE_SINK, 3, ENGINE_LIMIT, 123},      {PROBE_SINK, 3, ENGINE_IDLE, 0},
     };
-    return cr_make_param_array(struct ending, endings, sizeof endings / sizeof endings[0]);
+    return cr_make_param_array(struct ending, endings, ARRAY_COUNT(endings));
 }
 
 ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_shard)
@@ -197,7 +198,7 @@ static struct {
 static void settle(struct component *c, uint64_t cycle)
 {
     cr_assert_eq(c->leaf, settled.leaf);
-    settled.cycle = cycle > settled.cycle ? cycle : settled.cycle;
+    settled.cycle = max(cycle, settled.cycle);
     settled.calls++;
 }
 
@@ -208,7 +209,7 @@ ParameterizedTestParameters(window, what_is_put_off_is_done_by_the_end)
         {PROBE_RESTLESS, 7, ENGINE_STALL, 0},      {PROBE_SINK, 3, ENGINE_LIMIT, 123},
         {PROBE_RESTLESS, 100, ENGINE_LIMIT, 1234}, {PROBE_SINK, 3, ENGINE_IDLE, 0},
     };
-    return cr_make_param_array(struct ending, endings, sizeof endings / sizeof endings[0]);
+    return cr_make_param_array(struct ending, endings, ARRAY_COUNT(endings));
 }
 
 ParameterizedTest(struct ending *k, window, what_is_put_off_is_done_by_the_end)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
@@ -68,8 +69,7 @@ struct moment {
 ParameterizedTestParameters(checkpoint, a_state_continues_as_if_nothing_had_happened)
 {
     static struct moment moments[] = {{3, 8}, {1, 0}, {1, 1}, {2, 4}, {4, 12}, {5, 15}, {6, 16}};
-    return cr_make_param_array(struct moment, moments,
-                               tests_amount(sizeof moments / sizeof moments[0], 3, 1));
+    return cr_make_param_array(struct moment, moments, tests_amount(ARRAY_COUNT(moments), 3, 1));
 }
 
 ParameterizedTest(struct moment *m, checkpoint, a_state_continues_as_if_nothing_had_happened)
@@ -77,7 +77,7 @@ ParameterizedTest(struct moment *m, checkpoint, a_state_continues_as_if_nothing_
     uint64_t expected = run(m->seed, NULL, NULL, 0), end_ps = engine.time_ps;
     uint64_t messages = engine_messages();
     uint64_t when = end_ps / 16 * m->parts;
-    when = when < end_ps - 1 ? when : end_ps - 1;
+    when = min(when, end_ps - 1);
     cr_expect_eq(run(m->seed, NULL, path, when), expected);
     build(m->seed);
     cr_assert(open_state(path, NULL, 0));
@@ -139,7 +139,7 @@ ParameterizedTestParameters(checkpoint, a_damaged_file_is_refused_and_changes_no
     static struct broken all[] = {{CUT, 500},   {FLIPPED, 200}, {FLIPPED, 999}, {LENGTHENED, 0},
                                   {CUT, 0},     {CUT, 1},       {CUT, 3},       {CUT, 999},
                                   {FLIPPED, 0}, {FLIPPED, 1},   {FLIPPED, 2},   {FLIPPED, 700}};
-    const size_t count = sizeof all / sizeof all[0];
+    const size_t count = ARRAY_COUNT(all);
     return cr_make_param_array(struct broken, all, tests_amount(count, count, 4));
 }
 

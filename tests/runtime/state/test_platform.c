@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 
@@ -37,7 +38,7 @@ Test(platform, targets_share_every_run_and_hashed_ones_every_stride)
     static const struct {
         uint32_t targets, fold;
     } rows[] = {{16, 4}, {64, 6}, {128, 7}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct platform_interleaving hashed = interleaving_of(rows[i].targets, rows[i].fold);
         struct platform_interleaving plain = interleaving_of(rows[i].targets, 0);
         uint64_t run = UINT64_C(256) * rows[i].targets;

@@ -4,6 +4,7 @@
  * value is 0 or above it, else old - 1 (GCN3 manual, chapter 12). Float minimum and maximum: a NaN
  * in memory or operand gives the other one. Sums round to nearest even and keep denormals, whatever
  * MODE says. */
+#include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "isa_math.h"
 
@@ -110,11 +111,11 @@ static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint
     case ISA_ATOMIC_SMIN:
         return a < b ? old : operand;
     case ISA_ATOMIC_UMIN:
-        return old < operand ? old : operand;
+        return min(old, operand);
     case ISA_ATOMIC_SMAX:
         return a > b ? old : operand;
     case ISA_ATOMIC_UMAX:
-        return old > operand ? old : operand;
+        return max(old, operand);
     case ISA_ATOMIC_AND:
         return old & operand;
     case ISA_ATOMIC_OR:

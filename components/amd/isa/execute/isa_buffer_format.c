@@ -1,6 +1,8 @@
 /* Conversions of typed buffers; see isa_buffer_format.h. Called by isa_memory_unusual.c. */
 #include "isa_buffer_format.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 #include "isa_math.h"
@@ -85,7 +87,7 @@ static uint32_t unpack_component(uint32_t field, unsigned width, unsigned number
         return bits_f32((float)((double)field / limit));
     case NUMBER_SNORM: {
         double value = (double)signed_of(field, width) / limit;
-        return bits_f32((float)(value < -1.0 ? -1.0 : value));
+        return bits_f32((float)max(-1.0, value));
     }
     case NUMBER_USCALED:
         return bits_f32((float)field);
@@ -102,7 +104,7 @@ static uint32_t unpack_component(uint32_t field, unsigned width, unsigned number
 
 static double limited(double x, double least, double most)
 {
-    return x > least ? (x < most ? x : most) : least; /* NaN: least */
+    return x > least ? min(x, most) : least; /* NaN: least */
 }
 
 /* Converts to half and then to the remaining bits, rounding once, to nearest even. */
@@ -119,13 +121,13 @@ static uint32_t pack_float(uint32_t bits, unsigned width)
     if (!(x > 0.0f))
         return 0;
     int32_t exponent = (int32_t)(bits >> 23) - 127;
-    int32_t least = exponent < -14 ? -14 : exponent;
+    int32_t least = max(-14, exponent);
     double unit = power_of_two(least - (int32_t)mantissa), steps = __builtin_rint((double)x / unit);
     if ((double)x >= 0x1p17)
         return 31u << mantissa;
     uint32_t below = (uint32_t)(least + 14) << mantissa; /* what the exponent before it ends with */
     uint32_t value = below + (uint32_t)steps;
-    return value < 31u << mantissa ? value : 31u << mantissa;
+    return min(value, 31u << mantissa);
 }
 
 static uint32_t pack_component(uint32_t value, unsigned width, unsigned number)
@@ -156,14 +158,14 @@ static uint32_t pack_component(uint32_t value, unsigned width, unsigned number)
 static uint32_t get_bits(const uint8_t *bytes, unsigned bit, unsigned width)
 {
     uint64_t value = 0;
-    memcpy(&value, bytes + bit / 8, (bit % 8 + width + 7) / 8);
+    memcpy(&value, bytes + bit / 8, divide_up(bit % 8 + width, 8));
     return (uint32_t)(value >> bit % 8) & mask_of(width);
 }
 
 static void put_bits(uint8_t *bytes, unsigned bit, unsigned width, uint32_t field)
 {
     uint64_t value = 0;
-    unsigned touched = (bit % 8 + width + 7) / 8;
+    unsigned touched = divide_up(bit % 8 + width, 8);
     memcpy(&value, bytes + bit / 8, touched);
     value |= (uint64_t)field << bit % 8;
     memcpy(bytes + bit / 8, &value, touched);

@@ -1,6 +1,7 @@
 /* Entry to execution: checks registers, chooses the unit and the variant of the
  * vector code, moves the pc. */
 #include "isa_lds_conflicts.h"
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
@@ -58,7 +59,7 @@ static bool host_runs(unsigned variant)
 
 unsigned isa_variant_count(void)
 {
-    return sizeof variants / sizeof *variants;
+    return ARRAY_COUNT(variants);
 }
 
 const char *isa_variant_name(unsigned variant)

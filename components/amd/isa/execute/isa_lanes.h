@@ -7,6 +7,8 @@
 #ifndef HEDDLE_ISA_LANES_H
 #define HEDDLE_ISA_LANES_H
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -110,8 +112,8 @@ LANES_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
         offset = kept;
     }
     for (unsigned lane = 0; lane < 64; lane++) {
-        low = offset[lane] < low ? offset[lane] : low;
-        high = offset[lane] > high ? offset[lane] : high;
+        low = min(offset[lane], low);
+        high = max(offset[lane], high);
     }
     s->low = low;
     s->high = high;

@@ -5,6 +5,7 @@
  * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
  * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped. */
 #include "isa_lanes.h"
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
@@ -504,7 +505,7 @@ static enum isa_status run_two(struct isa_context *ctx, struct isa_wave *wave,
         address = memcpy(kept, address, sizeof kept);
     struct lanes_span s = lanes_span_of(address, exec, ready->bytes);
     uint32_t first = (uint32_t)ready->constant[0], second = (uint32_t)ready->constant[1];
-    if (!all_inside(ctx, &s, first > second ? first : second, ready->bytes))
+    if (!all_inside(ctx, &s, max(first, second), ready->bytes))
         return PASTE(isa_lds_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
     char *lds = (char *)ctx->lds;
     struct lanes_memory memory = {lds, lds + ctx->lds_size};

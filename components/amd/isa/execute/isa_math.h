@@ -15,6 +15,8 @@
 #ifndef HEDDLE_ISA_MATH_H
 #define HEDDLE_ISA_MATH_H
 
+#include "base/number.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -228,19 +230,19 @@ INLINE int32_t i24(int32_t x)
 }
 INLINE int32_t min_i32(int32_t a, int32_t b)
 {
-    return a < b ? a : b;
+    return min(a, b);
 }
 INLINE int32_t max_i32(int32_t a, int32_t b)
 {
-    return a > b ? a : b;
+    return max(a, b);
 }
 INLINE uint32_t min_u32(uint32_t a, uint32_t b)
 {
-    return a < b ? a : b;
+    return min(a, b);
 }
 INLINE uint32_t max_u32(uint32_t a, uint32_t b)
 {
-    return a > b ? a : b;
+    return max(a, b);
 }
 INLINE uint32_t absdiff(uint32_t a, uint32_t b)
 {

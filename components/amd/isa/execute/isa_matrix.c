@@ -7,6 +7,8 @@
  * loop, and A is spread to its lanes beforehand. */
 #include "isa_matrix.h"
 
+#include "base/number.h"
+
 #include "isa_matrix_rows.h"
 
 #define PASTE2(a, b) a##b
@@ -360,7 +362,7 @@ void VARIANT(isa_matrix_multiply_)(const struct isa_matrix_form *form,
     p.each_b = form->m * form->k * form->blocks / 64u;
     p.each_a = form->sparse ? p.each_b / 2 : p.each_b;
     p.terms = form->sparse ? form->k / 2u : form->k;
-    p.group = p.terms < most ? p.terms : most;
+    p.group = min(p.terms, most);
     p.broadcast = form->sparse ? 0 : mask & (form->blocks - 1u);
     if (form->sparse)
         memcpy(p.index, o->index, sizeof p.index);

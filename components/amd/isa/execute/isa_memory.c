@@ -8,6 +8,7 @@
  * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
  * itself. */
 #include "isa_buffer_format.h"
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
@@ -220,7 +221,7 @@ static uint64_t covered_lanes(const struct resource *r, const struct buffer_lane
     uint32_t highest = 0;
     uint64_t covered = 0;
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
-        highest = lanes->offset[lane] > highest ? lanes->offset[lane] : highest;
+        highest = max(lanes->offset[lane], highest);
     if (!r->stride && (uint64_t)highest + scalar + bytes <= r->records)
         return ~UINT64_C(0);
     for (unsigned lane = 0; lane < ISA_LANES; lane++) {

@@ -3,6 +3,7 @@
  * that execute accesses call isa_memory_store and isa_memory_load. */
 #include "isa_buffer_format.h"
 #include "isa_math.h"
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
@@ -105,7 +106,7 @@ static void load_plain(struct isa_context *ctx, const struct isa_inst *inst,
         return;
     }
     uint8_t *place = lds_place(ctx, m, lane);
-    memcpy(&value, data, m->bytes < 4 ? m->bytes : 4);
+    memcpy(&value, data, min(m->bytes, 4));
     value = isa_extend(isa_table[inst->op].type[0], value, 0);
     if (place)
         memcpy(place, &value, 4);

@@ -2,6 +2,8 @@
  * Compiled once for each x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses. */
 #include "isa_valu.h"
 
+#include "base/number.h"
+
 #if defined __AVX2__
 #include <immintrin.h>
 #else
@@ -30,14 +32,14 @@ static void bounds_of_all(const uint64_t *address, uint64_t *low, uint64_t *high
     *low = ends[0][0];
     *high = ends[1][0];
     for (unsigned i = 1; i < 4; i++) {
-        *low = ends[0][i] < *low ? ends[0][i] : *low;
-        *high = ends[1][i] > *high ? ends[1][i] : *high;
+        *low = min(ends[0][i], *low);
+        *high = max(ends[1][i], *high);
     }
 #else
     uint64_t least = address[0], most = address[0];
     for (unsigned lane = 0; lane < ISA_LANES; lane++) {
-        least = address[lane] < least ? address[lane] : least;
-        most = address[lane] > most ? address[lane] : most;
+        least = min(address[lane], least);
+        most = max(address[lane], most);
     }
     *low = least;
     *high = most;
@@ -116,8 +118,8 @@ static inline __attribute__((always_inline)) void spans_of(const uint32_t *addre
         uint32_t low = UINT32_MAX, high = 0;
         for (unsigned lane = 0; lane < lanes; lane++) {
             uint32_t a = address[group * lanes + lane];
-            low = a < low ? a : low;
-            high = a > high ? a : high;
+            low = min(a, low);
+            high = max(a, high);
         }
         dwords[group] = high / 4 - low / 4;
     }
@@ -139,7 +141,7 @@ uint64_t VARIANT(isa_memory_breaks_)(const uint64_t *address)
     uint64_t breaks = 0;
 #if defined __AVX2__
     for (unsigned next = 1; next < ISA_LANES; next += 4) {
-        unsigned lane = next < ISA_LANES - 4 ? next : ISA_LANES - 4; /* the last four twice */
+        unsigned lane = min(next, ISA_LANES - 4); /* the last four twice */
         __m256i own = _mm256_loadu_si256((const __m256i *)(const void *)(address + lane));
         __m256i before = _mm256_loadu_si256((const __m256i *)(const void *)(address + lane - 1));
         __m256i other = _mm256_srli_epi64(_mm256_xor_si256(own, before), 6);

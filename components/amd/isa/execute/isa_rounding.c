@@ -12,6 +12,8 @@
 
 #include "isa_rounding.h"
 
+#include "base/number.h"
+
 #include <xmmintrin.h>
 
 #include "isa_math.h"
@@ -93,7 +95,7 @@ static uint64_t pack(const struct layout *t, struct number x, unsigned round)
         return sign;
     int lift = 125 - top_bit(x.magnitude);
     int exponent = x.exponent - lift, own = exponent + 125;
-    int least = own < 1 - bias ? 1 - bias : own; /* of a denormal result: that of all of them */
+    int least = max(own, 1 - bias); /* of a denormal result: that of all of them */
     wide m = x.magnitude << lift;
     m = shift_down(m, least - t->fraction - 2 - exponent); /* with two bits more than needed */
     uint64_t value = (uint64_t)(m >> 2);

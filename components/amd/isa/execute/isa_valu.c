@@ -17,6 +17,7 @@
 #include "isa_rounding.h"
 #include "isa_kernels.h"
 #include "isa_math.h"
+#include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 
 #define PASTE2(a, b) a##b
@@ -351,7 +352,7 @@ static uint32_t output_of_f32(uint32_t u, struct output o)
     if (x != x)
         return o.clamp && o.dx10 ? 0 : u;
     x = o.scale == 1.0f ? x : scaled + 0.0f;
-    return !o.clamp ? bits_f32(x) : x > 0.0f ? bits_f32(x > 1.0f ? 1.0f : x) : 0;
+    return !o.clamp ? bits_f32(x) : x > 0.0f ? bits_f32(min(1.0f, x)) : 0;
 }
 
 static uint32_t output_of_f16(uint32_t u, struct output o)
@@ -361,7 +362,7 @@ static uint32_t output_of_f16(uint32_t u, struct output o)
     if ((u & 0x7fff) > 0x7c00)
         return o.clamp && o.dx10 ? 0 : u;
     u = o.scale == 1.0f ? u : scaled & 0x7c00 ? scaled : 0;
-    return !o.clamp ? u : negative ? 0 : u > 0x3c00 ? 0x3c00 : u;
+    return !o.clamp ? u : negative ? 0 : min(0x3c00, u);
 }
 
 static uint64_t output_of_f64(uint64_t u, struct output o)
@@ -370,7 +371,7 @@ static uint64_t output_of_f64(uint64_t u, struct output o)
     if (x != x)
         return o.clamp && o.dx10 ? 0 : u;
     x = o.scale == 1.0f ? x : (denormal_f64(scaled) ? 0.0 : scaled) + 0.0;
-    return !o.clamp ? bits_f64(x) : x > 0.0 ? bits_f64(x > 1.0 ? 1.0 : x) : 0;
+    return !o.clamp ? bits_f64(x) : x > 0.0 ? bits_f64(min(1.0, x)) : 0;
 }
 
 static void apply_output(uint32_t *word, unsigned type, struct output o)

@@ -2,6 +2,7 @@
  * bundle.h for the layout. Invariant: every entry that is handed out lies in the caller's bytes. */
 #include "bundle.h"
 
+#include "base/number.h"
 #include "components/amd/isa/isa_target.h"
 
 #include <inttypes.h>
@@ -137,7 +138,7 @@ int bundle_match_target(const char *target, const char *gfx, bool xnack, bool sr
         const char *name;
         bool on;
     } features[] = {{"xnack", xnack}, {"sramecc", sramecc}};
-    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(features); i++) {
         char sign = feature_sign(target + length, features[i].name);
         if (sign != 0 && (sign == '+') != features[i].on)
             return 0;

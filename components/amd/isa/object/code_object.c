@@ -7,6 +7,8 @@
  * fail. */
 #include "code_object.h"
 
+#include "base/number.h"
+
 #include "code_object_internal.h"
 
 #include <gelf.h>
@@ -145,7 +147,7 @@ static bool read_segments(struct code_object *object, Elf *elf)
         }
         end = segment->address + segment->memory_size;
     }
-    object->span = (end + CODE_OBJECT_PAGE - 1) / CODE_OBJECT_PAGE * CODE_OBJECT_PAGE;
+    object->span = round_up(end, CODE_OBJECT_PAGE);
     return true;
 }
 
@@ -326,7 +328,7 @@ static void read_notes(struct code_object *object, const uint8_t *bytes, size_t 
                  note_size = code_object_u32(bytes + at + 4);
         uint32_t type = code_object_u32(bytes + at + 8);
         const uint8_t *name = bytes + at + 12;
-        uint64_t name_room = (name_size + 3) / 4 * 4, note_room = (note_size + 3) / 4 * 4;
+        uint64_t name_room = round_up(name_size, 4), note_room = round_up(note_size, 4);
         if (name_room > size - at - 12 || note_size > size - at - 12 - name_room)
             return;
         const uint8_t *note = name + name_room;

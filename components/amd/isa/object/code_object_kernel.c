@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/isa/isa_target.h"
 
 enum { DESCRIPTOR_SIZE = 64, KERNEL_CODE_SIZE = 256 };
@@ -83,7 +84,7 @@ bool code_object_read_target(struct code_object *object, uint32_t flags)
 {
     struct code_object_target *target = &object->target;
     uint32_t machine = flags & 0xff;
-    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(machines); i++)
         if (machines[i].machine == machine)
             snprintf(target->gfx, sizeof target->gfx, "%s", machines[i].gfx);
     if (object->version >= 4) {

@@ -6,6 +6,8 @@
  * code_object.c. */
 #include "code_object_internal.h"
 
+#include "base/number.h"
+
 #include <msgpack.h>
 #include <string.h>
 
@@ -194,7 +196,7 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
         return code_object_fail(object, "kernel '%.120s' wants its arguments aligned to %u bytes",
                                 kernel->name, kernel->kernarg_align);
     }
-    kernel->kernarg_align = kernel->kernarg_align < 4 ? 4 : kernel->kernarg_align;
+    kernel->kernarg_align = max(kernel->kernarg_align, 4);
     const msgpack_object *arguments = find_member(map, ".args");
     if (!arguments || arguments->type != MSGPACK_OBJECT_ARRAY)
         return true;

@@ -8,6 +8,8 @@
  * follow from sizes and alignments in order. Called by code_object.c. */
 #include "code_object_internal.h"
 
+#include "base/number.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +110,7 @@ static bool finish_argument(struct yaml_reader *reader)
     uint32_t end = 0;
     if (reader->kernel->argument_count > 1)
         end = argument[-1].offset + argument[-1].size;
-    argument->offset = (end + align - 1) / align * align;
+    argument->offset = round_up(end, align);
     reader->argument = NULL;
     return argument->offset <= CODE_OBJECT_KERNARG_MAX
            || code_object_fail(reader->object, "kernel '%.120s' has too many arguments",

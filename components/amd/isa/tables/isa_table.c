@@ -5,6 +5,8 @@
  * read-only. */
 #include "isa_table.h"
 
+#include "base/number.h"
+
 enum { NO = -1 };
 
 #define OPERATION_NONE     ISA_OPERATION_NONE
@@ -273,7 +275,7 @@ static void inherit(unsigned target)
     for (unsigned row = 0; row < ISA_OP_COUNT; row++)
         opcodes[target][row] = parent == target ? isa_table[row].opcode[isa_traits[target].encoding]
                                                 : opcodes[parent][row];
-    for (unsigned i = 0; i < sizeof overrides / sizeof overrides[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(overrides); i++)
         if (overrides[i].target == target)
             opcodes[target][overrides[i].row] = overrides[i].opcode;
 }

@@ -1,6 +1,8 @@
 /* Text, registers and constants: what the printers of all formats are made of. */
 #include "isa_text.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -36,7 +38,7 @@ static bool put_special_register(struct isa_text *t, unsigned code, unsigned dwo
         const char *pair;
     } pairs[] = {{102, "flat_scratch"}, {104, "xnack_mask"}, {106, "vcc"},
                  {126, "exec"},         {108, "tba"},        {110, "tma"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(pairs); i++) {
         if ((code & ~1u) != pairs[i].code
             || (pairs[i].code >= 108 && pairs[i].code < 112
                 && isa_traits[t->inst->target].first_ttmp == 108))

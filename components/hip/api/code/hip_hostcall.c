@@ -15,6 +15,7 @@
  * begun; payloads are written before the ready bit is cleared. */
 #include "hip_hostcall.h"
 
+#include "base/number.h"
 #include "runtime/session/run_ledger.h"
 
 #include <stddef.h>
@@ -150,7 +151,7 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     }
     uint64_t packets = count_packets(device), base = 0;
     uint64_t head_bytes = sizeof(struct buffer) + SIGNAL_BYTES;
-    uint64_t payloads = (head_bytes + packets * HEADER_BYTES + 255) / 256 * 256;
+    uint64_t payloads = round_up(head_bytes + packets * HEADER_BYTES, 256);
     hipError_t error =
         hip_status_of(hip.api->queue_create(hip.devices[device].number, DRIVER_QUEUE_ATTENDS,
                                             &services[device].queue),

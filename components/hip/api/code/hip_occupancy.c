@@ -1,16 +1,12 @@
 /* How many work-groups of a kernel fit on a compute unit, and which work-groups fill it best. */
+#include "base/number.h"
 #include "components/hip/api/hip_internal.h"
-
-static unsigned smaller(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
 
 unsigned hip_threads_limit(const struct hip_function *function)
 {
     unsigned limit = hip.devices[function->module->device].info.max_work_group;
     unsigned bound = function->kernel->max_group_threads;
-    return bound > 0 ? smaller(limit, bound) : limit;
+    return bound > 0 ? min(limit, bound) : limit;
 }
 
 /* The driver knows how NVIDIA's devices hand out registers and shared memory. */
@@ -33,21 +29,21 @@ static unsigned count_work_groups(const struct hip_function *function, unsigned 
 {
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
     const struct code_object_kernel *kernel = function->kernel;
-    unsigned wavefronts = (threads + HIP_WAVEFRONT - 1) / HIP_WAVEFRONT;
+    unsigned wavefronts = divide_up(threads, HIP_WAVEFRONT);
     if (threads == 0 || threads > info->max_work_group || dynamic_lds > info->lds_bytes_per_cu)
         return 0;
     if (function->module->is_ptx)
         return count_blocks(function, threads, dynamic_lds);
     unsigned slots = info->wavefronts_per_simd;
     if (kernel->registers.vgprs > 0)
-        slots = smaller(slots, info->vgprs_per_simd / kernel->registers.vgprs);
+        slots = min(slots, info->vgprs_per_simd / kernel->registers.vgprs);
     if (kernel->registers.sgprs > 0)
-        slots = smaller(slots, info->sgprs_per_simd / kernel->registers.sgprs);
+        slots = min(slots, info->sgprs_per_simd / kernel->registers.sgprs);
     unsigned groups = slots * info->simds_per_cu / wavefronts;
     size_t lds = kernel->group_size + dynamic_lds;
     if (lds > 0)
-        groups = smaller(groups, (unsigned)(info->lds_bytes_per_cu / lds));
-    return smaller(groups, info->work_groups_per_cu);
+        groups = min(groups, (unsigned)(info->lds_bytes_per_cu / lds));
+    return min(groups, info->work_groups_per_cu);
 }
 
 hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
@@ -78,7 +74,7 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
         return error;
     unsigned most = hip_threads_limit(function), best = 0, best_groups = 0;
     const unsigned lanes = hip.devices[function->module->device].info.lanes;
-    most = limit > 0 ? smaller(most, (unsigned)limit) : most;
+    most = limit > 0 ? min(most, (unsigned)limit) : most;
     for (unsigned threads = most; threads > 0;) {
         unsigned groups = count_work_groups(function, threads, dynamic_lds);
         if (groups * threads > best_groups * best) {

@@ -5,6 +5,7 @@
  * addresses that is compiled behind the source: what stands at an entry's address is what the
  * expression means. Error codes are those of HIP 5.2's library, but that it ends with the program
  * where a pointer is null or a handle unknown. */
+#include "base/number.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/turns/hip_turns.h"
@@ -121,7 +122,7 @@ static const char *target_of(const char *option, bool *next)
     static const char *const names[] = {"--offload-arch", "--gpu-architecture", "--cuda-gpu-arch",
                                         "-arch"};
     *next = false;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         size_t length = strlen(names[i]);
         if (strncmp(option, names[i], length) != 0)
             continue;
@@ -432,6 +433,5 @@ const char *hiprtcGetErrorString(hiprtcResult result)
         X(HIPRTC_ERROR_INTERNAL_ERROR),
     };
 #undef X
-    return (unsigned)result < sizeof names / sizeof names[0] ? names[result]
-                                                             : "Invalid HIPRTC error code";
+    return (unsigned)result < ARRAY_COUNT(names) ? names[result] : "Invalid HIPRTC error code";
 }

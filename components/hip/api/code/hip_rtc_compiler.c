@@ -8,6 +8,7 @@
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_version.h>
 
+#include "base/number.h"
 #include "components/clang/clang_library.h"
 #include "components/clang/clang_process.h"
 #include "components/hip/common/hip_common.h"
@@ -36,7 +37,7 @@ static const struct compiler {
      false},
     {"clang-19", (const char *const[]){NULL}, true},
 };
-enum { COMPILERS = sizeof compilers / sizeof compilers[0] };
+enum { COMPILERS = ARRAY_COUNT(compilers) };
 
 static const char no_compiler[] =
     "hipRTC finds no compiler: it starts clang-15, or clang-19 for targets that clang-15 does not "
@@ -95,7 +96,7 @@ static void add_libraries(struct clang_command *command, const char *own)
         "oclc_wavefrontsize64_on.bc",
         "oclc_abi_version_500.bc",
     };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         clang_add(command, "--hip-device-lib=", names[i]);
     clang_add(command, "--hip-device-lib=", own);
 }
@@ -126,7 +127,7 @@ static void make_compile_command(const struct hip_rtc_job *job, const struct com
     char library[64];
     bool borrowed;
     add_compiler(command, compiler);
-    clang_add_words(command, first, sizeof first / sizeof first[0]);
+    clang_add_words(command, first, ARRAY_COUNT(first));
     if (!getenv("ROCM_PATH"))
         clang_add(command, "--rocm-path=", "/usr");
     if (!getenv("HIP_DEVICE_LIB_PATH"))
@@ -136,7 +137,7 @@ static void make_compile_command(const struct hip_rtc_job *job, const struct com
     clang_add(command, "--offload-arch=", job->target);
     clang_overlay_add(&files->overlay, command, HEADER_FOLDER);
     clang_add_words(command, job->options, job->option_count);
-    clang_add_words(command, last, sizeof last / sizeof last[0]);
+    clang_add_words(command, last, ARRAY_COUNT(last));
 }
 
 static void make_link_command(const struct compiler *compiler, struct clang_command *command)
@@ -145,7 +146,7 @@ static void make_link_command(const struct compiler *compiler, struct clang_comm
         "-target", "amdgcn-amd-amdhsa", "-Wl,--no-undefined", "/proc/self/fd/0", "-o", "-"};
     struct compiler plain = {compiler->program, (const char *const[]){NULL}, false};
     add_compiler(command, &plain);
-    clang_add_words(command, words, sizeof words / sizeof words[0]);
+    clang_add_words(command, words, ARRAY_COUNT(words));
 }
 
 /* Compiles by the first compiler that is there, and links. */

@@ -6,6 +6,7 @@
  * a refused one has no effect. Invariant: pageable host memory is not read or written after the
  * call returned.
  */
+#include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
@@ -39,7 +40,7 @@ static hipError_t check_copy(struct copy *copy)
 {
     const struct hip_copy_area *area = &copy->area;
     struct hip_use *to = &copy->uses[TO], *from = &copy->uses[FROM];
-    size_t widest = area->to_pitch > area->from_pitch ? area->to_pitch : area->from_pitch;
+    size_t widest = max(area->to_pitch, area->from_pitch);
     size_t last = area->rows - 1;
     to->location = hip_location_of(area->to);
     from->location = hip_location_of(area->from);

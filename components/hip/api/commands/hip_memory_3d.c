@@ -1,6 +1,7 @@
 /* Memory of three dimensions: rows of bytes, of which some make a slice. Volumes are copied and
  * filled slice by slice, after all of them have been checked, so that a refused one has no effect.
  * Arrays (hipArray), which only images use, are refused. */
+#include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 
 /* Where a volume begins, and the bytes from row to row and from slice to slice. */
@@ -45,7 +46,7 @@ static struct hip_copy_area slice_of(const struct volume_copy *c, size_t number)
 static hipError_t check_slices(const struct volume_copy *c)
 {
     hipError_t error = hipSuccess;
-    size_t widest = c->to.slice > c->from.slice ? c->to.slice : c->from.slice;
+    size_t widest = max(c->to.slice, c->from.slice);
     if (c->slices > 1 && widest > SIZE_MAX / c->slices)
         return hipErrorInvalidValue;
     for (size_t i = 0; i < c->slices && error == hipSuccess; i++)

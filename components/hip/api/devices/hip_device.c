@@ -3,6 +3,7 @@
  * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
  * concurrent managed access) is 0, so that programs which ask do not use it.
  */
+#include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
 
@@ -223,7 +224,7 @@ HIP_DEFINE_ALWAYS(hipDeviceGetAttribute, (value, attribute, device), int *value,
     hipError_t error = value ? get_properties(&properties, device) : hipErrorInvalidValue;
     if (error != hipSuccess)
         return error;
-    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(attributes); i++) {
         if (attributes[i].attribute == attribute) {
             const char *member = (const char *)&properties + attributes[i].offset;
             size_t wide = 0;

@@ -2,6 +2,7 @@
  * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
  * that a context has at an address that another process uses (heddleAllocateAt) stands in a list
  * beside it, and counts while that context is the current device. */
+#include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 
 static struct {
@@ -85,7 +86,7 @@ uint64_t hip_find_pinned_gap(uint64_t size)
         if (map.list[i].address - start >= size)
             return start;
         uint64_t next = map.list[i].address + map.list[i].size;
-        start = (next + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
+        start = round_up(next, hip.page_bytes);
     }
     return end - start >= size ? start : 0;
 }

@@ -5,6 +5,7 @@
 #include "hip_host_memory.h"
 #include "hip_managed_pages.h"
 #include "hip_registered.h"
+#include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -39,7 +40,7 @@ void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
     const unsigned char *end = at + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
     while (at < end) {
         uint64_t words[WORDS], found = 0;
-        size_t left = (size_t)(end - at) / sizeof words[0], count = left < WORDS ? left : WORDS;
+        size_t left = (size_t)(end - at) / sizeof words[0], count = min(left, WORDS);
         memcpy(words, at, count * sizeof words[0]);
         for (size_t i = 0; i < count; i++)
             found |= words[i] - watched.low < span;
@@ -104,7 +105,7 @@ static void add_host_memory(enum hip_allocation_kind kind, uint64_t address, uin
 
 static uint64_t whole_pages(uint64_t size)
 {
-    return (size + hip.page_bytes - 1) / hip.page_bytes * hip.page_bytes;
+    return round_up(size, hip.page_bytes);
 }
 
 /* Nothing is left at these addresses: to touch them is an error. */
@@ -154,7 +155,7 @@ static uint64_t take_pages(uint64_t pages)
                 0)
                != address)
         return 0;
-    next = start + pages > next ? start + pages : next;
+    next = max(start + pages, next);
     return start;
 }
 

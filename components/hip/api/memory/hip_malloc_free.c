@@ -1,5 +1,6 @@
 /* Device memory: hipMalloc and hipFree, in all their forms. */
 #include "hip_host_memory.h"
+#include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
 
@@ -145,10 +146,9 @@ HIP_CALL_ALWAYS(hipFreeHost, (void *pointer), release_memory(pointer));
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
 {
-    if (!pitch || width > SIZE_MAX - 255
-        || (rows > 0 && (width + 255) / 256 * 256 > SIZE_MAX / rows))
+    if (!pitch || width > SIZE_MAX - 255 || (rows > 0 && round_up(width, 256) > SIZE_MAX / rows))
         return hipErrorInvalidValue;
-    *pitch = (width + 255) / 256 * 256;
+    *pitch = round_up(width, 256);
     return hip_allocate_for_program(pointer, *pitch * rows);
 }
 

@@ -7,6 +7,7 @@
  * AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
+#include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -186,7 +187,7 @@ static bool fetch_block(struct managed *m, uint64_t block, bool write)
 {
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
     if (block == m->next && m->streak > 0)
-        count = 2 * m->streak < FETCH_BLOCKS ? 2 * m->streak : FETCH_BLOCKS;
+        count = min(2 * m->streak, FETCH_BLOCKS);
     uint64_t end = block;
     while (end < m->blocks && end < block + count && m->locations[end] == AT_DEVICE)
         end++;
@@ -305,7 +306,7 @@ static struct managed *add_to_map(const struct managed *m)
     HIP_MAKE_ROOM(managed_pages.list, managed_pages.count, managed_pages.room);
     struct managed *added = managed_pages.list[managed_pages.count++] = hip_allocate(sizeof *added);
     *added = *m;
-    added->blocks = (m->size + BLOCK - 1) / BLOCK;
+    added->blocks = divide_up(m->size, BLOCK);
     added->locations = hip_allocate(added->blocks); /* UNUSED */
     return added;
 }
@@ -325,8 +326,7 @@ hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *addre
 {
     if (size > SIZE_MAX - HOST_PAGE)
         return hipErrorOutOfMemory;
-    struct managed m = {
-        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE, .device = device, .open = true};
+    struct managed m = {.size = round_up(size, HOST_PAGE), .device = device, .open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
     if (error == hipErrorOutOfMemory)
@@ -397,7 +397,7 @@ static hipError_t take_over(struct managed *m, uint64_t size)
 hipError_t hip_managed_map(uint64_t start, uint64_t size)
 {
     struct managed m = {.address = start,
-                        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
+                        .size = round_up(size, HOST_PAGE),
                         .device = hip_current_device(),
                         .pinned = true,
                         .open = true};

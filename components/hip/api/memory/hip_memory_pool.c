@@ -2,6 +2,7 @@
  * and gone when all work that was queued before the release is done, so a pool keeps nothing: what
  * is reserved is what is used. A pool only has its properties, and says how much was made from it.
  * Sharing with other processes is refused (hip_stubs.c). */
+#include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
@@ -65,7 +66,7 @@ static hipError_t allocate_from(struct pool *pool, void **pointer, size_t size)
     if (error == hipSuccess && *pointer) {
         hip_set_pool((uintptr_t)*pointer, pool->handle);
         uint64_t used = hip_pool_bytes(pool->handle);
-        pool->most = used > pool->most ? used : pool->most;
+        pool->most = max(used, pool->most);
     }
     return error;
 }

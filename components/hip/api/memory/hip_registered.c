@@ -4,6 +4,7 @@
 #include "hip_registered.h"
 
 #include "hip_host_memory.h"
+#include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 
 #include <inttypes.h>
@@ -160,7 +161,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
     uint32_t queue = hip.devices[range->device].queue;
     while (next < end) {
         const struct run *run = &registered.runs[find_run_after(next)];
-        uint64_t stop = run->address + run->size < end ? run->address + run->size : end;
+        uint64_t stop = min(run->address + run->size, end);
         uint64_t offset_now = next - range->start;
         enum driver_status status =
             read ? hip.api->read_shared(queue, read + offset_now, next, stop - next, ticket)
@@ -223,7 +224,7 @@ static hipError_t send_range(struct range *range)
     hipError_t error = range->last_write ? hip_wait_here(range->last_write) : hipSuccess;
     uint64_t first = 0, last = 0; /* changed bytes that are not sent yet */
     for (uint64_t offset = 0; offset < range->size && error == hipSuccess; offset += PIECE) {
-        uint64_t from = offset, end = offset + PIECE < range->size ? offset + PIECE : range->size;
+        uint64_t from = offset, end = min(offset + PIECE, range->size);
         if (!find_changed(range, &from, &end))
             continue;
         if (from != last) {

@@ -10,6 +10,7 @@
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
  * handler. */
 #define _GNU_SOURCE /* REG_ERR */
+#include "base/number.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/turns/hip_turns.h"
 
@@ -42,8 +43,7 @@ bool hip_reserve_window(uint64_t device_bytes)
     uint64_t size = device_bytes + PINNED_BYTES;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *base = MAP_FAILED;
-    for (size_t i = 0; i < sizeof window_bases / sizeof window_bases[0] && base == MAP_FAILED;
-         i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(window_bases) && base == MAP_FAILED; i++) {
         void *wish = (void *)(uintptr_t)window_bases[i];
         base = mmap(wish, size, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
         if (base != MAP_FAILED && base != wish) { /* kernels before 4.17 ignore the flag */
@@ -54,7 +54,7 @@ bool hip_reserve_window(uint64_t device_bytes)
     if (base == MAP_FAILED) {
         base = mmap(NULL, size + WINDOW_ALIGN, PROT_NONE, flags, -1, 0);
         if (base != MAP_FAILED) {
-            base = (void *)(((uintptr_t)base + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN);
+            base = (void *)(round_up((uintptr_t)base, WINDOW_ALIGN));
             hip_say(
                 "the usual range of device addresses is taken; cycle counts of this run may differ "
                 "from others");

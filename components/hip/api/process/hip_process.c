@@ -16,6 +16,7 @@
 
 #include "components/hip/turns/hip_clock.h"
 #include "components/hip/turns/hip_turns.h"
+#include "base/number.h"
 #include "base/sha256.h"
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
@@ -34,7 +35,7 @@ enum {
 };
 
 static const int interrupting[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-enum { INTERRUPTING = sizeof interrupting / sizeof interrupting[0] };
+enum { INTERRUPTING = ARRAY_COUNT(interrupting) };
 
 /* The thread that leaves the first state writes the files. */
 enum process_end {
@@ -135,13 +136,12 @@ static int count_signal(const siginfo_t *info)
 {
     int64_t now = now_ms();
     if (info->si_code == SI_QUEUE) {
-        process.passed_on = info->si_value.sival_int > process.passed_on ? info->si_value.sival_int
-                                                                         : process.passed_on;
+        process.passed_on = max(info->si_value.sival_int, process.passed_on);
     } else {
         process.direct += process.direct == 0 || now - process.last_ms > SAME_MS;
         process.last_ms = now;
     }
-    return process.direct > process.passed_on ? process.direct : process.passed_on;
+    return max(process.direct, process.passed_on);
 }
 
 static bool leave_open(enum process_end end)

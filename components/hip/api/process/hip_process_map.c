@@ -2,6 +2,7 @@
  * a crash: images of code come as a pointer without a size, and host memory of copies with one that
  * the program says. Called when code is loaded and when copies are checked. */
 #define _GNU_SOURCE /* madvise */
+#include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 
 #include <inttypes.h>
@@ -48,7 +49,7 @@ size_t hip_readable_bytes(const void *start)
 bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end)
 {
     uint64_t first = address / HOST_PAGE * HOST_PAGE;
-    uint64_t bytes = (address - first + size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE;
+    uint64_t bytes = round_up(address - first + size, HOST_PAGE);
     if (madvise((void *)(uintptr_t)first, bytes, written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)
         == 0)
         return true;

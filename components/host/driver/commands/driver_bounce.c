@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/host/driver/driver_memory.h"
 
 /* A buffer in the host's memory, of COPY_MESSAGE_BYTES. */
@@ -56,7 +57,7 @@ static bool bounce_read(struct driver *d, uint32_t command)
         return false;
     struct driver_bounce *b = bounce_at(d, piece);
     d->free_bounce = b->next;
-    uint32_t bytes = copy_cut(d, command, physical, min_u64(rest, k->size - k->sent));
+    uint32_t bytes = copy_cut(d, command, physical, min(rest, k->size - k->sent));
     *b = (struct driver_bounce){.offset = k->sent, .size = bytes, .next = DRIVER_NONE};
     link_take(d, number, LINK_BACK, bytes);
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
@@ -78,7 +79,7 @@ static bool bounce_write(struct driver *d, uint32_t command)
     int slot = link_busy(d, number, LINK_THERE) ? -1 : slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = copy_cut(d, command, physical, min_u64(rest, b->size - b->sent));
+    uint32_t bytes = copy_cut(d, command, physical, min(rest, b->size - b->sent));
     memcpy(send_write(d, number, slot, physical, bytes), bounce_data(d, piece) + b->sent, bytes);
     link_take(d, number, LINK_THERE, bytes);
     slot_take(d, number, slot, command, piece, bytes);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/amd/functional/functional.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -33,7 +34,7 @@ static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t
     uint64_t rest, physical = memory_physical(d, address, &rest);
     rank_refuse("copies that take no time or memory that host and GPUs share, since the program "
                 "would reach into the memory of other ranks");
-    *bytes = *bytes < rest ? *bytes : rest;
+    *bytes = min(*bytes, rest);
     return memory_span(physical, *bytes);
 }
 
@@ -167,8 +168,8 @@ static uint32_t functional_resident(const struct driver_device_info *info,
     uint64_t groups = (uint64_t)info->compute_units * info->work_groups_per_cu;
     uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd
                      / k->launch.waves_per_group;
-    groups = slots < groups ? slots : groups;
-    groups = k->launch.groups < groups ? k->launch.groups : groups;
+    groups = min(slots, groups);
+    groups = min(k->launch.groups, groups);
     return groups ? (uint32_t)groups : 1;
 }
 
@@ -212,9 +213,8 @@ static void functional_describe(uint32_t record, const struct functional_profile
         {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
         {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
         {"profile", "page_walks", NULL, reached[WARM_PAGE]}};
-    kernel_describe(
-        record, details,
-        platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
+    kernel_describe(record, details,
+                    platform_profile() == PLATFORM_PROFILE_MEMORY ? ARRAY_COUNT(details) : 2);
 }
 
 static uint32_t functional_begin_record(struct driver *d, const struct driver_command *k,
@@ -310,7 +310,7 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
         k->launch.has_yielded = true;
         k->launch.yielded = result->number;
         uint64_t from = others_from(d, k), next = driver_now(d) + 1;
-        k->not_before = from > next ? from : next;
+        k->not_before = max(from, next);
         return true;
     }
     k->phase = PHASE_QUEUED;

@@ -10,6 +10,8 @@
  * Techniques, chapter 1). */
 #include "driver_commands.h"
 
+#include "base/hash.h"
+#include "base/number.h"
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
 
@@ -29,7 +31,7 @@ static uint64_t host_copy_ps(const struct driver_params *p, const struct driver_
     uint64_t rate = (uint64_t)(read ? p->staged_read_rate : p->staged_rate);
     if (k->size <= staged)
         return wait + (uint64_t)p->staged_setup + k->size * 1000000000000u / rate;
-    uint64_t pages = k->size < HUGE_PAGE ? (k->size + SMALL_PAGE - 1) / SMALL_PAGE : 0;
+    uint64_t pages = k->size < HUGE_PAGE ? divide_up(k->size, SMALL_PAGE) : 0;
     return wait + (uint64_t)p->copy_setup + pages * (uint64_t)p->pin_page;
 }
 
@@ -49,7 +51,7 @@ static uint64_t moment_of(const struct driver_command *k)
 {
     enum { MOMENT_BITS = 13 };
     bool drawn = platform_sampling()->automatic && k->kind == DRIVER_LAUNCH;
-    return drawn ? k->launch.number * 0x9e3779b97f4a7c15u >> (64 - MOMENT_BITS) : 0;
+    return drawn ? hash_multiply(k->launch.number) >> (64 - MOMENT_BITS) : 0;
 }
 
 static bool command_set_up(struct driver *d, struct driver_command *k)

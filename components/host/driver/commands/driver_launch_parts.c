@@ -5,6 +5,7 @@
  * what the whole would take. */
 #include "driver_commands.h"
 
+#include "base/number.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"
@@ -17,9 +18,9 @@ static uint32_t parts_resident(const struct driver_device_info *info,
     struct kernel_registers registers;
     uint32_t simd = launch_waves_per_simd(info, k->launch.descriptor, &registers);
     uint32_t groups = simd * info->simds_per_cu / k->launch.waves_per_group;
-    groups = (uint32_t)min_u64(groups, info->work_groups_per_cu);
+    groups = (uint32_t)min(groups, info->work_groups_per_cu);
     if (k->launch.packet.group_bytes)
-        groups = (uint32_t)min_u64(groups, info->lds_bytes_per_cu / k->launch.packet.group_bytes);
+        groups = (uint32_t)min(groups, info->lds_bytes_per_cu / k->launch.packet.group_bytes);
     return info->compute_units * (groups ? groups : 1);
 }
 

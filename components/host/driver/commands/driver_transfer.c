@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -132,7 +133,7 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     int slot = link_busy(d, number, LINK_THERE) ? -1 : slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = copy_cut(d, command, physical, min_u64(rest, k->size - k->sent));
+    uint32_t bytes = copy_cut(d, command, physical, min(rest, k->size - k->sent));
     void *data = send_write(d, number, slot, physical, bytes);
     if (from)
         memcpy(data, from + k->sent, bytes);
@@ -169,7 +170,7 @@ static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
     (void)gpu;
     if (slot < 0)
         return false;
-    uint32_t bytes = copy_cut(d, command, physical, min_u64(rest, k->size - k->sent));
+    uint32_t bytes = copy_cut(d, command, physical, min(rest, k->size - k->sent));
     link_take(d, number, LINK_BACK, bytes);
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
     slot_take(d, number, slot, command, k->sent, bytes);
@@ -238,8 +239,7 @@ static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes =
-        copy_cut(d, command, to, min_u64(min_u64(rest_to, rest_from), k->size - k->sent));
+    uint32_t bytes = copy_cut(d, command, to, min(min(rest_to, rest_from), k->size - k->sent));
     driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
@@ -259,10 +259,10 @@ static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
     if (slot < 0)
         return false;
     if (address % 4 == 0 && left >= 4) {
-        bytes = copy_cut(d, command, physical, min_u64(rest, left & ~(uint64_t)3)) & ~3u;
+        bytes = copy_cut(d, command, physical, min(rest, left & ~(uint64_t)3)) & ~3u;
         driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->move.pattern);
     } else {
-        bytes = (uint32_t)min_u64(4 - address % 4, left);
+        bytes = (uint32_t)min(4 - address % 4, left);
         memcpy(send_write(d, number, slot, physical, bytes),
                (const char *)&k->move.pattern + address % 4, bytes);
     }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
@@ -69,10 +70,10 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
 {
     const struct kernel_words words = kernel_words_read(descriptor);
     kernel_registers_decode(registers, isa_traits_of(info->isa)->registers, &words);
-    uint32_t sgprs = (registers->sgprs + 15) / 16 * 16;
+    uint32_t sgprs = round_up(registers->sgprs, 16);
     uint64_t by_registers =
-        min_u64(info->vgprs_per_simd / registers->vgprs, info->sgprs_per_simd / sgprs);
-    return (uint32_t)min_u64(info->wavefronts_per_simd, by_registers);
+        min(info->vgprs_per_simd / registers->vgprs, info->sgprs_per_simd / sgprs);
+    return (uint32_t)min(info->wavefronts_per_simd, by_registers);
 }
 
 /* Is there a compute unit with room for one work-group's registers? */
@@ -87,7 +88,7 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
     return driver_fail(DRIVER_TOO_LARGE,
                        "a work-group has %u wavefronts with %u vector and %u scalar registers "
                        "each; a compute unit of %s holds %u of them (kernel '%s')",
-                       waves, registers.vgprs, (registers.sgprs + 15) / 16 * 16, info->name, held,
+                       waves, registers.vgprs, round_up(registers.sgprs, 16), info->name, held,
                        l->name);
 }
 
@@ -133,7 +134,7 @@ static uint64_t launch_groups(const struct driver_launch *l)
 {
     uint64_t groups = 1;
     for (unsigned i = 0; i < 3; i++)
-        groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
+        groups *= divide_up(l->grid[i], l->block[i]);
     return groups;
 }
 
@@ -141,7 +142,7 @@ static uint64_t launch_groups(const struct driver_launch *l)
 static uint32_t launch_waves(const struct driver_device *device, const struct driver_launch *l)
 {
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
-    return (items + device->info.lanes - 1) / device->info.lanes;
+    return divide_up(items, device->info.lanes);
 }
 
 /* Every launch is checked before anything is enqueued. */
@@ -178,7 +179,7 @@ static struct launch_part part_of(const struct driver *d, uint32_t queue,
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
     struct launch_part p = {
         .launch = l, .code = launch_code(d, queue, l), .queue = queue, .gpu = q->device};
-    p.align = l->kernarg_align > ARGUMENTS_ALIGN ? l->kernarg_align : ARGUMENTS_ALIGN;
+    p.align = max(l->kernarg_align, ARGUMENTS_ALIGN);
     p.arguments = sizeof(struct aql_packet)
                   + (descriptor.properties & DESCRIPTOR_QUEUE_POINTER ? AQL_QUEUE_BYTES : 0);
     p.command = (struct driver_command){
@@ -225,7 +226,7 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
     if (p->align & (p->align - 1) || p->align > r->bytes)
         return driver_fail(DRIVER_INVALID_VALUE, "arguments aligned to %u (kernel '%s')", p->align,
                            l->name);
-    p->arguments = (p->arguments + p->align - 1) / p->align * p->align;
+    p->arguments = round_up(p->arguments, p->align);
     if (l->kernarg_bytes > r->bytes - p->arguments)
         return driver_fail(DRIVER_INVALID_VALUE,
                            "%u bytes of kernel arguments do not fit into %u (kernel '%s')",
@@ -444,7 +445,7 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
     for (uint64_t first = 0; first < groups && status == DRIVER_OK; first += length) {
         uint32_t i;
         length = driver_split_ops(d)->groups(driver_split(d), first, groups, h->count, &i);
-        length = min_u64(length, groups - first);
+        length = min(length, groups - first);
         status = unified_part_queue(d, queue, i, share[i] ? 0 : before);
         if (status == DRIVER_OK)
             status = enqueue_part(d, h->part_queue[i], l, first, length, &last[i]);

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 
+#include "base/number.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -44,9 +45,9 @@ static uint64_t scratch_groups(const struct driver_device *device, const struct 
     uint64_t groups = want->groups,
              resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
     uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
-    resident = slots / want->waves_per_group < resident ? slots / want->waves_per_group : resident;
-    groups = resident < groups ? resident : groups;
-    groups = device->size / 8 / group < groups ? device->size / 8 / group : groups;
+    resident = min(slots / want->waves_per_group, resident);
+    groups = min(resident, groups);
+    groups = min(device->size / 8 / group, groups);
     return groups ? groups : 1;
 }
 

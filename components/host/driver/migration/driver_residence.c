@@ -11,6 +11,7 @@
  * remapped, leaves the list when it is met. */
 #include "driver_migration.h"
 
+#include "base/number.h"
 #include "components/host/driver/eviction_policy.h"
 #include "runtime/engine/component_failure.h"
 
@@ -113,7 +114,7 @@ static bool frame_holds(const struct driver *d, uint32_t gpu, uint32_t frame)
 static uint64_t block_start(const struct driver *d, uint64_t address)
 {
     uint64_t block = driver_eviction_ops(d)->block(driver_eviction(d));
-    block = block < driver_page_bytes(d) ? driver_page_bytes(d) : block;
+    block = max(block, driver_page_bytes(d));
     return address / block * block;
 }
 

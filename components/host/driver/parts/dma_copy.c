@@ -3,6 +3,7 @@
  * page; a fill, or a copy inside of a GPU or from one to another, is one message for each page. */
 #include "dma_copy.gen.h"
 
+#include "base/number.h"
 #include "components/host/driver/copy_middleware.h"
 
 struct dma_copy {
@@ -23,7 +24,7 @@ static uint32_t dma_copy_cut(struct part *self, enum copy_kind kind, uint64_t ad
     if (kind == COPY_TO_GPU || kind == COPY_FROM_GPU || kind == COPY_BETWEEN_GPUS) {
         uint64_t message = (uint64_t)dma_copy_params(p)->message;
         uint64_t rest = message - address % message;
-        bytes = most < rest ? most : rest;
+        bytes = min(most, rest);
     }
     p->io.stats.messages++;
     p->io.stats.bytes += bytes;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -128,7 +129,7 @@ static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
     k->queue = queue;
     k->next = DRIVER_NONE;
     k->phase = PHASE_QUEUED;
-    d->host_cycle = (d->host_cycle > now ? d->host_cycle : now) + host_call_cycles(d, k);
+    d->host_cycle = max(d->host_cycle, now) + host_call_cycles(d, k);
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
     if (q->at == DRIVER_NONE)
@@ -158,7 +159,7 @@ static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
     uint64_t most = call_path(d)->copy_bytes;
     for (uint64_t at = 0; at < whole->size && status == DRIVER_OK; at += most) {
         struct driver_command k = *whole;
-        k.size = whole->size - at < most ? whole->size - at : most;
+        k.size = min(whole->size - at, most);
         k.move.address += at;
         k.move.host += at;
         status = enqueue_command(d, queue, &k, ticket);

@@ -14,6 +14,7 @@
 #include "driver_program.h"
 #include "runtime/engine/arena.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "runtime/state/checkpoint.h"
 
 enum journal_kind {
@@ -103,7 +104,7 @@ static void journal_call(const struct driver_command *k)
 static void append_entry(const void *bytes, uint64_t size)
 {
     struct driver_journal *j = journal();
-    uint64_t whole = (size + 7) / 8 * 8;
+    uint64_t whole = round_up(size, 8);
     if (whole > ((uint64_t)1 << TEXT_BYTES_LOG2) - j->used)
         die("a state is to be written, and the program has read more than %d GiB before; "
             "write it earlier",
@@ -225,7 +226,7 @@ static const char *take_bytes(struct driver *d, const char *text, uint32_t count
         if (!k || k->kind != DRIVER_READ || k->size != b->size)
             return NULL;
         memcpy(k->move.host, b + 1, b->size);
-        text += sizeof *b + (b->size + 7) / 8 * 8;
+        text += sizeof *b + round_up(b->size, 8);
     }
     return text;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
@@ -116,7 +117,7 @@ static void note_allocation(struct driver *d, const struct driver_handle *h,
                             enum driver_place place, const struct memory_request *q,
                             uint64_t address)
 {
-    uint64_t page = driver_page_bytes(d), pages = (q->size + page - 1) / page;
+    uint64_t page = driver_page_bytes(d), pages = divide_up(q->size, page);
     if (place != DRIVER_PLACE_DEVICE || h->count > 1)
         program_open(driver_program(d), address);
     memory_trace(d, "map", h->pid, address, q->size);
@@ -128,7 +129,7 @@ static enum driver_status allocate_pages(struct driver *d, const struct driver_h
                                          struct memory_request q, enum driver_place place,
                                          uint64_t *address)
 {
-    uint64_t page = driver_page_bytes(d), pages = (q.size + page - 1) / page;
+    uint64_t page = driver_page_bytes(d), pages = divide_up(q.size, page);
     ask_for_place(d, h, place, &q);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try(d, q, address);
@@ -256,7 +257,7 @@ static enum driver_status call_extent(struct driver *d, uint64_t address, uint64
 
 static enum driver_status call_alias(struct driver *d, uint64_t address, uint64_t size, void *host)
 {
-    uint64_t bytes, page = driver_page_bytes(d), whole = (size + page - 1) / page * page;
+    uint64_t bytes, page = driver_page_bytes(d), whole = round_up(size, page);
     enum driver_status status = memory_check(d, address, size, "sharing with the host");
     for (uint64_t at = 0; at < whole && status == DRIVER_OK; at += bytes) {
         uint64_t physical = find_run(d, address + at, whole - at, &bytes);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 
@@ -251,7 +252,7 @@ static void search_note_extent(const struct code_search *s, uint64_t entry, size
     uint64_t end = s->module->address + (last - 1) * 4 + LONGEST,
              most = s->module->address + s->module->size;
     *x = (struct code_extent){driver_process()->code_extents, entry, s->module->address + first * 4,
-                              end < most ? end : most, s->meets && !s->counts};
+                              min(end, most), s->meets && !s->counts};
     driver_process()->code_extents = x;
 }
 

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -198,7 +199,7 @@ static enum driver_status user_queue_clear(struct driver *d, uint32_t queue,
                  {object + WORK_QUEUE_SHARED_APERTURE, &traits->shared_aperture, sizeof zero, 1},
                  {object + WORK_QUEUE_PRIVATE_APERTURE, &traits->private_aperture, sizeof zero, 1}};
     enum driver_status status = DRIVER_OK;
-    for (unsigned i = 0; i < sizeof fills / sizeof fills[0] && status == DRIVER_OK; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(fills) && status == DRIVER_OK; i++)
         status = call_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,
                            fills[i].count, NULL);
     return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/host/start/heddle_start.h"
 #include "components/kfd/channel/program_memory.h"
 
@@ -145,7 +146,7 @@ static enum driver_status context_create(struct kfd_guest *g, struct kfd_reply *
                                          uint32_t like, uint32_t process)
 {
     uint32_t context = 0;
-    if (g->context_count == sizeof g->contexts / sizeof g->contexts[0])
+    if (g->context_count == ARRAY_COUNT(g->contexts))
         return refuse_call("a process has made too many contexts on a shared machine");
     enum driver_status status = kfd.api->context_create(like, process, &context);
     if (status == DRIVER_OK)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/program_memory.h"
@@ -201,7 +202,7 @@ static int take_run(const struct kfd_process *p, const struct kfd_allocation *a,
     enum { PIECE = 64 * KFD_PAGE };
     static char piece[PIECE]; /* of the machine's thread */
     for (uint64_t size; at < end; at += size) {
-        size = end - at < PIECE ? end - at : PIECE;
+        size = min(end - at, PIECE);
         if (!program_read(p->pid, piece, a->host + at, size))
             return -EFAULT;
         for (uint64_t page = 0; page < size; page += KFD_PAGE)
@@ -320,7 +321,7 @@ static int allocate_memory(struct kfd_process *p, struct kfd_ioctl_alloc_memory_
                                  .flags = call->flags};
     /* Behind all that was there, so that none of its pages is another's. */
     a->offset = memory->next_offset;
-    memory->next_offset += (a->size + KFD_PAGE - 1) / KFD_PAGE * KFD_PAGE;
+    memory->next_offset += round_up(a->size, KFD_PAGE);
     add_allocation(memory, a);
     if (call->flags & IN_DEVICE)
         result = take_pages(p, a);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
@@ -173,8 +174,8 @@ static int advise_driver(const struct kfd_process *p, const struct kfd_allocatio
     const struct traits *traits = &range->traits;
     uint64_t end = a->address + a->size, first, last;
     bool stay = traits->preferred == KFD_IOCTL_SVM_LOCATION_SYSMEM || traits->in_place;
-    first = a->address > range->start ? a->address : range->start;
-    last = end < range->end ? end : range->end;
+    first = max(a->address, range->start);
+    last = min(end, range->end);
     enum driver_status status =
         kfd.api->advise(kfd_name(p, first), last - first, DRIVER_ADVICE_FINE,
                         (traits->flags & KFD_IOCTL_SVM_FLAG_COHERENT) != 0);
@@ -192,7 +193,7 @@ static int prefetch_pages(const struct kfd_process *p, uint64_t start, uint64_t 
         const struct kfd_allocation *a = find_given(p, at);
         if (!a)
             return 0;
-        uint64_t last = a->address + a->size < end ? a->address + a->size : end;
+        uint64_t last = min(a->address + a->size, end);
         if (a->moves)
             result =
                 kfd_status(kfd.api->prefetch(device_of(p, location), kfd_name(p, at), last - at),
@@ -321,7 +322,7 @@ static void apply_attribute(struct traits *traits, const struct kfd_ioctl_svm_at
         traits->flags &= ~a->value;
         break;
     case KFD_IOCTL_SVM_ATTR_GRANULARITY:
-        traits->granularity = a->value < 0x3f ? a->value : 0x3f;
+        traits->granularity = min(a->value, 0x3f);
         break;
     }
 }
@@ -469,14 +470,14 @@ void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone)
     struct kfd_span touched = *gone;
     const struct range *r;
     for (size_t i = find_range(ranges, gone->start); (r = range_below(ranges, i, gone->end)); i++) {
-        uint64_t at = r->start > gone->start ? r->start : gone->start;
+        uint64_t at = max(r->start, gone->start);
         for (; at < r->end && at < gone->end; at += KFD_PAGE) {
             struct kfd_allocation *a = find_given(p, at);
             if (!a)
                 continue;
             uint64_t end = a->address + a->size;
-            touched.start = a->address < touched.start ? a->address : touched.start;
-            touched.end = end > touched.end ? end : touched.end;
+            touched.start = min(a->address, touched.start);
+            touched.end = max(end, touched.end);
             kfd_memory_release(p, a);
         }
     }

@@ -7,6 +7,8 @@
  * released less. */
 #include "kfd_aql_packet.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 #include "kfd_sdma_queue.h"
@@ -92,19 +94,19 @@ void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address)
 {
     say_stopped(q, why);
     q->stopped = true;
-    kfd_events_fail(q->process, q->gpu, address & ~(uint64_t)(KFD_PAGE - 1), true);
+    kfd_events_fail(q->process, q->gpu, round_down(address, KFD_PAGE), true);
 }
 
 void kfd_packet_end(struct kfd_queue *q, const struct kfd_flight *f, uint64_t end_ps)
 {
     struct amd_signal *s = f->completion ? kfd_signal_at(q, f->completion) : NULL;
-    uint64_t begun_ps = f->begun_ps > q->last_end_ps ? f->begun_ps : q->last_end_ps;
+    uint64_t begun_ps = max(f->begun_ps, q->last_end_ps);
     q->last_end_ps = end_ps;
     if (!s && f->completion)
         kfd_queue_stop(q, STOP_PACKET, "its completion signal is not in memory of the GPU");
     if (!s)
         return;
-    s->start_ts = kfd_clock_at(q->process, begun_ps < end_ps ? begun_ps : end_ps);
+    s->start_ts = kfd_clock_at(q->process, min(begun_ps, end_ps));
     s->end_ts = kfd_clock_at(q->process, end_ps);
     __atomic_sub_fetch(&s->value, 1, __ATOMIC_SEQ_CST);
     if (s->event_mailbox)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/amd/isa/object/code_object.h"
 #include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/program_memory.h"
@@ -110,7 +111,7 @@ static void read_text(const struct kfd_process *p, char *text, size_t room, uint
     memset(text, 0, room);
     while (got < room - 1 && !memchr(text, 0, got)) {
         size_t part = KFD_PAGE - (address + got) % KFD_PAGE;
-        part = part < room - 1 - got ? part : room - 1 - got;
+        part = min(part, room - 1 - got);
         if (!program_read(p->pid, text + got, address + got, part))
             break;
         got += part;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "kfd_aql_packet.h"
 #include "kfd_sdma_queue.h"
@@ -443,7 +444,7 @@ int kfd_queue_mask(struct kfd_process *p, struct kfd_request *request)
     const struct kfd_ioctl_set_cu_mask_args *call = request->argument;
     const struct kfd_queue *q = find_queue(p, call->queue_id);
     uint32_t words[BITS_MOST / 32] = {0};
-    uint32_t bits = call->num_cu_mask < BITS_MOST ? call->num_cu_mask : BITS_MOST;
+    uint32_t bits = min(call->num_cu_mask, BITS_MOST);
     if (!bits || call->num_cu_mask % 32)
         return -EINVAL;
     if (!program_read(p->pid, words, call->cu_mask_ptr, bits / 8))

@@ -8,6 +8,8 @@
  * sdma_registers.h of ROCr; operations of atomics: enum TC_OP of vega10_enum.h. */
 #include "kfd_sdma_packet.h"
 
+#include "base/number.h"
+
 #include <stddef.h>
 
 enum {
@@ -174,7 +176,7 @@ static const struct format formats[] = {
 const char *kfd_sdma_decode(bool gfx9, const uint32_t word[SDMA_WORDS_MOST], uint64_t words,
                             struct sdma_packet *p)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
         const struct format *f = &formats[i];
         if (f->operation != (word[0] & 0xff) || f->part != (word[0] >> 8 & 0xff))
             continue;

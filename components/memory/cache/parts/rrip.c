@@ -5,6 +5,8 @@
  * Lines that cannot be replaced just now age too. */
 #include "rrip.gen.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 #include "components/memory/cache/replacement_policy.h"
@@ -58,7 +60,7 @@ static uint32_t rrip_victim(struct part *self, uint32_t set, uint64_t candidates
     }
     for (uint32_t w = 0; oldest < distant && w < p->ways; w++) {
         unsigned aged = predictions[w] + (unsigned)(distant - oldest);
-        predictions[w] = (uint8_t)(aged < distant ? aged : distant);
+        predictions[w] = (uint8_t)min(aged, distant);
     }
     return best;
 }

@@ -1,6 +1,9 @@
 /* Handlers of warp_convert.def, at one x86-64 level; compiled so that they keep to the host's
  * rounding. Called through warp_handler_of(). */
 #include "warp_variant.h"
+
+#include "base/number.h"
+
 #include "warp_lanes.h"
 
 #include "warp_formats.h"
@@ -11,7 +14,7 @@ WARP_INLINE s64 clamp_signed(s64 a, s64 low, s64 high)
 }
 WARP_INLINE u64 clamp_signed_u(s64 a, u64 high)
 {
-    return a < 0 ? 0 : (u64)a > high ? high : (u64)a;
+    return a < 0 ? 0 : min((u64)a, high);
 }
 WARP_INLINE s64 clamp_unsigned(u64 a, s64 low, s64 high)
 {
@@ -20,7 +23,7 @@ WARP_INLINE s64 clamp_unsigned(u64 a, s64 low, s64 high)
 }
 WARP_INLINE u64 clamp_unsigned_u(u64 a, u64 high)
 {
-    return a > high ? high : a;
+    return min(a, high);
 }
 
 /* Bounds are exact in double, or one above the largest integer. */

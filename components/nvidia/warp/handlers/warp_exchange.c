@@ -1,6 +1,9 @@
 /* Handlers of warp_exchange.def: what goes between the lanes of a warp and between warps, at one
  * x86-64 level. Called through warp_handler_of(). */
 #include "warp_variant.h"
+
+#include "base/number.h"
+
 #include "warp_lanes.h"
 
 #include "warp_addresses.h"
@@ -115,10 +118,10 @@ RUN(ELECT)
         lanes_done(m, op, mask, sizeof *to);                                                       \
     }
 REDUX(REDUX_ADD, u32, 0, d + a)
-REDUX(REDUX_MIN_S32, s32, INT32_MAX, a < d ? a : d)
-REDUX(REDUX_MIN_U32, u32, UINT32_MAX, a < d ? a : d)
-REDUX(REDUX_MAX_S32, s32, INT32_MIN, a > d ? a : d)
-REDUX(REDUX_MAX_U32, u32, 0, a > d ? a : d)
+REDUX(REDUX_MIN_S32, s32, INT32_MAX, min(a, d))
+REDUX(REDUX_MIN_U32, u32, UINT32_MAX, min(a, d))
+REDUX(REDUX_MAX_S32, s32, INT32_MIN, max(a, d))
+REDUX(REDUX_MAX_U32, u32, 0, max(a, d))
 REDUX(REDUX_AND, u32, UINT32_MAX, d &a)
 REDUX(REDUX_OR, u32, 0, d | a)
 REDUX(REDUX_XOR, u32, 0, d ^ a)

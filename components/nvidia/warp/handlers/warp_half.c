@@ -1,5 +1,8 @@
 /* Handlers of warp_half.def, at one x86-64 level. Called through warp_handler_of(). */
 #include "warp_variant.h"
+
+#include "base/number.h"
+
 #include "warp_lanes.h"
 
 #include <math.h>
@@ -121,11 +124,11 @@ WARP_INLINE u32 maxnan_bf16(u32 a, u32 b)
 /* NaN becomes +0. */
 WARP_INLINE u32 sat_f16(u32 a)
 {
-    return a & 0x8000 || (a & 0x7fff) > 0x7c00 ? 0 : a > 0x3c00 ? 0x3c00 : a;
+    return a & 0x8000 || (a & 0x7fff) > 0x7c00 ? 0 : min(a, 0x3c00);
 }
 WARP_INLINE u32 sat_bf16(u32 a)
 {
-    return a & 0x8000 || (a & 0x7fff) > 0x7f80 ? 0 : a > 0x3f80 ? 0x3f80 : a;
+    return a & 0x8000 || (a & 0x7fff) > 0x7f80 ? 0 : min(a, 0x3f80);
 }
 
 /* Negative numbers become +0, NaN stays. */

@@ -1,5 +1,8 @@
 /* Handlers of warp_integer.def, at one x86-64 level. Called through warp_handler_of(). */
 #include "warp_variant.h"
+
+#include "base/number.h"
+
 #include "warp_lanes.h"
 
 /* Upper half of a product, by the width of the operands; the rest of the arguments is unused. */
@@ -112,7 +115,7 @@ WARP_INLINE s64 extract_s(u64 x, u32 from, u32 length, u32 size)
     if (!length)
         return 0;
     s64 wide = (s64)(x << (64 - size)) >> (64 - size), field = wide >> (from < size ? from : 63);
-    u32 top = from + length - 1 < size - 1 ? from + length - 1 : size - 1;
+    u32 top = min(from + length - 1, size - 1);
     if (from >= size)
         return wide >> 63;
     u32 kept = top - from + 1;
@@ -264,9 +267,9 @@ static s32 video_do(s32 x, s32 y, u64 how)
     case WARP_VIDEO_DIFFERENCE:
         return x > y ? x - y : y - x;
     case WARP_VIDEO_MIN:
-        return x < y ? x : y;
+        return min(x, y);
     case WARP_VIDEO_MAX:
-        return x > y ? x : y;
+        return max(x, y);
     default:
         return video_compare(x, y, how >> WARP_VIDEO_COMPARE & 7);
     }
@@ -336,7 +339,7 @@ static __int128 scalar_mad(s64 x, s64 y, u32 c, struct warp_scalar how)
 
 static __int128 scalar_do(s64 x, s64 y, u32 c, struct warp_scalar how)
 {
-    u32 amount = how.wraps ? (u32)y & 31 : (u32)y > 32 ? 32 : (u32)y;
+    u32 amount = how.wraps ? (u32)y & 31 : min((u32)y, 32);
     switch ((enum warp_scalar_which)how.which) {
     case WARP_SCALAR_ADD:
         return x + y;
@@ -345,9 +348,9 @@ static __int128 scalar_do(s64 x, s64 y, u32 c, struct warp_scalar how)
     case WARP_SCALAR_DIFFERENCE:
         return x > y ? x - y : y - x;
     case WARP_SCALAR_MIN:
-        return x < y ? x : y;
+        return min(x, y);
     case WARP_SCALAR_MAX:
-        return x > y ? x : y;
+        return max(x, y);
     case WARP_SCALAR_SHL:
         return (__int128)x * ((__int128)1 << amount);
     case WARP_SCALAR_SHR:

@@ -6,6 +6,9 @@
  * and smaller numbers are summed in double with the accumulator and rounded once; the manual leaves
  * order and precision open. */
 #include "warp_variant.h"
+
+#include "base/number.h"
+
 #include "warp_lanes.h"
 
 #include "warp_formats.h"
@@ -307,7 +310,7 @@ static char *matrix_start(struct warp_machine *m, const struct warp_op *op, uint
     u64 outer = op->target & WARP_M_COLUMN ? columns : rows,
         inner = op->target & WARP_M_COLUMN ? rows : columns;
     *stride = op->bank[2] == WARP_NOTHING ? inner : ((const u32 *)warp_source(m, op, 2))[lane];
-    u64 bytes = (((outer - 1) * *stride + inner) * bits + 7) / 8;
+    u64 bytes = divide_up(((outer - 1) * *stride + inner) * bits, 8);
     char *end = matrix_byte(m, op, lane, bytes - 1, writes);
     char *start = end ? matrix_byte(m, op, lane, 0, writes) : NULL;
     if (start && (u64)(end - start) != bytes - 1) {

@@ -2,6 +2,9 @@
  *
  * Stores to one address and atomics are done in the order of lanes, the last one wins. */
 #include "warp_variant.h"
+
+#include "base/number.h"
+
 #include "warp_lanes.h"
 
 #include "warp_formats.h"
@@ -221,7 +224,7 @@ RUN(BULK_COPY)
         bool writes_global = to_space == PTX_SPACE_GLOBAL;
         m->space = (uint8_t)(writes_global ? to_space : from_space);
         m->address[i] = writes_global ? m->address[i] : seen;
-        m->bytes = size[i] < WARP_BULK_PART ? size[i] : WARP_BULK_PART;
+        m->bytes = min(size[i], WARP_BULK_PART);
         m->bulk |= 1u << i;
         m->bulk_bytes[i] = size[i];
     }

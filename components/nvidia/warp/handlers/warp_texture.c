@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/number.h"
 #include "components/protocols/texture/texture_object.h"
 #include "warp_formats.h"
 #include "warp_addresses.h"
@@ -159,7 +160,7 @@ static struct spot find_spot(const struct warp_machine *m, const struct warp_op 
                                   float32(coordinates[2])};
         f32 at[2];
         u32 face = find_face(direction, at), most = t->size[2] / 6 ? t->size[2] / 6 - 1 : 0;
-        layer = 6 * (layer < most ? layer : most) + face;
+        layer = 6 * min(layer, most) + face;
         coordinates[0] = bits32(at[0]);
         coordinates[1] = bits32(at[1]);
     }

@@ -5,6 +5,7 @@
 #include "warp_build.h"
 
 #include "base/grow.h"
+#include "base/hash.h"
 
 void *warp_list_grow(void *list, uint32_t count, uint32_t *room, size_t size)
 {
@@ -54,8 +55,7 @@ struct warp_value warp_temporary(struct warp_build *b, enum warp_bank bank)
 
 static uint32_t slot_of(uint64_t bits, bool wide, uint32_t slots)
 {
-    uint64_t h = (bits + wide) * 0x9e3779b97f4a7c15ull;
-    return (uint32_t)(h >> 40) & (slots - 1);
+    return (uint32_t)(hash_multiply(bits + wide) >> 40) & (slots - 1);
 }
 
 static bool row_is(const struct warp_code *c, uint32_t entry, uint64_t bits, bool wide)

@@ -5,12 +5,13 @@
 #include "warp_frame.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 static uint32_t words_of(const struct ptx_variable *v)
 {
     uint32_t bytes =
         v->space == PTX_SPACE_REG ? ptx_type_bits((enum ptx_type)v->type) / 8 : (uint32_t)v->bytes;
-    return bytes < 4 ? 1 : (bytes + 3) / 4;
+    return bytes < 4 ? 1 : divide_up(bytes, 4);
 }
 
 /* First word of variable i of a list, and with i the count the words of all. */
@@ -18,8 +19,8 @@ static uint32_t word_of(const struct ptx_variable *v, uint32_t count, uint32_t i
 {
     uint32_t block = 0, own = 0;
     for (uint32_t k = 0; k < count; k++)
-        if (v[k].space != PTX_SPACE_REG && (v[k].offset + v[k].bytes + 3) / 4 > block)
-            block = (uint32_t)((v[k].offset + v[k].bytes + 3) / 4);
+        if (v[k].space != PTX_SPACE_REG && divide_up(v[k].offset + v[k].bytes, 4) > block)
+            block = (uint32_t)divide_up(v[k].offset + v[k].bytes, 4);
     if (i < count && v[i].space != PTX_SPACE_REG)
         return (uint32_t)v[i].offset / 4;
     for (uint32_t k = 0; k < i; k++)
@@ -98,7 +99,7 @@ static void spill(struct warp_build *b, uint32_t words)
     if (!found)
         return;
     b->spilled = b->local;
-    b->local += (4 * words + 15) & ~15u;
+    b->local += round_up(4 * words, 16);
     struct warp_value rows = {.at = WARP_FIXED + WARP_FRAME_ROWS, .bank = WARP_NARROW};
     struct warp_op *op = warp_emit1(b, WARP_RUN_SPILL_PARAM, WARP_NO_VALUE, rows);
     op->target = words;

@@ -2,6 +2,8 @@
  * warp_build.h. Called by warp_prepare.c through warp_lower(). */
 #include "warp_build.h"
 
+#include "base/number.h"
+
 /* How a family of integer operations finds its row by the type. */
 enum family { BY_SIZE, BY_SIGN, BY_WIDTH /* 32 or 64 */, ONE };
 
@@ -257,7 +259,7 @@ static void lower_simple(struct warp_build *b)
                      false);
         return;
     }
-    for (size_t i = 0; i < sizeof simple / sizeof *simple; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(simple); i++) {
         const struct simple *s = &simple[i];
         if (s->opcode != in->opcode)
             continue;

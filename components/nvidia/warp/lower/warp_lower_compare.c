@@ -1,6 +1,8 @@
 /* setp, set, testp, selp, slct; see warp_build.h. Called through warp_lower(). */
 #include "warp_build.h"
 
+#include "base/number.h"
+
 /* A comparison's rows: integers by sign and size, f32 and f64. */
 struct comparison {
     uint16_t modifier;
@@ -48,7 +50,7 @@ static bool is_half(enum ptx_type t)
 static enum warp_run comparison_run(struct warp_build *b, enum ptx_type type)
 {
     enum ptx_modifier m = ptx_one_of(b->instruction, PTX_GROUP_COMPARE);
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(comparisons); i++) {
         const struct comparison *c = &comparisons[i];
         if (c->modifier != m)
             continue;

@@ -3,6 +3,8 @@
 
 #include "warp_frame.h"
 
+#include "base/number.h"
+
 static void set_kind(struct warp_build *b, enum warp_kind kind)
 {
     warp_emit(b, WARP_RUN_NOP)->kind = (uint8_t)kind;
@@ -70,7 +72,7 @@ static uint32_t words_of(const struct ptx_variable *v)
 {
     uint32_t bytes =
         v->space == PTX_SPACE_REG ? ptx_type_bits((enum ptx_type)v->type) / 8 : (uint32_t)v->bytes;
-    return bytes < 4 ? 1 : (bytes + 3) / 4;
+    return bytes < 4 ? 1 : divide_up(bytes, 4);
 }
 
 static struct warp_value outgoing(uint32_t word)
@@ -137,7 +139,7 @@ static struct warp_value system_argument(struct warp_build *b, const struct ptx_
 static void lower_system_call(struct warp_build *b, const char *name)
 {
     const struct ptx_instruction *in = b->instruction;
-    for (size_t i = 0; i < sizeof system_calls / sizeof *system_calls; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(system_calls); i++) {
         if (strcmp(system_calls[i].name, name))
             continue;
         unsigned n = system_calls[i].arguments;

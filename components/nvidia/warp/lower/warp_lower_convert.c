@@ -5,6 +5,8 @@
  * exactly is rounded once to a smaller format. */
 #include "warp_build.h"
 
+#include "base/number.h"
+
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_MINUS, ROUND_PLUS, ROUND_AWAY }; /* of formats */
 enum { FORMAT_RELU = 16, FORMAT_FINITE = 32 };
 
@@ -21,7 +23,7 @@ static int format_of(enum ptx_type type)
     } list[] = {{PTX_F16, 0},    {PTX_F16X2, 0},  {PTX_BF16, 1},   {PTX_BF16X2, 1},
                 {PTX_TF32, 2},   {PTX_E4M3X2, 3}, {PTX_E5M2X2, 4}, {PTX_E3M2X2, 5},
                 {PTX_E2M3X2, 6}, {PTX_E2M1X2, 7}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(list); i++)
         if (list[i].type == type)
             return list[i].format;
     return -1;

@@ -4,6 +4,8 @@
  * flushed (halves; f32 where the operation is of bits), saturated, made not negative. */
 #include "warp_build.h"
 
+#include "base/number.h"
+
 struct row {
     uint16_t opcode;
     uint8_t sources;
@@ -186,7 +188,7 @@ void warp_lower_float(struct warp_build *b)
     const struct ptx_instruction *in = b->instruction;
     enum ptx_type type = (enum ptx_type)in->types[0];
     const struct row *row = NULL;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         if (rows[i].opcode == in->opcode)
             row = &rows[i];
     bool half = type == PTX_F16 || type == PTX_F16X2 || type == PTX_BF16 || type == PTX_BF16X2;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "warp_build.h"
+#include "base/number.h"
 #include "components/nvidia/warp/handlers/warp_matrix.h"
 
 static uint8_t element_of(struct warp_build *b, unsigned i)
@@ -14,7 +15,7 @@ static uint8_t element_of(struct warp_build *b, unsigned i)
                 {PTX_E5M2, WARP_E_E5M2}, {PTX_S32, WARP_E_S32},   {PTX_S8, WARP_E_S8},
                 {PTX_U8, WARP_E_U8},     {PTX_S4, WARP_E_S4},     {PTX_U4, WARP_E_U4},
                 {PTX_B1, WARP_E_B1}};
-    for (size_t k = 0; k < sizeof list / sizeof *list; k++)
+    for (size_t k = 0; k < ARRAY_COUNT(list); k++)
         if (list[k].type == b->instruction->types[i])
             return list[k].element;
     b->missing = true;

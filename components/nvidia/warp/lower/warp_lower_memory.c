@@ -1,6 +1,8 @@
 /* Loads, stores, atomics, asynchronous copies; see warp_build.h. Called through warp_lower(). */
 #include "warp_frame.h"
 
+#include "base/number.h"
+
 static enum ptx_type type_of(const struct warp_build *b, unsigned i)
 {
     return (enum ptx_type)b->instruction->types[i];
@@ -413,7 +415,7 @@ static enum warp_run atomic_run(struct warp_build *b, enum ptx_type type)
 {
     static const uint8_t floats[] = {PTX_F32, PTX_F16, PTX_BF16, PTX_F16X2, PTX_BF16X2, PTX_F64};
     enum ptx_modifier m = ptx_one_of(b->instruction, PTX_GROUP_OPERATION);
-    for (size_t i = 0; i < sizeof atomics / sizeof *atomics; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(atomics); i++) {
         const uint16_t *run = atomics[i].run;
         if (atomics[i].modifier != m)
             continue;

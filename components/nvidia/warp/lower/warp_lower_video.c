@@ -2,13 +2,15 @@
  * warp_build.h. Called through warp_lower(). */
 #include "warp_build.h"
 
+#include "base/number.h"
+
 static const uint16_t compares[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
                                     PTX_MOD_LE, PTX_MOD_GT, PTX_MOD_GE};
 
 static unsigned comparison(const struct ptx_instruction *in)
 {
     unsigned how = 0;
-    for (unsigned i = 0; i < sizeof compares / sizeof *compares; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(compares); i++)
         how = ptx_has(in, compares[i]) ? i : how;
     return how;
 }

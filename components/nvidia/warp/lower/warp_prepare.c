@@ -10,6 +10,7 @@
 #include "warp_frame.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 /* ---- labels and blocks ---- */
 
@@ -106,7 +107,7 @@ static void make_function(struct warp_code *c, uint32_t number)
                            .first_op = c->op_count,
                            .number = function->first_instruction,
                            .spilled = PTX_NONE,
-                           .local = (function->local_bytes + 15) & ~15u};
+                           .local = round_up(function->local_bytes, 16)};
     f->entry = c->op_count;
     f->missing = PTX_NONE;
     if (!function->is_defined)
@@ -151,10 +152,10 @@ static void measure(struct warp_code *c, uint32_t number, uint8_t *state)
         f->is_recursive |= g->is_recursive;
         if (f->missing == PTX_NONE)
             f->missing = g->missing;
-        narrow = g->deep_narrow > narrow ? g->deep_narrow : narrow;
-        wide = g->deep_wide > wide ? g->deep_wide : wide;
-        local = g->deep_local > local ? g->deep_local : local;
-        registers = g->deep_registers > registers ? g->deep_registers : registers;
+        narrow = max(g->deep_narrow, narrow);
+        wide = max(g->deep_wide, wide);
+        local = max(g->deep_local, local);
+        registers = max(g->deep_registers, registers);
     }
     f->deep_narrow = f->narrow + narrow;
     f->deep_wide = f->wide + wide;
@@ -180,15 +181,15 @@ static void make_kernels(struct warp_code *c)
                         : p->maxntid[0] ? p->maxntid[0] * (p->maxntid[1] ? p->maxntid[1] : 1)
                                               * (p->maxntid[2] ? p->maxntid[2] : 1)
                                         : WARP_BLOCK_THREADS;
-        c->kernels[c->kernel_count++] = (struct warp_kernel){
-            .name = p->name,
-            .function = i,
-            .registers = f->deep_registers > 16 ? f->deep_registers : 16,
-            .shared_bytes = p->shared_bytes,
-            .local_bytes = f->deep_local,
-            .parameter_bytes = p->param_bytes,
-            .most_threads = most < WARP_BLOCK_THREADS ? most : WARP_BLOCK_THREADS,
-            .is_recursive = f->is_recursive};
+        c->kernels[c->kernel_count++] =
+            (struct warp_kernel){.name = p->name,
+                                 .function = i,
+                                 .registers = max(f->deep_registers, 16),
+                                 .shared_bytes = p->shared_bytes,
+                                 .local_bytes = f->deep_local,
+                                 .parameter_bytes = p->param_bytes,
+                                 .most_threads = min(most, WARP_BLOCK_THREADS),
+                                 .is_recursive = f->is_recursive};
     }
     free(state);
 }

@@ -11,6 +11,7 @@
 #include "warp_frame.h"
 
 #include "base/grow.h"
+#include "base/number.h"
 
 struct interval {
     uint32_t first, last; /* operations; first UINT32_MAX: never used */
@@ -206,8 +207,8 @@ static void solve(struct flow *f)
 
 static void cover(struct interval *i, uint32_t op)
 {
-    i->first = op < i->first ? op : i->first;
-    i->last = op > i->last ? op : i->last;
+    i->first = min(op, i->first);
+    i->last = max(op, i->last);
 }
 
 static void find_intervals(struct flow *f)
@@ -348,7 +349,7 @@ void warp_registers_assign(struct warp_build *b, struct warp_function *function)
     f.count = b->code->op_count - b->first_op;
     f.base[1] = b->registers[0], f.base[2] = f.base[1] + b->registers[1];
     f.total = f.base[2] + b->registers[2];
-    f.words = (f.total + 63) / 64;
+    f.words = divide_up(f.total, 64);
     find_blocks(&f);
     find_edges(&f);
     uint64_t *sets =

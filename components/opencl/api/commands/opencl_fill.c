@@ -4,6 +4,7 @@
 
 #include "opencl_driver_commands.h"
 #include "opencl_transfer.h"
+#include "base/number.h"
 #include "components/opencl/api/devices/opencl_features.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ static cl_int fill_by_copies(const struct fill *fill, uint32_t lane, uint64_t ad
     size_t done = fill->bytes, size = fill->box.region[0];
     cl_int error = opencl_driver_write(lane, address, fill->pattern, fill->bytes, ticket);
     while (done < size && error == CL_SUCCESS) {
-        size_t more = size - done < done ? size - done : done;
+        size_t more = min(size - done, done);
         error = opencl_driver_move(lane, address + done, address, more, ticket);
         done += more;
     }

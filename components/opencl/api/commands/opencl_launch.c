@@ -3,6 +3,7 @@
  * is issued. */
 #include "opencl_driver_commands.h"
 
+#include "base/number.h"
 #include "components/opencl/api/devices/opencl_device.h"
 #include "components/opencl/api/memory/opencl_image.h"
 #include "components/opencl/api/programs/opencl_kernel_object.h"
@@ -42,7 +43,7 @@ struct request {
 
 static size_t largest_divisor(size_t number, size_t limit)
 {
-    size_t found = number < limit ? number : limit;
+    size_t found = min(number, limit);
     while (found > 1 && number % found != 0)
         found--;
     return found > 0 ? found : 1;
@@ -108,7 +109,7 @@ static cl_int set_sizes(struct launch *launch, const struct request *request)
             return CL_INVALID_GLOBAL_OFFSET;
     }
     if (!request->local)
-        choose_block(launch, request, limit < OPENCL_GROUP_MAX ? limit : OPENCL_GROUP_MAX);
+        choose_block(launch, request, min(limit, OPENCL_GROUP_MAX));
     cl_int error = check_block(launch, request, limit);
     return error == CL_SUCCESS ? check_remainder(launch) : error;
 }
@@ -138,9 +139,9 @@ static void use_local(struct launch *launch, const struct opencl_argument *argum
                       const struct opencl_value *value, uint8_t *bytes)
 {
     enum { ALIGN = 16 }; /* bytes, where the code object does not say */
-    uint64_t align = argument->pointee_align > ALIGN ? argument->pointee_align : ALIGN;
+    uint64_t align = max(argument->pointee_align, ALIGN);
     uint64_t start = launch->function->kernel->group_size + launch->dynamic_lds;
-    start = (start + align - 1) / align * align;
+    start = round_up(start, align);
     for (uint32_t i = 0; i < argument->size && i < 8; i++)
         bytes[i] = (uint8_t)(start >> (8 * i));
     launch->dynamic_lds = start + value->size - launch->function->kernel->group_size;

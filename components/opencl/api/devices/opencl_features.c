@@ -3,6 +3,7 @@
  * manuals of GCN 3, Vega and CDNA). */
 #include "opencl_features.h"
 
+#include "base/number.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 #include "components/opencl/api/memory/opencl_image.h"
 
@@ -178,10 +179,10 @@ static cl_int answer_list(cl_device_info what, struct opencl_answer to)
 
 cl_int opencl_feature_answer(cl_device_info what, struct opencl_answer to)
 {
-    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(facts); i++)
         if (facts[i].what == what)
             return opencl_answer(to, &facts[i].value, facts[i].bytes); /* little-endian host */
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         if (texts[i].what == what)
             return opencl_answer_text(to, texts[i].text);
     return answer_list(what, to);

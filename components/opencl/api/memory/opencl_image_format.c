@@ -2,6 +2,8 @@
  * its "Conversion rules" write them. */
 #include "opencl_image.h"
 
+#include "base/number.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +36,7 @@ static const struct opencl_channel_type types[] = {
     {CL_FLOAT, 15, 4, false, false},
 };
 
-enum { ORDERS = sizeof orders / sizeof orders[0], TYPES = sizeof types / sizeof types[0] };
+enum { ORDERS = ARRAY_COUNT(orders), TYPES = ARRAY_COUNT(types) };
 
 /* Which types go with an order. */
 static bool order_fits_type(const struct opencl_channel_order *order,

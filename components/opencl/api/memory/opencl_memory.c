@@ -3,6 +3,7 @@
 
 #include "opencl_image.h"
 
+#include "base/number.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 
 #include <stdlib.h>
@@ -59,7 +60,7 @@ uint8_t *opencl_memory_shadow(struct opencl_memory *memory)
     struct opencl_memory *whole = opencl_memory_whole(memory);
     if (!whole->shadow) {
         void *made = NULL;
-        if (posix_memalign(&made, PAGE, (whole->size + PAGE - 1) / PAGE * PAGE) != 0)
+        if (posix_memalign(&made, PAGE, round_up(whole->size, PAGE)) != 0)
             return NULL;
         whole->shadow = made;
     }
@@ -197,7 +198,7 @@ static uint64_t largest_of(const struct opencl_context *context)
     uint64_t largest = 0;
     for (uint32_t i = 0; i < context->device_count; i++) {
         uint64_t most = context->devices[i]->info.memory_bytes / 4 * 3;
-        largest = most > largest ? most : largest;
+        largest = max(most, largest);
     }
     return largest;
 }

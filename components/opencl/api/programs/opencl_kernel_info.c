@@ -1,6 +1,8 @@
 /* What kernels answer. */
 #include "opencl_kernel_object.h"
 
+#include "base/number.h"
+
 static cl_int get_kernel_info(cl_kernel handle, cl_kernel_info what, struct opencl_answer to)
 {
     const struct opencl_kernel_object *kernel = opencl_kernel_find(handle);
@@ -167,7 +169,7 @@ OPENCL_CALL(clGetKernelWorkGroupInfo,
 
 static size_t sub_groups(size_t items)
 {
-    return (items + HIP_WAVEFRONT - 1) / HIP_WAVEFRONT;
+    return divide_up(items, HIP_WAVEFRONT);
 }
 
 /* A size of one dimension whose work-groups have so many sub-groups; zeros: none has. */
@@ -206,7 +208,7 @@ static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
             items *= input[i];
     switch (what) {
     case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
-        return OPENCL_ANSWER(to, size_t, items < HIP_WAVEFRONT ? items : HIP_WAVEFRONT);
+        return OPENCL_ANSWER(to, size_t, min(items, HIP_WAVEFRONT));
     case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
         return OPENCL_ANSWER(to, size_t, sub_groups(items));
     case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:

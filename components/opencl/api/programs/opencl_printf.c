@@ -4,6 +4,7 @@
  * does not fit is left out by the device. */
 #include "opencl_printf.h"
 
+#include "base/number.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_features.h"
 #include "components/host/printf/kernel_printf.h"
@@ -69,7 +70,7 @@ cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_
 
 static unsigned whole_words(unsigned size)
 {
-    return (size + 3) / 4 * 4;
+    return round_up(size, 4);
 }
 
 /* LLVM 19 reserves a word for the end of a string whose length is a multiple of 4, and does not
@@ -174,7 +175,7 @@ static void tell_full(const struct output *output, uint64_t used)
     uint64_t largest = 0, left = sizeof output->bytes - HEAD_BYTES - used;
     for (size_t i = 0; i < output->formats->format_count; i++) {
         uint64_t size = sizeof(uint32_t) + record_bytes(&output->formats->formats[i]);
-        largest = size > largest ? size : largest;
+        largest = max(size, largest);
     }
     if (left < largest)
         opencl_complain("a kernel has filled the %d KiB that a launch has for printf; what it "

@@ -1,6 +1,7 @@
 /* The table is searched from front to back: this happens once for each static instruction. */
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 #include <string.h>
@@ -78,7 +79,7 @@ static unsigned distance(unsigned row_archs, enum itrace_arch arch)
         unsigned far = arch == ITRACE_ARCH_UNKNOWN ? newest - a
                        : a >= arch                 ? a - arch
                                                    : ITRACE_ARCH_COUNT + arch - a;
-        best = far < best ? far : best;
+        best = min(far, best);
     }
     return best;
 }
@@ -90,14 +91,14 @@ bool sass_opcode_find(enum itrace_arch arch, const char *name, size_t size,
     if (size && ptx_name_is_ptx(name))
         return ptx_opcode_find(name, opcode);
     *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         if (size == 0 || rows[i].name[0] != name[0] || strncmp(rows[i].name, name, size) != 0
             || rows[i].name[size])
             continue;
         unsigned far = distance(rows[i].archs, arch);
         if (far < best)
             *opcode = rows[i].opcode;
-        best = far < best ? far : best;
+        best = min(far, best);
     }
     return best != UINT32_MAX;
 }

@@ -2,6 +2,8 @@
  * instruction. */
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
+#include "base/number.h"
+
 #include <string.h>
 
 static const struct row {
@@ -39,7 +41,7 @@ static uint8_t class_of(const struct row *row, const char *name)
     static const char *const singles[] = {"f32", "f16", "f16x2", "bf16", "f32x2", "bf16x2", "tf32"};
     if (has_part(name, "f64"))
         return row->twice;
-    for (size_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(singles); i++)
         if (has_part(name, singles[i]))
             return row->single;
     return row->integer;
@@ -48,7 +50,7 @@ static uint8_t class_of(const struct row *row, const char *name)
 bool ptx_opcode_find(const char *name, struct sass_opcode *opcode)
 {
     *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, ITRACE_SPACE_NONE};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         size_t size = strlen(rows[i].stem);
         if (strncmp(rows[i].stem, name, size) != 0 || (name[size] && !strchr(".:", name[size])))
             continue;
@@ -69,7 +71,7 @@ bool ptx_name_is_at_mbarrier(const char *name)
 {
     static const char *const names[] = {"mbarrier.arrive", "mbarrier.test_wait",
                                         "mbarrier.try_wait", "cp.async.mbarrier"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
             return true;
     return false;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
@@ -433,7 +434,7 @@ static enum itrace_event take_line(struct itrace *t)
 {
     char first = t->line[0];
     if (first && strchr("#twicp", first))
-        for (size_t i = 0; i < sizeof structure / sizeof structure[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(structure); i++)
             if (starts_with(t->line, structure[i].key))
                 return structure[i].take(t, itrace_skip_blanks(t->line + strlen(structure[i].key)));
     return take_instruction(t);

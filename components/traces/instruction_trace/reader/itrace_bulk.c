@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
 bool itrace_bulk_names(const char *opcode)
@@ -11,7 +12,7 @@ bool itrace_bulk_names(const char *opcode)
                                         "UBLKCP",  "UBLKRED", "UBLKPF"};
     size_t size = strcspn(opcode, ".");
     if (*opcode == 'U')
-        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(names); i++)
             if (strlen(names[i]) == size && memcmp(names[i], opcode, size) == 0)
                 return true;
     return strncmp(opcode, "cp.async.bulk.global", 20) == 0
@@ -48,7 +49,7 @@ static void add_row(struct itrace_bulk *copy, uint64_t start, uint32_t bytes)
         return;
     }
     copy->is_short = true;
-    last->rows += (bytes + last->bytes - 1) / last->bytes;
+    last->rows += divide_up(bytes, last->bytes);
 }
 
 /* A row under way. */

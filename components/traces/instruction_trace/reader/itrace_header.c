@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
@@ -156,7 +157,7 @@ static const char *needed_field(const struct itrace_header *h)
                   {&h->registers, "nregs"},
                   {&h->binary_version, "binary version"},
                   {&h->stream, "cuda stream id"}};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(needed); i++)
         if (!has_member(h, needed[i].member))
             return needed[i].key;
     return NULL;
@@ -226,7 +227,7 @@ struct itrace_layout itrace_header_layout(const struct itrace_header *header)
 uint64_t itrace_header_warps(const struct itrace_header *header)
 {
     uint64_t threads = (uint64_t)header->block[0] * header->block[1] * header->block[2];
-    return (threads + 31) / 32;
+    return divide_up(threads, 32);
 }
 
 enum itrace_space itrace_header_space(const struct itrace_header *header, uint64_t address)

@@ -12,6 +12,7 @@
 #include <lzma.h>
 #include <zstd.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
@@ -39,7 +40,7 @@ static ssize_t read_bytes(struct itrace_input *in, void *bytes, size_t size)
 {
     ssize_t got;
     if (in->fd < 0) {
-        got = (ssize_t)(size < in->memory_left ? size : in->memory_left);
+        got = (ssize_t)(min(size, in->memory_left));
         if (got) {
             memcpy(bytes, in->memory, (size_t)got);
             in->memory += got;

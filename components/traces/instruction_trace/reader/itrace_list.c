@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
@@ -57,7 +58,7 @@ static bool is_trace_name(const char *text)
     dot += strlen(".trace");
     dot += *dot == 'g' || *dot == 'z';
     static const char *const packed[] = {"", ".xz", ".zst", ".gz", ".bz2"}; /* not all are read */
-    for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(packed); i++)
         if (strcmp(dot, packed[i]) == 0)
             return true;
     return false;

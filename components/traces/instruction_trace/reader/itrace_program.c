@@ -3,6 +3,7 @@
  * instruction is checked once, the parts that change from line to line each time. */
 #include "components/traces/instruction_trace/reader/itrace_program.h"
 
+#include "base/hash.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 #include <stdarg.h>
@@ -62,7 +63,7 @@ static bool expected(struct itrace_program *program, const char *what, const cha
 
 static struct itrace_inst **bucket_of(const struct itrace_program *program, uint32_t pc)
 {
-    return &program->buckets[pc * UINT32_C(0x9e3779b1) & (program->bucket_count - 1)];
+    return &program->buckets[hash_multiply_32(pc) & (program->bucket_count - 1)];
 }
 
 static void grow_buckets(struct itrace_program *program)

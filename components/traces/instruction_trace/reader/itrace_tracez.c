@@ -13,6 +13,7 @@
 
 #include <zstd.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 #define PACKED_SIZE     65536
@@ -391,7 +392,7 @@ int itrace_tracez_read(struct itrace_tracez *z, char *to, size_t room, size_t *g
     for (*got = 0; ok && *got == 0;) {
         if (z->text_at < z->text_size) {
             size_t left = z->text_size - z->text_at;
-            *got = left < room ? left : room;
+            *got = min(left, room);
             memcpy(to, z->text + z->text_at, *got);
             z->text_at += *got;
             break;

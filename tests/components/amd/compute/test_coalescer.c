@@ -1,5 +1,6 @@
 /* The coalescer against a byte-by-byte model: every byte of every lane in exactly one line, and
  * data that arrives. */
+#include "base/number.h"
 #include "components/amd/execute/coalescer.h"
 
 #include <criterion/criterion.h>
@@ -41,7 +42,7 @@ static struct coalescer_case cases[] = {
 
 ParameterizedTestParameters(coalescer, moves_every_byte_once)
 {
-    return cr_make_param_array(struct coalescer_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct coalescer_case, cases, ARRAY_COUNT(cases));
 }
 
 enum { SPACE = 1 << 16, BASE = 0x10000 };
@@ -185,8 +186,8 @@ static struct isa_reach reach_by_lanes(const struct isa_memory *m)
         uint64_t a = m->address[lane];
         if (!(m->mask >> lane & 1))
             continue;
-        r.low = a < r.low ? a : r.low;
-        r.high = a > r.high ? a : r.high;
+        r.low = min(a, r.low);
+        r.high = max(a, r.high);
         r.linear &= a == r.base + lane * m->bytes;
         r.in_lines &= a / 64 == (a + m->bytes - 1) / 64;
     }
@@ -339,7 +340,7 @@ Test(coalescer, addresses_take_the_time_that_was_measured)
         {"a line and a word apart", 132, 0, 4, UINT64_MAX, 64, 16},
         {"512 bytes and a word apart", 516, 0, 4, UINT64_MAX, 64, 64},
     };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         const struct address_case *c = &all[i];
         struct isa_memory m = {
             .kind = ISA_MEMORY_LOAD, .bytes = (uint8_t)c->bytes, .mask = c->mask};

@@ -5,6 +5,7 @@
         .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,           \
         .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16            \
     }
+#include "base/number.h"
 #include "components/amd/command_processor/cu_resource_pool.c"
 
 #include <criterion/criterion.h>
@@ -168,7 +169,7 @@ Test(cu_resource_pool, limits_of_a_compute_unit, .init = set_up)
         {"too many registers", {5, 256, 16, 0}, 0},
         {"too much LDS", {1, 4, 16, 65537}, 0},
     };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct limit_case *c = &cases[i];
         struct work_placement p;
         uint16_t slots[GROUPS];

@@ -17,6 +17,7 @@
 /* Both slots can be filled with each part: chosen by the tests. */
 #define DISPATCHER_ORDER_OPS(part)    ((void)(part), order_ops)
 #define DISPATCHER_PROTOCOL_OPS(part) ((void)(part), protocol_ops)
+#include "base/number.h"
 #include "components/amd/command_processor/dispatch_order.h"
 #include "components/amd/command_processor/dispatch_protocol.h"
 static const struct dispatch_order_ops *order_ops;
@@ -114,7 +115,7 @@ Test(dispatcher, costs_what_was_measured, .init = set_up)
         double cycles;
     } cases[] = {{1, 4}, {3, 4}, {4, 4}, {5, 5.17}, {8, 8.26}, {12, 12.38}, {16, 16.5}};
     enum { WORK_GROUPS = 1001 };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         fill(&round_robin_ops, &no_answer_ops);
         dispatcher->busy_until_centi_cy = 0;
         cr_assert(start((uint16_t)(cases[i].wavefronts * 64), WORK_GROUPS, 0));
@@ -149,7 +150,7 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
     struct work_placement p;
     uint32_t cu, id[3];
     static const uint32_t runs[][2] = {{0, 24}, {0, 1}, {5, 7}, {12, 12}, {23, 1}};
-    for (unsigned i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(runs); i++) {
         uint32_t sent = 0;
         cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
         dispatcher_limit(dispatcher, runs[i][0], runs[i][1]);
@@ -170,7 +171,7 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
  * that this GPU has; private memory is cut in the same way, so no two use the same. */
 static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t count, bool *seen)
 {
-    uint32_t cu, id[3], left = share < count ? (count - share + dies - 1) / dies : 0;
+    uint32_t cu, id[3], left = share < count ? divide_up(count - share, dies) : 0;
     dispatcher_limit(dispatcher, first, count);
     dispatcher_divide(dispatcher, share, dies);
     dispatcher->state = DISPATCHER_RUNNING;
@@ -231,7 +232,7 @@ Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
     for (uint64_t now = 0; dispatcher->left; now++) {
         if (dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p)) {
             items[id[0]][id[1]] = (uint32_t)p.items[0] * p.items[1];
-            cr_assert_eq(p.wavefronts, (items[id[0]][id[1]] + 63) / 64);
+            cr_assert_eq(p.wavefronts, divide_up(items[id[0]][id[1]], 64));
         }
     }
     cr_assert_eq(items[0][0], 128);

@@ -1,4 +1,5 @@
 /* Cycles of LDS accesses in known patterns. */
+#include "base/number.h"
 #include "components/amd/execute/lds_banks.h"
 #include "components/amd/isa/isa.h"
 
@@ -34,7 +35,7 @@ static struct lds_case cases[] = {
 
 ParameterizedTestParameters(lds_banks, patterns)
 {
-    return cr_make_param_array(struct lds_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct lds_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct lds_case *c, lds_banks, patterns)
@@ -76,7 +77,7 @@ static unsigned cycles_by_hand(const uint32_t *address, uint64_t active, unsigne
                 if (active >> (first + i / dwords) & 1 && dword % 32 == bank && k == count)
                     seen[count++] = dword;
             }
-            most = count > most ? count : most;
+            most = max(count, most);
         }
         cycles += most;
     }

@@ -1,6 +1,8 @@
 /* Which queues have slots: against the rules alone. No slot is free while a queue waits; no queue
  * has two slots; a queue waits no longer than those ahead of it take at a quantum each; without
  * waiting queues nothing changes. */
+#include "base/number.h"
+
 #define RUN_LIST_CONSTANTS                                                                         \
     {                                                                                              \
         .quantum = QUANTUM                                                                         \
@@ -90,6 +92,6 @@ Test(run_list, nobody_starves_and_no_slot_is_wasted, .init = set_up)
             cr_assert_leq(now - waits_since[i], (QUEUES / SLOTS + 1) * QUANTUM, "queue %u waits",
                           i);
         }
-        cr_assert_eq(mapped(), count < SLOTS ? count : SLOTS, "at %u", (unsigned)now);
+        cr_assert_eq(mapped(), min(count, SLOTS), "at %u", (unsigned)now);
     }
 }

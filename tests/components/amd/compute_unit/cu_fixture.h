@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/protocols/work/work_placement.h"
@@ -142,7 +143,7 @@ static inline void set_up_behind(const struct compute_unit_params *params,
     memcpy(values, params, sizeof *params);
     harness_start();
     build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
-    unit = build_instance(&type, 0, "cu", values, NULL, sizeof values / sizeof values[0]);
+    unit = build_instance(&type, 0, "cu", values, NULL, ARRAY_COUNT(values));
     dispatcher = harness_requester();
     for (uint32_t i = 0; i < bystanders; i++)
         build_instance(&bystander_type, 0, "bystander", NULL, NULL, 0);

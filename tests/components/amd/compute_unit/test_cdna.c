@@ -3,6 +3,7 @@
  * where nothing else is said. */
 #include "cu_fixture.h"
 
+#include "base/number.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/run_control.h"
 
@@ -91,7 +92,7 @@ Test(cdna, straight_code_comes_in_blocks)
         {"short ones, slower", {V_MOV, 0}, 40, 2 * 40},
     };
     struct compute_unit_params p = cdna();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         p.fetch_latency = rows[i].latency;
         uint64_t cycles =
             cycles_of_many(&p, rows[i].word, 48) - cycles_of_many(&p, rows[i].word, 32);
@@ -110,7 +111,7 @@ Test(cdna, writes_of_the_same_scalar_registers_keep_their_order)
     };
     struct compute_unit_params p = cdna();
     p.sgpr_order = 12;
-    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sequences); i++) {
         const struct sequence *s = &sequences[i];
         uint64_t cycles = cycles_on(&p, s->words, s->count, one, 1);
         cr_expect_eq(cycles, s->cycles, "%s: %llu", s->name, (unsigned long long)cycles);
@@ -188,7 +189,7 @@ Test(cdna, matrix_instructions_reach_their_peak_rate)
 {
     enum { COUNT = 12 };
     launch_vgprs = 64;
-    for (size_t i = 0; i < sizeof matrices / sizeof matrices[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(matrices); i++) {
         const struct matrix *m = &matrices[i];
         uint32_t words[2 * COUNT];
         struct compute_unit_params p = cdna();
@@ -208,7 +209,7 @@ Test(cdna, some_matrix_instructions_keep_the_alu)
         unsigned matrix, cycles;
     } expected[] = {{0, 32}, {3, 32}, {6, 4}, {10, 8}, {12, 32}, {13, 4}, {14, 4}};
     launch_vgprs = 64;
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         const struct matrix *m = &matrices[expected[i].matrix];
         const uint32_t words[] = {m->word[0], m->word[1], V_MOV};
         struct compute_unit_params p = cdna();
@@ -244,7 +245,7 @@ Test(cdna, ports_and_banks_of_the_lds_limit_accesses)
     struct compute_unit_params p = cdna();
     p.lds_ports = 2;
     p.lds_write_cycles = 2;
-    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(accesses); i++) {
         const struct access *a = &accesses[i];
         uint64_t cycles[3][2];
         for (unsigned twice = 0; twice < 2; twice++) {
@@ -292,7 +293,7 @@ Test(cdna, a_write_keeps_its_registers_and_its_place)
     p.lds_ports = 2;
     p.lds_write_delay = 40;
     p.lds_write_hold = 60;
-    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(sequences); i++) {
         const struct sequence *s = &sequences[i];
         static const struct work_wavefront place[] = {{.simd = 0, .slot = 0}};
         uint32_t words[24] = {V_SHIFT_2};
@@ -348,7 +349,7 @@ static void load_keeper(unsigned number, unsigned vgpr)
         FLAT_STORE | 256,
         0x00000200u,
     };
-    load(number, keeper, sizeof keeper / sizeof keeper[0]);
+    load(number, keeper, ARRAY_COUNT(keeper));
 }
 
 /* Numbers 0, 2 and 3 are alike; number 1 has other registers, between theirs. */
@@ -400,7 +401,7 @@ Test(cdna, of_a_large_platform_stores_keep_their_bytes_until_they_are_sent)
             0x00000400u,
         };
         const struct work_wavefront place = {.simd = (uint8_t)(i % 4), .slot = (uint8_t)(i / 4)};
-        load(i, words, sizeof words / sizeof words[0]);
+        load(i, words, ARRAY_COUNT(words));
         launch(ARRIVAL - 1 + i, (uint16_t)i, i, 1, &place, 0);
     }
     cr_assert_eq(harness_run(), ENGINE_IDLE);

@@ -3,6 +3,7 @@
  * of the issue rules (one turn of a SIMD every `simds` cycles) and of latencies. */
 #include "cu_fixture.h"
 
+#include "base/number.h"
 #include "runtime/engine/run_control.h"
 
 /* ---- rates ---- */
@@ -46,7 +47,7 @@ Test(compute_unit, each_class_of_instruction_takes_its_time)
         {"sleep", {S_SLEEP_1}, 1, 68, WORK_ISSUED_OTHER, WORK_EXECUTING_SLEEP},
     };
     enum { COUNT = 7 };
-    for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++) {
+    for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
         uint32_t words[2 * COUNT];
         size_t n = 0;
         for (unsigned i = 0; i < COUNT; i++)
@@ -103,7 +104,7 @@ Test(compute_unit, wavefronts_of_one_simd_share_its_alu_and_those_of_two_do_not)
     launch(ARRIVAL - 1, 0, 0, 2, apart, 0);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     uint64_t second = first_issue(ARRIVAL + 1, 1); /* its line is the second to be asked for */
-    cr_expect_eq(ended(0), (second > first ? second : first) + 4 + 4 * MOVES);
+    cr_expect_eq(ended(0), max(second, first) + 4 + 4 * MOVES);
     cr_expect_eq(accounts().slot_cycles[WORK_WAITING_VALU], 0);
 }
 
@@ -365,7 +366,7 @@ Test(compute_unit, no_order_of_ticks_changes_anything)
                 {ENGINE_DESCENDING, false},
                 {ENGINE_RANDOM, false},
                 {ENGINE_ASCENDING, true}};
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(runs); i++) {
         set_up();
         harness_tick_order(runs[i].order, runs[i].all);
         load(0, words, sizeof words / 4);

@@ -2,6 +2,7 @@
  * as one that takes each in its cycle, and its statistics are the same whenever anybody looks at
  * them. Programs and arrivals are random. */
 #include "cu_fixture.h"
+#include "base/number.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
@@ -36,9 +37,9 @@ static void load_random(unsigned number)
         if (branched || below(16) < 4 + moves) {
             words[count++] = below(8) ? V_MOV : S_MOV;
         } else if (below(2)) {
-            words[count++] = singles[below(sizeof singles / sizeof singles[0])];
+            words[count++] = singles[below(ARRAY_COUNT(singles))];
         } else {
-            unsigned which = below(sizeof doubles / sizeof doubles[0]);
+            unsigned which = below(ARRAY_COUNT(doubles));
             words[count++] = doubles[which][0];
             words[count++] = doubles[which][1];
         }

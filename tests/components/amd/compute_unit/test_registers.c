@@ -1,6 +1,7 @@
 /* Registers stand where the dispatcher has placed them: no wavefront has those of another. */
 #include "cu_fixture.h"
 
+#include "base/number.h"
 #include "runtime/engine/run_control.h"
 
 enum {
@@ -35,7 +36,7 @@ static void load_keeper(unsigned number, const struct keeper *k)
         FLAT_STORE,
         0x00000200u,
     };
-    load(number, words, sizeof words / sizeof words[0]);
+    load(number, words, ARRAY_COUNT(words));
 }
 
 static void check_keepers(const struct keeper *keepers, unsigned count)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/observe/hang.h"
@@ -26,8 +27,9 @@ static void launch(struct launcher *c)
         .work_group = {(uint16_t)(64 * p->wavefronts), 1, 1},
         .grid = {(uint32_t)(64 * p->wavefronts * p->work_groups), 1, 1},
         .group_bytes = (uint32_t)p->lds};
-    const struct aql_descriptor descriptor = {.rsrc1 = (uint32_t)((p->vgprs + 3) / 4 - 1)
-                                                       | (uint32_t)((p->sgprs + 7) / 8 - 1) << 6};
+    const struct aql_descriptor descriptor = {.rsrc1 = (uint32_t)(divide_up(p->vgprs, 4) - 1)
+                                                       | (uint32_t)(divide_up(p->sgprs, 8) - 1)
+                                                             << 6};
     void *payload = launcher_host_send_launch(c, (uint16_t)c->sent, 0, 0, 1, (uint16_t)c->kernel);
     memcpy(command_launch_packet(payload), &packet, sizeof packet);
     memcpy(command_launch_descriptor(payload), &descriptor, sizeof descriptor);

@@ -1,5 +1,6 @@
 /* What a wavefront finds in its registers when it begins, on each target (LLVM, "User Guide for
  * AMDGPU Backend": Initial Kernel Execution State). */
+#include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_groups.h"
 
@@ -117,7 +118,7 @@ Test(wavefront_start, counts_registers_in_the_granules_of_the_target)
                 {ISA_GFX90A, 40, 32, 12, 40}, {ISA_GFX942, 40, 32, 12, 40}};
     const struct aql_packet packet = packet_of_70_3_2();
     const struct aql_descriptor descriptor = everything();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const struct work_placement p =
             work_common(rows[i].target, &packet, &descriptor, 0x1000, PACKET, 1, 77);
         const char *name = isa_target_name(rows[i].target);

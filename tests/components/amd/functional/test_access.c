@@ -3,6 +3,7 @@
  * judged by tests/components/amd/isa. */
 #include <criterion/criterion.h>
 
+#include "base/number.h"
 #include "components/amd/functional/access.h"
 #include "components/amd/functional/access_lines.h"
 #include "components/amd/functional/footprint.h"
@@ -139,7 +140,7 @@ Test(access, loads_and_stores_move_the_bytes_of_their_lanes)
 {
     static struct machine expected, actual;
     for (unsigned round = 0; round < ROUNDS; round++) {
-        const struct row *row = &rows[round % (sizeof rows / sizeof *rows)];
+        const struct row *row = &rows[round % ARRAY_COUNT(rows)];
         unsigned variant = round / 14 % isa_variant_count();
         if (!isa_variant_select(variant))
             continue;
@@ -163,7 +164,7 @@ Test(access, one_lane_outside_moves_nothing)
 {
     static struct machine before, after;
     for (unsigned round = 0; round < 300; round++) {
-        const struct row *row = &rows[round % (sizeof rows / sizeof *rows)];
+        const struct row *row = &rows[round % ARRAY_COUNT(rows)];
         unsigned lane = (unsigned)(next_random() % 64);
         randomise(&before);
         for (uint64_t i = 0; i < 64; i++) {
@@ -191,7 +192,7 @@ Test(access, loads_and_stores_mark_the_dwords_of_their_lanes)
     memory_reserve(0, BYTES);
     randomise(&m);
     for (unsigned round = 0; round < ROUNDS / 4; round++) {
-        const struct row *row = &rows[round % (sizeof rows / sizeof *rows)];
+        const struct row *row = &rows[round % ARRAY_COUNT(rows)];
         uint64_t exec = round % 2 ? UINT64_MAX : next_random() | 1, want[BYTES / 4 / 64] = {0};
         enum footprint_kind kind = row->store ? FOOTPRINT_WRITTEN : FOOTPRINT_READ;
         random_addresses(&m, row->bytes);

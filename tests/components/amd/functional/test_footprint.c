@@ -1,6 +1,7 @@
 /* What threads have read and written: when they are independent, and that memory comes back. */
 #include <criterion/criterion.h>
 
+#include "base/number.h"
 #include "components/amd/functional/footprint.h"
 
 enum { MEMORY = 1 << 20, THREADS = 3 };
@@ -45,7 +46,7 @@ TestSuite(footprint, .init = begin);
 
 Test(footprint, threads_that_write_side_by_side_and_read_the_same_are_independent)
 {
-    for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(places); i++) {
         writes(0, places[i] + 0x20000, 4);
         writes(1, places[i] + 0x20004, 256);
         reads(2, places[i] + 0x20104, 64);
@@ -59,7 +60,7 @@ Test(footprint, threads_that_write_side_by_side_and_read_the_same_are_independen
 
 Test(footprint, a_dword_that_one_thread_writes_and_another_one_accesses_brings_memory_back)
 {
-    for (unsigned i = 0; i < sizeof places / sizeof *places; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(places); i++)
         for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++)
             for (unsigned dword = 0; dword < 64; dword += 21) {
                 writes(2, places[i], 256);
@@ -78,7 +79,7 @@ Test(footprint, a_dword_that_one_thread_writes_and_another_one_accesses_brings_m
 
 Test(footprint, threads_may_update_a_dword_by_one_operation_that_none_of_the_others_reads)
 {
-    for (unsigned i = 0; i < sizeof places / sizeof *places; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(places); i++) {
         for (uint32_t thread = 0; thread < THREADS; thread++)
             cr_assert(updates(thread, places[i], 3));
         cr_assert(footprint_end(THREADS), "place %u", i);

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "base/number.h"
 #include "components/amd/functional/functional.h"
 #include "components/memory/page_table/host_view.h"
 #include "runtime/state/memory.h"
@@ -256,7 +257,7 @@ Test(functional, lanes_reach_scattered_pages_and_only_active_ones_store)
     uint64_t start = DATA + PAGE / 2 + 4; /* a wavefront's run crosses from page 5 to page 3 */
     struct functional_result r = run(start, ITEMS, 1024, 1, 0);
     cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
-    cr_assert_eq(r.instructions, (ITEMS + 63) / 64 * STORE_AND_ADD_INSTRUCTIONS);
+    cr_assert_eq(r.instructions, divide_up(ITEMS, 64) * STORE_AND_ADD_INSTRUCTIONS);
     host_view_read(table(), start, got, sizeof got);
     for (uint32_t i = 0; i < 1024; i++)
         cr_assert_eq(got[i], i < ITEMS ? i + 7 : 0, "element %u is %u", i, got[i]);

@@ -404,8 +404,9 @@ static const char full_runs[] =
     "| nothing: any bytes as code | 750 thousand inputs, grown by coverage in 1,500 seconds, on "
     "six targets | no crash | `./dev fuzz` |\n"
     "\n## Assumed\n\n"
-    "What `neg` and `abs` do to the two halves that a source of `v_dot2c_f32_f16` has, and how\n"
-    "`v_cvt_sr_bf8_f32` rounds, stands in no document. [amd.md](../design/amd.md) says what is\n"
+    "No document says what `neg` and `abs` do to the two halves that a source of\n"
+    "`v_dot2c_f32_f16` has, or how `v_cvt_sr_bf8_f32` rounds. [amd.md](../design/amd.md) says what "
+    "is\n"
     "assumed; tests hold these rows to the assumption, not to hardware.\n";
 
 static unsigned write_page(void)

@@ -1,5 +1,6 @@
 /* The parser of PTX: the manual's instructions (instructions.tab), mistakes with their messages
  * (mistakes.tab), layouts, images, and scopes. */
+#include "base/number.h"
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_forms.h"
 #include "components/nvidia/ptx/ptx_object.h"
@@ -164,7 +165,7 @@ static const struct {
 
 Test(ptx, texts_are_accepted_or_refused_with_a_reason)
 {
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         struct ptx_module *module = parse(texts[i].text);
         if (texts[i].message)
             cr_expect(!module && strstr(error.text, texts[i].message), "%s\n%s", texts[i].text,
@@ -290,7 +291,7 @@ Test(ptx, constants_become_bits_of_their_type)
         {PTX_OPERAND_F32, 0x3f800000, PTX_F64, 0x3ff0000000000000},
         {PTX_OPERAND_F32, 0x3f800000, PTX_B32, 0x3f800000},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct ptx_operand operand = {.kind = cases[i].kind, .bits = cases[i].bits};
         cr_expect_eq(ptx_constant(&operand, cases[i].type), cases[i].wanted, "%zu", i);
     }
@@ -313,7 +314,7 @@ Test(ptx, a_text_is_known_by_its_first_directive)
         {"/* .version 7.0 */ .versio", false},
         {".target sm_80\n.version 7.0\n", false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         cr_expect_eq(ptx_object_recognise(cases[i].text, strlen(cases[i].text)), cases[i].is,
                      "case %zu", i);
 }

@@ -6,6 +6,7 @@
 
 #include "sector_cache__generic.c" /* the unit itself: touches are functions inside of it */
 
+#include "base/number.h"
 #include "tests/components/nvidia/sector_memory/sector_messages.h"
 #include "tests/components/nvidia/sector_memory/sector_reference.h"
 #include "runtime/engine/component_failure.h"
@@ -60,7 +61,7 @@ static void set_up(struct sector_cache_params k, uint64_t memory_latency)
     k.sets = k.size / (k.ways * 128);
     memcpy(values, &k, sizeof values);
     harness_start();
-    cache = build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+    cache = build_instance(&type, 0, "cache", values, NULL, ARRAY_COUNT(values));
     cpu = harness_requester();
     control = harness_requester();
     memory = harness_server(memory_latency, sector_answer);
@@ -123,7 +124,7 @@ struct latency_case {
 ParameterizedTestParameters(sector_cache, latency_is_latency_plus_one)
 {
     static struct latency_case cases[] = {{1, 1}, {1, 100}, {20, 100}, {39, 7}, {187, 300}};
-    return cr_make_param_array(struct latency_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct latency_case, cases, ARRAY_COUNT(cases));
 }
 
 /* Wires of one cycle: a hit is seen latency + 1 after it was sent, a miss as much later as memory
@@ -166,7 +167,7 @@ ParameterizedTestParameters(sector_cache, hits_stream_at_the_rate_of_ports_and_b
         {8, 8, 15, 4, 63},  /* eight banks hold two lines */
         {8, 32, 15, 4, 15}, /* 32 hold eight */
     };
-    return cr_make_param_array(struct rate_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct rate_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct rate_case *p, sector_cache, hits_stream_at_the_rate_of_ports_and_banks)
@@ -259,7 +260,7 @@ Test(sector_cache, misses_are_answered_so_many_sectors_a_cycle)
         unsigned sectors;
         int64_t answers;
     } cases[] = {{1, 0}, {1, 1}, {15, 1}, {15, 2}, {7, 2}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct sector_cache_params k = plain();
         k.ports = 4;
         k.answers = cases[i].answers;
@@ -363,7 +364,7 @@ Test(sector_cache, merges_are_limited_by_sector)
         int64_t mshrs;
         bool waits;
     } cases[] = {{1, 8, true}, {2, 8, false}, {4, 8, false}, {2, 1, true}, {3, 8, true}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct sector_cache_params k = plain();
         k.targets = 2;
         k.mshrs = cases[i].mshrs;
@@ -432,7 +433,7 @@ static struct shape_case shapes[] = {
 
 ParameterizedTestParameters(sector_cache, keeps_what_the_reference_keeps)
 {
-    return cr_make_param_array(struct shape_case, shapes, sizeof shapes / sizeof shapes[0]);
+    return cr_make_param_array(struct shape_case, shapes, ARRAY_COUNT(shapes));
 }
 
 static struct sector_cache_params shaped(const struct shape_case *p)
@@ -552,7 +553,7 @@ ParameterizedTest(struct shape_case *p, sector_cache, keeps_what_the_reference_k
 
 ParameterizedTestParameters(sector_cache, touches_leave_what_requests_leave)
 {
-    return cr_make_param_array(struct shape_case, shapes, sizeof shapes / sizeof shapes[0]);
+    return cr_make_param_array(struct shape_case, shapes, ARRAY_COUNT(shapes));
 }
 
 /* A stream is touched, another one goes through time: its counts are those of the reference, which
@@ -655,7 +656,7 @@ Test(sector_cache, carving_without_time_takes_ways)
         sector_cache_touch(c, SECTOR_MEM_LOAD, 0, SECTOR_ALL, 0);
         sector_cache_warm_ops.carve(&c->io.base, carved * 512);
         unsigned fetched = 0;
-        for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        for (unsigned i = 0; i < ARRAY_COUNT(lines); i++)
             fetched += sector_cache_touch(c, SECTOR_MEM_LOAD, lines[i] * 128, 1, 0).load;
         cr_expect_eq(fetched, carved ? 4 : 2);
     }
@@ -710,7 +711,7 @@ ParameterizedTestParameters(sector_cache, dense_traffic_is_answered_once_in_any_
         {SECTOR_CACHE_WRITE_BACK, SECTOR_CACHE_ALLOCATE_MISS, SECTOR_CACHE_WRITE_MISS_FETCH, 1, 1,
          1},
     };
-    return cr_make_param_array(struct dense_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct dense_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct dense_case *p, sector_cache,
@@ -844,7 +845,7 @@ ParameterizedTestParameters(sector_cache, atomics_keep_their_banks_busy)
 {
     static struct atomic_case cases[] = {{1, 1, 1, 1},   {1, 32, 1, 32}, {1, 32, 4, 8},
                                          {15, 32, 1, 8}, {3, 5, 2, 2},   {1, 1, 32, 1}};
-    return cr_make_param_array(struct atomic_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct atomic_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct atomic_case *p, sector_cache, atomics_keep_their_banks_busy)

@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "crossbar.gen.h"
 #include "tests/components/nvidia/sector_memory/sector_messages.h"
@@ -35,7 +36,7 @@ static void set_up(uint32_t from, uint32_t to, int64_t latency, int64_t hash, ui
     int64_t values[sizeof k / sizeof(int64_t)];
     memcpy(values, &k, sizeof values);
     harness_start();
-    crossbar = build_instance(&type, 0, "crossbar", values, NULL, sizeof values / sizeof values[0]);
+    crossbar = build_instance(&type, 0, "crossbar", values, NULL, ARRAY_COUNT(values));
     build_route(crossbar, -1, -1);
     source_count = from;
     target_count = to;
@@ -71,7 +72,7 @@ static void send(uint32_t source, struct harness_message m)
 ParameterizedTestParameters(crossbar_of_sectors, a_round_trip_is_twice_the_latency_and_the_memory)
 {
     static int64_t latencies[] = {2, 3, 10, 50};
-    return cr_make_param_array(int64_t, latencies, sizeof latencies / sizeof latencies[0]);
+    return cr_make_param_array(int64_t, latencies, ARRAY_COUNT(latencies));
 }
 
 ParameterizedTest(int64_t *latency, crossbar_of_sectors,
@@ -100,7 +101,7 @@ ParameterizedTestParameters(crossbar_of_sectors, messages_take_their_bytes)
         {false, 1, 1, 1, 40}, {false, 7, 1, 3, 40}, {false, 15, 1, 4, 40}, {true, 1, 1, 1, 40},
         {true, 3, 2, 1, 40},  {true, 15, 4, 1, 40}, {false, 1, 1, 2, 32},  {true, 15, 5, 1, 32},
     };
-    return cr_make_param_array(struct flit_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct flit_case, cases, ARRAY_COUNT(cases));
 }
 
 /* One source and one slice: the wider direction sets the rate. */
@@ -113,7 +114,7 @@ ParameterizedTest(struct flit_case *p, crossbar_of_sectors, messages_take_their_
         send(0, p->store ? sector_store(1, i, i * 128u, p->sectors, 0)
                          : sector_load(1, i, i * 128u, p->sectors, false));
     run();
-    uint64_t each = p->request > p->reply ? p->request : p->reply;
+    uint64_t each = max(p->request, p->reply);
     cr_expect_eq(harness_reply(sources[0], COUNT - 1)->cycle,
                  harness_reply(sources[0], 0)->cycle + (COUNT - 1) * each);
 }
@@ -143,7 +144,7 @@ Test(crossbar_of_sectors, halves_of_channels_follow_an_address_bit)
     } cases[] = {{CROSSBAR_HALVES_NONE, {0x000, 0x100, 0x200, 0x300}},
                  {CROSSBAR_HALVES_BELOW, {0x000, 0x080, 0x100, 0x180}},
                  {CROSSBAR_HALVES_ABOVE, {0x000, 0x200, 0x100, 0x300}}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         halves = cases[i].halves;
         set_up(1, 4, 2, CROSSBAR_HASH_PLAIN, 1);
         for (uint16_t t = 0; t < 4; t++)

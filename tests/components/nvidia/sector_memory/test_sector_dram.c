@@ -4,6 +4,7 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
 #include "hbm.gen.h"
 #include "sector_dram.gen.h"
@@ -80,7 +81,7 @@ static void set_up(bool timed, uint32_t slices, struct sector_dram_params k)
                                .part_params = timed ? places : NULL};
     memcpy(values, &params, sizeof values);
     harness_start();
-    dram = build_instance(&type, 0, "dram", values, NULL, sizeof values / sizeof values[0]);
+    dram = build_instance(&type, 0, "dram", values, NULL, ARRAY_COUNT(values));
     for (uint32_t i = 0; i < slices; i++)
         slice[i] = harness_requester();
     for (uint32_t i = 0; i < slices; i++)
@@ -132,7 +133,7 @@ Test(sector_dram, an_ideal_one_answers_after_its_latency_and_takes_its_width)
         send(0, sector_load(1000, (uint16_t)(10 + i), i * 128u, 3, false)); /* half a cycle each */
     run();
     cr_expect_eq(seen(0, 1), 10 + 101);
-    uint64_t first = seen(0, 3) < seen(1, 2) ? seen(0, 3) : seen(1, 2);
+    uint64_t first = min(seen(0, 3), seen(1, 2));
     cr_expect_eq(first, 500 + 101);
     cr_expect_eq(seen(0, 3) + seen(1, 2), 2 * first + 1); /* six sectors need two cycles */
     cr_expect_eq(seen(0, 109), 1000 + 101 + 99);          /* one message a cycle at a port */
@@ -175,8 +176,7 @@ Test(sector_dram, a_stream_comes_at_the_rate_of_the_bus)
             send(s, sector_load(1, (uint16_t)i, (chunk * 2 + s) * 256 + i % 2 * 128, 15, false));
     }
     run();
-    uint64_t last =
-        seen(0, LINES - 1) > seen(1, LINES - 1) ? seen(0, LINES - 1) : seen(1, LINES - 1);
+    uint64_t last = max(seen(0, LINES - 1), seen(1, LINES - 1));
     uint64_t sectors = 2 * LINES * 4;
     cr_expect_geq(last, sectors);
     cr_expect_lt(last, sectors + sectors / 20, "%d cycles for %d sectors", (int)last, (int)sectors);

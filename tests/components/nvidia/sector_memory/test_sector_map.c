@@ -1,6 +1,7 @@
 /* Hashes of slices and sets: against polynomial division, and for what they are there for. */
 #include <criterion/criterion.h>
 
+#include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
 
 static uint64_t remainder_of(uint64_t value, uint64_t divisor)
@@ -37,7 +38,7 @@ Test(sector_map, plain_hashes_are_remainders_of_any_count)
 {
     static const int64_t counts[] = {1, 2, 3, 5, 16, 24, 100, 4096};
     struct sector_hash h;
-    for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(counts); i++) {
         sector_hash_init(&h, SECTOR_HASH_PLAIN, counts[i]);
         for (uint64_t x = 0; x < 10000; x++)
             cr_assert_eq(sector_hash(&h, x), x % (uint64_t)counts[i]);
@@ -51,7 +52,7 @@ Test(sector_map, numbers_in_a_row_permute_the_values)
     static const int64_t counts[] = {1, 2, 3, 4, 6, 8, 10, 20, 24, 32, 48, 64, 100, 128};
     struct sector_hash h;
     for (int kind = SECTOR_HASH_PLAIN; kind <= SECTOR_HASH_POLYNOMIAL; kind++)
-        for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (unsigned i = 0; i < ARRAY_COUNT(counts); i++) {
             sector_hash_init(&h, kind, counts[i]);
             for (uint64_t above = 0; above < 500; above++) {
                 uint64_t found[2] = {0, 0}, first = above * 0x9e3779b9u * (uint64_t)counts[i];
@@ -71,7 +72,7 @@ Test(sector_map, no_power_of_two_stride_camps_on_other_counts)
 {
     static const uint32_t counts[] = {6, 10, 12, 20, 24, 40, 48};
     struct sector_hash h;
-    for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(counts); i++) {
         sector_hash_init(&h, SECTOR_HASH_POLYNOMIAL, counts[i]);
         for (unsigned shift = 0; shift < 30; shift++) {
             uint32_t load[64] = {0}, used = 0;

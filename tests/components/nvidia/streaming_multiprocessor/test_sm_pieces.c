@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/streaming_multiprocessor/sm_shared.c"
 #include "components/nvidia/streaming_multiprocessor/sm_occupancy.c"
 #include "components/nvidia/trace_player/trace_writer.c"
@@ -118,7 +119,7 @@ static unsigned count_cycles(const uint64_t *lane, const bool *active, unsigned 
                     counts = !active[b / words] || lane[b / words] / 4 + b % words != word;
                 different += counts;
             }
-            most = different > most ? different : most;
+            most = max(different, most);
         }
         cycles += most;
     }
@@ -133,7 +134,7 @@ Test(sm_pieces, bank_conflicts_are_counted_word_by_word)
         bool active[32];
         uint32_t mask = 0;
         unsigned width = 1u << below(5), count = 0, parts;
-        uint64_t unit = width < 4 ? 4 : width, stride = below(40) * unit;
+        uint64_t unit = max(width, 4), stride = below(40) * unit;
         for (unsigned i = 0; i < 32; i++) {
             lane[i] = round % 2 ? below(512) * unit : i * stride;
             active[i] = below(5) != 0;
@@ -168,7 +169,7 @@ Test(sm_pieces, shared_memory_is_carved_in_the_sizes_of_the_card)
                                         {8192, 102400, 8192},  {8193, 102400, 16384},
                                         {40000, 98304, 65536}, {65537, 102400, 102400},
                                         {98304, 98304, 98304}, {3000, 4096, 4096}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         cr_expect_eq(sm_room_carve(cases[i][0], cases[i][1]), cases[i][2], "case %zu", i);
 }
 
@@ -201,7 +202,7 @@ Test(sm_pieces, occupancy_is_that_of_the_calculator)
         {&ampere, 32, 40, 102401, 0, "bytes of shared memory"},
         {&hopper, 128, 32, 116000, 1, "bytes of shared memory"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const char *limit = "";
         struct sm_room block = {.blocks = UINT32_MAX};
         uint32_t blocks = sm_shape_blocks(cases[i].sm, cases[i].threads, cases[i].registers,

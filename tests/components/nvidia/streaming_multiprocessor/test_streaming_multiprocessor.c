@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/nvidia/trace_player/trace_writer.c"
 #include "sector_control.gen.h"
 #include "sector_mem.gen.h"
@@ -190,7 +191,7 @@ static void set_up(const struct streaming_multiprocessor_params *params)
     memcpy(values, params, sizeof *params);
     harness_start();
     build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
-    unit = build_instance(&type, 0, "sm", values, NULL, sizeof values / sizeof values[0]);
+    unit = build_instance(&type, 0, "sm", values, NULL, ARRAY_COUNT(values));
     player = harness_requester();
     memory = harness_server(MEMORY, answer_memory);
     control = harness_server(10, answer_control);
@@ -254,13 +255,13 @@ static const struct rate {
 Test(streaming_multiprocessor, a_chain_takes_the_latency_of_its_unit_each_time)
 {
     enum { LENGTH = 13 };
-    for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++) {
+    for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
         forget();
         uint16_t next = inst(rates[r].unit, TRACE_COMPUTE, 4, 4, 5, -1);
         for (unsigned i = 0; i < LENGTH; i++)
             add(0, 0, next);
         uint64_t step = rates[r].latency + OVER;
-        step = step > rates[r].interval ? step : rates[r].interval;
+        step = max(step, rates[r].interval);
         cr_expect_eq(run_alone(&defaults), (LENGTH - 1) * step + rates[r].latency + OVER, "%s",
                      rates[r].name);
         cr_expect_eq(stats()->instructions, LENGTH);
@@ -280,7 +281,7 @@ Test(streaming_multiprocessor, a_chain_takes_what_was_measured_when_it_is_told)
     params.dependent = STREAMING_MULTIPROCESSOR_DEPENDENT_MEASURED;
     params.fp32_chain = 4;
     params.int_chain = 6;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         forget();
         int third = cases[i].unit == TRACE_SFU ? -1 : 6;
         uint16_t next = inst(cases[i].unit, TRACE_COMPUTE, 4, 4, 5, third);
@@ -294,7 +295,7 @@ Test(streaming_multiprocessor, a_chain_takes_what_was_measured_when_it_is_told)
 Test(streaming_multiprocessor, independent_instructions_take_the_interval_of_their_unit)
 {
     enum { LENGTH = 40 };
-    for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++) {
+    for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
         forget();
         for (unsigned i = 0; i < LENGTH; i++)
             add(0, 0, inst(rates[r].unit, TRACE_COMPUTE, (int)(10 + i), 2, -1, -1));
@@ -316,7 +317,7 @@ Test(streaming_multiprocessor, sub_cores_have_units_of_their_own)
                 add(0, w,
                     inst_count < 40 ? inst(TRACE_INT, TRACE_COMPUTE, (int)(10 + i), 2, -1, -1)
                                     : (uint16_t)(move + 1 + i));
-        unsigned most = (warps + 3) / 4; /* warps of a sub-core */
+        unsigned most = divide_up(warps, 4); /* warps of a sub-core */
         uint64_t taken = run_alone(&defaults);
         uint64_t expected = (most * LENGTH - 1) * 2 + ALU + OVER;
         /* The fifth warp is fetched a cycle behind the first four. */
@@ -339,7 +340,7 @@ static const struct hazard {
 
 Test(streaming_multiprocessor, registers_that_are_pending_are_waited_for)
 {
-    for (size_t h = 0; h < sizeof hazards / sizeof hazards[0]; h++) {
+    for (size_t h = 0; h < ARRAY_COUNT(hazards); h++) {
         forget();
         add(0, 0, inst(TRACE_SFU, TRACE_COMPUTE, 4, 5, -1, -1));
         add(0, 0,
@@ -370,7 +371,7 @@ Test(streaming_multiprocessor, operands_take_the_steps_of_their_collector)
         unsigned more; /* cycles, than with one operand and two reads a cycle */
     } cases[] = {{2, -1, -1, 2, 2, 0}, {2, 3, -1, 2, 2, 0}, {2, 3, 4, 2, 2, 1}, {2, 4, 6, 2, 2, 1},
                  {2, -1, -1, 2, 1, 1}, {2, 3, 4, 2, 1, 3},  {2, 3, 4, 8, 4, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct streaming_multiprocessor_params params = defaults;
         params.banks = cases[i].banks;
         params.bank_reads = cases[i].reads;
@@ -393,7 +394,7 @@ Test(streaming_multiprocessor, one_bank_limits_what_all_read_from_it)
         params.banks = 2;
         taken[spread] = run_alone(&params);
     }
-    cr_expect_eq(taken[0], (LENGTH * 3 + 1) / 2 - 1 + ALU + OVER, "%llu",
+    cr_expect_eq(taken[0], divide_up(LENGTH * 3, 2) - 1 + ALU + OVER, "%llu",
                  (unsigned long long)taken[0]);
     cr_expect_lt(taken[1], taken[0]);
 }
@@ -406,7 +407,7 @@ Test(streaming_multiprocessor, shared_memory_takes_a_cycle_for_each_word_of_its_
         uint64_t stride;
         unsigned cycles;
     } cases[] = {{4, 1}, {0, 1}, {8, 2}, {12, 1}, {16, 4}, {32, 8}, {64, 16}, {128, 32}, {132, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         forget();
         add_access(0, 0, inst(TRACE_MEMORY, TRACE_LOAD, 4, 2, -1, -1), TRACE_SHARED, 0,
                    cases[i].stride);
@@ -432,7 +433,7 @@ Test(streaming_multiprocessor, a_load_is_there_when_its_last_line_is)
         uint64_t stride;
         unsigned lines;
     } cases[] = {{4, 1}, {0, 1}, {8, 2}, {16, 4}, {128, 32}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         forget();
         add_access(0, 0, inst(TRACE_MEMORY, TRACE_LOAD, 4, 2, -1, -1), TRACE_GLOBAL, LINE,
                    cases[i].stride);
@@ -610,7 +611,7 @@ Test(streaming_multiprocessor, warps_get_instructions_in_turn)
             add(0, w, one);
         /* The last warp's sub-core has had three before it, one a cycle at most. */
         uint64_t last = WARPS / (uint64_t)fetch - 1;
-        last = last < 3 ? 3 : last;
+        last = max(last, 3);
         cr_expect_eq(run_alone(&params), last + ALU + OVER, "%lld", (long long)fetch);
     }
 }
@@ -679,7 +680,7 @@ static void order_of(const char *scheduler, unsigned *order, unsigned warps, uns
     values[places[0]] = 2; /* active warps of two_level */
     harness_start();
     build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
-    unit = build_instance(&with, 0, "sm", values, NULL, sizeof values / sizeof values[0]);
+    unit = build_instance(&with, 0, "sm", values, NULL, ARRAY_COUNT(values));
     player = harness_requester();
     memory = harness_server(MEMORY, answer_memory);
     harness_wire(HARNESS_BLOCK, (struct build_end){player, 0, 0}, (struct build_end){unit, 0, 0},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "tests/components/traces/damage.h"
 
@@ -118,7 +119,7 @@ Test(api_trace, our_extension_is_read)
     struct api_trace_sink sink = {note, &m};
     cr_assert(api_trace_read(&t, path_of("pipeline/cuda_calls.trace"), &sink), "line %u: %s",
               m.lines[0], m.texts[0]);
-    cr_assert_eq(t.call_count, sizeof kinds / sizeof kinds[0]);
+    cr_assert_eq(t.call_count, ARRAY_COUNT(kinds));
     cr_expect_eq(t.version, 1);
     for (uint32_t i = 0; i < t.call_count; i++)
         cr_expect_eq(t.calls[i].kind, kinds[i], "line %u", t.calls[i].line);
@@ -183,7 +184,7 @@ static const struct {
 
 Test(api_trace, values_become_bytes_at_their_places)
 {
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(arguments); i++) {
         char text[1024];
         struct api_trace t;
         struct mistakes m;
@@ -387,7 +388,7 @@ static const struct {
 
 Test(api_trace, mistakes_are_reported_once_with_their_line)
 {
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         struct api_trace t;
         struct mistakes m;
         cr_expect(!parse(&t, bad[i].text, strlen(bad[i].text), &m), "%s", bad[i].text);
@@ -556,7 +557,7 @@ static void expect_round_trip(const struct api_trace *t)
 Test(api_trace, what_is_written_reads_the_same)
 {
     static const char *const names[] = {"vecadd", "pipeline", "recorded"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         struct api_trace t;
         struct mistakes m = {0};
         struct api_trace_sink sink = {note, &m};
@@ -564,7 +565,7 @@ Test(api_trace, what_is_written_reads_the_same)
         expect_round_trip(&t);
         api_trace_release(&t);
     }
-    for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(arguments); i++) {
         char text[1024];
         struct api_trace t;
         struct mistakes m;
@@ -645,7 +646,7 @@ Test(api_trace, damaged_traces_are_refused_with_a_line_or_are_traces)
     static const char *const names[] = {"pipeline/cuda_calls.trace", "recorded/cuda_calls.trace",
                                         "vecadd/cuda_calls.trace"};
     unsigned refused = 0, all = 0;
-    for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+    for (size_t n = 0; n < ARRAY_COUNT(names); n++) {
         char *text = file_text(names[n]);
         for (unsigned seed = 1; seed <= damage_seeds(); seed++, all++) {
             struct api_trace t;

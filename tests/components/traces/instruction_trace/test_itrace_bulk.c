@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_bulk.h"
 
 static const struct {
@@ -39,7 +40,7 @@ static bool same(const struct itrace_bulk_run *a, const struct itrace_bulk_run *
 
 Test(itrace_bulk, transfers_become_runs)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct itrace_bulk copy;
         const char *at = cases[i].text;
         cr_assert(itrace_bulk_follows(at), "%s", at);
@@ -89,7 +90,7 @@ Test(itrace_bulk, what_is_missing_is_named)
                {"0x400 0 10 0 4 0x10 3 1", "the difference"},
                {"0x400 0 10 0 4 zz", "base address"},
                {"0x400 0 10 0 3 1 0xffffffffffffff00", "can lie"}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         struct itrace_bulk copy;
         const char *at = bad[i].text, *what = itrace_bulk_take(&at, 32, &copy);
         cr_assert_not_null(what, "%s", bad[i].text);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 
 enum { SIZE = 8192, LINES = 128, SEEDS = 12 };
@@ -115,7 +116,7 @@ static bool is_free_header(const char *line)
                                             "-nregs",          "-binary ",
                                             "-cuda stream id", "-local mem base_addr",
                                             "-nvbit version",  "-accelsim tracer version"};
-    for (size_t i = 0; i < sizeof free_ones / sizeof free_ones[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(free_ones); i++)
         if (begins(line, free_ones[i]))
             return true;
     return says_nothing(line);

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_name.h"
 
 struct name_case {
@@ -26,7 +27,7 @@ ParameterizedTestParameters(sass_name, plain)
         {"_Z6KernelPf", "_Z6Ke", 6}, /* no room: cut off, as it is */
         {"long_name", "long_", 6},
     };
-    return cr_make_param_array(struct name_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct name_case, cases, ARRAY_COUNT(cases));
 }
 
 ParameterizedTest(struct name_case *p, sass_name, plain)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 
 static const struct {
@@ -44,7 +45,7 @@ static const struct {
 
 Test(sass_opcode, units_and_spaces)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct sass_opcode opcode;
         cr_expect(sass_opcode_find(cases[i].arch, cases[i].name, strlen(cases[i].name), &opcode),
                   "%s", cases[i].name);
@@ -128,7 +129,7 @@ static const struct {
 
 Test(sass_opcode, every_section_of_the_manual_is_there)
 {
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++)
         for (const char *at = lists[i].names; *at;) {
             size_t size = strcspn(at, " ");
             struct sass_opcode opcode;
@@ -143,7 +144,7 @@ Test(sass_opcode, every_section_of_the_manual_is_there)
 Test(sass_opcode, unknown_ones_are_unknown)
 {
     static const char *const names[] = {"", "F", "FADDX", "FAD", "fadd", "MO", "EXITT"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         struct sass_opcode opcode;
         cr_expect_not(sass_opcode_find(ITRACE_AMPERE, names[i], strlen(names[i]), &opcode), "'%s'",
                       names[i]);
@@ -162,7 +163,7 @@ Test(sass_opcode, architectures_by_binary_version)
                     {90, ITRACE_HOPPER},       {40, ITRACE_ARCH_UNKNOWN}, {73, ITRACE_ARCH_UNKNOWN},
                     {91, ITRACE_ARCH_UNKNOWN}, {100, ITRACE_BLACKWELL},   {120, ITRACE_BLACKWELL},
                     {122, ITRACE_ARCH_UNKNOWN}};
-    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(versions); i++)
         cr_expect_eq(itrace_arch_of(versions[i].version), versions[i].arch, "%u",
                      versions[i].version);
 }

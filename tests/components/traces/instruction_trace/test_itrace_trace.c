@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 
@@ -222,7 +223,7 @@ static const struct {
      "w0: opcode 'FROBNICATE' is in no table and counted as unknown: executed 2 times, first at PC "
      "0000\n"},
 };
-#define FORMS (sizeof forms / sizeof forms[0])
+#define FORMS ARRAY_COUNT(forms)
 
 Test(itrace, every_form_is_read)
 {
@@ -244,7 +245,7 @@ Test(itrace, packed_files_read_the_same)
     char path[512], packed[512], command[1600];
     snprintf(packed, sizeof packed, "%s/packed-%d", environment("SCRATCH"), (int)getpid());
     for (size_t i = 0; i < FORMS; i++)
-        for (size_t p = 0; p < sizeof packers / sizeof packers[0]; p++) {
+        for (size_t p = 0; p < ARRAY_COUNT(packers); p++) {
             fixture_path(path, forms[i].file);
             snprintf(command, sizeof command, "(head -n 9 '%s' | %s; tail -n +10 '%s' | %s) >'%s'",
                      path, packers[p], path, packers[p], packed);
@@ -347,7 +348,7 @@ static const struct {
     {HEADER WARP("1") "0 0 0 1 0000 ffffffff 0 MOV 0 0\n" END,
      "e12: the instruction belongs to another block or warp than the one it stands in\n"},
 };
-#define MISTAKES (sizeof mistakes / sizeof mistakes[0])
+#define MISTAKES ARRAY_COUNT(mistakes)
 
 static void read_text(struct story *s, const char *text, size_t size)
 {
