@@ -126,7 +126,7 @@ void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y)
     return (char *)array->memory + y * array->pitch + x;
 }
 
-/* Bytes of rows one behind the other, from (x, y) on: the rest of a row, whole rows, and the
+/* Bytes of rows without gaps, from (x, y) on: the rest of a row, whole rows, and the
  * beginning of the last one. */
 static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *other,
                            size_t count, hipMemcpyKind kind, bool to_array)

@@ -14,7 +14,7 @@
 
 enum {
     VERSION = 1,
-    HEADER_BYTES = 16, /* u32 magic, u16 version, u16 bytes of the header, u64 bytes behind it */
+    HEADER_BYTES = 16, /* u32 magic, u16 version, u16 bytes of the header, u64 bytes after it */
     ENTRY_BYTES = 64,
     /* Offsets in the header of an entry. */
     AT_KIND = 0,            /* u16 */

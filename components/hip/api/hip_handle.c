@@ -1,4 +1,4 @@
-/* See hip_handle.h. Living handles stand in a table in the order of their numbers, which is the
+/* See hip_handle.h. Living handles are in a table in the order of their numbers, which is the
  * order of creation. */
 #include "hip_handle.h"
 

@@ -51,7 +51,7 @@ struct hip_library {
                              further ones */
     int device_count;     /* entries that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
-    uint64_t pinned_base, pinned_size; /* and, behind it, those of pinned memory */
+    uint64_t pinned_base, pinned_size; /* and, after it, those of pinned memory */
     uint64_t page_bytes;               /* the largest of all devices */
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
@@ -293,7 +293,7 @@ void **hip_register_binary(const void *wrapper, hipError_t (*load)(const void *w
 bool hip_is_embedded(const struct hip_module *module);
 /* Unloads what a device that is going to be destroyed has of the program's embedded code. */
 void hip_unload_embedded(int device);
-/* The kernel behind a host function that a program registered, loaded on `device` when it was not.
+/* The kernel of a host function that a program registered, loaded on `device` when it was not.
  */
 hipError_t hip_find_host_function(const void *host_function, int device,
                                   const struct hip_function **function);
@@ -319,7 +319,7 @@ hipError_t hip_synchronize_device(void);
 
 /* ---- hip_fault.c ---- */
 
-/* Reserves the device addresses. False: the reason was said. */
+/* Reserves the device addresses. Prints why and returns false when it cannot. */
 bool hip_reserve_window(uint64_t size);
 /* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);

@@ -1,10 +1,10 @@
 /* Recording what a program asks of HIP, as the API sees it: a table of what can be noted, which the
  * room record/ defines. The trace is one of API calls (docs/reference/api-traces.md, version 2).
  *
- * Lines stand in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
+ * Lines are in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
  * others begin calls, gets a second line where it returned. A line is noted right before the call
  * has its effect, so what a call needs (a module that is loaded, bytes that the host has written to
- * managed memory) stands before it.
+ * managed memory) is before it.
  *
  * All functions are called with `hip.lock` held and, except for the first group, only while
  * `hip.recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
@@ -29,8 +29,8 @@ struct hip_recorded_copy {
 };
 
 struct hip_recorder {
-    /* The platform is open: sets hip.recording when the environment asks for a recording. False: it
-     * asks, but nothing can be written; that was said. */
+    /* Sets hip.recording when the environment asks for a recording, once the platform is open.
+     * Prints why and returns false when nothing can be written. */
     bool (*open)(void);
     /* The program has ended and its work is done: writes the trace. */
     void (*finish)(void);
@@ -62,7 +62,7 @@ struct hip_recorder {
     void (*host_free)(uint64_t address, int device);
     void (*host_freed)(uint64_t address);
 
-    /* The host stores into managed or mapped memory at `view`; the bytes stand at `own`. */
+    /* The host stores into managed or mapped memory at `view`; the bytes are at `own`. */
     void (*host_write)(uint64_t view, const void *own, uint64_t size);
     /* The host touches it; and after a wait, what it finds there. */
     void (*host_access)(uint64_t view, bool write);

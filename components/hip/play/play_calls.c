@@ -118,7 +118,7 @@ static uint8_t *take_pinned(const struct api_trace_call *call, uint64_t size)
     return bytes;
 }
 
-/* Makes a copy and waits for it. Host memory is pageable and its rows stand one behind the other.
+/* Makes a copy and waits for it. Host memory is pageable and its rows have no gaps.
  */
 static void copy_rows(const struct api_trace_call *call, void *to, uint64_t to_pitch,
                       const void *from, uint64_t from_pitch, hipMemcpyKind kind)

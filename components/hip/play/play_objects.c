@@ -137,7 +137,7 @@ hipModule_t play_load(const struct api_trace_call *call, const char *path)
     return module;
 }
 
-/* The next source behind `source` for the current device, or NULL. */
+/* The next source after `source` for the current device, or NULL. */
 static struct source *next_source(const struct api_trace_call *call, struct source *source,
                                   hipModule_t *module)
 {

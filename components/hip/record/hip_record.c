@@ -6,7 +6,7 @@
  *
  * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
- * compared behind a call that tells of their end wherever the trace is played: without timing, or
+ * compared after a call that tells of their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
 #include "hip_record_files.h"
 #include "hip_record_places.h"
@@ -149,7 +149,7 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
 }
 
 /* Does the end of a copy follow from that of a call of this thread, on any platform? The null
- * stream stands for the others. */
+ * stream counts for the others. */
 static bool tells_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];

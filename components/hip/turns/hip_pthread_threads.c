@@ -29,7 +29,7 @@ void hip_find_libc(const char *name, void *function)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (!symbol)
-        symbol = dlsym(RTLD_DEFAULT, name); /* this library is behind the C library */
+        symbol = dlsym(RTLD_DEFAULT, name); /* this library is after the C library */
     if (!symbol) {
         fprintf(stderr, "heddle: the C library has no function '%s'\n", name);
         abort();

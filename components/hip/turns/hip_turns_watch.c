@@ -28,7 +28,7 @@ enum {
 bool hip_turns_are_wanted(void)
 {
     const char *platform = getenv(OPTIONS_ENV_PLATFORM), *order = getenv("HEDDLE_HOST_THREADS");
-    /* Thread sanitizer stands between the program and the wrappers: a thread would take its turn
+    /* Thread sanitizer is between the program and the wrappers: a thread would take its turn
      * before the sanitizer knows it. */
     return platform && *platform && !(order && strcmp(order, "free") == 0)
            && !dlsym(RTLD_DEFAULT, "__tsan_init");

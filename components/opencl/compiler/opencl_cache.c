@@ -141,7 +141,7 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
 
 /* ---- writing ---- */
 
-/* The next path of a makefile's rule, in which a backslash stands in front of a space or an end of
+/* The next path of a makefile's rule, in which a backslash is in front of a space or an end of
  * line. */
 static bool take_path(const char **text, char path[PATH_BYTES])
 {

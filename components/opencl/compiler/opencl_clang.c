@@ -282,7 +282,7 @@ static void add_functions(struct clang_command *command, int file)
     }
 }
 
-/* The program's modules behind the first one, which clang reads itself, and our functions. False:
+/* The program's modules after the first one, which clang reads itself, and our functions. False:
  * one of them cannot be handed over. */
 static bool add_modules(struct clang_command *command, const struct opencl_object *object,
                         const struct opencl_module *functions, int *files)

@@ -1,5 +1,5 @@
 /* See opencl_compiler.h. What is installed, what was built before, and which steps a build takes:
- * clCompileProgram() ends behind the first, clLinkProgram() does the others. */
+ * clCompileProgram() ends after the first, clLinkProgram() does the others. */
 #define _GNU_SOURCE /* dladdr */
 #include "opencl_compiler.h"
 

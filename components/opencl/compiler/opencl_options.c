@@ -11,7 +11,7 @@
 
 enum option_use { COMPILE = 1, LINK = 2 };
 enum option_form {
-    PASSED,   /* as it stands */
+    PASSED,   /* unchanged */
     IGNORED,  /* says nothing here */
     PREFIX,   /* the option begins so, and goes on in the same word */
     SEPARATE, /* a value follows, in the same word or the next */

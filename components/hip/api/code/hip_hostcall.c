@@ -81,7 +81,7 @@ bool hip_calls_host(const struct hip_function *function)
 /* ---- the buffer ---- */
 
 /* Not NULL while the driver lets the host attend to a kernel that is executed without timing: the
- * simulation stands still, and memory is accessed at once. */
+ * simulation stops, and memory is accessed at once. */
 static const struct driver_attention *attention;
 
 static hipError_t access_at_once(bool good)

@@ -1,6 +1,6 @@
 /* The map of allocations: everything that HIP has allocated or that was registered with it, by
  * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
- * that a context has at an address that another process uses (heddleAllocateAt) stands in a list
+ * that a context has at an address that another process uses (heddleAllocateAt) is in a list
  * beside it, and counts while that context is the current device. */
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"

@@ -144,7 +144,7 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
 /* Zeroed memory that host code may use; 0: there is none. */
 static uint64_t take_pages(uint64_t pages)
 {
-    static uint64_t next; /* behind all that were taken before */
+    static uint64_t next; /* after all that were taken before */
     uint64_t end = hip.pinned_base + hip.pinned_size;
     uint64_t start = next > 0 ? next : hip.pinned_base;
     if (pages > end - start)

@@ -37,7 +37,7 @@ struct managed {
     int device;
     char *own;             /* the second mapping, of this library */
     bool open;             /* some block is not AT_DEVICE */
-    uint64_t next, streak; /* the block behind the last fetch, and the blocks of that fetch */
+    uint64_t next, streak; /* the block after the last fetch, and the blocks of that fetch */
     uint8_t *locations;    /* enum location */
 };
 
@@ -224,7 +224,8 @@ static bool bring_block(uint64_t host, bool write)
     }
 }
 
-/* Lets the host read or, with `write`, write the block at `host`. False: it was said why not. */
+/* Lets the host read or, with `write`, write the block at `host`. Prints why and returns false when
+ * it cannot. */
 static bool bring_page(uint64_t host, bool write)
 {
     const char *before = hip_doing("host access to managed memory");

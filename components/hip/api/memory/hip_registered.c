@@ -196,7 +196,7 @@ static bool has_changed(const struct range *range)
            || memcmp(range->known, (const void *)(uintptr_t)range->start, range->size) != 0;
 }
 
-/* Narrows `offset` and `end` to the first byte that differs and to behind the last one. Bytes in
+/* Narrows `offset` and `end` to the first byte that differs and the end of the last one. Bytes in
  * between may be the same on both sides. False: no byte differs. */
 static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *end)
 {

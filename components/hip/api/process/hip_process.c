@@ -3,7 +3,7 @@
  * Signals. SIGINT, SIGTERM, SIGHUP and SIGXCPU end a process at once by default, and what it has
  * simulated is lost. Where files are to be written and the program leaves these signals alone, the
  * first one interrupts the simulation instead. A thread of ours, which exists for this, then waits
- * until the engine stands between two windows, has the files written, and ends the process by the
+ * until the engine is between two windows, has the files written, and ends the process by the
  * same signal; nothing is done in the handler, which may have come in the middle of anything. A
  * signal that comes when all work is done and the files are being written lets them become whole,
  * and ends the process then. A second signal ends the process at once. `heddle run` passes signals

@@ -23,7 +23,7 @@ struct hip_graph {
     size_t count;
 };
 
-/* What the handle stands for, or NULL. */
+/* The handle's graph or node, or NULL. */
 struct hip_graph *hip_graph_find(hipGraph_t handle);
 struct hip_node *hip_graph_find_node(hipGraphNode_t handle);
 /* The nodes in an order that keeps all dependencies, which hip_release() frees. NULL: there is

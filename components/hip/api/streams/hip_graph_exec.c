@@ -45,7 +45,7 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
     case HIP_ACTION_WAIT:
         return hip_wait_event(action->event, stream);
     case HIP_ACTION_EMPTY:
-    case HIP_ACTION_GRAPH: /* its nodes stand in its place */
+    case HIP_ACTION_GRAPH: /* its nodes take its place */
         break;
     }
     return hipSuccess;
@@ -71,7 +71,7 @@ static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, 
     exec->steps[exec->count++] = step;
 }
 
-/* An empty step behind all that were made since `first`. */
+/* An empty step after all that were made since `first`. */
 static void add_end(struct exec *exec, struct hip_node *node, size_t first)
 {
     uint32_t *after = hip_allocate((exec->count - first) * sizeof *after);
@@ -82,7 +82,7 @@ static void add_end(struct exec *exec, struct hip_node *node, size_t first)
     add_step(exec, node, after, count);
 }
 
-/* False: dependencies go around. A graph that is a node stands between two empty steps; `entry`:
+/* False: dependencies go around. A graph that is a node is between two empty steps; `entry`:
  * the first of them, or NULL. */
 static bool add_steps(struct exec *exec, const struct hip_graph *graph, const size_t *entry)
 {
@@ -222,7 +222,7 @@ static hipError_t make_step(struct launch *l, size_t number)
     return error == hipSuccess && step->awaited ? mark_stream(&l->done[number], stream) : error;
 }
 
-/* What comes behind the launch on its stream follows the ends of all branches. */
+/* What comes after the launch on its stream follows the ends of all branches. */
 static hipError_t join_branches(struct launch *l)
 {
     hipError_t error = hipSuccess;

@@ -77,7 +77,7 @@ OPENCL_CALL(clEnqueueCopyBuffer,
 
 /* ---- rectangles ---- */
 
-/* A pitch of 0 means rows, or slices, that are one behind the other. */
+/* A pitch of 0 means rows, or slices, without gaps. */
 static bool set_pitches(struct opencl_side *side, const size_t origin[3], const size_t region[3],
                         size_t row, size_t slice)
 {

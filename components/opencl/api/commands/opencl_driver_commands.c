@@ -1,4 +1,4 @@
-/* See opencl_driver_commands.h. */
+/* Each function makes a call of the driver, and records it (see opencl_driver_commands.h). */
 #include "opencl_driver_commands.h"
 
 #include "components/amd/isa/object/kernarg.h"

@@ -1,4 +1,4 @@
-/* See opencl_context.h. */
+/* Makes and ends contexts, and answers what they are (see opencl_context.h). */
 #include "opencl_context.h"
 
 #include "opencl_device.h"

@@ -1,4 +1,5 @@
-/* See opencl_memory.h. */
+/* Makes buffers, brings their contents to where a command needs them, and ends them (see
+ * opencl_memory.h). */
 #include "opencl_memory.h"
 
 #include "opencl_image.h"

@@ -1,4 +1,4 @@
-/* See opencl_object.h. */
+/* The slots of handles, and the references of objects (see opencl_object.h). */
 #include "opencl_object.h"
 
 #include "components/opencl/api/opencl_dispatch.h"

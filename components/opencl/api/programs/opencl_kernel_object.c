@@ -1,4 +1,4 @@
-/* See opencl_kernel_object.h. */
+/* Makes and copies kernels, and sets their arguments (see opencl_kernel_object.h). */
 #include "opencl_kernel_object.h"
 
 #include "components/opencl/api/memory/opencl_image.h"

@@ -74,7 +74,7 @@ static unsigned whole_words(unsigned size)
 }
 
 /* LLVM 19 reserves a word for the end of a string whose length is a multiple of 4, and does not
- * write it. So what comes next stands in that word, unless it looks like the end of a string. */
+ * write it. So what comes next is in that word, unless it looks like the end of a string. */
 static bool lacks_end(const uint8_t *bytes, unsigned size)
 {
     const uint8_t *word = bytes + size - 4;

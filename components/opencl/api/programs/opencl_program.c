@@ -1,4 +1,4 @@
-/* See opencl_program.h. */
+/* Makes programs from sources and binaries, and keeps their builds (see opencl_program.h). */
 #include "opencl_program.h"
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
@@ -111,7 +111,7 @@ struct opencl_program *opencl_program_make(struct opencl_context *context,
     return program;
 }
 
-/* The pieces of a source, one behind the other. NULL: a piece is missing. */
+/* The pieces of a source, one after the other. NULL: a piece is missing. */
 static char *join_texts(cl_uint count, const char *const *texts, const size_t *sizes)
 {
     size_t size = 0;

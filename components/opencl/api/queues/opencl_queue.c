@@ -1,4 +1,4 @@
-/* See opencl_queue.h. */
+/* Makes, flushes and ends command queues, and answers what they are (see opencl_queue.h). */
 #include "opencl_event.h"
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
