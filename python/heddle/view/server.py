@@ -35,7 +35,7 @@ from heddle.statistics import series
 from heddle.statistics.diagram_shares import shares
 from heddle.statistics.measures import NAMES, of_run
 from heddle.statistics.model import Model, dumped
-from heddle.view.board import Boards, State
+from heddle.view.status_page import Boards, State
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about
