@@ -4,5 +4,5 @@ status_page   memory that the simulating processes write (runtime/engine/status_
               statistics
 server        what the page asks for
 
-`heddle run` makes the board, starts this as `python3 -m heddle run view BOARD`, and ends it by
-closing its standard input."""
+`heddle run` makes the file of the status pages, starts this as `python3 -m heddle run view FILE`,
+and ends it by closing its standard input."""
