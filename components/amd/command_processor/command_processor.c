@@ -481,21 +481,33 @@ static bool pause_or_resume(struct command_processor *c, const struct command_re
     return true;
 }
 
+static bool take_command(struct command_processor *c, const struct command_request *m)
+{
+    switch (message_kind(m)) {
+    case COMMAND_LAUNCH:
+    case COMMAND_SHARE:
+        return launch(c, m);
+    case COMMAND_FLUSH:
+    case COMMAND_FENCE:
+    case COMMAND_INVALIDATE:
+        return flush(c, m);
+    case COMMAND_SHOOTDOWN:
+        return shoot_down(c, m);
+    case COMMAND_PAUSE:
+    case COMMAND_RESUME:
+        return pause_or_resume(c, m);
+    case COMMAND_GO_ON:
+        return sync_answer(c, m->go_on.wavefront);
+    default:
+        return forward_copy(c, m);
+    }
+}
+
 static bool host_receive(struct command_processor *c)
 {
     const struct command_request *m;
     bool received = false;
-    while ((m = command_processor_host_peek(c))) {
-        unsigned kind = message_kind(m);
-        bool flushes = kind == COMMAND_FLUSH || kind == COMMAND_FENCE || kind == COMMAND_INVALIDATE;
-        bool taken = kind == COMMAND_LAUNCH || kind == COMMAND_SHARE   ? launch(c, m)
-                     : flushes                                         ? flush(c, m)
-                     : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
-                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
-                     : kind == COMMAND_GO_ON ? sync_answer(c, m->go_on.wavefront)
-                                             : forward_copy(c, m);
-        if (!taken)
-            break;
+    while ((m = command_processor_host_peek(c)) && take_command(c, m)) {
         command_processor_host_pop(c);
         received = true;
     }

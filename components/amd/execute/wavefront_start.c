@@ -101,14 +101,17 @@ static uint64_t wavefront_start_lanes(uint32_t *vgpr, bool packed, unsigned dims
     uint32_t x = first % p->items[0], y = first / p->items[0] % p->items[1];
     uint32_t z = first / p->items[0] / p->items[1];
     for (unsigned lane = 0, end; lane < ISA_LANES; lane = end) {
-        uint32_t rest = packed ? (dims > 1 ? y << 10 : 0) | (dims > 2 ? z << 20 : 0) : 0;
+        uint32_t y_field = packed && dims > 1 ? y << 10 : 0;
+        uint32_t z_field = packed && dims > 2 ? z << 20 : 0;
         end = p->items[0] - x < ISA_LANES - lane ? lane + p->items[0] - x : ISA_LANES;
         for (unsigned i = lane; i < end; i++)
-            vgpr[i] = (x + i - lane) | rest;
-        for (unsigned i = lane; i < end && dims > 1 && !packed; i++)
-            vgpr[64 + i] = y;
-        for (unsigned i = lane; i < end && dims > 2 && !packed; i++)
-            vgpr[128 + i] = z;
+            vgpr[i] = (x + i - lane) | y_field | z_field;
+        if (dims > 1 && !packed)
+            for (unsigned i = lane; i < end; i++)
+                vgpr[64 + i] = y;
+        if (dims > 2 && !packed)
+            for (unsigned i = lane; i < end; i++)
+                vgpr[128 + i] = z;
         x = 0;
         if (++y == p->items[1]) {
             y = 0;

@@ -75,10 +75,13 @@ static void step_vector(struct isa_context *context, const struct isa_wave *wave
     if (!(m.mask | m.lds_mask) || m.kind == ISA_MEMORY_STORE)
         return;
     unsigned lane = (unsigned)__builtin_ctzll(m.mask ? m.mask : m.lds_mask);
-    enum livelock_access access = !m.mask                      ? LIVELOCK_SHARED
-                                  : m.swizzle_mask             ? LIVELOCK_OWN
-                                  : writes || m.glc || m.scope ? LIVELOCK_COHERENT
-                                                               : LIVELOCK_PLAIN;
+    enum livelock_access access = LIVELOCK_PLAIN;
+    if (!m.mask)
+        access = LIVELOCK_SHARED;
+    else if (m.swizzle_mask)
+        access = LIVELOCK_OWN;
+    else if (writes || m.glc || m.scope)
+        access = LIVELOCK_COHERENT;
     livelock_read(livelock, access, wave->pc, m.address[lane]);
 }
 

@@ -352,7 +352,11 @@ INLINE uint32_t permute_byte(uint32_t a, uint32_t b, uint32_t select)
     uint64_t both = (uint64_t)a << 32 | b;
     uint32_t byte = (uint32_t)(both >> (select & 7) * 8) & 255;
     uint32_t sign = (uint32_t)(both >> ((select & 3) * 16 + 15)) & 1 ? 255 : 0;
-    return select >= 13 ? 255 : select == 12 ? 0 : select >= 8 ? sign : byte;
+    if (select >= 13)
+        return 255;
+    if (select == 12)
+        return 0;
+    return select >= 8 ? sign : byte;
 }
 
 INLINE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t c)
@@ -419,7 +423,11 @@ INLINE float cube_id(float x, float y, float z)
 INLINE float cube_sc(float x, float y, float z)
 {
     uint32_t axis = cube_axis(x, y, z);
-    return axis == 2 ? (z < 0.0f ? -x : x) : axis == 1 ? x : x < 0.0f ? z : -z;
+    if (axis == 2)
+        return z < 0.0f ? -x : x;
+    if (axis == 1)
+        return x;
+    return x < 0.0f ? z : -z;
 }
 
 INLINE float cube_tc(float x, float y, float z)
@@ -692,13 +700,15 @@ INLINE double ldexp_f64(double a, int32_t b)
 INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet, uint32_t infinite,
                            uint32_t zero, uint32_t denormal)
 {
-    uint32_t index = nan        ? quiet
-                     : infinite ? (negative ? 2 : 9)
-                     : zero     ? (negative ? 5 : 6)
-                     : denormal ? (negative ? 4 : 7)
-                     : negative ? 3
-                                : 8;
-    return 1u << index;
+    if (nan)
+        return 1u << quiet;
+    if (infinite)
+        return 1u << (negative ? 2 : 9);
+    if (zero)
+        return 1u << (negative ? 5 : 6);
+    if (denormal)
+        return 1u << (negative ? 4 : 7);
+    return 1u << (negative ? 3 : 8);
 }
 
 INLINE int class_f32(uint32_t a, uint32_t mask)

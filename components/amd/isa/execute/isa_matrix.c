@@ -51,10 +51,18 @@ struct product {
 
 static unsigned bits_of(unsigned type)
 {
-    return type == MATRIX_F64                          ? 64
-           : type == MATRIX_F32 || type == MATRIX_XF32 ? 32
-           : type == MATRIX_F16 || type == MATRIX_BF16 ? 16
-                                                       : 8;
+    switch (type) {
+    case MATRIX_F64:
+        return 64;
+    case MATRIX_F32:
+    case MATRIX_XF32:
+        return 32;
+    case MATRIX_F16:
+    case MATRIX_BF16:
+        return 16;
+    default:
+        return 8;
+    }
 }
 
 #define UNPACK(expression)                                                                         \
@@ -183,13 +191,16 @@ static enum rule rule_of(const struct product *p, bool small)
 {
     const struct isa_matrix_form *f = p->form;
     bool fp8 = f->a == MATRIX_FP8 || f->a == MATRIX_BF8;
-    enum rule dot = p->group == 8 ? RULE_DOT_8 : RULE_DOT_4;
     if (f->a == MATRIX_I8)
         return RULE_INTEGER;
     if (f->a == MATRIX_F32)
         return RULE_CHAIN;
+    if (f->rules == ISA_MATRIX_CDNA3 && !small)
+        return fp8 ? RULE_ANY_PAIR : RULE_ANY_DOT;
+    if (f->rules == ISA_MATRIX_CDNA3 && fp8)
+        return RULE_PAIR;
     if (f->rules == ISA_MATRIX_CDNA3)
-        return fp8 ? (small ? RULE_PAIR : RULE_ANY_PAIR) : small ? dot : RULE_ANY_DOT;
+        return p->group == 8 ? RULE_DOT_8 : RULE_DOT_4;
     if (f->rules == ISA_MATRIX_CDNA2)
         return p->each_a == 4 ? RULE_FLUSHED_TREE_4 : RULE_FLUSHED_TREE_2;
     return p->each_a == 4 ? RULE_TREE_4 : RULE_TREE_2;

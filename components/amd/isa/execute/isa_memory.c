@@ -359,13 +359,19 @@ static void describe_scope(const struct isa_inst *inst, struct isa_memory *out)
                                            : ISA_SCOPE_WORK_GROUP;
 }
 
+static enum isa_memory_kind find_memory_kind(unsigned flags)
+{
+    if (flags & ISA_IS_LOAD)
+        return ISA_MEMORY_LOAD;
+    if (flags & ISA_IS_STORE)
+        return ISA_MEMORY_STORE;
+    return flags & ISA_IS_CACHE_OP ? ISA_MEMORY_CACHE_OP : ISA_MEMORY_ATOMIC;
+}
+
 void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
-    out->kind = inst->flags & ISA_IS_LOAD       ? ISA_MEMORY_LOAD
-                : inst->flags & ISA_IS_STORE    ? ISA_MEMORY_STORE
-                : inst->flags & ISA_IS_CACHE_OP ? ISA_MEMORY_CACHE_OP
-                                                : ISA_MEMORY_ATOMIC;
+    out->kind = find_memory_kind(inst->flags);
     out->unusual =
         inst->memory & ISA_MEM_TFE && inst->dst != ISA_NO_OPERAND ? ISA_UNUSUAL_STATUS : 0;
     out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
@@ -562,6 +568,17 @@ static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigne
     return room < dwords ? (unsigned)room : dwords;
 }
 
+static enum isa_scalar_kind find_scalar_kind(unsigned flags)
+{
+    if (flags & ISA_IS_TIME)
+        return ISA_SCALAR_TIME;
+    if (flags & ISA_IS_CACHE_OP)
+        return ISA_SCALAR_CACHE_OP;
+    if (flags & ISA_IS_LOAD)
+        return ISA_SCALAR_LOAD;
+    return flags & ISA_IS_STORE ? ISA_SCALAR_STORE : ISA_SCALAR_ATOMIC;
+}
+
 static void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
@@ -570,11 +587,7 @@ static void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *
     out->glc = inst->memory & ISA_MEM_GLC;
     out->cache_op = inst->cache_op;
     out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
-    out->kind = inst->flags & ISA_IS_TIME       ? ISA_SCALAR_TIME
-                : inst->flags & ISA_IS_CACHE_OP ? ISA_SCALAR_CACHE_OP
-                : inst->flags & ISA_IS_LOAD     ? ISA_SCALAR_LOAD
-                : inst->flags & ISA_IS_STORE    ? ISA_SCALAR_STORE
-                                                : ISA_SCALAR_ATOMIC;
+    out->kind = find_scalar_kind(inst->flags);
 }
 
 const char *isa_scalar_name(const struct isa_scalar *scalar)

@@ -140,18 +140,29 @@ static bool is_half_or_double(unsigned type)
     return type == TYPE_F16 || type == TYPE_PF16 || type == TYPE_F64;
 }
 
+/* MODE as an instruction with `nature` uses it. */
+static uint32_t find_mode(const struct isa_wave *wave, const struct isa_inst *inst, unsigned nature)
+{
+    switch (nature) {
+    case FLUSHES:
+        return wave->mode & ~0xf0u;
+    case FLUSHES_SINGLES:
+        return wave->mode & ~0x30u;
+    case IS_MINIMUM:
+        return isa_traits[inst->target].minimum_keeps_denormals ? wave->mode | 0xf0 : wave->mode;
+    case KEEPS_SOURCES:
+        return wave->mode | 0x50;
+    default:
+        return wave->mode;
+    }
+}
+
 static void set_environment(struct isa_environment *env, const struct isa_wave *wave,
                             const struct isa_inst *inst, const struct entry *entry)
 {
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
-    bool keeps = nature == IS_MINIMUM && isa_traits[inst->target].minimum_keeps_denormals;
-    env->mode = __builtin_expect(!nature, 1) ? wave->mode
-                : nature == FLUSHES          ? wave->mode & ~0xf0u
-                : nature == FLUSHES_SINGLES  ? wave->mode & ~0x30u
-                : keeps                      ? wave->mode | 0xf0
-                : nature == KEEPS_SOURCES    ? wave->mode | 0x50
-                                             : wave->mode;
+    env->mode = __builtin_expect(!nature, 1) ? wave->mode : find_mode(wave, inst, nature);
     env->keep_in = env->mode & 0x10 ? keep : flush;
     env->keep_out = env->mode & 0x20 ? keep : flush;
     if (entry->kind == KIND_CIO || entry->kind == KIND_CI)

@@ -30,10 +30,11 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
         return grid[dimension] % block[dimension];
     }
     case CODE_OBJECT_VALUE_HIDDEN_GRID_DIMS:
-        return geometry->dimensions > 0 ? geometry->dimensions
-               : grid[2] > 1            ? 3
-               : grid[1] > 1            ? 2
-                                        : 1;
+        if (geometry->dimensions > 0)
+            return geometry->dimensions;
+        if (grid[2] > 1)
+            return 3;
+        return grid[1] > 1 ? 2 : 1;
     case CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_X:
     case CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_Y:
     case CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_Z:

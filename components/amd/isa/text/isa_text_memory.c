@@ -45,8 +45,9 @@ static void put_bitmask_swizzle(struct isa_text *t, unsigned and_mask, unsigned 
     isa_text_put(t, "swizzle(BITMASK_PERM,\"");
     for (unsigned bit = 5; bit-- > 0;) {
         unsigned a = and_mask >> bit & 1, o = or_mask >> bit & 1, x = xor_mask >> bit & 1;
+        /* What becomes of a 0 and of a 1: constants, passed on or inverted. */
         unsigned zero = ((0 & a) | o) ^ x, one = ((1 & a) | o) ^ x;
-        isa_text_put(t, "%c", zero == one ? (zero ? '1' : '0') : zero == 0 ? 'p' : 'i');
+        isa_text_put(t, "%c", "0pi1"[zero << 1 | one]);
     }
     isa_text_put(t, "\")");
 }
@@ -138,16 +139,12 @@ static void put_cache_policy(struct isa_text *t)
 {
     bool scopes = isa_traits[t->inst->target].scope_bits;
     unsigned memory = t->inst->memory;
-    isa_text_put(t, "%s%s%s",
-                 !(memory & ISA_MEM_GLC) ? ""
-                 : scopes                ? " sc0"
-                                         : " glc",
-                 !(memory & ISA_MEM_SLC) ? ""
-                 : scopes                ? " nt"
-                                         : " slc",
-                 !(memory & ISA_MEM_SCC) ? ""
-                 : scopes                ? " sc1"
-                                         : " scc");
+    if (memory & ISA_MEM_GLC)
+        isa_text_put(t, scopes ? " sc0" : " glc");
+    if (memory & ISA_MEM_SLC)
+        isa_text_put(t, scopes ? " nt" : " slc");
+    if (memory & ISA_MEM_SCC)
+        isa_text_put(t, scopes ? " sc1" : " scc");
 }
 
 void isa_text_flat(struct isa_text *t)

@@ -40,6 +40,8 @@ static void put_modified(struct isa_text *t, unsigned i)
 
 static void put_dpp(struct isa_text *t)
 {
+    static const char *const waves[] = {"shl", "rol", "shr", "ror"}; /* from 0x130 on, by 4 */
+    static const char *const rows[] = {"mirror", "half_mirror", "bcast:15", "bcast:31"};
     const struct isa_inst *inst = t->inst;
     unsigned control = inst->dpp_ctrl;
     if (control <= 0xff)
@@ -52,19 +54,11 @@ static void put_dpp(struct isa_text *t)
                                        : "ror",
                      control & 15);
     else if (control < 0x140)
-        isa_text_put(t, " wave_%s:1",
-                     control == 0x130   ? "shl"
-                     : control == 0x134 ? "rol"
-                     : control == 0x138 ? "shr"
-                                        : "ror");
+        isa_text_put(t, " wave_%s:1", waves[(control - 0x130) / 4]);
     else if (control >= 0x150)
         isa_text_put(t, " row_newbcast:%u", control & 15);
     else
-        isa_text_put(t, "%s",
-                     control == 0x140   ? " row_mirror"
-                     : control == 0x141 ? " row_half_mirror"
-                     : control == 0x142 ? " row_bcast:15"
-                                        : " row_bcast:31");
+        isa_text_put(t, " row_%s", rows[control & 3]);
     isa_text_put(t, " row_mask:0x%x bank_mask:0x%x", inst->dpp_masks >> 4, inst->dpp_masks & 15);
     if (inst->dpp_bound)
         isa_text_put(t, " bound_ctrl:1");
