@@ -1,5 +1,6 @@
-/* The status page of a run that is watched (`heddle run --view`): memory that the simulating process
- * writes and `heddle run`, which serves the page, reads; and the wishes that go the other way.
+/* The status page of a run that is watched (`heddle run --view`): memory that the simulating
+ * process writes and `heddle run`, which serves the page, reads; and the wishes that go the other
+ * way.
  *
  * It is a file without a name that `heddle run` makes, with a place for each process that opens the
  * platform (runtime/session/run_ledger.h numbers them). A place is empty until its process opens
