@@ -23,13 +23,10 @@ int command_help(struct command *c)
         if (toolkit_find(c->region, &c->toolkit))
             printf("The guide begins with %s/docs/guide/start.md.\n", c->toolkit.home);
     } else {
-        for (int i = 0; i < COMMAND_COUNT; i++)
-            if (strcmp(options_command_name((enum options_command)i), o->arguments.items[0]) == 0) {
-                options_print_help(stdout, (enum options_command)i);
-                return EXIT_CLEAN;
-            }
-        fprintf(stderr, "heddle help: there is no command '%s'\n", o->arguments.items[0]);
-        return EXIT_USAGE;
+        int command = options_find_command(o->arguments.items[0], compile_suggest);
+        if (command < 0)
+            return EXIT_USAGE;
+        options_print_help(stdout, (enum options_command)command);
     }
     return EXIT_CLEAN;
 }

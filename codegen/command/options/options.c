@@ -37,7 +37,7 @@ static void did_you_mean(options_suggest *suggest, const char *word, const char 
         fprintf(stderr, "help: did you mean '%s'?\n", near);
 }
 
-static int find_command(const char *word, options_suggest *suggest)
+int options_find_command(const char *word, options_suggest *suggest)
 {
     const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++) {
@@ -84,9 +84,9 @@ static const struct option_spec *find_option(const struct options *options, cons
 
 static int unknown_option(const struct options *options, const char *word, options_suggest *suggest)
 {
-    const char *names[256];
+    const char *names[option_spec_count];
     size_t count = 0;
-    for (size_t i = 0; i < option_spec_count && count < ARRAY_COUNT(names); i++)
+    for (size_t i = 0; i < option_spec_count; i++)
         if (option_belongs(&option_specs[i], options->command))
             names[count++] = option_specs[i].name;
     fprintf(stderr, "heddle %s: unknown option '%s'\n", name_of(options), word);
@@ -435,7 +435,7 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
         printf("heddle " HEDDLE_VERSION "\n");
         return EXIT_CLEAN;
     }
-    int command = find_command(argv[1], suggest);
+    int command = options_find_command(argv[1], suggest);
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;

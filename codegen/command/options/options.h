@@ -55,6 +55,9 @@ struct options {
  * tests). */
 typedef const char *options_suggest(const char *word, const char *const *candidates, size_t count);
 
+/* The command of that name. -1: there is none, which was said on stderr. */
+int options_find_command(const char *word, options_suggest *suggest);
+
 /* Fills `options`. Returns -1 to go on, or an exit status: help was printed, or the mistake was on
  * stderr. */
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest);

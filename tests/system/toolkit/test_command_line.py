@@ -111,6 +111,7 @@ REFUSED = [
     ("stats a.json b.json --only gpu", "'--only' is called '--below' now"),
     (f"dump {TINY} --json --part pictures", "'--part pictures'"),
     ("doc -o /proc/nothing", "cannot write there"),
+    ("help rnu", "did you mean 'run'"),
 ]
 
 

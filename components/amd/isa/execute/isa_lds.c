@@ -58,8 +58,7 @@ static void load_checked(const struct isa_context *ctx, uint64_t exec, unsigned 
                          const uint32_t *address, uint32_t offset, uint32_t *to)
 {
     unsigned bytes = isa_type_bytes(type);
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         const uint8_t *from = locate(ctx, address[lane] + offset, bytes);
         static const uint8_t zero[16];
         if (bytes >= 4)
@@ -93,8 +92,7 @@ static void store_lanes(const struct isa_context *ctx, uint64_t exec, unsigned t
         lanes_store((char *)ctx->lds + offset + s->low, from, s, bytes, exec);
         return;
     }
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         uint8_t *to = locate(ctx, s->offset[lane] + offset, bytes);
         uint32_t low = from[lane] >> shift;
         if (to && bytes >= 4)
@@ -181,8 +179,7 @@ static uint64_t lane_data(const uint32_t *from, unsigned lane, unsigned bytes)
 static void change_inside(uint8_t *lds, uint64_t exec, const uint32_t *address,
                           const uint32_t *data, const uint32_t *next, uint32_t *to)
 {
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         uint32_t old, fresh;
         uint8_t *memory = lds + address[lane];
         memcpy(&old, memory, 4);
@@ -210,8 +207,7 @@ static void atomic(const struct isa_context *ctx, uint64_t exec, const struct is
             return;
         }
     }
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         uint64_t data[2] = {lane_data(data0, lane, bytes), lane_data(data1, lane, bytes)}, old = 0;
         uint8_t *memory = locate(ctx, (uint64_t)address[lane] + (uint32_t)inst->simm, bytes);
         if (memory)
@@ -240,8 +236,7 @@ static void operate_inside(const struct isa_context *ctx, uint64_t exec,
 {
     unsigned bytes = isa_type_bytes(row->type[0]);
     const uint32_t *address = vgpr(ctx, inst->src[0]);
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         uint32_t first = address[lane];
         uint64_t data[2] = {0, 0}, old;
         uint32_t second = 4 * (uint32_t)second_place((uint32_t)inst->simm, &first);
@@ -260,8 +255,7 @@ static void exchange_marked(const struct isa_context *ctx, uint64_t exec,
                             const struct isa_inst *inst)
 {
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data = vgpr(ctx, inst->src[1]);
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         uint32_t old[2] = {0, 0}, fresh[2] = {data[lane], data[64 + lane]};
         uint64_t at = ((uint64_t)address[lane] + (uint32_t)inst->simm) & ~UINT64_C(7);
         uint8_t *memory = locate(ctx, at, 8);
@@ -283,8 +277,7 @@ static void exchange_two(const struct isa_context *ctx, uint64_t exec, const str
     uint32_t offset[2];
     two_offsets(inst, bytes, by_64, offset);
     const uint32_t *address = vgpr(ctx, inst->src[0]);
-    FOR_LANES(lane, exec)
-    {
+    FOR_LANES (lane, exec) {
         uint64_t data[2] = {0, 0}, old[2] = {0, 0};
         uint32_t at = address[lane];
         for (unsigned i = 0; i < 2; i++)
@@ -309,8 +302,8 @@ static void count_lanes(const struct isa_context *ctx, const struct isa_wave *wa
         locate(ctx, (uint64_t)(wave->sgpr[ISA_M0] & 0xffff) + (uint32_t)inst->simm, 4);
     if (memory)
         isa_atomic_apply(append ? ISA_ATOMIC_ADD : ISA_ATOMIC_SUB, 4, memory, &lanes, NULL, &old);
-    FOR_LANES(lane, exec)
-    vgpr(ctx, inst->dst)[lane] = old;
+    FOR_LANES (lane, exec)
+        vgpr(ctx, inst->dst)[lane] = old;
 }
 
 /* ---- moves between lanes: no memory is touched ----------------------------------------------- */
@@ -351,10 +344,10 @@ static void permute_forward(const struct isa_context *ctx, uint64_t exec,
 {
     uint32_t out[64] = {0};
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data = vgpr(ctx, inst->src[1]);
-    FOR_LANES(lane, exec)
-    out[(address[lane] + (uint32_t)inst->simm) >> 2 & 63] = data[lane];
-    FOR_LANES(lane, exec)
-    vgpr(ctx, inst->dst)[lane] = out[lane];
+    FOR_LANES (lane, exec)
+        out[(address[lane] + (uint32_t)inst->simm) >> 2 & 63] = data[lane];
+    FOR_LANES (lane, exec)
+        vgpr(ctx, inst->dst)[lane] = out[lane];
 }
 
 static void swizzle(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)

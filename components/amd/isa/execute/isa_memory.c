@@ -45,8 +45,7 @@ void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes)
 {
     if (m->kind == ISA_MEMORY_ATOMIC || m->bytes == 1)
         return;
-    FOR_LANES(lane, lanes)
-    {
+    FOR_LANES (lane, lanes) {
         unsigned begin = (unsigned)(m->address[lane] - m->skew) & 3;
         m->straddle_mask |= (uint64_t)(begin && begin + m->bytes > 4) << lane;
     }
@@ -56,8 +55,8 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
 {
     uint64_t out = 0;
     if (aperture)
-        FOR_LANES(lane, exec)
-    out |= (uint64_t)(m->address[lane] >> 32 == aperture >> 32) << lane;
+        FOR_LANES (lane, exec)
+            out |= (uint64_t)(m->address[lane] >> 32 == aperture >> 32) << lane;
     return out;
 }
 
@@ -85,10 +84,10 @@ static void split_apertures(const struct isa_context *ctx, const struct isa_wave
     uint64_t shared = lanes_with_upper_half(m, exec, ctx->shared_aperture);
     uint64_t private = lanes_with_upper_half(m, exec, ctx->private_aperture);
     uint64_t base = scratch_base(ctx, wave, inst->target);
-    FOR_LANES(lane, shared)
-    m->address[lane] = (uint32_t)m->address[lane];
-    FOR_LANES(lane, private)
-    m->address[lane] = interleaved(base, (uint32_t)m->address[lane], lane);
+    FOR_LANES (lane, shared)
+        m->address[lane] = (uint32_t)m->address[lane];
+    FOR_LANES (lane, private)
+        m->address[lane] = interleaved(base, (uint32_t)m->address[lane], lane);
     m->mask = exec & ~shared;
     m->lds_mask = shared;
     m->swizzle_mask = private;
@@ -241,8 +240,7 @@ static uint64_t shorten(const struct resource *r, const struct buffer_lanes *lan
                         uint64_t uncovered, struct isa_memory *m)
 {
     uint64_t partly = 0;
-    FOR_LANES(lane, uncovered)
-    {
+    FOR_LANES (lane, uncovered) {
         unsigned dwords = 0;
         uint64_t offset = (uint64_t)lanes->offset[lane] + (r->stride ? 0 : scalar);
         while (buffer_covers(r, lanes->index[lane], offset, 4 * (dwords + 1)))
@@ -287,9 +285,9 @@ static bool find_straddling(const struct resource *r, const struct buffer_lanes 
         m->swizzle_mask |= m->straddle_mask;
         return true;
     }
-    FOR_LANES(lane, m->mask)
-    if ((lanes->offset[lane] & (r->element - 1)) + m->bytes > r->element)
-        return false;
+    FOR_LANES (lane, m->mask)
+        if ((lanes->offset[lane] & (r->element - 1)) + m->bytes > r->element)
+            return false;
     return true;
 }
 
@@ -437,8 +435,7 @@ static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint6
                      uint8_t *out, size_t stride)
 {
     if (bytes < 4) {
-        FOR_LANES(lane, mask)
-        {
+        FOR_LANES (lane, mask) {
             uint32_t value = from[lane] >> shift;
             memcpy(out + lane * stride, &value, bytes);
         }
@@ -454,8 +451,8 @@ static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint6
             for (unsigned lane = 0; lane < 64; lane++)
                 memcpy(to + lane * stride, &from[64 * i + lane], 4);
         else
-            FOR_LANES(lane, mask)
-        memcpy(to + lane * stride, &from[64 * i + lane], 4);
+            FOR_LANES (lane, mask)
+                memcpy(to + lane * stride, &from[64 * i + lane], 4);
     }
 }
 
@@ -512,8 +509,7 @@ void isa_memory_load_lanes(struct isa_context *ctx, const struct isa_inst *inst,
                            | (type == TYPE_U16 ? (uint32_t)from[lane * stride + 1] << 8 : 0);
             return;
         }
-        FOR_LANES(lane, mask)
-        {
+        FOR_LANES (lane, mask) {
             uint32_t wide = 0;
             memcpy(&wide, from + lane * stride, bytes);
             to[lane] = isa_extend(type, wide, to[lane]);
@@ -529,8 +525,8 @@ void isa_memory_load_lanes(struct isa_context *ctx, const struct isa_inst *inst,
             for (unsigned lane = 0; lane < 64; lane++)
                 memcpy(&to[lane], from + lane * stride, 4);
         else
-            FOR_LANES(lane, mask)
-        memcpy(&to[lane], from + lane * stride, 4);
+            FOR_LANES (lane, mask)
+                memcpy(&to[lane], from + lane * stride, 4);
     }
 }
 
@@ -542,8 +538,7 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
         isa_memory_store_lanes(ctx, inst, memory->lds_mask, data, 16);
     if (memory->kind == ISA_MEMORY_ATOMIC && memory->atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(ctx, inst, memory->lds_mask, compare, 16);
-    FOR_LANES(lane, memory->lds_mask)
-    {
+    FOR_LANES (lane, memory->lds_mask) {
         uint8_t *at = NULL, old[16] = {0};
         if (memory->address[lane] + memory->bytes <= ctx->lds_size)
             at = ctx->lds + memory->address[lane];

@@ -138,8 +138,8 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst,
         isa_memory_load_lanes(ctx, inst, m->mask, data, stride);
         return;
     }
-    FOR_LANES(lane, m->mask)
-    load_lane(ctx, inst, m, lane, (const uint8_t *)data + lane * stride);
+    FOR_LANES (lane, m->mask)
+        load_lane(ctx, inst, m, lane, (const uint8_t *)data + lane * stride);
 }
 
 void isa_memory_load_zeros(struct isa_context *ctx, const struct isa_inst *inst,
@@ -150,8 +150,7 @@ void isa_memory_load_zeros(struct isa_context *ctx, const struct isa_inst *inst,
     bool to_lds = m->kind == ISA_MEMORY_LOAD && (m->unusual & ISA_UNUSUAL_LDS);
     if (inst->dst == ISA_NO_OPERAND && !to_lds)
         return;
-    FOR_LANES(lane, m->zero_mask)
-    {
+    FOR_LANES (lane, m->zero_mask) {
         if (m->unusual & ISA_UNUSUAL_TYPED)
             load_components(ctx, inst, m, lane, component);
         else
@@ -168,8 +167,7 @@ void isa_memory_store(const struct isa_context *ctx, const struct isa_inst *inst
         isa_memory_store_lanes(ctx, inst, m->mask, out, stride);
         return;
     }
-    FOR_LANES(lane, m->mask)
-    {
+    FOR_LANES (lane, m->mask) {
         uint8_t *to = (uint8_t *)out + lane * stride;
         const uint8_t *place = lds_place(ctx, m, lane);
         if (m->unusual & ISA_UNUSUAL_TYPED)
