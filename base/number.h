@@ -47,6 +47,7 @@ NUMBER_INTEGERS(NUMBER_ROUNDING)
 NUMBER_ORDER(float, float)
 NUMBER_ORDER(double, double)
 
+#ifndef __cplusplus /* which has no _Generic, and std::min */
 /* clang-format off */
 #define NUMBER_BY_INTEGER(operation) \
     int: operation##_int, unsigned: operation##_unsigned, \
@@ -62,5 +63,6 @@ NUMBER_ORDER(double, double)
 #define round_up(number, to)   _Generic((number) + (to), NUMBER_BY_INTEGER(round_up))(number, to)
 #define round_down(number, to) _Generic((number) + (to), NUMBER_BY_INTEGER(round_down))(number, to)
 /* clang-format on */
+#endif
 
 #endif

@@ -104,8 +104,9 @@ bool sha256_add_file(struct sha256 *s, const char *path)
         return false;
     while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
         sha256_add(s, buffer, got);
+    bool whole = !ferror(file);
     fclose(file);
-    return true;
+    return whole;
 }
 
 void sha256_finish(struct sha256 *s, char hex[65])

@@ -1,4 +1,4 @@
-/* Fills the tables of runtime/state/platform.h: one function per table. Numbers that others need
+/* Fills the tables of runtime/engine/platform_table.h: one function per table. Numbers that others need
  * (positions of instances, ring numbers of connections, part numbers) are fixed first; see layout.h
  * for the orders. */
 #include "codegen/emit/layout.h"

@@ -1,4 +1,4 @@
-/* See clang_library.h. */
+/* Finds the files of the device library (see clang_library.h). */
 #include "clang_library.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* See clang_process.h. */
+/* Commands, files in memory and overlays for processes of clang (see clang_process.h). */
 #define _GNU_SOURCE /* memfd_create */
 #include "clang_process.h"
 

@@ -19,9 +19,9 @@ void clang_release(void *memory);
 /* ---- files in memory ---- */
 
 /* A file with these bytes, read from its start next. Its number is none that the compiler's
- * standard files get. -1: errno says why there is none. */
+ * standard files get. -1: there is none, and errno has the reason. */
 int clang_file_make(const void *bytes, size_t size);
-/* The whole file, with a byte 0 behind it. */
+/* The whole file, with a byte 0 after it. */
 char *clang_file_read(int file, size_t *size);
 /* Whether it holds an ELF file. */
 bool clang_file_is_code(int file);
@@ -64,7 +64,7 @@ struct clang_overlay {
     size_t count;
 };
 
-/* Makes files of headers, which the compiler sees in `folder`. False: errno says why not. */
+/* Makes files of headers, which the compiler sees in `folder`. False: errno has the reason. */
 bool clang_overlay_make(struct clang_overlay *overlay, const char *folder,
                         const struct clang_header *headers, size_t count);
 /* Adds the options by which the compiler sees the headers. */

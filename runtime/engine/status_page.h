@@ -1,11 +1,12 @@
-/* The board of a run that is watched (`heddle run --view`): memory that the simulating process
- * writes and `heddle run`, which serves the page, reads; and the wishes that go the other way.
+/* The status page of a run that is watched (`heddle run --view`): memory that the simulating
+ * process writes and `heddle run`, which serves the page, reads; and the wishes that go the other
+ * way.
  *
  * It is a file without a name that `heddle run` makes, with a place for each process that opens the
  * platform (runtime/session/run_ledger.h numbers them). A place is empty until its process opens
  * it. The simulator writes between windows, with `sequence` odd meanwhile; a reader takes a copy
  * and tries again when `sequence` was odd or has changed. Words that go both ways are read and
- * written atomically. python/heddle/view/board.py has the same layout. */
+ * written atomically. python/heddle/view/status_page.py has the same layout. */
 #ifndef HEDDLE_RUNTIME_STATUS_PAGE_H
 #define HEDDLE_RUNTIME_STATUS_PAGE_H
 

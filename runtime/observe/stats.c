@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/bug.h"
@@ -63,12 +64,12 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
 /* Writes the settings as they were given, a line each. */
 static void write_set(const char *set)
 {
-    char text[1024];
     json_open(&out, "set", '[');
     for (const char *line = set ? set : ""; *line;) {
         size_t size = strcspn(line, "\n");
-        snprintf(text, sizeof text, "%.*s", (int)size, line);
+        char *text = grow_checked(strndup(line, size), "a setting");
         json_text(&out, NULL, text);
+        free(text);
         line += size + (line[size] == '\n');
     }
     json_close(&out, ']');

@@ -206,8 +206,12 @@ static hipModule_t load(enum builtin_format format, const struct options *option
     char *source = make_source(format, options);
     const struct opencl_text text = {NULL, source, strlen(source)};
     HIP_MUST(hipGetDeviceProperties(&properties, 0));
-    if (opencl_compile(&text, 1, NULL, 0, "-cl-std=CL2.0 -w", properties.gcnArchName, true, &built)
-        != OPENCL_BUILD_OK) {
+    const struct opencl_job job = {.sources = &text,
+                                   .source_count = 1,
+                                   .options = "-cl-std=CL2.0 -w",
+                                   .target = properties.gcnArchName,
+                                   .link = true};
+    if (opencl_compile(&job, &built) != OPENCL_BUILD_OK) {
         printf("FAIL opencl_builtins: %s\n", built.log);
         exit(1);
     }

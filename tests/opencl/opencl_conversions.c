@@ -269,8 +269,12 @@ static void execute(const char *source, const uint8_t *in, size_t in_bytes, uint
     struct opencl_built built;
     const struct opencl_text text = {NULL, source, strlen(source)};
     HIP_MUST(hipGetDeviceProperties(&properties, 0));
-    if (opencl_compile(&text, 1, NULL, 0, "-cl-std=CL2.0 -w", properties.gcnArchName, true, &built)
-        != OPENCL_BUILD_OK) {
+    const struct opencl_job job = {.sources = &text,
+                                   .source_count = 1,
+                                   .options = "-cl-std=CL2.0 -w",
+                                   .target = properties.gcnArchName,
+                                   .link = true};
+    if (opencl_compile(&job, &built) != OPENCL_BUILD_OK) {
         printf("FAIL opencl_conversions: %s\n", built.log);
         exit(1);
     }

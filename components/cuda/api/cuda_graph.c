@@ -59,12 +59,12 @@ hipError_t cuda_get_fill_node(hipGraphNode_t node, struct cuda_fill_node *fill)
 hipError_t cuda_update_graph(hipGraphExec_t exec, hipGraph_t graph,
                              struct cuda_update_result *result)
 {
-    hipGraphExecUpdateResult is = hipGraphExecUpdateError;
+    hipGraphExecUpdateResult outcome = hipGraphExecUpdateError;
     hipGraphNode_t wrong = NULL;
     if (!result)
         return hipErrorInvalidValue;
-    hipError_t error = hipGraphExecUpdate(exec, graph, &wrong, &is);
-    *result = (struct cuda_update_result){.result = (int)is, .wrong = wrong};
+    hipError_t error = hipGraphExecUpdate(exec, graph, &wrong, &outcome);
+    *result = (struct cuda_update_result){.result = (int)outcome, .wrong = wrong};
     return error;
 }
 
@@ -136,11 +136,11 @@ hipError_t cuda_get_behind(hipGraphNode_t node, hipGraphNode_t *behind, void *ed
     return make_plain(hipGraphNodeGetDependentNodes(node, behind, count), edges, count);
 }
 
-static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *is)
+static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *enabled)
 {
     const struct hip_services *services = cuda_services();
     hipError_t error = services->enter("cudaGraphNodeSetEnabled");
-    return error == hipSuccess ? services->leave(services->graph_enable(exec, node, set, is))
+    return error == hipSuccess ? services->leave(services->graph_enable(exec, node, set, enabled))
                                : error;
 }
 

@@ -25,7 +25,7 @@ hipError_t cuda_end(const char *before, hipError_t error);
 hipError_t cuda_refuse(const char *function);
 hipError_t cuda_nothing(void); /* a call without effect succeeds */
 
-/* A handle of CUDA as one of HIP: the two that stand for the default streams have numbers of their
+/* A handle of CUDA as one of HIP: the two of the default streams have numbers of their
  * own. The second one is for programs with a default stream for each thread. */
 hipStream_t cuda_stream(hipStream_t stream);
 hipStream_t cuda_stream_own(hipStream_t stream);
@@ -37,7 +37,7 @@ const char *cuda_error_text(int error);
 
 /* ---- cuda_device.c ---- */
 
-/* The structure as versions 11, 12 and 13 have it; that of 11 is the front of that of 12. */
+/* The structure as versions 11, 12 and 13 have it; version 11's is the front of version 12's. */
 hipError_t cuda_properties_11(void *properties, int device);
 hipError_t cuda_properties_12(struct cuda_properties_12 *properties, int device);
 hipError_t cuda_properties_13(struct cuda_properties_13 *properties, int device);
@@ -51,7 +51,7 @@ hipError_t cuda_version(int *version, int number);
 
 /* ---- cuda_memory.c ---- */
 
-/* `more`: bytes behind the structure that are zeroed. */
+/* `more` bytes after the structure are zeroed, too. */
 hipError_t cuda_pointer_attributes(struct cuda_pointer_attributes *attributes, const void *pointer,
                                    size_t more);
 hipError_t cuda_host_register(void *pointer, size_t size, unsigned flags);

@@ -162,8 +162,8 @@ hipError_t cuda_largest_cluster(int *blocks, const void *function,
             config->shared);
     if (error != hipSuccess)
         return error;
-    unsigned most = most_blocks(kernel, info), held = (unsigned)each * info->compute_units;
-    *blocks = (int)min(held, most);
+    unsigned most = most_blocks(kernel, info), resident = (unsigned)each * info->compute_units;
+    *blocks = (int)min(resident, most);
     return hipSuccess;
 }
 

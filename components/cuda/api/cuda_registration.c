@@ -98,13 +98,13 @@ static struct managed *managed;
 /* Constructors run one after the other. */
 void cuda_register_managed(void **handle, void **pointer, char *name, size_t size)
 {
-    struct managed *made = calloc(1, sizeof *made);
-    if (!made) {
+    struct managed *entry = calloc(1, sizeof *entry);
+    if (!entry) {
         cuda_services()->say("out of memory for a managed variable");
         abort();
     }
-    *made = (struct managed){.next = managed, .handle = handle, .pointer = pointer};
-    managed = made;
+    *entry = (struct managed){.next = managed, .handle = handle, .pointer = pointer};
+    managed = entry;
     __hipRegisterVar(handle, (void *)pointer, NULL, name, 0, size, 0, 0);
 }
 

@@ -126,7 +126,7 @@ void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y)
     return (char *)array->memory + y * array->pitch + x;
 }
 
-/* Bytes of rows one behind the other, from (x, y) on: the rest of a row, whole rows, and the
+/* Bytes of rows without gaps, from (x, y) on: the rest of a row, whole rows, and the
  * beginning of the last one. */
 static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *other,
                            size_t count, hipMemcpyKind kind, bool to_array)
@@ -140,9 +140,9 @@ static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, c
         size_t row = x > 0 || count < width ? width - x : width;
         row = min(row, count);
         size_t rows = row == width ? count / width : 1;
-        void *at = cuda_array_at(array, x, y);
-        error = to_array ? hipMemcpy2D(at, array->pitch, other, row, row, rows, kind)
-                         : hipMemcpy2D(other, row, at, array->pitch, row, rows, kind);
+        void *start = cuda_array_at(array, x, y);
+        error = to_array ? hipMemcpy2D(start, array->pitch, other, row, row, rows, kind)
+                         : hipMemcpy2D(other, row, start, array->pitch, row, rows, kind);
         other += row * rows;
         count -= row * rows;
         y += rows;

@@ -56,7 +56,7 @@ struct cuda_pointer_attributes {
     int type;
     int device;
     void *device_pointer;
-    void *host_pointer; /* 13 has 8 reserved words behind it */
+    void *host_pointer; /* 13 has 8 reserved words after it */
 };
 
 struct cuda_location {

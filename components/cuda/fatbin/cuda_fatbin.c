@@ -14,7 +14,7 @@
 
 enum {
     VERSION = 1,
-    HEADER_BYTES = 16, /* u32 magic, u16 version, u16 bytes of the header, u64 bytes behind it */
+    HEADER_BYTES = 16, /* u32 magic, u16 version, u16 bytes of the header, u64 bytes after it */
     ENTRY_BYTES = 64,
     /* Offsets in the header of an entry. */
     AT_KIND = 0,            /* u16 */
@@ -28,11 +28,11 @@ enum {
     FLAG_ZSTD = 0x8000
 };
 
-static uint64_t read_number(const uint8_t *at, size_t bytes)
+static uint64_t read_number(const uint8_t *bytes, size_t count)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < bytes; i++)
-        value |= (uint64_t)at[i] << (8 * i);
+    for (size_t i = 0; i < count; i++)
+        value |= (uint64_t)bytes[i] << (8 * i);
     return value;
 }
 
@@ -47,33 +47,35 @@ __attribute__((format(printf, 2, 3))) static bool fail_with(struct cuda_fatbin *
 }
 
 /* Reads the entry at `at`, `left` bytes before the container's end, and says how long it is. */
-static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *at, size_t left, size_t *length)
+static bool read_entry(struct cuda_fatbin *fatbin, const uint8_t *start, size_t left,
+                       size_t *length)
 {
     if (left < ENTRY_BYTES)
         return fail_with(fatbin, "%zu bytes where an entry has a header of %d", left, ENTRY_BYTES);
     if (fatbin->count == CUDA_FATBIN_ENTRIES_MAX)
         return fail_with(fatbin, "more than %d entries", CUDA_FATBIN_ENTRIES_MAX);
-    uint64_t header = read_number(at + AT_HEADER_BYTES, 4),
-             stored = read_number(at + AT_STORED_BYTES, 8);
-    uint64_t packed = read_number(at + AT_PACKED_BYTES, 4), flags = read_number(at + AT_FLAGS, 8);
+    uint64_t header = read_number(start + AT_HEADER_BYTES, 4),
+             stored = read_number(start + AT_STORED_BYTES, 8);
+    uint64_t packed = read_number(start + AT_PACKED_BYTES, 4),
+             flags = read_number(start + AT_FLAGS, 8);
     if (header < ENTRY_BYTES || header > left || stored > left - header)
         return fail_with(
             fatbin, "entry %zu has a header of %" PRIu64 " and %" PRIu64 " bytes, but %zu are left",
             fatbin->count, header, stored, left);
     struct cuda_fatbin_entry *entry = &fatbin->entries[fatbin->count++];
-    *entry = (struct cuda_fatbin_entry){.kind = (uint32_t)read_number(at + AT_KIND, 2),
-                                        .sm = (uint32_t)read_number(at + AT_SM, 4),
+    *entry = (struct cuda_fatbin_entry){.kind = (uint32_t)read_number(start + AT_KIND, 2),
+                                        .sm = (uint32_t)read_number(start + AT_SM, 4),
                                         .packing = flags & FLAG_ZSTD  ? CUDA_FATBIN_ZSTD
                                                    : flags & FLAG_LZ4 ? CUDA_FATBIN_LZ4
                                                                       : CUDA_FATBIN_PLAIN,
-                                        .bytes = at + header,
+                                        .bytes = start + header,
                                         .size = (size_t)stored};
     if (entry->packing != CUDA_FATBIN_PLAIN) {
         if (packed > stored)
             return fail_with(fatbin, "entry %zu has %" PRIu64 " packed bytes in %" PRIu64,
                              fatbin->count - 1, packed, stored);
         entry->size = (size_t)packed;
-        entry->unpacked = read_number(at + AT_UNPACKED_BYTES, 8);
+        entry->unpacked = read_number(start + AT_UNPACKED_BYTES, 8);
     }
     *length = (size_t)(header + stored);
     return true;
@@ -86,13 +88,13 @@ bool cuda_fatbin_recognise(const void *bytes, size_t size)
 
 bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size)
 {
-    const uint8_t *at = bytes;
+    const uint8_t *next = bytes;
     fatbin->count = 0;
     fatbin->error[0] = '\0';
-    if (!cuda_fatbin_recognise(at, size))
+    if (!cuda_fatbin_recognise(next, size))
         return fail_with(fatbin, "no fat binary of CUDA: it does not begin with 0x%08x", MAGIC);
-    uint64_t version = read_number(at + 4, 2), header = read_number(at + 6, 2),
-             content = read_number(at + 8, 8);
+    uint64_t version = read_number(next + 4, 2), header = read_number(next + 6, 2),
+             content = read_number(next + 8, 8);
     if (version != VERSION || header < HEADER_BYTES)
         return fail_with(fatbin,
                          "a fat binary of version %" PRIu64 " with a header of %" PRIu64
@@ -101,9 +103,9 @@ bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size
     if (header > size || content > size - header)
         return fail_with(fatbin, "a fat binary of %" PRIu64 " bytes, of which only %zu can be read",
                          header > UINT64_MAX - content ? UINT64_MAX : header + content, size);
-    at += header;
-    for (size_t left = (size_t)content, length = 0; left > 0; left -= length, at += length)
-        if (!read_entry(fatbin, at, left, &length))
+    next += header;
+    for (size_t left = (size_t)content, length = 0; left > 0; left -= length, next += length)
+        if (!read_entry(fatbin, next, left, &length))
             return false;
     return true;
 }

@@ -45,7 +45,7 @@ bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size
 const struct cuda_fatbin_entry *cuda_fatbin_find(const struct cuda_fatbin *fatbin, uint32_t sm);
 /* "PTX of sm_80, machine code of sm_86", cut where the text is full. */
 void cuda_fatbin_list(const struct cuda_fatbin *fatbin, char *text, size_t size);
-/* The entry's text with a NUL behind it, which free() frees; its length goes to *length. NULL: see
+/* The entry's text with a NUL after it, which free() frees; its length goes to *length. NULL: see
  * `error`. */
 char *cuda_fatbin_unpack(struct cuda_fatbin *fatbin, const struct cuda_fatbin_entry *entry,
                          size_t *length);

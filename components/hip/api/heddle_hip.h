@@ -29,7 +29,7 @@ __attribute__((weak)) int heddleDestroyDevice(int device);
 
 /* Allocates memory of the current device at a given address, which lies on a page's start and in
  * the range of device memory: where the device's own process has nothing. Another process may have
- * memory there; then kernels, copies and hipFree() mean that of the device they run on.
+ * memory there; then kernels, copies and hipFree() mean the memory of the device they run on.
  * hipErrorInvalidValue: something of this process lies there. */
 __attribute__((weak)) int heddleAllocateAt(void *pointer, unsigned long bytes);
 

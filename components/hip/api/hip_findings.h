@@ -22,7 +22,7 @@ void hip_note_free(const struct hip_allocation *allocation);
 /* The address is not, or no longer, that of an allocation: `freed` says whether the program wanted
  * to free it, or to use it. */
 void hip_report_address(uint64_t address, bool freed);
-/* The address of a call to free lies in this allocation, behind its start. */
+/* The address of a call to free lies in this allocation, after its start. */
 void hip_report_inside(uint64_t address, const struct hip_allocation *allocation);
 /* A capture, begun by the call, that ends without a stream that had joined, or does not end. */
 void hip_report_capture(const struct hip_origin *begun, bool ended);

@@ -1,4 +1,4 @@
-/* See hip_handle.h. Living handles stand in a table in the order of their numbers, which is the
+/* See hip_handle.h. Living handles are in a table in the order of their numbers, which is the
  * order of creation. */
 #include "hip_handle.h"
 
@@ -16,28 +16,28 @@ static struct {
         struct hip_origin origin;
     } * list;
     size_t count, room;
-    uint64_t given; /* so far */
+    uint64_t handles_made; /* so far */
 } table;
 
 /* The entry of the handle, or NULL. */
 static struct entry *find_handle(const void *handle)
 {
-    uint64_t wanted = (uintptr_t)handle;
+    uint64_t number = (uintptr_t)handle;
     size_t low = 0, high = table.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (table.list[middle].handle < wanted)
+        if (table.list[middle].handle < number)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < table.count && table.list[low].handle == wanted ? &table.list[low] : NULL;
+    return low < table.count && table.list[low].handle == number ? &table.list[low] : NULL;
 }
 
 void *hip_handle_make(enum hip_handle_kind kind, void *object)
 {
     HIP_MAKE_ROOM(table.list, table.count, table.room);
-    uint64_t handle = FIRST_HANDLE + ++table.given * HANDLE_STEP;
+    uint64_t handle = FIRST_HANDLE + ++table.handles_made * HANDLE_STEP;
     table.list[table.count++] = (struct entry){handle, kind, object, hip_origin_here()};
     return (void *)(uintptr_t)handle;
 }
@@ -58,7 +58,7 @@ void hip_handle_destroy(const void *handle)
 {
     struct entry *entry = find_handle(handle);
     if (entry) {
-        size_t at = (size_t)(entry - table.list);
-        memmove(entry, entry + 1, (--table.count - at) * sizeof *entry);
+        size_t index = (size_t)(entry - table.list);
+        memmove(entry, entry + 1, (--table.count - index) * sizeof *entry);
     }
 }

@@ -1,7 +1,7 @@
 /* Handles: what a program holds of a stream, an event, a module, a kernel, a pool, a graph
  * or a program of hipRTC.
  *
- * A handle is a number, not the address of what it stands for. No number is given out twice in a
+ * A handle is a number, not the address of its object. No number is given out twice in a
  * run. So a handle that was destroyed is refused for ever, whatever has been made since, and
  * handles do not depend on the heap, which other threads of the simulation use, too. All handles
  * lie where x86-64 has no addresses, so they are never mistaken for memory. All functions are
@@ -23,7 +23,7 @@ enum hip_handle_kind {
 
 /* A new handle of `object`. */
 void *hip_handle_make(enum hip_handle_kind kind, void *object);
-/* What the handle stands for; NULL: it was never given out, is of another kind, or was destroyed.
+/* The handle's object. NULL: it was never given out, is of another kind, or was destroyed.
  */
 void *hip_handle_find(enum hip_handle_kind kind, const void *handle);
 /* All living handles, in the order of their numbers. */

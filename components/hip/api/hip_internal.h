@@ -51,7 +51,7 @@ struct hip_library {
                              further ones */
     int device_count;     /* entries that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
-    uint64_t pinned_base, pinned_size; /* and, behind it, those of pinned memory */
+    uint64_t pinned_base, pinned_size; /* and, after it, those of pinned memory */
     uint64_t page_bytes;               /* the largest of all devices */
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
@@ -212,12 +212,16 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking);
 
-/* Copies `rows` rows of `width` bytes; the pitches are from row to row. */
-hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking);
+/* `rows` rows of `width` bytes; the pitches are from row to row. A plain copy has one row. */
+struct hip_copy_area {
+    uint64_t to, from;
+    size_t to_pitch, from_pitch, width, rows;
+    hipMemcpyKind kind;
+};
+
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking);
 /* Returns what hip_copy_2d() would return for a copy that it refuses, and copies nothing. */
-hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind);
+hipError_t hip_check_copy_2d(struct hip_copy_area area);
 
 /* ---- hip_memory_3d.c ---- */
 
@@ -226,11 +230,17 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
 
 /* ---- hip_fill.c ---- */
 
-/* Fills `rows` rows of `count` elements of `width` bytes, with all checks of hipMemset2D. */
-hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                    size_t rows, hipStream_t stream, bool blocking);
-/* Returns what hip_fill() would return for rows that it refuses, and fills nothing. */
-hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows);
+/* `rows` rows of `count` elements of `width` bytes, `pitch` bytes apart. */
+struct hip_fill_area {
+    uint64_t address;
+    uint32_t value, width;
+    size_t count, rows, pitch;
+};
+
+/* Fills the area with all checks of hipMemset2D. */
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking);
+/* Returns what hip_fill() would return for an area that it refuses, and fills nothing. */
+hipError_t hip_check_fill(struct hip_fill_area area);
 
 /* ---- hip_module.c ---- */
 
@@ -283,7 +293,7 @@ void **hip_register_binary(const void *wrapper, hipError_t (*load)(const void *w
 bool hip_is_embedded(const struct hip_module *module);
 /* Unloads what a device that is going to be destroyed has of the program's embedded code. */
 void hip_unload_embedded(int device);
-/* The kernel behind a host function that a program registered, loaded on `device` when it was not.
+/* The kernel of a host function that a program registered, loaded on `device` when it was not.
  */
 hipError_t hip_find_host_function(const void *host_function, int device,
                                   const struct hip_function **function);
@@ -309,7 +319,7 @@ hipError_t hip_synchronize_device(void);
 
 /* ---- hip_fault.c ---- */
 
-/* Reserves the device addresses. False: the reason was said. */
+/* Reserves the device addresses. Prints why and returns false when it cannot. */
 bool hip_reserve_window(uint64_t size);
 /* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);

@@ -32,7 +32,7 @@ enum hip_allocation_kind {
 /* The call of the program that made something: what a check of the program names. */
 struct hip_origin {
     const char *call; /* "hipMalloc"; NULL: the library itself */
-    uint64_t code;    /* where the program goes on behind the call; 0: unknown */
+    uint64_t code;    /* where the program goes on after the call; 0: unknown */
 };
 
 struct hip_allocation {
@@ -53,7 +53,7 @@ struct hip_function {
     void *handle; /* that a program has; NULL: none has asked for one */
     const struct code_object_kernel *kernel;
     char *name;   /* as in the source, for people; the kernel's own name is the symbol */
-    bool refused; /* it was said why it cannot be launched */
+    bool refused; /* the reason was printed: it cannot be launched */
     uint32_t dynamic_lds_most; /* bytes that a launch may have; 0: what needs no asking */
     bool large_clusters;       /* of PTX: more blocks in a cluster than all devices have */
     uint8_t descriptor[64];

@@ -70,18 +70,23 @@ static const char *choice_name(void)
     return hip.executes_ptx ? "CUDA_VISIBLE_DEVICES" : "HIP_VISIBLE_DEVICES";
 }
 
-/* Opens the devices that the variable names, in its order, or all: "2,0". */
-static bool open_devices(uint32_t count)
+static bool open_all(uint32_t count)
 {
-    const char *list = getenv(choice_name()), *at = list ? list : "";
-    bool seen[HIP_DEVICES_MAX] = {false};
-    for (uint32_t i = 0; i < count && !list; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (hip_open_device((int)i, i) != hipSuccess)
             return false;
-    for (int slot = 0; list && (slot == 0 || *at == ','); slot++) {
+    return true;
+}
+
+/* Opens the devices that the list "2,0" names, in its order. */
+static bool open_listed(const char *list, uint32_t count)
+{
+    const char *next = list;
+    bool seen[HIP_DEVICES_MAX] = {false};
+    for (int slot = 0; slot == 0 || *next == ','; slot++) {
         char *end = NULL;
-        at += slot > 0;
-        unsigned long number = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
+        next += slot > 0;
+        unsigned long number = *next >= '0' && *next <= '9' ? strtoul(next, &end, 10) : ULONG_MAX;
         if (number >= count || seen[number] || (*end && *end != ',')) {
             hip_say("%s=%s: GPUs of the platform are 0 to %u, each named once, with commas between "
                     "them",
@@ -91,9 +96,15 @@ static bool open_devices(uint32_t count)
         if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
             return false;
         seen[number] = true;
-        at = end;
+        next = end;
     }
     return true;
+}
+
+static bool open_devices(uint32_t count)
+{
+    const char *list = getenv(choice_name());
+    return list ? open_listed(list, count) : open_all(count);
 }
 
 /* The window has four times the room of all memory, so that addresses are not reused soon after a

@@ -1,10 +1,10 @@
 /* Recording what a program asks of HIP, as the API sees it: a table of what can be noted, which the
  * room record/ defines. The trace is one of API calls (docs/reference/api-traces.md, version 2).
  *
- * Lines stand in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
+ * Lines are in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
  * others begin calls, gets a second line where it returned. A line is noted right before the call
  * has its effect, so what a call needs (a module that is loaded, bytes that the host has written to
- * managed memory) stands before it.
+ * managed memory) is before it.
  *
  * All functions are called with `hip.lock` held and, except for the first group, only while
  * `hip.recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
@@ -29,22 +29,22 @@ struct hip_recorded_copy {
 };
 
 struct hip_recorder {
-    /* The platform is open: sets hip.recording when the environment asks for a recording. False: it
-     * asks, but nothing can be written; that was said. */
+    /* Sets hip.recording when the environment asks for a recording, once the platform is open.
+     * Prints why and returns false when nothing can be written. */
     bool (*open)(void);
     /* The program has ended and its work is done: writes the trace. */
     void (*finish)(void);
     /* The calling thread's API call is over. */
     void (*leave)(void);
     /* The recording is given up: `why` is said. */
-    void (*refuse)(const char *why);
+    void (*refuse)(const char *reason);
 
     /* Notes a call; returns its line, valid until the end. `call_to` fills in the place that the
      * call is about, and notes nothing when `to` lies in no allocation. */
     size_t (*call)(const struct api_trace_call *call);
     void (*call_to)(struct api_trace_call *call, uint64_t to);
     /* What was noted, to be completed once the answer is known. */
-    struct api_trace_call *(*at)(size_t line);
+    struct api_trace_call *(*find_line)(size_t line);
     /* The call did not happen. */
     void (*drop)(size_t line);
 
@@ -62,7 +62,7 @@ struct hip_recorder {
     void (*host_free)(uint64_t address, int device);
     void (*host_freed)(uint64_t address);
 
-    /* The host stores into managed or mapped memory at `view`; the bytes stand at `own`. */
+    /* The host stores into managed or mapped memory at `view`; the bytes are at `own`. */
     void (*host_write)(uint64_t view, const void *own, uint64_t size);
     /* The host touches it; and after a wait, what it finds there. */
     void (*host_access)(uint64_t view, bool write);
@@ -77,8 +77,9 @@ extern const struct hip_recorder hip_recorder;
             hip_recorder.step;                                                                     \
     } while (0)
 /* Notes a call of which only the given members matter. */
-#define HIP_RECORD(...)                HIP_RECORD_STEP(call(&(struct api_trace_call){__VA_ARGS__}))
+#define HIP_RECORD(...) HIP_RECORD_STEP(call(&(struct api_trace_call){__VA_ARGS__}))
 /* A query, and whether what it asked for was ready. */
-#define HIP_RECORD_ANSWER(line, error) HIP_RECORD_STEP(at(line)->value = (error) == hipSuccess)
+#define HIP_RECORD_ANSWER(line, error)                                                             \
+    HIP_RECORD_STEP(find_line(line)->value = (error) == hipSuccess)
 
 #endif

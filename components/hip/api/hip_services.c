@@ -1,4 +1,4 @@
-/* See hip_services.h. */
+/* The table of services (hip_services.h), each of which is a function of this library. */
 #include "hip_services.h"
 
 #include "components/hip/api/code/hip_hostcall.h"

@@ -67,7 +67,7 @@ static bool note_line(const char *text)
     return true;
 }
 
-/* A message of a call of CUDA in CUDA's words; what stands in quotes are the program's. */
+/* A message of a call of CUDA in CUDA's words; words in quotes are the program's. */
 static void translate(char *text, size_t size)
 {
     static const char *const words[][2] = {{"work-group", "block"},

@@ -16,7 +16,7 @@ void hip_say_repeats(void);
  * program's use of the device. */
 const char *hip_doing(const char *what);
 /* The function of a second interface (CUDA) by which the program has called the functions of HIP
- * that the thread is in: it stands in messages in their place. NULL: there is none. hip_call_as()
+ * that the thread is in: messages name it in their place. NULL: there is none. hip_call_as()
  * sets it and returns what it was before. */
 const char *hip_call_as(const char *function);
 const char *hip_called_as(void);

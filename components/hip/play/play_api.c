@@ -47,10 +47,10 @@ void play_fail(const struct api_trace_call *call, const char *format, ...)
     exit(1);
 }
 
-void play_check(const struct api_trace_call *call, hipError_t error, const char *what)
+void play_check(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
     if (error != hipSuccess)
-        play_fail(call, "%s failed: %s", what, hipGetErrorString(error));
+        play_fail(call, "%s failed: %s", call_name, hipGetErrorString(error));
 }
 
 void *play_allocate(size_t size)
@@ -74,13 +74,13 @@ static uint32_t *list_threads(void)
 {
     uint32_t *list = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *list);
     for (uint32_t i = 0; i < play_trace.call_count; i++) {
-        uint32_t thread = play_trace.calls[i].thread, at = thread_count;
-        while (at > 0 && list[at - 1] > thread)
-            at--;
-        if (at > 0 && list[at - 1] == thread)
+        uint32_t thread = play_trace.calls[i].thread, index = thread_count;
+        while (index > 0 && list[index - 1] > thread)
+            index--;
+        if (index > 0 && list[index - 1] == thread)
             continue;
-        memmove(&list[at + 1], &list[at], (thread_count - at) * sizeof *list);
-        list[at] = thread;
+        memmove(&list[index + 1], &list[index], (thread_count - index) * sizeof *list);
+        list[index] = thread;
         thread_count++;
     }
     return list;

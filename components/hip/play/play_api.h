@@ -25,7 +25,7 @@ extern const char *play_path; /* of the trace, for messages */
 __attribute__((noreturn, format(printf, 2, 3))) void play_fail(const struct api_trace_call *call,
                                                                const char *format, ...);
 /* A HIP call of the trace must succeed. */
-void play_check(const struct api_trace_call *call, hipError_t error, const char *what);
+void play_check(const struct api_trace_call *call, hipError_t error, const char *call_name);
 void *play_allocate(size_t size);
 
 /* ---- play_objects.c ---- */

@@ -118,7 +118,7 @@ static uint8_t *take_pinned(const struct api_trace_call *call, uint64_t size)
     return bytes;
 }
 
-/* Makes a copy and waits for it. Host memory is pageable and its rows stand one behind the other.
+/* Makes a copy and waits for it. Host memory is pageable and its rows have no gaps.
  */
 static void copy_rows(const struct api_trace_call *call, void *to, uint64_t to_pitch,
                       const void *from, uint64_t from_pitch, hipMemcpyKind kind)
@@ -387,9 +387,9 @@ static void call_stream_wait_event(const struct api_trace_call *call)
 
 /* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too,
  * since the program relied on it; on a slower platform it takes further questions. */
-static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *what)
+static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
-    play_check(call, error == hipErrorNotReady ? hipSuccess : error, what);
+    play_check(call, error == hipErrorNotReady ? hipSuccess : error, call_name);
     return error == hipErrorNotReady && call->value;
 }
 

@@ -56,14 +56,14 @@ static uint64_t rows_of(const struct api_trace_call *call)
 
 /* Counts what differs in `size` bytes; the first place goes to `*first` if none was found before.
  */
-static uint64_t count_wrong(const uint8_t *found, const uint8_t *expected, uint64_t size,
+static uint64_t count_wrong(const uint8_t *read, const uint8_t *expected, uint64_t size,
                             uint64_t start, uint64_t *first)
 {
     uint64_t wrong = 0;
-    if (memcmp(found, expected, size) == 0)
+    if (memcmp(read, expected, size) == 0)
         return 0;
     for (uint64_t i = 0; i < size; i++) {
-        if (found[i] == expected[i])
+        if (read[i] == expected[i])
             continue;
         if (*first == UINT64_MAX)
             *first = start + i;

@@ -15,13 +15,13 @@ static struct {
     size_t room, count; /* room is a power of two */
 } table;
 
-static size_t slot_of(enum play_kind kind, uint32_t number)
+static size_t find_slot(enum play_kind kind, uint32_t number)
 {
-    size_t at = hash_multiply((uint64_t)number * PLAY_KINDS + kind) >> 32;
-    for (at &= table.room - 1; table.slots[at]; at = (at + 1) & (table.room - 1))
-        if (table.slots[at]->number == number && table.slots[at]->kind == kind)
+    size_t slot = hash_multiply((uint64_t)number * PLAY_KINDS + kind) >> 32;
+    for (slot &= table.room - 1; table.slots[slot]; slot = (slot + 1) & (table.room - 1))
+        if (table.slots[slot]->number == number && table.slots[slot]->kind == kind)
             break;
-    return at;
+    return slot;
 }
 
 static void enlarge(void)
@@ -32,13 +32,13 @@ static void enlarge(void)
     table.slots = play_allocate(table.room * sizeof(struct play_object *));
     for (size_t i = 0; i < room; i++)
         if (old[i])
-            table.slots[slot_of(old[i]->kind, old[i]->number)] = old[i];
+            table.slots[find_slot(old[i]->kind, old[i]->number)] = old[i];
     free(old);
 }
 
 static struct play_object *play_find(enum play_kind kind, uint32_t number)
 {
-    struct play_object *object = table.room ? table.slots[slot_of(kind, number)] : NULL;
+    struct play_object *object = table.room ? table.slots[find_slot(kind, number)] : NULL;
     return object && object->is_used ? object : NULL;
 }
 
@@ -56,14 +56,14 @@ struct play_object *play_add(enum play_kind kind, uint32_t number, void *handle)
 {
     if (2 * table.count >= table.room)
         enlarge();
-    size_t at = slot_of(kind, number);
-    if (!table.slots[at]) {
-        table.slots[at] = play_allocate(sizeof(struct play_object));
+    size_t slot = find_slot(kind, number);
+    if (!table.slots[slot]) {
+        table.slots[slot] = play_allocate(sizeof(struct play_object));
         table.count++;
     }
-    *table.slots[at] = (struct play_object){
+    *table.slots[slot] = (struct play_object){
         .number = number, .kind = (uint8_t)kind, .is_used = true, .handle = handle};
-    return table.slots[at];
+    return table.slots[slot];
 }
 
 void play_remove(enum play_kind kind, uint32_t number)
@@ -137,7 +137,7 @@ hipModule_t play_load(const struct api_trace_call *call, const char *path)
     return module;
 }
 
-/* The next source behind `source` for the current device, or NULL. */
+/* The next source after `source` for the current device, or NULL. */
 static struct source *next_source(const struct api_trace_call *call, struct source *source,
                                   hipModule_t *module)
 {

@@ -6,7 +6,7 @@
  *
  * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
- * compared behind a call that tells of their end wherever the trace is played: without timing, or
+ * compared after a call that tells of their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
 #include "hip_record_files.h"
 #include "hip_record_places.h"
@@ -87,7 +87,7 @@ static size_t add_call(const struct api_trace_call *call)
     return place;
 }
 
-static struct api_trace_call *line_at(size_t place)
+static struct api_trace_call *find_line(size_t place)
 {
     return &record.calls[place];
 }
@@ -107,10 +107,10 @@ static void note_return(void)
     open_line = NO_PLACE;
 }
 
-static void refuse_recording(const char *why)
+static void refuse_recording(const char *reason)
 {
     if (hip.recording)
-        hip_say("the program cannot be recorded: %s", why);
+        hip_say("the program cannot be recorded: %s", reason);
     hip.recording = false;
 }
 
@@ -149,7 +149,7 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
 }
 
 /* Does the end of a copy follow from that of a call of this thread, on any platform? The null
- * stream stands for the others. */
+ * stream counts for the others. */
 static bool tells_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];
@@ -266,16 +266,22 @@ static void give_place(const struct hip_recorded_copy *copy)
 
 /* ---- calls ---- */
 
+static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bool pinned)
+{
+    if (copy->to_device && copy->from_device)
+        return API_TRACE_COPY_ON_DEVICE;
+    if (copy->to_device)
+        return pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE;
+    return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
+}
+
 /* Host memory in an allocation of its own is copied to or from while the caller goes on. */
 static size_t copy_begins(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device;
     bool pinned = !on_device && !copy->waits && !copy->pageable;
     struct api_trace_call call = {
-        .kind = on_device         ? API_TRACE_COPY_ON_DEVICE
-                : copy->to_device ? (pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE)
-                : pinned          ? API_TRACE_PINNED_FROM_DEVICE
-                                  : API_TRACE_COPY_FROM_DEVICE,
+        .kind = kind_of_copy(copy, pinned),
         .is_async = !copy->waits,
         .size = copy->size,
         .rows = copy->rows,
@@ -445,7 +451,7 @@ const struct hip_recorder hip_recorder = {
     .refuse = refuse_recording,
     .call = add_call,
     .call_to = add_to,
-    .at = line_at,
+    .find_line = find_line,
     .drop = drop,
     .copy = copy_begins,
     .copy_sent = copy_sent,

@@ -99,14 +99,14 @@ static uint64_t hash_rows(const struct rows *rows)
 /* Reads, or writes, all of the bytes. */
 static bool move_all(int stream, void *bytes, size_t size, bool write_them)
 {
-    char *at = bytes;
+    char *rest = bytes;
     while (size > 0) {
-        ssize_t moved = write_them ? write(stream, at, size) : read(stream, at, size);
+        ssize_t moved = write_them ? write(stream, rest, size) : read(stream, rest, size);
         if (moved < 0 && errno == EINTR)
             continue;
         if (moved <= 0)
             return false;
-        at += moved;
+        rest += moved;
         size -= (size_t)moved;
     }
     return true;
@@ -118,10 +118,10 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
     int stream = open_file(file->name, O_RDONLY);
     bool same = stream >= 0;
     for (uint64_t row = 0; row < rows->count && same; row++) {
-        for (uint64_t at = 0; at < rows->size && same; at += CHUNK) {
-            size_t size = rows->size - at < CHUNK ? (size_t)(rows->size - at) : CHUNK;
+        for (uint64_t offset = 0; offset < rows->size && same; offset += CHUNK) {
+            size_t size = rows->size - offset < CHUNK ? (size_t)(rows->size - offset) : CHUNK;
             same = move_all(stream, buffer, size, false)
-                   && memcmp(buffer, rows->bytes + row * rows->pitch + at, size) == 0;
+                   && memcmp(buffer, rows->bytes + row * rows->pitch + offset, size) == 0;
         }
     }
     if (stream >= 0)
@@ -129,9 +129,9 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
     return same;
 }
 
-static void cannot_write(const char *why)
+static void cannot_write(const char *reason)
 {
-    hip_recorder.refuse(why);
+    hip_recorder.refuse(reason);
     run_ledger_report(EXIT_UNABLE);
 }
 

@@ -1,4 +1,5 @@
-/* See hip_record_places.h. */
+/* Finds for an address the allocation or the variable that a recording names (see
+ * hip_record_places.h). */
 #include "hip_record_places.h"
 #include "hip_record_files.h"
 

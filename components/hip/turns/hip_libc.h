@@ -1,4 +1,4 @@
-/* Functions of the C library that this library defines, too: HIP_LIBC(name) is the one behind ours.
+/* Functions of the C library that this library defines, too: HIP_LIBC(name) is the C library's own.
  */
 #ifndef HEDDLE_HIP_LIBC_H
 #define HEDDLE_HIP_LIBC_H

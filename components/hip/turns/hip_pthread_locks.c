@@ -331,16 +331,16 @@ int pthread_barrier_init(pthread_barrier_t *restrict object,
         pthread_barrierattr_getpshared(attributes, &shared);
     if (error || hip_turns_depth > 0 || shared == PTHREAD_PROCESS_SHARED)
         return error;
-    struct barrier *made = hip_allocate(sizeof *made);
-    made->object = object;
-    made->count = count;
+    struct barrier *created = hip_allocate(sizeof *created);
+    created->object = object;
+    created->count = count;
     hip_turns_lock();
     struct barrier **old = find_barrier(object);
     if (*old) {
-        hip_release(made);
+        hip_release(created);
         (*old)->count = count;
     } else {
-        *old = made;
+        *old = created;
     }
     hip_turns_unlock();
     return 0;

@@ -29,7 +29,7 @@ void hip_find_libc(const char *name, void *function)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (!symbol)
-        symbol = dlsym(RTLD_DEFAULT, name); /* this library is behind the C library */
+        symbol = dlsym(RTLD_DEFAULT, name); /* this library is after the C library */
     if (!symbol) {
         fprintf(stderr, "heddle: the C library has no function '%s'\n", name);
         abort();
@@ -202,27 +202,27 @@ static clockid_t clock_of(int operation)
 }
 
 /* A futex' deadline on CLOCK_MONOTONIC: FUTEX_WAIT has a span of time, FUTEX_WAIT_BITSET a time. */
-static void futex_deadline(const struct timespec *given, int operation, struct timespec *deadline)
+static void futex_deadline(const struct timespec *timeout, int operation, struct timespec *deadline)
 {
     *deadline = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT
-                    ? hip_turns_later(given)
-                    : hip_turns_deadline(clock_of(operation), given);
+                    ? hip_turns_later(timeout)
+                    : hip_turns_deadline(clock_of(operation), timeout);
 }
 
 static long futex_wait(const struct system_call *call)
 {
     const int *word = (const int *)call->arguments[0];
-    const struct timespec *given = (const struct timespec *)call->arguments[3];
+    const struct timespec *timeout = (const struct timespec *)call->arguments[3];
     struct timespec deadline;
-    if (given)
-        futex_deadline(given, (int)call->arguments[1], &deadline);
+    if (timeout)
+        futex_deadline(timeout, (int)call->arguments[1], &deadline);
     bool woken = true, differs;
     hip_turns_lock();
     /* Counted before the look at the word: a thread that changes the word later sees a waiter. */
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     differs = __atomic_load_n(word, __ATOMIC_SEQ_CST) != (int)call->arguments[2];
     if (!differs)
-        woken = hip_turns_wait(word, HIP_TURNS_SIGNAL, given ? &deadline : NULL);
+        woken = hip_turns_wait(word, HIP_TURNS_SIGNAL, timeout ? &deadline : NULL);
     __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     hip_turns_unlock();
     if (differs || !woken) {
@@ -249,15 +249,15 @@ static long futex_timed(struct system_call *call, long (*wait)(const struct syst
 {
     int operation = (int)call->arguments[1];
     bool is_span = (operation & FUTEX_CMD_MASK) == FUTEX_WAIT;
-    const struct timespec *given = (const struct timespec *)call->arguments[3];
-    uint64_t until_ps = hip_clock_now_ps() + hip_clock_ps_of(CLOCK_THREAD_CPUTIME_ID, given);
+    const struct timespec *sleep_time = (const struct timespec *)call->arguments[3];
+    uint64_t until_ps = hip_clock_now_ps() + hip_clock_ps_of(CLOCK_THREAD_CPUTIME_ID, sleep_time);
     struct timespec room;
     if (wait == forward_call && !is_span)
-        call->arguments[3] = (long)hip_clock_host_time(clock_of(operation), given, &room);
+        call->arguments[3] = (long)hip_clock_host_time(clock_of(operation), sleep_time, &room);
     long result = wait(call);
     int error = errno;
     if (result == -1 && error == ETIMEDOUT)
-        hip_clock_pass(is_span ? until_ps : hip_clock_ps_of(clock_of(operation), given));
+        hip_clock_pass(is_span ? until_ps : hip_clock_ps_of(clock_of(operation), sleep_time));
     errno = error;
     return result;
 }

@@ -254,7 +254,7 @@ static int sleep_for_real(int (*run)(void *argument), void *argument)
     return result;
 }
 
-/* The thread goes behind all others that can go on. A sleep in simulated time is part of a turn. */
+/* The thread goes on after all others that can. A sleep in simulated time is part of a turn. */
 static int go_last(int (*run)(void *argument), void *argument)
 {
     int result = 0;

@@ -28,7 +28,7 @@ enum {
 bool hip_turns_are_wanted(void)
 {
     const char *platform = getenv(OPTIONS_ENV_PLATFORM), *order = getenv("HEDDLE_HOST_THREADS");
-    /* Thread sanitizer stands between the program and the wrappers: a thread would take its turn
+    /* Thread sanitizer is between the program and the wrappers: a thread would take its turn
      * before the sanitizer knows it. */
     return platform && *platform && !(order && strcmp(order, "free") == 0)
            && !dlsym(RTLD_DEFAULT, "__tsan_init");
@@ -180,7 +180,7 @@ static bool is_asleep(const struct hip_turns_thread *thread)
     return name_end && begins_with(name_end, ") S");
 }
 
-static void say_dropped(const struct hip_turns_thread *thread, const char *why, uint64_t ms)
+static void say_dropped(const struct hip_turns_thread *thread, const char *reason, uint64_t ms)
 {
     static bool said;
     char name[32] = "";
@@ -190,7 +190,7 @@ static void say_dropped(const struct hip_turns_thread *thread, const char *why, 
         hip_say("host thread %" PRIu64 " ('%s') %s for %" PRIu64 ".%" PRIu64
                 " s without waiting for anything that heddle sees; the others go on without it, so "
                 "cycle counts of this run may differ from others",
-                thread->number, name, why, ms / 1000, ms % 1000 / 100);
+                thread->number, name, reason, ms / 1000, ms % 1000 / 100);
     }
 }
 

@@ -110,7 +110,7 @@ static bool driver_tick(struct driver *d)
 }
 
 /* What the first command of the queue waits for. */
-static void queue_report(const struct driver *d, uint32_t queue, struct hang_report *report)
+static void report_queue(const struct driver *d, uint32_t queue, struct hang_report *report)
 {
     static const char *const phases[] = {[PHASE_QUEUED] = "is queued",
                                          [PHASE_FLUSHING] = "waits for a flush",
@@ -137,17 +137,23 @@ static void queue_report(const struct driver *d, uint32_t queue, struct hang_rep
               is_launch ? " " : "", phases[k->phase], k->in_flight);
 }
 
-static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
+static void report_queues(const struct driver *d, struct hang_report *report)
 {
     enum { QUEUES_SHOWN = 8 };
-    bool moves_pages = d->migrate.state != MIGRATE_NONE;
     unsigned shown = 0;
-    for (uint32_t i = 0; report && i < d->queue_count && shown < QUEUES_SHOWN; i++) {
+    for (uint32_t i = 0; i < d->queue_count && shown < QUEUES_SHOWN; i++) {
         if (driver_queue_at(d, i)->first == DRIVER_NONE)
             continue;
-        queue_report(d, i, report);
+        report_queue(d, i, report);
         shown++;
     }
+}
+
+static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
+{
+    bool moves_pages = d->migrate.state != MIGRATE_NONE;
+    if (report)
+        report_queues(d, report);
     if (report && moves_pages)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
     return d->undone + moves_pages + user_queue_outstanding(d, report)

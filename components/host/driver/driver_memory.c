@@ -150,7 +150,9 @@ static bool memory_find_hole(const struct driver *d, const struct program_alloca
                              uint64_t address, uint64_t size, uint64_t *hole)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
-    for (*hole = address / page * page; d->memory.removed && *hole < address + size; *hole += page)
+    if (!d->memory.removed)
+        return false;
+    for (*hole = address / page * page; *hole < address + size; *hole += page)
         if (!page_table_look_up(driver_page_table(d), a->pid, *hole, &physical, &flags))
             return true;
     return false;

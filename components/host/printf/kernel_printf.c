@@ -106,9 +106,11 @@ static double half_value(uint16_t bits)
 {
     int exponent = bits >> 10 & 31;
     double fraction = (bits & 1023) / 1024.0;
-    double value = exponent == 0    ? fraction / 16384
-                   : exponent == 31 ? (fraction > 0 ? __builtin_nan("") : __builtin_inf())
-                                    : (1 + fraction) * __builtin_ldexp(1, exponent - 15);
+    double value = (1 + fraction) * __builtin_ldexp(1, exponent - 15);
+    if (exponent == 0)
+        value = fraction / 16384;
+    else if (exponent == 31)
+        value = fraction > 0 ? __builtin_nan("") : __builtin_inf();
     return bits >> 15 ? -value : value;
 }
 
@@ -135,16 +137,20 @@ static void put_number(struct printing *p, const struct conversion *c, uint64_t 
     char piece[PIECE], shape[SHAPE];
     bool is_real = strchr("fFeEgGaA", c->kind), is_integer = strchr("diouxX", c->kind);
     unsigned bytes = min(c->bytes, argument_bytes);
+    int size;
     snprintf(shape, sizeof shape, "%.*s%s%c", (int)c->used, c->shape, is_integer ? "ll" : "",
              c->kind);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int size = is_real ? snprintf(piece, sizeof piece, shape, real_value(value, argument_bytes))
-               : is_integer
-                   ? snprintf(piece, sizeof piece, shape,
-                              (long long)integer_value(value, bytes, strchr("di", c->kind)))
-               : c->kind == 'c' ? snprintf(piece, sizeof piece, shape, (int)(value & 255))
-                                : snprintf(piece, sizeof piece, shape, (void *)(uintptr_t)value);
+    if (is_real)
+        size = snprintf(piece, PIECE, shape, real_value(value, argument_bytes));
+    else if (is_integer)
+        size = snprintf(piece, PIECE, shape,
+                        (long long)integer_value(value, bytes, strchr("di", c->kind)));
+    else if (c->kind == 'c')
+        size = snprintf(piece, PIECE, shape, (int)(value & 255));
+    else
+        size = snprintf(piece, PIECE, shape, (void *)(uintptr_t)value);
 #pragma GCC diagnostic pop
     put_text(p, piece, size < 0 ? 0 : size < PIECE ? (size_t)size : PIECE - 1);
 }

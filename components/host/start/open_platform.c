@@ -1,4 +1,4 @@
-/* See open_platform.h. */
+/* Opens the shared object of a platform and starts the driver in it. */
 #include "open_platform.h"
 
 #include <dlfcn.h>
@@ -9,10 +9,16 @@
 
 enum exit_status exit_status_of(enum driver_status status)
 {
-    return status == DRIVER_LIMIT      ? EXIT_LIMIT
-           : status == DRIVER_STALL    ? EXIT_STALL
-           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
-                                       : EXIT_GAVE_UP;
+    switch (status) {
+    case DRIVER_LIMIT:
+        return EXIT_LIMIT;
+    case DRIVER_STALL:
+        return EXIT_STALL;
+    case DRIVER_DEADLOCK:
+        return EXIT_DEADLOCK;
+    default:
+        return EXIT_GAVE_UP;
+    }
 }
 
 const struct heddle_platform *open_platform(const char *path)

@@ -98,7 +98,9 @@ static struct given_memory *new_given_memory(void)
     if (!spare_list) {
         struct given_memory *room =
             mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        for (size_t i = 0; room != MAP_FAILED && i < ROOM / sizeof *room; i++) {
+        if (room == MAP_FAILED)
+            return NULL;
+        for (size_t i = 0; i < ROOM / sizeof *room; i++) {
             room[i].next = spare_list;
             spare_list = &room[i];
         }

@@ -194,7 +194,9 @@ bool kfd_process_enter(struct kfd_process *p)
 static void abandon(const struct kfd_process *p)
 {
     kfd_status(kfd.api->abandon(p->device[0]), "the end of a process");
-    for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++)
+    if (!p->guest)
+        return;
+    for (uint32_t i = 0; i < p->guest->context_count; i++)
         kfd_status(kfd.api->abandon(p->guest->contexts[i]), "the end of a process");
 }
 

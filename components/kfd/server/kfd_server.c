@@ -217,13 +217,13 @@ static int open_control(const char *text)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
-    bool serves = strcmp(text, "serve") == 0;
-    for (size_t i = 0; i < ARRAY_COUNT(numbers) && !serves; i++)
+    if (strcmp(text, "serve") == 0) {
+        sigprocmask(SIG_BLOCK, &set, NULL);
+        return signalfd(-1, &set, SFD_CLOEXEC);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         signal(numbers[i], SIG_IGN);
-    if (!serves)
-        return atoi(text);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC);
+    return atoi(text);
 }
 
 /* heddle-kfd LISTENER CONTROL PROCESSES: descriptors, the program has ended when the latter does;

@@ -78,10 +78,11 @@ static const char *read_expectation(const char *at, const struct ptx_form *form,
 
 static char class_of(enum ptx_type type)
 {
-    return ptx_type_is_float(type)              ? 'F'
-           : type >= PTX_B8 && type <= PTX_B128 ? 'B'
-           : type == PTX_PRED                   ? 'P'
-                                                : 'I';
+    if (ptx_type_is_float(type))
+        return 'F';
+    if (type >= PTX_B8 && type <= PTX_B128)
+        return 'B';
+    return type == PTX_PRED ? 'P' : 'I';
 }
 
 static bool type_fits(enum ptx_type have, enum ptx_type want, bool wider)

@@ -83,6 +83,14 @@ void ptx_nearest_try(struct ptx_nearest *nearest, const char *candidate)
     nearest->best = candidate;
 }
 
+const char *ptx_hint(char hint[PTX_MESSAGE_BYTES], bool has_dot, const char *name)
+{
+    hint[0] = '\0';
+    if (name)
+        snprintf(hint, PTX_MESSAGE_BYTES, "; did you mean '%s%s'?", has_dot ? "." : "", name);
+    return hint;
+}
+
 const char *ptx_form_class(const char *name, size_t length)
 {
     for (uint32_t i = 0; i < CLASS_COUNT; i++)
@@ -301,9 +309,9 @@ static void say_unknown_opcode(const char *name, char *message)
         if (!family && strncmp(candidate, word, length) == 0 && candidate[length] == '.')
             family = candidate;
     }
-    const char *hint = family ? family : nearest.best;
-    snprintf(message, PTX_MESSAGE_BYTES, "unknown instruction '%.80s'%s%s%s", name,
-             hint ? "; did you mean '" : "", hint ? hint : "", hint ? "'?" : "");
+    char hint[PTX_MESSAGE_BYTES];
+    snprintf(message, PTX_MESSAGE_BYTES, "unknown instruction '%.80s'%s", name,
+             ptx_hint(hint, false, family ? family : nearest.best));
 }
 
 /* Says which component an opcode does not have, if there is one. */
@@ -331,9 +339,9 @@ static bool say_foreign_component(enum ptx_opcode opcode, const struct name_part
                     break;
                 }
         }
-        snprintf(message, PTX_MESSAGE_BYTES, "'%s' takes no '.%s'%s%s%s", ptx_opcode_name(opcode),
-                 word, nearest.best ? "; did you mean '." : "", nearest.best ? nearest.best : "",
-                 nearest.best ? "'?" : "");
+        char hint[PTX_MESSAGE_BYTES];
+        snprintf(message, PTX_MESSAGE_BYTES, "'%s' takes no '.%s'%s", ptx_opcode_name(opcode), word,
+                 ptx_hint(hint, true, nearest.best));
         return true;
     }
     return false;

@@ -42,4 +42,8 @@ struct ptx_nearest {
 struct ptx_nearest ptx_nearest_begin(const char *word);
 void ptx_nearest_try(struct ptx_nearest *nearest, const char *candidate);
 
+/* Writes "; did you mean 'NAME'?", with a dot before the name of a directive or modifier, and
+ * returns `hint`. The hint is empty without a name. */
+const char *ptx_hint(char hint[PTX_MESSAGE_BYTES], bool has_dot, const char *name);
+
 #endif

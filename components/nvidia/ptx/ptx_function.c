@@ -89,7 +89,9 @@ static const struct {
 
 void ptx_function_limit(struct ptx_parser *parser, const char *which, struct ptx_limit limit)
 {
-    for (size_t i = 0; parser->function && i < ARRAY_COUNT(limits); i++)
+    if (!parser->function)
+        return;
+    for (size_t i = 0; i < ARRAY_COUNT(limits); i++)
         if (strcmp(which, limits[i].name) == 0)
             memcpy((char *)parser->function + limits[i].at, limit.value, limits[i].bytes);
 }

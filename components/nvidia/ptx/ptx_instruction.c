@@ -29,9 +29,9 @@ static void unknown_name(struct ptx_parser *parser, const char *word, uint32_t l
 {
     bool reported = parser->error->count < PTX_MESSAGES_MAX;
     const char *similar = reported ? ptx_similar_name(parser, word) : NULL;
-    const char *hint = word[0] == '%' ? "register" : "name";
-    ptx_error_at(parser, line, "unknown %s '%.80s'%s%s%s", hint, word,
-                 similar ? "; did you mean '" : "", similar ? similar : "", similar ? "'?" : "");
+    char hint[PTX_MESSAGE_BYTES];
+    ptx_error_at(parser, line, "unknown %s '%.80s'%s", word[0] == '%' ? "register" : "name", word,
+                 ptx_hint(hint, false, similar));
 }
 
 /* Labels may stand where a branch has one; elsewhere a word without meaning is a mistake. */

@@ -76,7 +76,9 @@ static uint64_t place_common(struct ptx_module *module, const uint32_t *owners)
             place_variable(&module->variables[i], &end);
     for (uint32_t i = 0; i < module->function_count; i++) {
         struct ptx_function *function = &module->functions[i];
-        for (uint32_t j = 0; j < function->variable_count && !function->is_entry; j++)
+        if (function->is_entry)
+            continue;
+        for (uint32_t j = 0; j < function->variable_count; j++)
             if (function->variables[j].space == PTX_SPACE_SHARED)
                 place_variable(&function->variables[j], &end);
     }

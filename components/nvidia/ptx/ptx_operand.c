@@ -196,7 +196,19 @@ static struct ptx_number fold_float(struct ptx_parser *parser, char operation, s
     bool known = strchr("+-*/", operation) && a.kind == PTX_OPERAND_F64 && b.kind == a.kind;
     if (!known)
         ptx_error_at(parser, line, "'%c' does not fit these constants", operation);
-    x = operation == '+' ? x + y : operation == '-' ? x - y : operation == '*' ? x * y : x / y;
+    switch (operation) {
+    case '+':
+        x += y;
+        break;
+    case '-':
+        x -= y;
+        break;
+    case '*':
+        x *= y;
+        break;
+    default:
+        x /= y;
+    }
     memcpy(&a.bits, &x, sizeof x);
     return a;
 }

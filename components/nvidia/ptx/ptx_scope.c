@@ -257,9 +257,9 @@ static void say_no_label(struct ptx_parser *parser, const struct ptx_fixup *fixu
     for (uint32_t i = 0; i < parser->label_count; i++)
         ptx_nearest_try(&nearest, parser->labels[i].name);
     parser->loc_line = 0; /* the last .loc belongs to the end of the function */
-    ptx_error_at(parser, fixup->line, "there is no label '%.80s' in this function%s%s%s",
-                 fixup->name, nearest.best ? "; did you mean '" : "",
-                 nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
+    char hint[PTX_MESSAGE_BYTES];
+    ptx_error_at(parser, fixup->line, "there is no label '%.80s' in this function%s", fixup->name,
+                 ptx_hint(hint, false, nearest.best));
 }
 
 void ptx_labels_resolve(struct ptx_parser *parser)

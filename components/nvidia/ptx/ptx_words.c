@@ -78,8 +78,8 @@ int ptx_directive_token(struct ptx_parser *parser, const char *text, union PTX_Y
         }
         ptx_nearest_try(&nearest, type_name);
     }
-    ptx_error_at(parser, parser->line, "unknown directive '.%.60s'%s%s%s", name,
-                 nearest.best ? "; did you mean '." : "", nearest.best ? nearest.best : "",
-                 nearest.best ? "'?" : "");
+    char hint[PTX_MESSAGE_BYTES];
+    ptx_error_at(parser, parser->line, "unknown directive '.%.60s'%s", name,
+                 ptx_hint(hint, true, nearest.best));
     return UNKNOWN;
 }

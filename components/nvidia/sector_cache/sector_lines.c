@@ -115,7 +115,9 @@ static inline void sector_forget(struct sector_cache *c, uint32_t line, unsigned
 static inline void sector_drop_all(struct sector_cache *c)
 {
     uint32_t lines = (uint32_t)sector_cache_params(c)->sets * sector_ways(c);
-    for (uint32_t i = 0; i < lines && c->any_lines; i++)
+    if (!c->any_lines)
+        return;
+    for (uint32_t i = 0; i < lines; i++)
         if (*sector_tag_at(c, i) != SECTOR_FREE)
             sector_drop(c, i);
     c->any_lines = false;

@@ -27,11 +27,11 @@ static void account_name(const struct trace_player *p, const struct player_kerne
     struct profile_row *row = profile_row(p->io.base.leaf, k->profile, inst->pc);
     arena_at(uint32_t, k->pcs)[inst->id] = inst->pc;
     const char *folder = place ? strrchr(place, '/') : NULL;
+    if (folder)
+        place = folder + 1;
     if (!row->text[0])
         snprintf(row->text, sizeof row->text, "%s%s%s", inst->name, place ? " // " : "",
-                 folder  ? folder + 1
-                 : place ? place
-                         : "");
+                 place ? place : "");
 }
 
 #else

@@ -85,11 +85,11 @@ static void record_step(const struct player_call *c, const uint32_t *record)
 {
     struct itrace_inst *inst = &c->insts[*record & TRACE_ID];
     unsigned space = trace_record_space(*record);
-    bool generic = inst->opcode.space == ITRACE_SPACE_GENERIC;
-    uint64_t base = !generic                ? 0
-                    : space == TRACE_SHARED ? WARP_SHARED
-                    : space == TRACE_LOCAL  ? WARP_LOCAL
-                                            : 0;
+    uint64_t base = 0;
+    if (inst->opcode.space == ITRACE_SPACE_GENERIC && space == TRACE_SHARED)
+        base = WARP_SHARED;
+    else if (inst->opcode.space == ITRACE_SPACE_GENERIC && space == TRACE_LOCAL)
+        base = WARP_LOCAL;
     struct itrace_step step = {
         .inst = inst, .mask = trace_record_mask(record), .mode = ITRACE_MODE_LIST};
     step.count = trace_addresses(record, step.address);
@@ -229,8 +229,9 @@ static bool execute_has_ids(const struct ptx_module *m, const char *kernel)
     bool differ = true;
     for (uint32_t i = 0; i < m->function_count; i++) {
         const struct ptx_function *f = &m->functions[i];
-        for (uint32_t n = 0; differ && n < f->instruction_count && (!f->is_entry || f == entry);
-             n++) {
+        if (f->is_entry && f != entry)
+            continue;
+        for (uint32_t n = 0; differ && n < f->instruction_count; n++) {
             uint32_t id = (f->first_instruction + n) % TRACE_INSTS;
             differ = !(taken[id / 64] >> id % 64 & 1);
             taken[id / 64] |= (uint64_t)1 << id % 64;

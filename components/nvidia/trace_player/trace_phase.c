@@ -142,6 +142,7 @@ static void phases_end_warp(const struct trace_player *p, const struct player_ke
 static void phases_end(const struct trace_player *p, const struct player_kernel *k,
                        const struct trace_block *block)
 {
-    for (uint32_t w = 0; player_phases(k)->count && w < block->warps; w++)
-        phases_end_warp(p, k, block, w);
+    if (player_phases(k)->count)
+        for (uint32_t w = 0; w < block->warps; w++)
+            phases_end_warp(p, k, block, w);
 }

@@ -81,10 +81,11 @@ static void touch_access(uint32_t unit, const struct trace_inst *inst, const uin
                          uint32_t slot)
 {
     static struct sm_lines lines;
-    enum warm_kind kind = inst->kind == TRACE_STORE    ? WARM_WRITE
-                          : inst->kind == TRACE_ATOMIC ? WARM_ATOMIC
-                          : inst->bypass               ? WARM_COHERENT
-                                                       : WARM_READ;
+    enum warm_kind kind = inst->bypass ? WARM_COHERENT : WARM_READ;
+    if (inst->kind == TRACE_STORE)
+        kind = WARM_WRITE;
+    else if (inst->kind == TRACE_ATOMIC)
+        kind = WARM_ATOMIC;
     if (trace_record_mode(*record) == TRACE_NONE || trace_record_space(*record) == TRACE_SHARED)
         return;
     coalesce(&lines, record, inst->width, (uint64_t)warm_unit_leaf(unit) * SM_WARPS + slot);

@@ -161,10 +161,12 @@ static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_
         trace_writer_wide(&to, step->address[0]);
     if (mode == TRACE_STRIDE)
         *to++ = (uint32_t)step->stride;
-    for (unsigned i = 1; mode == TRACE_DELTA && i < step->count; i++)
-        *to++ = (uint32_t)(step->address[i] - step->address[i - 1]);
-    for (unsigned i = 0; mode == TRACE_LIST && i < step->count; i++)
-        trace_writer_wide(&to, step->address[i]);
+    if (mode == TRACE_DELTA)
+        for (unsigned i = 1; i < step->count; i++)
+            *to++ = (uint32_t)(step->address[i] - step->address[i - 1]);
+    if (mode == TRACE_LIST)
+        for (unsigned i = 0; i < step->count; i++)
+            trace_writer_wide(&to, step->address[i]);
     return (unsigned)(to - words);
 }
 

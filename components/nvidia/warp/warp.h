@@ -49,6 +49,21 @@ enum {
 #define WARP_LOCAL        ((uint64_t)0x110000000000)
 #define WARP_PARAM        ((uint64_t)0x120000000000)
 
+/* The first address of a space's window; 0: addresses of the space are generic ones. */
+static inline uint64_t warp_window_begin(unsigned space)
+{
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return WARP_SHARED;
+    case PTX_SPACE_LOCAL:
+        return WARP_LOCAL;
+    case PTX_SPACE_PARAM:
+        return WARP_PARAM;
+    default:
+        return 0;
+    }
+}
+
 /* ---- code ---- */
 
 /* What a kernel needs of the device, for occupancy. */

@@ -70,7 +70,9 @@ size_t warp_block_bytes(const struct warp_launch *launch)
 
 void warp_block_go_on(const struct warp_launch *launch, struct warp_block *b)
 {
-    for (uint32_t i = 0; launch->clock && i < b->warps; i++)
+    if (!launch->clock)
+        return;
+    for (uint32_t i = 0; i < b->warps; i++)
         for (uint32_t k = 0; k < warp_warps(b)[i].count; k++)
             if (warp_warps(b)[i].split[k].state == WARP_AT_CLOCK)
                 warp_warps(b)[i].split[k].state = WARP_GRANTED;

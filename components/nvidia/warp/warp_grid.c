@@ -85,8 +85,9 @@ static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
                      struct livelock_watch *watch, uint64_t still)
 {
     bool all = watch->on && !more;
-    for (uint32_t i = 0; watch->on && i < live->count; i++)
-        all &= warp_livelock_block(&g->launch, live->block[i]);
+    if (watch->on)
+        for (uint32_t i = 0; i < live->count; i++)
+            all &= warp_livelock_block(&g->launch, live->block[i]);
     livelock_round(watch, still);
     g->launch.watched = watch->on;
     return all && g->is_alone && g->is_alone();

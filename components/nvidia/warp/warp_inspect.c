@@ -40,7 +40,9 @@ uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch
     const struct warp_register *r = &l->code->functions[function].named[number];
     const char *block = (const char *)b;
     uint32_t found = 0;
-    for (uint32_t i = 0; r->first != UINT32_MAX && i < w->count; i++) {
+    if (r->first == UINT32_MAX)
+        return 0;
+    for (uint32_t i = 0; i < w->count; i++) {
         const struct warp_split *s = &w->split[i];
         if (s->pc > r->last || s->pc < r->first || (s->pc == r->first && !r->enters))
             continue;

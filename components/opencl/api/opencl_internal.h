@@ -5,7 +5,7 @@
  * are those of the HIP library, which it reaches through hip_services.h.
  *
  * Threads: each function of OpenCL holds the lock for its whole body, by OPENCL_CALL() and
- * OPENCL_MAKE(). Waits release it, so whatever is used behind a wait is held (opencl_object.h).
+ * OPENCL_MAKE(). Waits release it, so whatever is used after a wait is held (opencl_object.h).
  * Functions of the program are called without it. */
 #ifndef HEDDLE_OPENCL_INTERNAL_H
 #define HEDDLE_OPENCL_INTERNAL_H

@@ -1,4 +1,4 @@
-/* See opencl_object.h. */
+/* Writes and reads the files of bitcode that programs get as binaries (see opencl_bitcode.h). */
 #include "opencl_bitcode.h"
 
 #include "components/amd/isa/object/code_object.h"

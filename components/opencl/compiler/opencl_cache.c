@@ -46,15 +46,15 @@ static bool name_file(const char *name, char path[PATH_BYTES])
 /* ---- reading ---- */
 
 struct reader {
-    const char *at, *end;
+    const char *next, *end;
 };
 
 static const char *take_bytes(struct reader *r, size_t size)
 {
-    const char *bytes = r->at;
-    if ((size_t)(r->end - r->at) < size)
+    const char *bytes = r->next;
+    if ((size_t)(r->end - r->next) < size)
         return NULL;
-    r->at += size;
+    r->next += size;
     return bytes;
 }
 
@@ -91,10 +91,10 @@ static bool headers_are_the_same(struct reader *r)
         return false;
     while (count-- > 0) {
         char now[DIGEST + 1];
-        const char *path = r->at, *end = memchr(r->at, '\0', (size_t)(r->end - r->at));
+        const char *path = r->next, *end = memchr(r->next, '\0', (size_t)(r->end - r->next));
         if (!end)
             return false;
-        r->at = end + 1;
+        r->next = end + 1;
         const char *then = take_bytes(r, DIGEST);
         if (!then || !digest_file(path, now) || memcmp(then, now, DIGEST) != 0)
             return false;
@@ -106,7 +106,7 @@ static bool take_built(struct reader *r, struct opencl_built *built)
 {
     uint64_t log, code;
     if (!headers_are_the_same(r) || !take_size(r, &log) || !take_size(r, &code)
-        || log > (size_t)(r->end - r->at) || code != (size_t)(r->end - r->at) - log)
+        || log > (size_t)(r->end - r->next) || code != (size_t)(r->end - r->next) - log)
         return false;
     built->log = clang_allocate(log + 1);
     memcpy(built->log, take_bytes(r, log), log);
@@ -132,7 +132,7 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
     found = found && size > DIGEST;
     if (found) {
         struct reader r = {bytes + DIGEST, bytes + size};
-        digest_of(r.at, size - DIGEST, hex);
+        digest_of(r.next, size - DIGEST, hex);
         found = memcmp(hex, bytes, DIGEST) == 0 && take_built(&r, built);
     }
     clang_release(bytes);
@@ -141,19 +141,19 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
 
 /* ---- writing ---- */
 
-/* The next path of a makefile's rule, in which a backslash stands in front of a space or an end of
+/* The next path of a makefile's rule, in which a backslash is in front of a space or an end of
  * line. */
-static bool take_path(const char **at, char path[PATH_BYTES])
+static bool take_path(const char **text, char path[PATH_BYTES])
 {
     size_t size = 0;
-    while (**at && (strchr(" \n", **at) || strncmp(*at, "\\\n", 2) == 0))
-        *at += **at == '\\' ? 2 : 1;
-    for (; **at && !strchr(" \n", **at) && size + 1 < PATH_BYTES; ++*at) {
-        if (**at == '\\' && (*at)[1] == '\n')
+    while (**text && (strchr(" \n", **text) || strncmp(*text, "\\\n", 2) == 0))
+        *text += **text == '\\' ? 2 : 1;
+    for (; **text && !strchr(" \n", **text) && size + 1 < PATH_BYTES; ++*text) {
+        if (**text == '\\' && (*text)[1] == '\n')
             break;
-        if (strncmp(*at, "$$", 2) == 0 || (**at == '\\' && strchr(" #", (*at)[1])))
-            ++*at;
-        path[size++] = **at;
+        if (strncmp(*text, "$$", 2) == 0 || (**text == '\\' && strchr(" #", (*text)[1])))
+            ++*text;
+        path[size++] = **text;
     }
     path[size] = '\0';
     return size > 0;

@@ -1,7 +1,7 @@
 /* The cache of builds: a file for each in $HEDDLE_CACHE/opencl; `heddle run` sets HEDDLE_CACHE for
  * programs, and without it there is no cache. A build is found by all that it was made of: sources,
  * headers, options, target, and which compiler, device library and library of ours there are.
- * Header files that the compiler found by itself stand in the file with their digests, and count
+ * Header files that the compiler found by itself are in the file with their digests, and count
  * as well. */
 #ifndef HEDDLE_OPENCL_CACHE_H
 #define HEDDLE_OPENCL_CACHE_H

@@ -77,12 +77,12 @@ static void append_text(char **log, const char *text)
 }
 
 enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_build_status status,
-                                     const char *why)
+                                     const char *message)
 {
     if (!built->log)
         built->log = clang_allocate(1);
     append_text(&built->log, "heddle: ");
-    append_text(&built->log, why);
+    append_text(&built->log, message);
     append_text(&built->log, "\n");
     return status;
 }
@@ -201,8 +201,8 @@ static bool make_overlay(const struct opencl_job *job, struct clang_overlay *ove
     return is_good;
 }
 
-/* OpenCL C to bitcode. `*dependencies`: the makefile's rule of what was read, to be released. */
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
+                                               const struct opencl_options *options,
                                                struct opencl_built *built, char **dependencies)
 {
     static const char *const last[] = {"-c", "-emit-llvm", "-", "-o", "-"};
@@ -217,8 +217,8 @@ enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
     enum opencl_build_status status;
     if (is_good) {
         add_target(&command, job->target);
-        clang_add(&command, job->options->math & OPENCL_MATH_UNOPTIMISED ? "-O0" : "-O3", "");
-        add_language(&command, job->options, job->link);
+        clang_add(&command, options->math & OPENCL_MATH_UNOPTIMISED ? "-O0" : "-O3", "");
+        add_language(&command, options, job->link);
         clang_overlay_add(&overlay, &command, HEADER_FOLDER);
         clang_add(&command, "-MMD", "");
         clang_add(&command, "-MF", "");
@@ -282,7 +282,7 @@ static void add_functions(struct clang_command *command, int file)
     }
 }
 
-/* The program's modules behind the first one, which clang reads itself, and our functions. False:
+/* The program's modules after the first one, which clang reads itself, and our functions. False:
  * one of them cannot be handed over. */
 static bool add_modules(struct clang_command *command, const struct opencl_object *object,
                         const struct opencl_module *functions, int *files)

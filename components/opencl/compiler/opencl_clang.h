@@ -13,19 +13,13 @@
 enum { OPENCL_LIBRARIES = 3 };
 extern const char *const opencl_libraries[OPENCL_LIBRARIES];
 
-struct opencl_job {
-    const struct opencl_text *sources, *headers;
-    size_t source_count, header_count;
-    const struct opencl_options *options;
-    const char *target;
-    bool link;
-};
-
 /* Adds a line to the log, and returns `status`. */
 enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_build_status status,
-                                     const char *why);
-/* OpenCL C to bitcode. `*dependencies`: the makefile's rule of what was read, to be released. */
+                                     const char *message);
+/* Makes bitcode of OpenCL C. `options` are the job's, as read. `*dependencies` gets the makefile's
+ * rule of what was read, which the caller releases. */
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
+                                               const struct opencl_options *options,
                                                struct opencl_built *built, char **dependencies);
 /* Does it call functions that opencl_functions.cl has? */
 bool opencl_needs_functions(const struct opencl_object *object);

@@ -1,5 +1,5 @@
 /* See opencl_compiler.h. What is installed, what was built before, and which steps a build takes:
- * clCompileProgram() ends behind the first, clLinkProgram() does the others. */
+ * clCompileProgram() ends after the first, clLinkProgram() does the others. */
 #define _GNU_SOURCE /* dladdr */
 #include "opencl_compiler.h"
 
@@ -28,20 +28,21 @@ static const char extensions[] =
 
 /* ---- what is installed ---- */
 
-/* NULL, or what is missing. */
+/* Returns a message about the first thing that is missing, or NULL. */
 static const char *find_missing(const char *target)
 {
     char path[PATH_MAX], library[64];
     bool borrowed;
-    return !isa_traits_of(target) ? "OpenCL programs cannot be compiled for this target"
-           : !path_search(OPENCL_COMPILER, path, sizeof path)
-               ? "OpenCL programs need clang-19 in PATH; install clang-19 and lld-19"
-           : !path_search(OPENCL_LINKER, path, sizeof path)
-               ? "OpenCL programs need ld.lld-19 in PATH; install lld-19"
-           : !clang_library_exists(opencl_libraries[0])
-                   || !clang_library_of_target(target, library, sizeof library, &borrowed)
-               ? "OpenCL programs need AMD's device library; install rocm-device-libs"
-               : NULL;
+    if (!isa_traits_of(target))
+        return "OpenCL programs cannot be compiled for this target";
+    if (!path_search(OPENCL_COMPILER, path, sizeof path))
+        return "OpenCL programs need clang-19 in PATH; install clang-19 and lld-19";
+    if (!path_search(OPENCL_LINKER, path, sizeof path))
+        return "OpenCL programs need ld.lld-19 in PATH; install lld-19";
+    if (!clang_library_exists(opencl_libraries[0])
+        || !clang_library_of_target(target, library, sizeof library, &borrowed))
+        return "OpenCL programs need AMD's device library; install rocm-device-libs";
+    return NULL;
 }
 
 bool opencl_compiler_is_available(const char *target)
@@ -122,8 +123,11 @@ static enum opencl_build_status link_object(const struct opencl_object *object,
     struct opencl_built functions = {0};
     if (!opencl_needs_functions(object))
         return opencl_link_object(object, NULL, built);
-    enum opencl_build_status status =
-        opencl_compile(&source, 1, NULL, 0, "-cl-std=CL3.0", object->target, false, &functions);
+    const struct opencl_job job = {.sources = &source,
+                                   .source_count = 1,
+                                   .options = "-cl-std=CL3.0",
+                                   .target = object->target};
+    enum opencl_build_status status = opencl_compile(&job, &functions);
     if (status == OPENCL_BUILD_OK && opencl_object_read(&read, functions.bytes, functions.size))
         status = opencl_link_object(object, read.modules, built);
     else
@@ -133,16 +137,14 @@ static enum opencl_build_status link_object(const struct opencl_object *object,
     return status;
 }
 
-/* Makes of bitcode what was asked for. */
-static enum opencl_build_status finish_compile(const struct opencl_job *job,
+/* Makes a code object or an object of the bitcode. */
+static enum opencl_build_status finish_compile(const struct opencl_job *job, uint32_t math,
                                                struct opencl_built *built)
 {
     struct opencl_module module = {(const char *)built->bytes, built->size};
     uint8_t *bitcode = built->bytes;
-    struct opencl_object object = {.kind = OPENCL_BINARY_OBJECT,
-                                   .math = job->options->math,
-                                   .module_count = 1,
-                                   .modules = &module};
+    struct opencl_object object = {
+        .kind = OPENCL_BINARY_OBJECT, .math = math, .module_count = 1, .modules = &module};
     snprintf(object.target, sizeof object.target, "%s", isa_traits_of(job->target)->name);
     built->bytes = NULL;
     enum opencl_build_status status = OPENCL_BUILD_OK;
@@ -154,31 +156,26 @@ static enum opencl_build_status finish_compile(const struct opencl_job *job,
     return status;
 }
 
-enum opencl_build_status opencl_compile(const struct opencl_text *sources, size_t source_count,
-                                        const struct opencl_text *headers, size_t header_count,
-                                        const char *options, const char *target, bool link,
-                                        struct opencl_built *built)
+enum opencl_build_status opencl_compile(const struct opencl_job *job, struct opencl_built *built)
 {
     struct opencl_options read;
-    enum opencl_build_status status = begin_build(&read, options, false, target, built);
-    const struct opencl_job job = {sources, headers, source_count, header_count,
-                                   &read,   target,  link};
+    enum opencl_build_status status = begin_build(&read, job->options, false, job->target, built);
     struct sha256 key;
     char hex[65], *dependencies = NULL;
     if (status == OPENCL_BUILD_OK) {
-        begin_key(&key, target, options);
-        sha256_add(&key, &link, sizeof link);
-        add_texts(&key, sources, source_count);
-        add_texts(&key, headers, header_count);
+        begin_key(&key, job->target, job->options);
+        sha256_add(&key, &job->link, sizeof job->link);
+        add_texts(&key, job->sources, job->source_count);
+        add_texts(&key, job->headers, job->header_count);
         sha256_finish(&key, hex);
-        struct opencl_built kept;
-        if (opencl_cache_find(hex, &kept)) {
+        struct opencl_built cached;
+        if (opencl_cache_find(hex, &cached)) {
             opencl_built_release(built);
-            *built = kept;
+            *built = cached;
         } else {
-            status = opencl_compile_source(&job, built, &dependencies);
+            status = opencl_compile_source(job, &read, built, &dependencies);
             if (status == OPENCL_BUILD_OK)
-                status = finish_compile(&job, built);
+                status = finish_compile(job, read.math, built);
             if (status == OPENCL_BUILD_OK)
                 opencl_cache_keep(hex, built, dependencies);
         }
@@ -225,15 +222,15 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
         begin_key(&key, target, options);
         add_texts(&key, objects, object_count);
         sha256_finish(&key, hex);
-        struct opencl_built kept;
+        struct opencl_built cached;
         if (!collect_objects(objects, object_count, all.target, &all)) {
             status = opencl_fail(built, OPENCL_BUILD_FAILED,
                                  "not all that is to be linked was compiled for this device");
         } else if (read.create_library) {
             built->bytes = opencl_object_write(&all, &built->size);
-        } else if (opencl_cache_find(hex, &kept)) {
+        } else if (opencl_cache_find(hex, &cached)) {
             opencl_built_release(built);
-            *built = kept;
+            *built = cached;
         } else {
             status = link_object(&all, built);
             if (status == OPENCL_BUILD_OK)

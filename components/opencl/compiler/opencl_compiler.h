@@ -38,13 +38,18 @@ bool opencl_compiler_keeps_denormals(const char *target);
 /* The OpenCL C extensions, separated by spaces, that sources for the target may use. */
 const char *opencl_compiler_extensions(const char *target);
 
-/* Compiles sources, which are one text, one behind the other. With `link` the result is a code
- * object that can be loaded (clBuildProgram); otherwise an object for opencl_link()
- * (clCompileProgram). `options`: of clBuildProgram or clCompileProgram; NULL: none. */
-enum opencl_build_status opencl_compile(const struct opencl_text *sources, size_t source_count,
-                                        const struct opencl_text *headers, size_t header_count,
-                                        const char *options, const char *target, bool link,
-                                        struct opencl_built *built);
+/* What is compiled. The sources are joined into one text. `options` are those of clBuildProgram or
+ * clCompileProgram, or NULL. */
+struct opencl_job {
+    const struct opencl_text *sources, *headers;
+    size_t source_count, header_count;
+    const char *options, *target;
+    bool link;
+};
+
+/* With `link` the result is a code object that can be loaded (clBuildProgram); otherwise it is an
+ * object for opencl_link() (clCompileProgram). */
+enum opencl_build_status opencl_compile(const struct opencl_job *job, struct opencl_built *built);
 
 /* Links objects and libraries. The result is a code object or, with -create-library in the options,
  * a library for a further link. `options`: of clLinkProgram; NULL: none. */

@@ -1,4 +1,4 @@
-/* Functions in OpenCL C that stand in for those of AMD's device library. */
+/* Functions in OpenCL C that replace functions of AMD's device library. */
 #ifndef HEDDLE_OPENCL_FUNCTIONS_H
 #define HEDDLE_OPENCL_FUNCTIONS_H
 

@@ -95,16 +95,16 @@ static void read_kernel(struct region *memory, const struct code_object_kernel *
 
 /* ---- formats of printf ---- */
 
-static bool take_number(const char **at, uint32_t *number)
+static bool take_number(const char **text, uint32_t *number)
 {
     char *end;
-    if (**at < '0' || **at > '9')
+    if (**text < '0' || **text > '9')
         return false;
-    unsigned long value = strtoul(*at, &end, 10);
+    unsigned long value = strtoul(*text, &end, 10);
     if (*end != ':' || value > UINT32_MAX)
         return false;
     *number = (uint32_t)value;
-    *at = end + 1;
+    *text = end + 1;
     return true;
 }
 

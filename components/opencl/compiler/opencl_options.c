@@ -11,7 +11,7 @@
 
 enum option_use { COMPILE = 1, LINK = 2 };
 enum option_form {
-    PASSED,   /* as it stands */
+    PASSED,   /* unchanged */
     IGNORED,  /* says nothing here */
     PREFIX,   /* the option begins so, and goes on in the same word */
     SEPARATE, /* a value follows, in the same word or the next */
@@ -73,19 +73,19 @@ static const struct option *find_option(const char *word, bool link)
  * or of another backslash keeps that. NULL: there is none. */
 static char *take_word(const char **text)
 {
-    const char *at = *text + strspn(*text, " \t\r\n");
-    char *word = clang_allocate(strlen(at) + 1), *end = word, quote = '\0';
-    bool any = *at != '\0';
-    for (; *at && (quote || !strchr(" \t\r\n", *at)); at++)
-        if (*at == '\\' && at[1] && strchr("\"'\\", at[1]))
-            *end++ = *++at;
-        else if (*at == quote)
+    const char *next = *text + strspn(*text, " \t\r\n");
+    char *word = clang_allocate(strlen(next) + 1), *end = word, quote = '\0';
+    bool any = *next != '\0';
+    for (; *next && (quote || !strchr(" \t\r\n", *next)); next++)
+        if (*next == '\\' && next[1] && strchr("\"'\\", next[1]))
+            *end++ = *++next;
+        else if (*next == quote)
             quote = '\0';
-        else if (!quote && (*at == '"' || *at == '\''))
-            quote = *at;
+        else if (!quote && (*next == '"' || *next == '\''))
+            quote = *next;
         else
-            *end++ = *at;
-    *text = at;
+            *end++ = *next;
+    *text = next;
     if (any)
         return word;
     clang_release(word);
@@ -125,8 +125,8 @@ char *opencl_options_read(struct opencl_options *options, const char *text, bool
 {
     char *message = NULL, *word;
     *options = (struct opencl_options){0};
-    for (const char *at = text ? text : ""; !message && (word = take_word(&at));) {
-        message = add_option(options, word, &at, link);
+    for (const char *rest = text ? text : ""; !message && (word = take_word(&rest));) {
+        message = add_option(options, word, &rest, link);
         clang_release(word);
     }
     return message;

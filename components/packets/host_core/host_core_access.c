@@ -26,7 +26,9 @@ static void fence(struct host_core *c, enum core_step step)
 static bool next_turn(struct host_core *c)
 {
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < call_count(c) && c->used; i++) {
+    if (!c->used)
+        return false;
+    for (uint32_t i = 0; i < call_count(c); i++) {
         const struct core_call *k = call_at(c, i);
         if ((k->phase == CORE_RING || k->phase == CORE_LOOK)
             && (best == UINT32_MAX || k->wanted < call_at(c, best)->wanted))

@@ -7,7 +7,8 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
     uint64_t size = k->request.register_module.size;
     int32_t error;
     if (k->step == FETCH) {
-        for (k->index = 0; k->index < MMIO_MODULES && mmio_modules[k->index].used;)
+        k->index = 0;
+        while (k->index < MMIO_MODULES && mmio_modules[k->index].used)
             k->index++;
         if (!size || size > MMIO_CODE_MOST || k->index == MMIO_MODULES)
             return end_call(c, k, size > MMIO_CODE_MOST ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);

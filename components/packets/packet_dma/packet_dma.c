@@ -345,7 +345,9 @@ static bool finish_commands(struct packet_dma *c)
         c->io.stats.commands_done++;
         progress = ended = true;
     }
-    for (uint32_t i = 0; i < job_count(c) && ended; i++)
+    if (!ended)
+        return progress;
+    for (uint32_t i = 0; i < job_count(c); i++)
         if (job_at(c, i)->used && job_at(c, i)->waits)
             job_at(c, i)->waits = still_conflicts(c, job_at(c, i));
     return progress;

@@ -107,7 +107,7 @@ static inline uint64_t aql_all_groups(const struct aql_packet *packet)
 {
     uint64_t groups = 1;
     for (unsigned i = 0; i < 3; i++)
-        groups *= divide_up((uint64_t)packet->grid[i], packet->work_group[i]);
+        groups *= divide_up_ulong(packet->grid[i], packet->work_group[i]);
     return groups;
 }
 
@@ -160,7 +160,7 @@ _Static_assert(sizeof(struct aql_descriptor) == 64, "a descriptor has 64 bytes")
  * COMPUTE_TMPRING_SIZE. */
 static inline uint64_t aql_scratch_bytes(uint32_t private_bytes)
 {
-    return round_up((uint64_t)private_bytes * 64, 1024);
+    return round_up_ulong((uint64_t)private_bytes * 64, 1024);
 }
 
 #endif

@@ -85,6 +85,15 @@ static bool claim(struct memory_tester *c, uint32_t thread, bool writes, uint32_
     return false;
 }
 
+static enum tester_verb choose_verb(uint32_t percent)
+{
+    if (percent < 30)
+        return VERB_LOAD;
+    if (percent < 45)
+        return VERB_LOAD_LINE;
+    return percent < 85 ? VERB_STORE : VERB_ATOMIC;
+}
+
 /* Chooses what the next episode does and claims its words. Words written are claimed first, and
  * chosen again for loads half of the time, so that requests to the same word follow each other
  * closely. */
@@ -99,12 +108,9 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
         begin_order(c, thread);
     for (uint32_t i = 0; i < actions; i++) {
         struct tester_action *a = action_at(c, thread, i);
-        uint32_t dice = below(c, 100);
-        *a = (struct tester_action){.word = UINT32_MAX, .operand = (uint32_t)next_random(c)};
-        a->verb = dice < 30   ? VERB_LOAD
-                  : dice < 45 ? VERB_LOAD_LINE
-                  : dice < 85 ? VERB_STORE
-                              : VERB_ATOMIC;
+        enum tester_verb verb = choose_verb(below(c, 100));
+        *a = (struct tester_action){
+            .word = UINT32_MAX, .operand = (uint32_t)next_random(c), .verb = (uint8_t)verb};
         a->op = ops[below(c, sizeof ops)];
         a->returns = below(c, 2);
         a->compare = (uint32_t)next_random(c);
@@ -213,21 +219,22 @@ static uint32_t take_slot(struct memory_tester *c, uint32_t thread, uint32_t wor
     return s;
 }
 
-static void send_atomic(struct memory_tester *c, uint32_t thread, uint32_t word, unsigned op,
-                        uint32_t operand, uint32_t compare, bool returns, bool counter)
+/* `is_counter`: the word is one of the counters, which all threads increase. */
+static void send_atomic(struct memory_tester *c, uint32_t thread, const struct tester_action *a,
+                        bool is_counter)
 {
     uint32_t port = thread_at(c, thread)->port,
-             slot = take_slot(c, thread, word, VERB_ATOMIC, returns && !counter);
-    uint64_t address = word_at(c, word)->address, inside = address % TESTER_LINE;
-    slot_at(c, thread, slot)->counter = counter;
+             slot = take_slot(c, thread, a->word, VERB_ATOMIC, a->returns && !is_counter);
+    uint64_t address = word_at(c, a->word)->address, inside = address % TESTER_LINE;
+    slot_at(c, thread, slot)->counter = is_counter;
     void *p = memory_tester_mem_send_atomic(c, port, tag_of(c, thread, slot), address - inside,
-                                            TESTER_PID, (enum atomic_op)op, 4, returns);
+                                            TESTER_PID, (enum atomic_op)a->op, 4, a->returns);
     mem_mask_store(mem_atomic_mask(p, TESTER_LINE),
                    mem_mask_range((unsigned)inside, 4, TESTER_LINE), TESTER_LINE);
     memset(mem_atomic_operand(p, TESTER_LINE), 0x5a, TESTER_LINE);
     memset(mem_atomic_compare(p, TESTER_LINE), 0xa5, TESTER_LINE);
-    memcpy(mem_atomic_operand(p, TESTER_LINE) + inside, &operand, 4);
-    memcpy(mem_atomic_compare(p, TESTER_LINE) + inside, &compare, 4);
+    memcpy(mem_atomic_operand(p, TESTER_LINE) + inside, &a->operand, 4);
+    memcpy(mem_atomic_compare(p, TESTER_LINE) + inside, &a->compare, 4);
     c->io.stats.atomics++;
 }
 
@@ -308,15 +315,17 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
     if (a->word == UINT32_MAX)
         return;
     /* Half of the compare-and-swaps succeed. */
-    uint32_t old = word_at(c, a->word)->value, compare = a->compare & 1 ? old : a->compare;
+    uint32_t old = word_at(c, a->word)->value;
+    struct tester_action atomic = *a;
+    atomic.compare = a->compare & 1 ? old : a->compare;
     switch (a->verb) {
     case VERB_STORE:
         send_store(c, thread, a->word, a->operand);
         note_writer(c, thread, a->word, a->operand);
         break;
     case VERB_ATOMIC:
-        send_atomic(c, thread, a->word, a->op, a->operand, compare, a->returns, false);
-        note_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, compare));
+        send_atomic(c, thread, &atomic, false);
+        note_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, atomic.compare));
         break;
     default:
         send_load(c, thread, a->word, a->verb, a->verb != VERB_UNORDERED && a->compare % 8 == 0);
@@ -348,8 +357,13 @@ static bool advance(struct memory_tester *c, uint32_t thread)
     if (t->phase == PHASE_ACQUIRE || t->phase == PHASE_RELEASE)
         send_fence(c, thread, t->phase == PHASE_ACQUIRE, t->system ? SCOPE_SYSTEM : SCOPE_AGENT);
     else
-        send_atomic(c, thread, counters + t->counters[t->phase == PHASE_LAST_COUNT], ISA_ATOMIC_ADD,
-                    1, 0, true, true);
+        send_atomic(
+            c, thread,
+            &(struct tester_action){.word = counters + t->counters[t->phase == PHASE_LAST_COUNT],
+                                    .op = ISA_ATOMIC_ADD,
+                                    .operand = 1,
+                                    .returns = true},
+            true);
     t->waits = true;
     return true;
 }

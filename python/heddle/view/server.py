@@ -1,15 +1,15 @@
 """Serves the page of a run that goes on, on 127.0.0.1 only, below a random token.
 
   GET  /TOKEN/                  the page
-  GET  /TOKEN/state             what the board of `process` (from 1) shows, as JSON
+  GET  /TOKEN/state             what the status page of `process` (from 1) shows, as JSON
   GET  /TOKEN/statistics        its counters so far, in the form of a statistics file
   GET  /TOKEN/topology          the coloured topology, SVG; `measure`, and `of`: the last second
                                 (now), or the run so far (run)
   GET  /TOKEN/waits             who waits for whom
   POST /TOKEN/ACTION            pause, go, step, waits, end
 
-What has not the token is 403, and says no more. The server only reads boards, so the run is the
-same with and without it."""
+A request without the token is answered with 403 and nothing else. The server only reads the status
+pages, so the run is the same with and without it."""
 from __future__ import annotations
 
 import contextlib
@@ -35,7 +35,7 @@ from heddle.statistics import series
 from heddle.statistics.diagram_shares import shares
 from heddle.statistics.measures import NAMES, of_run
 from heddle.statistics.model import Model, dumped
-from heddle.view.board import Boards, State
+from heddle.view.status_page import StatusPages, State
 
 CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about
@@ -62,11 +62,11 @@ NO_PROCESS = said(404, "there is no such process")
 
 
 class View:
-    """What is shown of the boards, beside the description, which is read when the first page asks.
-    One thread at a time."""
+    """What is shown of the status pages and of the description, which is read when a browser first
+    asks. One thread at a time."""
 
-    def __init__(self, chosen: Options, boards: Boards):
-        self._chosen, self._boards, self._model = chosen, boards, None
+    def __init__(self, chosen: Options, status_pages: StatusPages):
+        self._chosen, self._status_pages, self._model = chosen, status_pages, None
         self._states: dict[int, list[tuple[float, State]]] = {}  # of a second or two, by place
         self.lock = threading.Lock()
         self.asked = 0.0  # when a page that stays open last asked for the state
@@ -82,10 +82,10 @@ class View:
 
     def _copy(self, place: int) -> State | None:
         """The state now. Those in which time had gone on are kept, from a second ago on."""
-        state, now = self._boards.copy(place), time.monotonic()
+        state, now = self._status_pages.copy(place), time.monotonic()
         if state:
             kept = self._states.setdefault(place, [])
-            if not kept or kept[-1][1].board.time_ps < state.board.time_ps:
+            if not kept or kept[-1][1].page.time_ps < state.page.time_ps:
                 kept.append((now, state))
             while len(kept) > 2 and kept[1][0] <= kept[-1][0] - LATELY_SECONDS:
                 kept.pop(0)
@@ -95,7 +95,7 @@ class View:
         if "stay" in asked:
             self.asked = time.monotonic()
         self.last_told |= self.ended
-        answer: dict[str, Any] = {"processes": self._boards.processes(), "state": "none"}
+        answer: dict[str, Any] = {"processes": self._status_pages.processes(), "state": "none"}
         state = self._copy(place)
         if state:
             found = of_run(self.model, state.statistics(self.model.hz))
@@ -105,14 +105,14 @@ class View:
         return as_json(answer)
 
     def statistics(self, place: int, _: dict[str, str]) -> Answer:
-        state = self._boards.copy(place)
+        state = self._status_pages.copy(place)
         return as_json(state.statistics(self.model.hz)) if state else NO_PROCESS
 
     def waits(self, place: int, _: dict[str, str]) -> Answer:
         """What was waited for when it last said so; `told` counts the answers."""
-        state = self._boards.copy(place)
-        return as_json({"told": state.board.waits_told, "text":
-                        state.board.waits.decode(errors="replace")}) if state else NO_PROCESS
+        state = self._status_pages.copy(place)
+        return as_json({"told": state.page.waits_told, "text":
+                        state.page.waits.decode(errors="replace")}) if state else NO_PROCESS
 
     def shares(self, place: int, lately: bool) -> dict[str, Any] | None:
         """Of the last second of real time in which simulated time went on, or of the run so far."""
@@ -122,21 +122,21 @@ class View:
         before = self._states[place][0][1] if lately and len(self._states[place]) > 1 else None
         title = "of the whole run"
         if before:
-            title = f"from {before.board.time_ps / 1e6:.6g} to {state.board.time_ps / 1e6:.6g} µs"
+            title = f"from {before.page.time_ps / 1e6:.6g} to {state.page.time_ps / 1e6:.6g} µs"
         return shares(of_run(self.model, state.statistics(self.model.hz, before)), title)
 
     def obey(self, place: int, action: str) -> Answer:
-        board = self._boards.board(place)
-        if not board:
+        status_page = self._status_pages.find(place)
+        if not status_page:
             return NO_PROCESS
         if action == "end":
             os.kill(os.getppid(), signal.SIGTERM)  # as from a terminal: statistics are written
         elif action == "waits":
-            board.waits_wished += 1
+            status_page.waits_wished += 1
         elif action in ("pause", "step"):
-            setattr(board, action, 1)
+            setattr(status_page, action, 1)
         elif action == "go":
-            board.step = board.pause = 0
+            status_page.step = status_page.pause = 0
         else:
             return said(404, "there is no such action")
         return said(200, "done")
@@ -284,14 +284,14 @@ def main(chosen: Options) -> int:
     """Says the address on standard error, and that it serves by a line; ends with its input."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    port, boards = port_of(chosen.view), Boards(chosen.file)
+    port, status_pages = port_of(chosen.view), StatusPages(chosen.file)
     try:
-        server = Server(port, View(chosen, boards), chosen.heddle)
+        server = Server(port, View(chosen, status_pages), chosen.heddle)
     except OSError as error:
         raise Mistake(f"'--view': cannot serve at port {port}: {error.strerror}"
                       "; leave the port out for any") from error
     if chosen.view_paused:
-        boards.pause_all()
+        status_pages.pause_all()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_address[1]}/{server.token}/"
     print(f"heddle: the run is shown at {address}", file=sys.stderr, flush=True)

@@ -41,7 +41,9 @@ static enum opencl_build_status build(const char *source, const char *options, c
                                       bool link, struct opencl_built *built)
 {
     const struct opencl_text text = text_of(source);
-    return opencl_compile(&text, 1, NULL, 0, options, target, link, built);
+    const struct opencl_job job = {
+        .sources = &text, .source_count = 1, .options = options, .target = target, .link = link};
+    return opencl_compile(&job, built);
 }
 
 static void must_build(const char *source, const char *options, const char *target,
@@ -111,9 +113,10 @@ Test(opencl_compiler, takes_several_sources_as_one_text_and_headers_from_memory)
                                           {"sub/two.h", "#define ONE 1\n", 14}};
     const struct opencl_text other[] = {headers[0], {"sub/two.h", "#define ONE 2\n", 14}};
     struct opencl_built one, two;
-    cr_expect_eq(opencl_compile(sources, 2, headers, 2, "", "gfx803", true, &one), OPENCL_BUILD_OK,
-                 "%s", one.log);
-    cr_expect_eq(opencl_compile(sources, 2, other, 2, "", "gfx803", true, &two), OPENCL_BUILD_OK);
+    struct opencl_job job = {sources, headers, 2, 2, "", "gfx803", true};
+    cr_expect_eq(opencl_compile(&job, &one), OPENCL_BUILD_OK, "%s", one.log);
+    job.headers = other;
+    cr_expect_eq(opencl_compile(&job, &two), OPENCL_BUILD_OK);
     cr_expect(one.size != two.size || memcmp(one.bytes, two.bytes, one.size) != 0);
     opencl_built_release(&one);
     opencl_built_release(&two);

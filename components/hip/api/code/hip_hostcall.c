@@ -52,6 +52,17 @@ static struct {
     const char *refused; /* kernel of which a refusal was told last */
 } services[HIP_DEVICES_MAX];
 
+static bool sends_interrupt(const struct code_object_segment *segment)
+{
+    for (uint64_t offset = 0; offset + 4 <= segment->file_size; offset += 4) {
+        uint32_t word;
+        memcpy(&word, segment->bytes + offset, sizeof word);
+        if (word == (uint32_t)SENDMSG_INTERRUPT)
+            return true;
+    }
+    return false;
+}
+
 bool hip_calls_host(const struct hip_function *function)
 {
     const struct code_object_kernel *kernel = function->kernel;
@@ -59,22 +70,18 @@ bool hip_calls_host(const struct hip_function *function)
     bool has_argument = false;
     for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++)
         has_argument |= kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER;
-    for (size_t s = 0; s < object->segment_count && has_argument; s++) {
-        const struct code_object_segment *segment = &object->segments[s];
-        for (uint64_t at = 0; segment->executable && at + 4 <= segment->file_size; at += 4) {
-            uint32_t word;
-            memcpy(&word, segment->bytes + at, sizeof word);
-            if (word == (uint32_t)SENDMSG_INTERRUPT)
-                return true;
-        }
-    }
+    if (!has_argument)
+        return false;
+    for (size_t s = 0; s < object->segment_count; s++)
+        if (object->segments[s].executable && sends_interrupt(&object->segments[s]))
+            return true;
     return false;
 }
 
 /* ---- the buffer ---- */
 
 /* Not NULL while the driver lets the host attend to a kernel that is executed without timing: the
- * simulation stands still, and memory is accessed at once. */
+ * simulation stops, and memory is accessed at once. */
 static const struct driver_attention *attention;
 
 static hipError_t access_at_once(bool good)
@@ -183,14 +190,14 @@ void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 /* Told once for a kernel: each wavefront asks, and again for each lane. */
 static void refuse_service(int device, uint32_t service)
 {
-    const char *what = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
+    const char *purpose = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
     if (services[device].refused == services[device].kernel)
         return;
     services[device].refused = services[device].kernel;
     hip_say("device code asks the host for service %u%s, which is not supported (printf and assert "
             "are); it is answered with 0 (kernel '%s')",
-            service, what, services[device].kernel);
+            service, purpose, services[device].kernel);
 }
 
 static void serve_lanes(int device, const struct header *header, uint64_t *payload)

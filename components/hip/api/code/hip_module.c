@@ -114,10 +114,11 @@ hipError_t hip_unload_module(struct hip_module *module)
         hip.api->unregister_code(base);
     }
     hip_handle_destroy(module->handle);
-    for (size_t i = 0; module->functions && i < module->object.kernel_count; i++) {
-        hip_handle_destroy(module->functions[i].handle);
-        hip_release(module->functions[i].name);
-    }
+    if (module->functions)
+        for (size_t i = 0; i < module->object.kernel_count; i++) {
+            hip_handle_destroy(module->functions[i].handle);
+            hip_release(module->functions[i].name);
+        }
     code_object_release(&module->object);
     hip_release(module->functions);
     hip_release(module);

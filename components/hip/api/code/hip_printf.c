@@ -55,26 +55,26 @@ static void append_words(struct message *message, const uint64_t *words, size_t 
 
 struct reader {
     const struct message *message;
-    size_t at;
+    size_t next; /* of the message's words */
     FILE *stream;
 };
 
 static bool take_word(struct reader *r, uint64_t *word)
 {
-    if (r->at >= r->message->count)
+    if (r->next >= r->message->count)
         return false;
-    *word = r->message->words[r->at++];
+    *word = r->message->words[r->next++];
     return true;
 }
 
 static const char *take_string(void *context)
 {
     struct reader *r = context;
-    const char *text = (const char *)(r->message->words + r->at);
-    size_t room = (r->message->count - r->at) * 8, length = strnlen(text, room);
+    const char *text = (const char *)(r->message->words + r->next);
+    size_t room = (r->message->count - r->next) * 8, length = strnlen(text, room);
     if (length == room)
         return NULL;
-    r->at += length / 8 + 1;
+    r->next += length / 8 + 1;
     return text;
 }
 

@@ -34,7 +34,7 @@ struct binary {
     hipError_t errors[HIP_DEVICES_MAX];          /* why loading failed there */
 };
 
-/* A host address that stands for a kernel or a device variable of a binary. */
+/* A host address that means a kernel or a device variable of a binary. */
 struct registered {
     const void *host;
     struct binary *binary;

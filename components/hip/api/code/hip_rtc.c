@@ -2,7 +2,7 @@
  *
  * A program is a source with headers, until it is compiled; then it has code, a log, and the
  * mangled names of the expressions that were asked about. An expression is found by a table of
- * addresses that is compiled behind the source: what stands at an entry's address is what the
+ * addresses that is compiled after the source: what is at an entry's address is what the
  * expression means. Error codes are those of HIP 5.2's library, but that it ends with the program
  * where a pointer is null or a handle unknown. */
 #include "base/number.h"
@@ -303,7 +303,7 @@ RTC_DEFINE(hiprtcDestroyProgram, (handle), hiprtcProgram *handle)
     return HIPRTC_SUCCESS;
 }
 
-/* An expression as it is compared: without spaces, and without the '&' that may stand in front. */
+/* An expression as it is compared: without spaces, and without the '&' that may be in front. */
 static char *plain_expression(const char *text)
 {
     char *plain = hip_allocate(strlen(text) + 1), *end = plain;

@@ -196,11 +196,11 @@ void hip_rtc_compile(const struct hip_rtc_job *job, struct hip_rtc_result *resul
     if (error == 0) {
         take_output(&files, failed, result);
     } else {
-        const char *why = error == ENOENT ? no_compiler : strerror(error);
+        const char *reason = error == ENOENT ? no_compiler : strerror(error);
         result->has_compiler = error != ENOENT;
-        result->log = hip_allocate(strlen(why) + 64);
+        result->log = hip_allocate(strlen(reason) + 64);
         sprintf(result->log, "heddle: %s%s\n",
-                error == ENOENT ? "" : "the compiler cannot be started: ", why);
+                error == ENOENT ? "" : "the compiler cannot be started: ", reason);
     }
     close_files(&files);
 }

@@ -15,11 +15,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A rectangle of `rows` rows of `width` bytes; a plain copy has one. */
 struct copy {
-    uint64_t to_address, from_address;
-    size_t to_pitch, from_pitch, width, rows;
-    hipMemcpyKind kind;
+    struct hip_copy_area area;
     hipStream_t stream;
     bool blocking;
     /* Found out on the way. */
@@ -41,20 +38,21 @@ static bool on_device(const struct copy *copy, int side)
 
 static hipError_t check_copy(struct copy *copy)
 {
+    const struct hip_copy_area *area = &copy->area;
     struct hip_use *to = &copy->uses[TO], *from = &copy->uses[FROM];
-    size_t widest = max(copy->to_pitch, copy->from_pitch);
-    size_t last = copy->rows - 1;
-    to->location = hip_location_of(copy->to_address);
-    from->location = hip_location_of(copy->from_address);
-    if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch))
+    size_t widest = max(area->to_pitch, area->from_pitch);
+    size_t last = area->rows - 1;
+    to->location = hip_location_of(area->to);
+    from->location = hip_location_of(area->from);
+    if (last > 0 && (area->width > area->to_pitch || area->width > area->from_pitch))
         return hipErrorInvalidPitchValue;
-    if (last > 0 && widest > (SIZE_MAX - copy->width) / last)
+    if (last > 0 && widest > (SIZE_MAX - area->width) / last)
         return hipErrorInvalidValue;
-    to->size = last * copy->to_pitch + copy->width;
+    to->size = last * area->to_pitch + area->width;
     to->written = true;
-    from->size = last * copy->from_pitch + copy->width;
+    from->size = last * area->from_pitch + area->width;
     return hip_location_check_copy(&to->location, to->size, &from->location, from->size,
-                                   copy->kind);
+                                   area->kind);
 }
 
 static hipError_t prepare_copy(struct copy *copy)
@@ -65,7 +63,8 @@ static hipError_t prepare_copy(struct copy *copy)
                   && hip_location_device(to) == hip_location_device(from) && !to->managed
                   && !from->managed;
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
-                  || !hip_location_stays(to, copy->width) || !hip_location_stays(from, copy->width);
+                  || !hip_location_stays(to, copy->area.width)
+                  || !hip_location_stays(from, copy->area.width);
     return hip_host_memory_prepare(copy->queue, copy->uses, 2, copy->waits);
 }
 
@@ -95,17 +94,18 @@ static hipError_t order_after(const struct copy *copy)
 
 static void record_copy(struct copy *copy, int device)
 {
+    const struct hip_copy_area *area = &copy->area;
     bool to_device = on_device(copy, TO);
     if (!hip.recording)
         return;
     copy->recorded = (struct hip_recorded_copy){
-        .to = copy->to_address,
-        .from = copy->from_address,
+        .to = area->to,
+        .from = area->from,
         .host = (void *)(uintptr_t)copy->uses[to_device ? FROM : TO].memory,
-        .size = copy->width,
-        .rows = copy->rows,
-        .to_pitch = copy->to_pitch,
-        .from_pitch = copy->from_pitch,
+        .size = area->width,
+        .rows = area->rows,
+        .to_pitch = area->to_pitch,
+        .from_pitch = area->from_pitch,
         .to_device = to_device,
         .from_device = on_device(copy, FROM),
         .waits = copy->waits,
@@ -117,18 +117,19 @@ static void record_copy(struct copy *copy, int device)
 
 static hipError_t enqueue_rows(struct copy *copy)
 {
+    const struct hip_copy_area *area = &copy->area;
     bool to_device = on_device(copy, TO), from_device = on_device(copy, FROM);
     hipError_t error = hipSuccess;
-    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
-        uint64_t to = copy->uses[TO].memory + row * copy->to_pitch, ticket = 0;
-        uint64_t from = copy->uses[FROM].memory + row * copy->from_pitch;
+    for (size_t row = 0; row < area->rows && error == hipSuccess; row++) {
+        uint64_t to = copy->uses[TO].memory + row * area->to_pitch, ticket = 0;
+        uint64_t from = copy->uses[FROM].memory + row * area->from_pitch;
         void *host = (void *)(uintptr_t)(to_device ? from : to);
         if (to_device && !from_device)
-            hip_host_memory_scan(to, host, copy->width);
+            hip_host_memory_scan(to, host, area->width);
         enum driver_status status =
-            to_device && from_device ? hip.api->copy(copy->queue, to, from, copy->width, &ticket)
-            : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
-                                     : hip.api->read(copy->queue, host, from, copy->width, &ticket);
+            to_device && from_device ? hip.api->copy(copy->queue, to, from, area->width, &ticket)
+            : to_device              ? hip.api->write(copy->queue, to, host, area->width, &ticket)
+                                     : hip.api->read(copy->queue, host, from, area->width, &ticket);
         copy->ticket = status == DRIVER_OK ? ticket : copy->ticket;
         error = hip_status(status);
     }
@@ -141,11 +142,11 @@ static hipError_t enqueue_rows(struct copy *copy)
 /* Earlier copies of the stream may still fill the source. */
 static hipError_t copy_on_host(const struct copy *copy)
 {
+    const struct hip_copy_area *area = &copy->area;
     hipError_t error = hip_stream_wait(copy->stream);
-    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
-        memmove((void *)(uintptr_t)(copy->to_address + row * copy->to_pitch),
-                (const void *)(uintptr_t)(copy->from_address + row * copy->from_pitch),
-                copy->width);
+    for (size_t row = 0; row < area->rows && error == hipSuccess; row++) {
+        memmove((void *)(uintptr_t)(area->to + row * area->to_pitch),
+                (const void *)(uintptr_t)(area->from + row * area->from_pitch), area->width);
     }
     return error;
 }
@@ -164,16 +165,17 @@ static hipError_t finish_copy(const struct copy *copy, hipError_t error)
 
 static hipError_t capture_copy(const struct copy *copy)
 {
+    const struct hip_copy_area *area = &copy->area;
     struct hip_action action = {.kind = HIP_ACTION_COPY};
     hipMemcpy3DParms *p = &action.copy;
     if (copy->blocking)
         return hip_capture_spoil(copy->stream);
-    p->dstPtr.ptr = (void *)(uintptr_t)copy->to_address;
-    p->dstPtr.pitch = copy->to_pitch;
-    p->srcPtr.ptr = (void *)(uintptr_t)copy->from_address;
-    p->srcPtr.pitch = copy->from_pitch;
-    p->extent = (hipExtent){copy->width, copy->rows, 1};
-    p->kind = copy->kind;
+    p->dstPtr.ptr = (void *)(uintptr_t)area->to;
+    p->dstPtr.pitch = area->to_pitch;
+    p->srcPtr.ptr = (void *)(uintptr_t)area->from;
+    p->srcPtr.pitch = area->from_pitch;
+    p->extent = (hipExtent){area->width, area->rows, 1};
+    p->kind = area->kind;
     return hip_capture_call(copy->stream, &action);
 }
 
@@ -181,7 +183,7 @@ static hipError_t run_copy(struct copy *copy)
 {
     int device = 0;
     hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
-    if (error != hipSuccess || copy->width == 0 || copy->rows == 0)
+    if (error != hipSuccess || copy->area.width == 0 || copy->area.rows == 0)
         return error;
     error = check_copy(copy);
     if (hip_captures(copy->stream))
@@ -206,10 +208,22 @@ static hipError_t run_copy(struct copy *copy)
 
 /* ---- the API ---- */
 
+static struct hip_copy_area area_of(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                                    size_t width, size_t rows, hipMemcpyKind kind)
+{
+    return (struct hip_copy_area){.to = (uintptr_t)to,
+                                  .from = (uintptr_t)from,
+                                  .to_pitch = to_pitch,
+                                  .from_pitch = from_pitch,
+                                  .width = width,
+                                  .rows = rows,
+                                  .kind = kind};
+}
+
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking)
 {
-    return hip_copy_2d(to, 0, from, 0, size, 1, kind, stream, blocking);
+    return hip_copy_2d(area_of(to, 0, from, 0, size, 1, kind), stream, blocking);
 }
 
 HIP_CALL(hipMemcpy, (void *to, const void *from, size_t size, hipMemcpyKind kind),
@@ -249,47 +263,29 @@ HIP_CALL(hipMemcpyPeerAsync,
           hipStream_t stream),
          copy_peer(to, to_device, from, from_device, size, stream, false));
 
-static struct copy rectangle(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind)
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking)
 {
-    return (struct copy){.to_address = (uintptr_t)to,
-                         .from_address = (uintptr_t)from,
-                         .to_pitch = to_pitch,
-                         .from_pitch = from_pitch,
-                         .width = width,
-                         .rows = rows,
-                         .kind = kind};
+    return run_copy(&(struct copy){.area = area, .stream = stream, .blocking = blocking});
 }
 
-hipError_t hip_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                       size_t rows, hipMemcpyKind kind, hipStream_t stream, bool blocking)
+hipError_t hip_check_copy_2d(struct hip_copy_area area)
 {
-    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
-    copy.stream = stream;
-    copy.blocking = blocking;
-    return run_copy(&copy);
-}
-
-hipError_t hip_check_copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                             size_t width, size_t rows, hipMemcpyKind kind)
-{
-    struct copy copy = rectangle(to, to_pitch, from, from_pitch, width, rows, kind);
-    return width == 0 || rows == 0 ? hipSuccess : check_copy(&copy);
+    struct copy copy = {.area = area};
+    return area.width == 0 || area.rows == 0 ? hipSuccess : check_copy(&copy);
 }
 
 HIP_CALL(hipMemcpy2D,
          (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
           size_t height, hipMemcpyKind kind),
-         hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
+         hip_copy_2d(area_of(to, to_pitch, from, from_pitch, width, height, kind), NULL, true));
 HIP_CALL(hipMemcpy2DAsync,
          (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
           size_t height, hipMemcpyKind kind, hipStream_t stream),
-         hip_copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
+         hip_copy_2d(area_of(to, to_pitch, from, from_pitch, width, height, kind), stream, false));
 
 /* ---- device variables ---- */
 
-static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_t offset,
-                              bool to_symbol, hipMemcpyKind kind, hipStream_t stream, bool blocking)
+static hipError_t find_bytes(const void *symbol, size_t size, size_t offset, void **bytes)
 {
     uint64_t address = 0, symbol_size = 0;
     hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
@@ -300,22 +296,37 @@ static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_
                      offset, symbol_size);
         return hipErrorInvalidValue;
     }
-    void *device = (void *)(uintptr_t)(address + offset);
-    return to_symbol ? hip_copy(device, host, size, kind, stream, blocking)
-                     : hip_copy(host, device, size, kind, stream, blocking);
+    *bytes = (void *)(uintptr_t)(address + offset);
+    return hipSuccess;
+}
+
+static hipError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
+                                 hipMemcpyKind kind, hipStream_t stream, bool blocking)
+{
+    void *to;
+    hipError_t error = find_bytes(symbol, size, offset, &to);
+    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
+}
+
+static hipError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
+                                   hipMemcpyKind kind, hipStream_t stream, bool blocking)
+{
+    void *from;
+    hipError_t error = find_bytes(symbol, size, offset, &from);
+    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
 }
 
 HIP_CALL(hipMemcpyToSymbol,
          (const void *symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind),
-         copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, NULL, true));
+         copy_to_symbol(symbol, from, size, offset, kind, NULL, true));
 HIP_CALL(hipMemcpyToSymbolAsync,
          (const void *symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind,
           hipStream_t stream),
-         copy_symbol(symbol, (void *)(uintptr_t)from, size, offset, true, kind, stream, false));
+         copy_to_symbol(symbol, from, size, offset, kind, stream, false));
 HIP_CALL(hipMemcpyFromSymbol,
          (void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind),
-         copy_symbol(symbol, to, size, offset, false, kind, NULL, true));
+         copy_from_symbol(to, symbol, size, offset, kind, NULL, true));
 HIP_CALL(hipMemcpyFromSymbolAsync,
          (void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind,
           hipStream_t stream),
-         copy_symbol(symbol, to, size, offset, false, kind, stream, false));
+         copy_from_symbol(to, symbol, size, offset, kind, stream, false));

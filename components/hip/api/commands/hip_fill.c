@@ -9,11 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* `rows` rows of `count` elements of `width` bytes, `pitch` bytes apart. */
 struct fill {
-    uint64_t address;
-    uint32_t value, width;
-    size_t count, rows, pitch;
+    struct hip_fill_area area;
     hipStream_t stream;
     bool blocking;
     /* Found out on the way. */
@@ -26,20 +23,21 @@ struct fill {
 
 static hipError_t check_fill(const struct fill *fill)
 {
-    void *pointer = (void *)(uintptr_t)fill->address;
+    const struct hip_fill_area *area = &fill->area;
+    void *pointer = (void *)(uintptr_t)area->address;
     if (fill->to.location.allocation.number == 0) {
         hip_complain("%p is not device memory that is allocated", pointer);
         return hipErrorInvalidValue;
     }
     uint64_t left = hip_location_left(&fill->to.location);
-    if (fill->address % fill->width != 0 || fill->count > left / fill->width
-        || (fill->rows > 1
-            && (fill->pitch < fill->count * fill->width
-                || fill->rows - 1 > (left - fill->count * fill->width) / fill->pitch))) {
+    if (area->address % area->width != 0 || area->count > left / area->width
+        || (area->rows > 1
+            && (area->pitch < area->count * area->width
+                || area->rows - 1 > (left - area->count * area->width) / area->pitch))) {
         hip_complain(
             "%zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
             " bytes left there",
-            fill->count, fill->width, pointer, left);
+            area->count, area->width, pointer, left);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
@@ -47,33 +45,36 @@ static hipError_t check_fill(const struct fill *fill)
 
 static hipError_t prepare_fill(struct fill *fill)
 {
-    fill->to.size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
+    const struct hip_fill_area *area = &fill->area;
+    fill->to.size = (area->rows - 1) * area->pitch + area->count * area->width;
     fill->to.written = true;
     return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->blocking);
 }
 
 static void record_fill(const struct fill *fill)
 {
+    const struct hip_fill_area *area = &fill->area;
     if (!hip.recording)
         return;
-    uint32_t mask = fill->width < 4 ? (1u << 8 * fill->width) - 1 : UINT32_MAX;
+    uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
     struct api_trace_call call = {.kind = API_TRACE_MEMSET,
                                   .is_async = !fill->blocking,
-                                  .value = fill->value & mask,
-                                  .width = fill->width,
-                                  .size = fill->count,
-                                  .rows = fill->rows,
-                                  .pitch = fill->pitch,
+                                  .value = area->value & mask,
+                                  .width = area->width,
+                                  .size = area->count,
+                                  .rows = area->rows,
+                                  .pitch = area->pitch,
                                   .stream = hip_stream_number(fill->stream)};
-    hip_recorder.call_to(&call, fill->address);
+    hip_recorder.call_to(&call, area->address);
 }
 
 static hipError_t enqueue_fill(struct fill *fill)
 {
+    const struct hip_fill_area *area = &fill->area;
     hipError_t error = hipSuccess;
-    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
-        error = hip_status(hip.api->fill(fill->queue, fill->address + row * fill->pitch,
-                                         &fill->value, fill->width, fill->count, &fill->ticket));
+    for (size_t row = 0; row < area->rows && error == hipSuccess; row++) {
+        error = hip_status(hip.api->fill(fill->queue, area->address + row * area->pitch,
+                                         &area->value, area->width, area->count, &fill->ticket));
     }
     hip_stream_note(fill->stream, fill->ticket);
     return error;
@@ -81,24 +82,19 @@ static hipError_t enqueue_fill(struct fill *fill)
 
 static hipError_t fill_on_host(const struct fill *fill)
 {
+    const struct hip_fill_area *area = &fill->area;
     hipError_t error = hip_stream_wait(fill->stream);
-    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
-        uint8_t *at = (uint8_t *)(uintptr_t)(fill->address + row * fill->pitch);
-        for (size_t i = 0; i < fill->count; i++)
-            memcpy(at + i * fill->width, &fill->value, fill->width);
+    for (size_t row = 0; row < area->rows && error == hipSuccess; row++) {
+        uint8_t *bytes = (uint8_t *)(uintptr_t)(area->address + row * area->pitch);
+        for (size_t i = 0; i < area->count; i++)
+            memcpy(bytes + i * area->width, &area->value, area->width);
     }
     return error;
 }
 
 static hipError_t capture_fill(const struct fill *fill)
 {
-    struct hip_action action = {.kind = HIP_ACTION_FILL,
-                                .fill = {.address = fill->address,
-                                         .value = fill->value,
-                                         .width = fill->width,
-                                         .count = fill->count,
-                                         .rows = fill->rows,
-                                         .pitch = fill->pitch}};
+    struct hip_action action = {.kind = HIP_ACTION_FILL, .fill = fill->area};
     return fill->blocking ? hip_capture_spoil(fill->stream)
                           : hip_capture_call(fill->stream, &action);
 }
@@ -107,9 +103,9 @@ static hipError_t run_fill(struct fill *fill)
 {
     int device = 0;
     hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
-    if (error != hipSuccess || fill->count == 0 || fill->rows == 0)
+    if (error != hipSuccess || fill->area.count == 0 || fill->area.rows == 0)
         return error;
-    fill->to.location = hip_location_of(fill->address);
+    fill->to.location = hip_location_of(fill->area.address);
     error = check_fill(fill);
     if (hip_captures(fill->stream))
         return error == hipSuccess ? capture_fill(fill) : error;
@@ -129,35 +125,35 @@ static hipError_t run_fill(struct fill *fill)
 
 /* ---- the API ---- */
 
-hipError_t hip_fill(void *to, size_t pitch, uint32_t value, uint32_t width, size_t count,
-                    size_t rows, hipStream_t stream, bool blocking)
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking)
 {
-    struct fill fill = {.address = (uintptr_t)to,
-                        .value = value,
-                        .width = width,
-                        .count = count,
-                        .rows = rows,
-                        .pitch = pitch,
-                        .stream = stream,
-                        .blocking = blocking};
-    return run_fill(&fill);
+    return run_fill(&(struct fill){.area = area, .stream = stream, .blocking = blocking});
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
                              hipStream_t stream, bool blocking)
 {
-    return hip_fill(to, 0, value, width, count, 1, stream, blocking);
+    const struct hip_fill_area area = {
+        .address = (uintptr_t)to, .value = value, .width = width, .count = count, .rows = 1};
+    return hip_fill(area, stream, blocking);
 }
 
-hipError_t hip_check_fill_2d(void *to, size_t pitch, size_t width, size_t rows)
+static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
+                          hipStream_t stream, bool blocking)
 {
-    struct fill fill = {.address = (uintptr_t)to,
-                        .width = 1,
-                        .count = width,
-                        .rows = rows,
-                        .pitch = pitch,
-                        .to.location = hip_location_of((uintptr_t)to)};
-    return width == 0 || rows == 0 ? hipSuccess : check_fill(&fill);
+    const struct hip_fill_area area = {.address = (uintptr_t)to,
+                                       .value = (uint32_t)value,
+                                       .width = 1,
+                                       .count = width,
+                                       .rows = rows,
+                                       .pitch = pitch};
+    return hip_fill(area, stream, blocking);
+}
+
+hipError_t hip_check_fill(struct hip_fill_area area)
+{
+    struct fill fill = {.area = area, .to.location = hip_location_of(area.address)};
+    return area.count == 0 || area.rows == 0 ? hipSuccess : check_fill(&fill);
 }
 
 HIP_CALL(hipMemset, (void *to, int value, size_t size),
@@ -179,7 +175,7 @@ HIP_CALL(hipMemsetD32, (hipDeviceptr_t to, int value, size_t count),
 HIP_CALL(hipMemsetD32Async, (hipDeviceptr_t to, int value, size_t count, hipStream_t stream),
          fill_plain(to, (uint32_t)value, 4, count, stream, false));
 HIP_CALL(hipMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
-         hip_fill(to, pitch, (uint32_t)value, 1, width, height, NULL, true));
+         fill_2d(to, pitch, value, width, height, NULL, true));
 HIP_CALL(hipMemset2DAsync,
          (void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream),
-         hip_fill(to, pitch, (uint32_t)value, 1, width, height, stream, false));
+         fill_2d(to, pitch, value, width, height, stream, false));

@@ -32,28 +32,33 @@ static bool begin_volume(struct volume *v, void *base, size_t pitch, size_t rows
     return true;
 }
 
+static struct hip_copy_area slice_of(const struct volume_copy *c, size_t number)
+{
+    return (struct hip_copy_area){.to = (uintptr_t)c->to.start + number * c->to.slice,
+                                  .from = (uintptr_t)c->from.start + number * c->from.slice,
+                                  .to_pitch = c->to.pitch,
+                                  .from_pitch = c->from.pitch,
+                                  .width = c->width,
+                                  .rows = c->rows,
+                                  .kind = c->kind};
+}
+
 static hipError_t check_slices(const struct volume_copy *c)
 {
     hipError_t error = hipSuccess;
     size_t widest = max(c->to.slice, c->from.slice);
     if (c->slices > 1 && widest > SIZE_MAX / c->slices)
         return hipErrorInvalidValue;
-    for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
-        error = hip_check_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
-                                  c->from.start + i * c->from.slice, c->from.pitch, c->width,
-                                  c->rows, c->kind);
-    }
+    for (size_t i = 0; i < c->slices && error == hipSuccess; i++)
+        error = hip_check_copy_2d(slice_of(c, i));
     return error;
 }
 
 static hipError_t copy_volume(const struct volume_copy *c)
 {
     hipError_t error = check_slices(c);
-    for (size_t i = 0; i < c->slices && error == hipSuccess; i++) {
-        error = hip_copy_2d(c->to.start + i * c->to.slice, c->to.pitch,
-                            c->from.start + i * c->from.slice, c->from.pitch, c->width, c->rows,
-                            c->kind, c->stream, c->blocking);
-    }
+    for (size_t i = 0; i < c->slices && error == hipSuccess; i++)
+        error = hip_copy_2d(slice_of(c, i), c->stream, c->blocking);
     return error;
 }
 
@@ -103,12 +108,12 @@ static void *memory_of(const struct side *s)
 
 static hipMemcpyKind direction(const struct side *to, const struct side *from)
 {
-    bool to_host = to->type == hipMemoryTypeHost, from_host = from->type == hipMemoryTypeHost;
+    bool from_host = from->type == hipMemoryTypeHost;
     if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
         return hipMemcpyDefault;
-    return to_host     ? from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost
-           : from_host ? hipMemcpyHostToDevice
-                       : hipMemcpyDeviceToDevice;
+    if (to->type == hipMemoryTypeHost)
+        return from_host ? hipMemcpyHostToHost : hipMemcpyDeviceToHost;
+    return from_host ? hipMemcpyHostToDevice : hipMemcpyDeviceToDevice;
 }
 
 /* `c` has the extent, and how it is to be copied. */
@@ -183,14 +188,19 @@ static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStrea
     hipError_t error = begin_volume(&v, p.ptr, p.pitch, p.ysize, (size_t[3]){0, 0, extent.depth})
                            ? hipSuccess
                            : hipErrorInvalidValue;
-    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
-        error =
-            hip_check_fill_2d((char *)p.ptr + i * v.slice, v.pitch, extent.width, extent.height);
-    }
-    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++) {
-        error = hip_fill((char *)p.ptr + i * v.slice, v.pitch, (uint32_t)value, 1, extent.width,
-                         extent.height, stream, blocking);
-    }
+    if (error != hipSuccess)
+        return error;
+    struct hip_fill_area area = {.address = (uintptr_t)p.ptr,
+                                 .value = (uint32_t)value,
+                                 .width = 1,
+                                 .count = extent.width,
+                                 .rows = extent.height,
+                                 .pitch = v.pitch};
+    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++, area.address += v.slice)
+        error = hip_check_fill(area);
+    area.address = (uintptr_t)p.ptr;
+    for (size_t i = 0; i < extent.depth && error == hipSuccess; i++, area.address += v.slice)
+        error = hip_fill(area, stream, blocking);
     return error;
 }
 

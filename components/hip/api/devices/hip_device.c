@@ -32,13 +32,13 @@ static struct architecture architecture_of(const char *isa)
     size_t length = strlen(isa);
     if (strncmp(isa, "gfx", 3) != 0 || length < 6)
         return (struct architecture){0, 0, 0};
-    struct architecture is = {0, 0, 0};
+    struct architecture read = {0, 0, 0};
     for (size_t i = 3; i < length - 2; i++)
-        is.major = is.major * 10 + (isa[i] - '0');
+        read.major = read.major * 10 + (isa[i] - '0');
     long low = strtol(isa + length - 2, NULL, 16);
-    is.minor = (int)low >> 4;
-    is.stepping = (int)low & 15;
-    return is;
+    read.minor = (int)low >> 4;
+    read.stepping = (int)low & 15;
+    return read;
 }
 
 static void architecture_name(const struct hip_device *device, char *text, size_t size)
@@ -104,11 +104,12 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "%s", info->name);
     architecture_name(device, properties->gcnArchName, sizeof properties->gcnArchName);
-    const struct architecture is = architecture_of(info->isa);
-    properties->gcnArch = is.major * 100 + is.minor * 10 + is.stepping;
+    const struct architecture architecture = architecture_of(info->isa);
+    properties->gcnArch =
+        architecture.major * 100 + architecture.minor * 10 + architecture.stepping;
     properties->arch = architecture_flags();
-    properties->major = is.major;
-    properties->minor = is.minor;
+    properties->major = architecture.major;
+    properties->minor = architecture.minor;
     fill_memory_properties(info, properties);
     properties->sharedMemPerBlock = info->lds_bytes_per_cu;
     properties->maxSharedMemoryPerMultiProcessor = info->lds_bytes_per_cu;

@@ -144,12 +144,12 @@ static hipError_t allocate_at(uint64_t address, uint64_t size)
     hipError_t error = hip_status(hip.api->allocate_at(number, address, size, DRIVER_PLACE_DEVICE));
     if (error != hipSuccess)
         return error;
-    struct hip_allocation made = {
+    struct hip_allocation allocation = {
         .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
     if (before || hip.api->name(number, address) != address)
-        hip_add_own_allocation(made);
+        hip_add_own_allocation(allocation);
     else
-        hip_add_allocation(made);
+        hip_add_allocation(allocation);
     HIP_RECORD(.kind = API_TRACE_MALLOC_AT, .to.allocation = hip_allocation_number(address),
                .size = size, .device_address = address);
     return hipSuccess;

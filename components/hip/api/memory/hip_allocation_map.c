@@ -1,6 +1,6 @@
 /* The map of allocations: everything that HIP has allocated or that was registered with it, by
  * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
- * that a context has at an address that another process uses (heddleAllocateAt) stands in a list
+ * that a context has at an address that another process uses (heddleAllocateAt) is in a list
  * beside it, and counts while that context is the current device. */
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
@@ -80,15 +80,15 @@ const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size)
 
 uint64_t hip_find_pinned_gap(uint64_t size)
 {
-    uint64_t at = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
-    size_t i = at > 0 ? count_below(at - 1) : 0;
+    uint64_t start = hip.pinned_base, end = hip.pinned_base + hip.pinned_size;
+    size_t i = start > 0 ? count_below(start - 1) : 0;
     for (; i < map.count && map.list[i].address < end; i++) {
-        if (map.list[i].address - at >= size)
-            return at;
+        if (map.list[i].address - start >= size)
+            return start;
         uint64_t next = map.list[i].address + map.list[i].size;
-        at = round_up(next, hip.page_bytes);
+        start = round_up(next, hip.page_bytes);
     }
-    return end - at >= size ? at : 0;
+    return end - start >= size ? start : 0;
 }
 
 void hip_set_mapped(uint64_t address)
@@ -137,11 +137,11 @@ void hip_set_wanted(uint64_t address)
 void hip_add_allocation(struct hip_allocation allocation)
 {
     HIP_MAKE_ROOM(map.list, map.count, map.room);
-    size_t at = count_below(allocation.address);
-    memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
-    map.list[at] = allocation;
-    map.list[at].number = ++map.last_number;
-    map.list[at].origin = hip_origin_here();
+    size_t index = count_below(allocation.address);
+    memmove(&map.list[index + 1], &map.list[index], (map.count - index) * sizeof *map.list);
+    map.list[index] = allocation;
+    map.list[index].number = ++map.last_number;
+    map.list[index].origin = hip_origin_here();
     map.count++;
 }
 
@@ -168,10 +168,10 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
         map.own[allocation - map.own] = map.own[--map.own_count];
         return;
     }
-    size_t at = (size_t)(allocation - map.list);
+    size_t index = (size_t)(allocation - map.list);
     map.wanted -= allocation->wanted;
     map.count--;
-    memmove(&map.list[at], &map.list[at + 1], (map.count - at) * sizeof *map.list);
+    memmove(&map.list[index], &map.list[index + 1], (map.count - index) * sizeof *map.list);
 }
 
 const struct hip_allocation *hip_last_allocation_of(int device)

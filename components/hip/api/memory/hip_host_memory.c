@@ -72,7 +72,7 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
     if (error == hipSuccess) {
         hip_set_mapped(start);
         watched.count--;
-        HIP_RECORD_STEP(at(line)->to.allocation = hip_find_allocation(start)->mapped);
+        HIP_RECORD_STEP(find_line(line)->to.allocation = hip_find_allocation(start)->mapped);
     } else {
         HIP_RECORD_STEP(drop(line));
     }
@@ -144,7 +144,7 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
 /* Zeroed memory that host code may use; 0: there is none. */
 static uint64_t take_pages(uint64_t pages)
 {
-    static uint64_t next; /* behind all that were taken before */
+    static uint64_t next; /* after all that were taken before */
     uint64_t end = hip.pinned_base + hip.pinned_size;
     uint64_t start = next > 0 ? next : hip.pinned_base;
     if (pages > end - start)
@@ -282,7 +282,9 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
         by_device |= hip_location_on_device(&uses[i].location);
         error = prepare_side(queue, &uses[i]);
     }
-    for (size_t i = 0; i < count && error == hipSuccess && by_device; i++)
+    if (!by_device)
+        return error;
+    for (size_t i = 0; i < count && error == hipSuccess; i++)
         if (uses[i].location.managed && !hip_location_on_device(&uses[i].location))
             error = hip_managed_before_host_use(&uses[i], waits);
     return error;

@@ -37,15 +37,15 @@ struct managed {
     int device;
     char *own;             /* the second mapping, of this library */
     bool open;             /* some block is not AT_DEVICE */
-    uint64_t next, streak; /* the block behind the last fetch, and the blocks of that fetch */
+    uint64_t next, streak; /* the block after the last fetch, and the blocks of that fetch */
     uint8_t *locations;    /* enum location */
 };
 
 static struct {
     struct managed **list;
     size_t count, room;
-    uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
-    uint64_t *written;              /* tickets of commands that write mapped memory */
+    uint64_t last_writes[HIP_DEVICES_MAX]; /* last write to each device */
+    uint64_t *written;                     /* tickets of commands that write mapped memory */
     size_t written_count, written_room;
 } managed_pages;
 
@@ -112,7 +112,7 @@ static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, b
             hip_host_memory_scan(m->address + start, m->own + start, size);
             enum driver_status status = hip.api->write_shared(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
-            managed_pages.sent[m->device] = ticket;
+            managed_pages.last_writes[m->device] = ticket;
             if (status != DRIVER_OK)
                 return hip_status(status);
         }
@@ -126,7 +126,7 @@ static hipError_t wait_for_sent(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
-        uint64_t done_ps = 0, ticket = managed_pages.sent[device];
+        uint64_t done_ps = 0, ticket = managed_pages.last_writes[device];
         if (ticket && queue != hip.devices[device].queue
             && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY)
             error = hip_status(hip.api->wait_for(queue, ticket));
@@ -224,7 +224,8 @@ static bool bring_block(uint64_t host, bool write)
     }
 }
 
-/* Lets the host read or, with `write`, write the block at `host`. False: it was said why not. */
+/* Lets the host read or, with `write`, write the block at `host`. Prints why and returns false when
+ * it cannot. */
 static bool bring_page(uint64_t host, bool write)
 {
     const char *before = hip_doing("host access to managed memory");
@@ -441,8 +442,8 @@ hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
     if (!m)
         return hipSuccess;
     uint64_t offset = host - m->address;
-    for (uint64_t at = offset; at < offset + use->size; at = (at / BLOCK + 1) * BLOCK)
-        if (!bring_page(m->address + at, use->written))
+    for (uint64_t place = offset; place < offset + use->size; place = (place / BLOCK + 1) * BLOCK)
+        if (!bring_page(m->address + place, use->written))
             return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
     use->memory = (uintptr_t)m->own + offset;
     return hipSuccess;

@@ -22,8 +22,8 @@ struct range {
     uint64_t start, size;
     int device;
     char *known;
-    bool fresh;    /* the device has nothing yet */
-    uint64_t sent; /* ticket of the last write to the device */
+    bool fresh;          /* the device has nothing yet */
+    uint64_t last_write; /* ticket of the last write to the device */
 };
 
 static struct {
@@ -37,7 +37,7 @@ static struct {
 
 /* ---- pages ---- */
 
-static size_t first_run_behind(uint64_t address)
+static size_t find_run_after(uint64_t address)
 {
     size_t i = 0;
     while (i < registered.run_count
@@ -49,13 +49,13 @@ static size_t first_run_behind(uint64_t address)
 /* Finds the run that holds `address`, or makes one up to `end` or to the next run. */
 static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
 {
-    size_t at = first_run_behind(address);
-    if (at < registered.run_count && registered.runs[at].address <= address) {
-        *run = &registered.runs[at];
+    size_t index = find_run_after(address);
+    if (index < registered.run_count && registered.runs[index].address <= address) {
+        *run = &registered.runs[index];
         return hipSuccess;
     }
-    if (at < registered.run_count && registered.runs[at].address < end)
-        end = registered.runs[at].address;
+    if (index < registered.run_count && registered.runs[index].address < end)
+        end = registered.runs[index].address;
     hipError_t error =
         hip_status_of(hip.api->allocate_at(hip.devices[hip_current_device()].number, address,
                                            end - address, DRIVER_PLACE_MANAGED),
@@ -63,41 +63,41 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
     if (error != hipSuccess)
         return error;
     HIP_MAKE_ROOM(registered.runs, registered.run_count, registered.run_room);
-    memmove(&registered.runs[at + 1], &registered.runs[at],
-            (registered.run_count - at) * sizeof *registered.runs);
-    registered.runs[at] = (struct run){.address = address, .size = end - address};
+    memmove(&registered.runs[index + 1], &registered.runs[index],
+            (registered.run_count - index) * sizeof *registered.runs);
+    registered.runs[index] = (struct run){.address = address, .size = end - address};
     registered.run_count++;
-    *run = &registered.runs[at];
+    *run = &registered.runs[index];
     return hipSuccess;
 }
 
 /* All runs from `address` up to `end` have one user less. */
 static void leave_runs(uint64_t address, uint64_t end)
 {
-    size_t at = first_run_behind(address);
-    while (at < registered.run_count && registered.runs[at].address < end) {
-        struct run *run = &registered.runs[at];
+    size_t index = find_run_after(address);
+    while (index < registered.run_count && registered.runs[index].address < end) {
+        struct run *run = &registered.runs[index];
         if (--run->users > 0) {
-            at++;
+            index++;
             continue;
         }
         hip_status_of(hip.api->release(run->address), "freeing registered memory");
-        memmove(run, run + 1, (--registered.run_count - at) * sizeof *run);
+        memmove(run, run + 1, (--registered.run_count - index) * sizeof *run);
     }
 }
 
 static hipError_t join_runs(uint64_t address, uint64_t end)
 {
-    uint64_t at = address;
-    while (at < end) {
+    uint64_t next = address;
+    while (next < end) {
         struct run *run = NULL;
-        hipError_t error = take_run(at, end, &run);
+        hipError_t error = take_run(next, end, &run);
         if (error != hipSuccess) {
-            leave_runs(address, at);
+            leave_runs(address, next);
             return error;
         }
         run->users++;
-        at = run->address + run->size;
+        next = run->address + run->size;
     }
     return hipSuccess;
 }
@@ -157,18 +157,19 @@ void hip_registered_unmap(uint64_t start)
 static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, char *read,
                            uint64_t *ticket)
 {
-    uint64_t at = range->start + offset, end = at + size;
+    uint64_t next = range->start + offset, end = next + size;
     uint32_t queue = hip.devices[range->device].queue;
-    while (at < end) {
-        const struct run *run = &registered.runs[first_run_behind(at)];
+    while (next < end) {
+        const struct run *run = &registered.runs[find_run_after(next)];
         uint64_t stop = min(run->address + run->size, end);
-        uint64_t offset_now = at - range->start;
+        uint64_t offset_now = next - range->start;
         enum driver_status status =
-            read ? hip.api->read_shared(queue, read + offset_now, at, stop - at, ticket)
-                 : hip.api->write_shared(queue, at, range->known + offset_now, stop - at, ticket);
+            read ? hip.api->read_shared(queue, read + offset_now, next, stop - next, ticket)
+                 : hip.api->write_shared(queue, next, range->known + offset_now, stop - next,
+                                         ticket);
         if (status != DRIVER_OK)
             return hip_status(status);
-        at = stop;
+        next = stop;
     }
     return hipSuccess;
 }
@@ -195,7 +196,7 @@ static bool has_changed(const struct range *range)
            || memcmp(range->known, (const void *)(uintptr_t)range->start, range->size) != 0;
 }
 
-/* Narrows `offset` and `end` to the first byte that differs and to behind the last one. Bytes in
+/* Narrows `offset` and `end` to the first byte that differs and the end of the last one. Bytes in
  * between may be the same on both sides. False: no byte differs. */
 static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *end)
 {
@@ -214,16 +215,16 @@ static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
     memcpy(range->known + first, (const char *)(uintptr_t)range->start + first, last - first);
     hip_host_memory_scan(range->start + first, range->known + first, last - first);
     HIP_RECORD_STEP(host_write(range->start + first, range->known + first, last - first));
-    return transfer(range, first, last - first, NULL, &range->sent);
+    return transfer(range, first, last - first, NULL, &range->last_write);
 }
 
 /* Sends what the host has changed. Changed pieces that are neighbours go together. */
 static hipError_t send_range(struct range *range)
 {
-    hipError_t error = range->sent ? hip_wait_here(range->sent) : hipSuccess;
+    hipError_t error = range->last_write ? hip_wait_here(range->last_write) : hipSuccess;
     uint64_t first = 0, last = 0; /* changed bytes that are not sent yet */
-    for (uint64_t at = 0; at < range->size && error == hipSuccess; at += PIECE) {
-        uint64_t from = at, end = min(at + PIECE, range->size);
+    for (uint64_t offset = 0; offset < range->size && error == hipSuccess; offset += PIECE) {
+        uint64_t from = offset, end = min(offset + PIECE, range->size);
         if (!find_changed(range, &from, &end))
             continue;
         if (from != last) {
@@ -255,9 +256,9 @@ hipError_t hip_registered_before_launch(uint32_t queue)
         struct range *range = &registered.ranges[i];
         error = changed && has_changed(range) ? send_range(range) : hipSuccess;
         uint64_t done_ps = 0;
-        if (error == hipSuccess && range->sent && queue != hip.devices[range->device].queue
-            && hip.api->time_of(range->sent, &done_ps) == DRIVER_NOT_READY)
-            error = hip_status(hip.api->wait_for(queue, range->sent));
+        if (error == hipSuccess && range->last_write && queue != hip.devices[range->device].queue
+            && hip.api->time_of(range->last_write, &done_ps) == DRIVER_NOT_READY)
+            error = hip_status(hip.api->wait_for(queue, range->last_write));
     }
     return error;
 }

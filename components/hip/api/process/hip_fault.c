@@ -1,6 +1,6 @@
 /* Device addresses lie in a range of the host's address space that nothing may touch, so a host
  * access to device memory faults; the handler here says which allocation it was, then lets the
- * program die by the signal. Addresses of pinned memory lie behind it, so that one that was freed
+ * program die by the signal. Addresses of pinned memory lie after it, so that one that was freed
  * is known as such. So do the guards of the simulator's own state, and where the processor has
  * keys for pages that state itself, while code of the program runs. Other faults go to the handler
  * that was there before; of those inside of the library it is said that the program has passed a
@@ -34,7 +34,7 @@ static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
 
 static struct sigaction previous_handler;
 
-/* Room for pinned memory: its addresses are given out one behind the other, so that a freed address
+/* Room for pinned memory: its addresses are given out in ascending order, so that a freed address
  * is not soon in use again. */
 #define PINNED_BYTES (1ull << 38)
 
@@ -87,14 +87,14 @@ static void add_text(struct note *note, const char *text)
 static void add_number(struct note *note, uint64_t number, unsigned base)
 {
     char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = '\0';
+    size_t start = sizeof digits - 1;
+    digits[start] = '\0';
     do {
-        digits[--at] = "0123456789abcdef"[number % base];
+        digits[--start] = "0123456789abcdef"[number % base];
         number /= base;
-    } while (number > 0 && at > 0);
+    } while (number > 0 && start > 0);
     add_text(note, base == 16 ? "0x" : "");
-    add_text(note, digits + at);
+    add_text(note, digits + start);
 }
 
 static void add_place(struct note *note, uint64_t address)

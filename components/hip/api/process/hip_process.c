@@ -3,7 +3,7 @@
  * Signals. SIGINT, SIGTERM, SIGHUP and SIGXCPU end a process at once by default, and what it has
  * simulated is lost. Where files are to be written and the program leaves these signals alone, the
  * first one interrupts the simulation instead. A thread of ours, which exists for this, then waits
- * until the engine stands between two windows, has the files written, and ends the process by the
+ * until the engine is between two windows, has the files written, and ends the process by the
  * same signal; nothing is done in the handler, which may have come in the middle of anything. A
  * signal that comes when all work is done and the files are being written lets them become whole,
  * and ends the process then. A second signal ends the process at once. `heddle run` passes signals
@@ -96,15 +96,15 @@ static char *hash_program(void)
 
 const char *hip_process_open(void)
 {
-    const char *given = getenv(OPTIONS_ENV_OPTIONS);
-    if (!options_open(given))
+    const char *user_options = getenv(OPTIONS_ENV_OPTIONS);
+    if (!options_open(user_options))
         return NULL;
     process.number = run_ledger_open();
     char number[16], *program = option_text("stats") ? hash_program() : NULL;
     snprintf(number, sizeof number, "%u", process.number);
-    size_t length = given ? strlen(given) : 0, size = length + 128;
+    size_t length = user_options ? strlen(user_options) : 0, size = length + 128;
     char *text = hip_allocate(size);
-    memcpy(text, given ? given : "", length + 1);
+    memcpy(text, user_options ? user_options : "", length + 1);
     length = options_put(text, size, length, "process", ':', number);
     if (program)
         options_put(text, size, length, "program", ':', program);
@@ -171,11 +171,12 @@ static void take_signal(int number, siginfo_t *info, void *context)
 
 static void say_interrupted(int number, const char *what, bool written)
 {
-    bool names = written && process.stats_path;
     /* hip_say() may have had its last word. */
-    fprintf(stderr, "heddle: interrupted by signal %d (%s)%s%s%s%s\n", number, strsignal(number),
-            names ? "; " : "", names ? what : "", names ? process.stats_path : "",
-            names ? "'" : "");
+    if (written && process.stats_path)
+        fprintf(stderr, "heddle: interrupted by signal %d (%s); %s%s'\n", number, strsignal(number),
+                what, process.stats_path);
+    else
+        fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", number, strsignal(number));
 }
 
 static void end_interrupted(int number)

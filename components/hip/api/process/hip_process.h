@@ -9,13 +9,13 @@
 #include "runtime/state/platform.h"
 
 /* Before the platform starts: numbers this process, and returns its options, with that number and
- * the program, as text for the platform. NULL: said on stderr. */
+ * the program, as text for the platform. Prints why and returns NULL when it cannot. */
 const char *hip_process_open(void);
-/* The platform stands: from now on signals end the process with what is known written, and children
- * have no GPU. */
+/* The platform is open: from now on signals end the process with what is known written, and
+ * children have no GPU. */
 void hip_process_guard(const struct heddle_platform *platform);
 /* The folder of this process for what `heddle run` has the first one record in `folder`; made when
- * it is another one. NULL: errno says why. */
+ * it is another one. NULL: errno has the reason. */
 const char *hip_process_folder(const char *folder);
 /* The end of the process, all work done: the platform's files. Does not return when a signal has
  * come. */

@@ -1,14 +1,14 @@
-/* See hip_capture.h. A call stands behind the earlier calls of its stream, and behind the events
- * that the stream has waited for. A stream joins a capture when it waits for an event that was
+/* See hip_capture.h. A call follows the earlier calls of its stream, and the events that the
+ * stream has waited for. A stream joins a capture when it waits for an event that was
  * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
  * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
 #include "hip_stream.h"
 #include "components/hip/api/hip_findings.h"
 
-/* For each stream, how many of its captured calls something stands behind, and the number in the
+/* What something follows: for each stream, how many of its captured calls, and the number in the
  * capture of the last one. */
-struct behind {
+struct history {
     struct seen {
         size_t stream, calls, last;
     } * list;
@@ -17,12 +17,12 @@ struct behind {
 
 struct member {
     hipStream_t stream;
-    struct behind behind; /* its own calls, too */
+    struct history history; /* its own calls, too */
 };
 
 struct captured_event {
     hipEvent_t event;
-    struct behind behind;
+    struct history history;
 };
 
 struct capture {
@@ -30,8 +30,8 @@ struct capture {
     unsigned long long number; /* from 1 */
     struct hip_origin origin;
     struct hip_captured *calls;
-    struct behind *behind_calls; /* what each stands behind */
-    size_t call_count, call_room, behind_room;
+    struct history *call_histories; /* what each follows */
+    size_t call_count, call_room, history_room;
     struct member *streams; /* the first one began it */
     size_t stream_count, stream_room;
     struct captured_event *events;
@@ -42,7 +42,7 @@ struct capture {
 static struct capture *captures;
 static unsigned long long last_number;
 
-static size_t seen_of(const struct behind *b, size_t stream)
+static size_t seen_of(const struct history *b, size_t stream)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->list[i].stream == stream)
@@ -50,7 +50,7 @@ static size_t seen_of(const struct behind *b, size_t stream)
     return 0;
 }
 
-static void see(struct behind *b, const struct seen *other)
+static void see(struct history *b, const struct seen *other)
 {
     for (size_t i = 0; i < b->count; i++) {
         struct seen *one = &b->list[i];
@@ -64,7 +64,7 @@ static void see(struct behind *b, const struct seen *other)
     b->list[b->count++] = *other;
 }
 
-static void see_all(struct behind *b, const struct behind *other)
+static void see_all(struct history *b, const struct history *other)
 {
     for (size_t i = 0; i < other->count; i++)
         see(b, &other->list[i]);
@@ -92,11 +92,11 @@ bool hip_captures(hipStream_t stream)
     return capture_of(stream) != NULL;
 }
 
-/* Does a call that stands behind all of `b` do so through another one of these? */
-static bool is_implied(const struct capture *c, const struct behind *b, const struct seen *one)
+/* Does a call that follows all of `b` follow `one` through another one of these? */
+static bool is_implied(const struct capture *c, const struct history *b, const struct seen *one)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (seen_of(&c->behind_calls[b->list[i].last], one->stream) >= one->calls)
+        if (seen_of(&c->call_histories[b->list[i].last], one->stream) >= one->calls)
             return true;
     return false;
 }
@@ -105,18 +105,18 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
 {
     struct capture *c = capture_of(stream);
     size_t place = place_of(c, stream), number = c->call_count;
-    struct behind *behind = &c->streams[place].behind, before = {0};
+    struct history *history = &c->streams[place].history, before = {0};
     struct hip_captured call = {.action = *action};
-    call.before = hip_allocate((behind->count + 1) * sizeof *call.before);
-    for (size_t i = 0; i < behind->count; i++)
-        if (!is_implied(c, behind, &behind->list[i]))
-            call.before[call.before_count++] = behind->list[i].last;
-    see_all(&before, behind);
-    HIP_MAKE_ROOM(c->behind_calls, number, c->behind_room);
-    c->behind_calls[number] = before;
+    call.before = hip_allocate((history->count + 1) * sizeof *call.before);
+    for (size_t i = 0; i < history->count; i++)
+        if (!is_implied(c, history, &history->list[i]))
+            call.before[call.before_count++] = history->list[i].last;
+    see_all(&before, history);
+    HIP_MAKE_ROOM(c->call_histories, number, c->history_room);
+    c->call_histories[number] = before;
     HIP_MAKE_ROOM(c->calls, number, c->call_room);
     c->calls[c->call_count++] = call;
-    see(behind, &(struct seen){place, seen_of(behind, place) + 1, number});
+    see(history, &(struct seen){place, seen_of(history, place) + 1, number});
     return c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
 
@@ -139,14 +139,14 @@ static struct captured_event *find_event(const struct capture *c, hipEvent_t eve
 hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
 {
     struct capture *c = capture_of(stream);
-    struct captured_event *found = find_event(c, event);
-    if (!found) {
+    struct captured_event *captured = find_event(c, event);
+    if (!captured) {
         HIP_MAKE_ROOM(c->events, c->event_count, c->event_room);
-        found = &c->events[c->event_count++];
-        *found = (struct captured_event){.event = event};
+        captured = &c->events[c->event_count++];
+        *captured = (struct captured_event){.event = event};
     }
-    found->behind.count = 0;
-    see_all(&found->behind, &c->streams[place_of(c, stream)].behind);
+    captured->history.count = 0;
+    see_all(&captured->history, &c->streams[place_of(c, stream)].history);
     return hipSuccess;
 }
 
@@ -179,15 +179,15 @@ bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
     if (c && !own)
         join_capture(c, stream);
     if (c && (!own || own == c))
-        see_all(&c->streams[place_of(c, stream)].behind, &find_event(c, event)->behind);
+        see_all(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
     return c != NULL;
 }
 
-/* Has a stream joined and done something behind which the first one does not stand? */
+/* Has a stream joined and done something that the first one does not follow? */
 static bool is_unjoined(const struct capture *c)
 {
     for (size_t i = 1; i < c->stream_count; i++)
-        if (seen_of(&c->streams[0].behind, i) < seen_of(&c->streams[i].behind, i))
+        if (seen_of(&c->streams[0].history, i) < seen_of(&c->streams[i].history, i))
             return true;
     return false;
 }
@@ -195,12 +195,12 @@ static bool is_unjoined(const struct capture *c)
 static void release_capture(struct capture *c)
 {
     for (size_t i = 0; i < c->stream_count; i++)
-        hip_release(c->streams[i].behind.list);
+        hip_release(c->streams[i].history.list);
     for (size_t i = 0; i < c->event_count; i++)
-        hip_release(c->events[i].behind.list);
+        hip_release(c->events[i].history.list);
     for (size_t i = 0; i < c->call_count; i++)
-        hip_release(c->behind_calls[i].list);
-    hip_release(c->behind_calls);
+        hip_release(c->call_histories[i].list);
+    hip_release(c->call_histories);
     hip_release(c->streams);
     hip_release(c->events);
     hip_release(c);

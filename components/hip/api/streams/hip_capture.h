@@ -24,11 +24,7 @@ struct hip_action {
     enum hip_action_kind kind;
     struct hip_kernel_call kernel;
     hipMemcpy3DParms copy;
-    struct {
-        uint64_t address;
-        uint32_t value, width;
-        size_t count, rows, pitch;
-    } fill;
+    struct hip_fill_area fill;
     struct hip_host_action host;
     struct hip_graph *child;
     hipEvent_t event; /* that is recorded or waited for */
@@ -63,7 +59,8 @@ hipError_t hip_wait_event(hipEvent_t event, hipStream_t stream);
 void hip_drop_event(hipEvent_t event);
 hipError_t hip_make_stream(hipStream_t *stream);
 void hip_drop_stream(hipStream_t stream);
-/* A program asks about an event, or waits for it: that of a capture invalidates the capture. */
+/* A program asks about an event, or waits for it. If a capture has the event, the capture becomes
+ * invalid. */
 hipError_t hip_capture_ask(hipEvent_t event);
 /* Reports all captures that have not ended (hip_findings.h). */
 void hip_captures_report(void);

@@ -23,7 +23,7 @@ struct hip_graph {
     size_t count;
 };
 
-/* What the handle stands for, or NULL. */
+/* The handle's graph or node, or NULL. */
 struct hip_graph *hip_graph_find(hipGraph_t handle);
 struct hip_node *hip_graph_find_node(hipGraphNode_t handle);
 /* The nodes in an order that keeps all dependencies, which hip_release() frees. NULL: there is
@@ -33,8 +33,9 @@ struct hip_node **hip_graph_order(const struct hip_graph *graph);
 struct hip_action hip_graph_copy_action(const struct hip_action *action);
 void hip_graph_release_action(struct hip_action *action);
 
-/* Reads or sets whether launches make the action of a node: `set` or `is` may be NULL. */
-hipError_t hip_graph_enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *is);
+/* Reads or sets whether launches make the action of a node. `set` or `enabled` may be NULL. */
+hipError_t hip_graph_enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set,
+                            bool *enabled);
 
 /* The actions of nodes with these parameters. A kernel's has its arguments. */
 hipError_t hip_action_of_kernel(const hipKernelNodeParams *p, struct hip_action *action);

@@ -37,9 +37,7 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
     case HIP_ACTION_COPY:
         return hip_copy_3d(&action->copy, stream, false);
     case HIP_ACTION_FILL:
-        return hip_fill((void *)(uintptr_t)action->fill.address, action->fill.pitch,
-                        action->fill.value, action->fill.width, action->fill.count,
-                        action->fill.rows, stream, false);
+        return hip_fill(action->fill, stream, false);
     case HIP_ACTION_HOST:
         return hip_call_host(stream, action->host);
     case HIP_ACTION_RECORD:
@@ -47,7 +45,7 @@ static hipError_t perform(struct hip_action *action, hipStream_t stream)
     case HIP_ACTION_WAIT:
         return hip_wait_event(action->event, stream);
     case HIP_ACTION_EMPTY:
-    case HIP_ACTION_GRAPH: /* its nodes stand in its place */
+    case HIP_ACTION_GRAPH: /* its nodes take its place */
         break;
     }
     return hipSuccess;
@@ -73,7 +71,7 @@ static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, 
     exec->steps[exec->count++] = step;
 }
 
-/* An empty step behind all that were made since `first`. */
+/* An empty step after all that were made since `first`. */
 static void add_end(struct exec *exec, struct hip_node *node, size_t first)
 {
     uint32_t *after = hip_allocate((exec->count - first) * sizeof *after);
@@ -84,12 +82,14 @@ static void add_end(struct exec *exec, struct hip_node *node, size_t first)
     add_step(exec, node, after, count);
 }
 
-/* False: dependencies go around. A graph that is a node stands between two empty steps; `entry`:
+/* False: dependencies go around. A graph that is a node is between two empty steps; `entry`:
  * the first of them, or NULL. */
 static bool add_steps(struct exec *exec, const struct hip_graph *graph, const size_t *entry)
 {
     struct hip_node **order = hip_graph_order(graph);
-    bool ok = order != NULL;
+    if (!order)
+        return false;
+    bool ok = true;
     for (size_t i = 0; ok && i < graph->count; i++) {
         struct hip_node *node = order[i];
         size_t count = node->before_count;
@@ -112,21 +112,25 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
 
 /* A step goes on in the branch of the first one that it follows and nothing has continued, or in a
  * branch of its own. */
+static uint32_t choose_branch(struct exec *exec, const struct step *step)
+{
+    for (uint32_t k = 0; k < step->after_count; k++) {
+        struct step *before = &exec->steps[step->after[k]];
+        if (!before->continued) {
+            before->continued = true;
+            return before->branch;
+        }
+    }
+    if (exec->branches < BRANCHES_MOST)
+        return exec->branches++;
+    return step->after_count > 0 ? exec->steps[step->after[0]].branch : 0;
+}
+
 static void part_into_branches(struct exec *exec)
 {
     exec->branches = 0;
-    for (size_t i = 0; i < exec->count; i++) {
-        struct step *step = &exec->steps[i], *before = NULL;
-        for (uint32_t k = 0; k < step->after_count && !before; k++)
-            if (!exec->steps[step->after[k]].continued)
-                before = &exec->steps[step->after[k]];
-        if (before)
-            before->continued = true;
-        step->branch = before                           ? before->branch
-                       : exec->branches < BRANCHES_MOST ? exec->branches++
-                       : step->after_count > 0          ? exec->steps[step->after[0]].branch
-                                                        : 0;
-    }
+    for (size_t i = 0; i < exec->count; i++)
+        exec->steps[i].branch = choose_branch(exec, &exec->steps[i]);
     for (size_t i = 0; i < exec->count; i++) {
         struct step *step = &exec->steps[i];
         for (uint32_t k = 0; k < step->after_count; k++)
@@ -218,7 +222,7 @@ static hipError_t make_step(struct launch *l, size_t number)
     return error == hipSuccess && step->awaited ? mark_stream(&l->done[number], stream) : error;
 }
 
-/* What comes behind the launch on its stream follows the ends of all branches. */
+/* What comes after the launch on its stream follows the ends of all branches. */
 static hipError_t join_branches(struct launch *l)
 {
     hipError_t error = hipSuccess;
@@ -306,22 +310,25 @@ static hipError_t change_node(hipGraphNode_t handle, hipError_t status, struct h
 
 static struct step *find_step(struct exec *exec, hipGraphNode_t node)
 {
-    for (size_t i = 0; exec && i < exec->count; i++)
+    if (!exec)
+        return NULL;
+    for (size_t i = 0; i < exec->count; i++)
         if (exec->steps[i].node == node)
             return &exec->steps[i];
     return NULL;
 }
 
 /* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
-hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set, bool *is)
+hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set,
+                            bool *enabled)
 {
     struct step *step = find_step(find_exec(handle), node);
-    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is))
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !enabled))
         return hipErrorInvalidValue;
     if (set)
         step->disabled = !*set;
-    if (is)
-        *is = !step->disabled;
+    if (enabled)
+        *enabled = !step->disabled;
     return hipSuccess;
 }
 

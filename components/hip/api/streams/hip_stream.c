@@ -170,7 +170,7 @@ static hipError_t meet_queue(uint32_t queue, uint32_t other, uint64_t *met)
     return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
 }
 
-/* Orders a command of `queue` that stands for the null stream of `device`. */
+/* Orders a command of `queue`, which has the null stream's place on `device`. */
 static hipError_t order_null(uint32_t queue, int device)
 {
     hipError_t error = hipSuccess;
@@ -303,7 +303,7 @@ hipError_t hip_streams_wait(int device, hipError_t (*wait)(uint64_t ticket))
     return wait_for_tickets(tickets_of_device(device, true), wait);
 }
 
-/* The null stream stands for the blocking ones, too. */
+/* The null stream counts for the blocking ones, too. */
 hipError_t hip_stream_wait(hipStream_t stream)
 {
     const struct stream *object = find_stream(stream);

@@ -71,12 +71,14 @@ static void functional_read(const struct driver *d, uint64_t address, char *to, 
 /* Between the device and the program's buffer. */
 static void functional_exchange(const struct driver *d, const struct driver_command *k)
 {
-    bool here = !driver_process()->programs;
-    if (here && k->kind == DRIVER_WRITE)
-        functional_write(d, k->move.address, k->move.host, k->size);
-    else if (here)
-        functional_read(d, k->move.address, k->move.host, k->size);
-    for (uint64_t done = 0, part; !here && done < k->size; done += part) {
+    if (!driver_process()->programs) {
+        if (k->kind == DRIVER_WRITE)
+            functional_write(d, k->move.address, k->move.host, k->size);
+        else
+            functional_read(d, k->move.address, k->move.host, k->size);
+        return;
+    }
+    for (uint64_t done = 0, part; done < k->size; done += part) {
         part = k->size - done;
         char *bytes = functional_bytes(d, k->move.address + done, &part);
         if (k->kind == DRIVER_WRITE)

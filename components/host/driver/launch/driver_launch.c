@@ -438,7 +438,8 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
         status = launch_check_all(d, queue, h->member[i], l);
     if (status != DRIVER_OK)
         return status;
-    if ((groups = launch_groups(l)) > UINT32_MAX)
+    groups = launch_groups(l);
+    if (groups > UINT32_MAX)
         return driver_fail(DRIVER_TOO_LARGE,
                            "%" PRIu64 " work-groups; a unified device takes %u (kernel '%s')",
                            groups, UINT32_MAX, l->name);

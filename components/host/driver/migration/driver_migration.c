@@ -367,8 +367,10 @@ static bool migrate_shoot(struct driver *d)
     struct driver_migrate *m = &d->migrate;
     const struct driver_page_request *r = migrate_first(d);
     bool progress = false;
-    for (int slot; m->sent < d->gpu_count && (slot = slot_for(d, m->sent)) >= 0;
-         m->sent++, progress = true) {
+    for (; m->sent < d->gpu_count; m->sent++, progress = true) {
+        int slot = slot_for(d, m->sent);
+        if (slot < 0)
+            break;
         driver_gpu_send_shootdown(d, m->sent, (uint16_t)slot, r->address, driver_page_bytes(d),
                                   r->pid);
         slot_take(d, m->sent, slot, DRIVER_COMMANDS, 0, 0);

@@ -24,10 +24,12 @@ struct driver_frame {
 
 static void residence_init(struct driver *d)
 {
-    if (driver_has_host(d) && driver_move_count(d) && !driver_eviction_ops(d))
+    if (!driver_move_count(d))
+        return;
+    if (driver_has_host(d) && !driver_eviction_ops(d))
         engine_die(&d->io.base, "there is memory of the host for managed pages, and nothing says "
                                 "which leave a GPU: set `eviction = lru_eviction` of the driver");
-    for (uint32_t i = 0; driver_move_count(d) && i < d->gpu_count; i++)
+    for (uint32_t i = 0; i < d->gpu_count; i++)
         d->residence[i].frames = arena_allocate(d->memory.device[i].size / driver_page_bytes(d)
                                                 * sizeof(struct driver_frame));
 }
@@ -97,7 +99,9 @@ static void residence_came(struct driver *d, uint32_t pid, uint64_t address, uin
 static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d), physical, flags;
-    for (uint64_t at = address; driver_move_count(d) && at < address + size; at += page)
+    if (!driver_move_count(d))
+        return;
+    for (uint64_t at = address; at < address + size; at += page)
         if (page_table_look_up(driver_page_table(d), pid, at, &physical, &flags))
             residence_went(d, physical);
 }

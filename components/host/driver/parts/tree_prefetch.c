@@ -18,9 +18,9 @@ static void tree_prefetch_choose(struct part *self, struct prefetch_block *b)
         uint64_t first = b->faulted / size * size, there = 0;
         for (uint64_t i = first; i < first + size; i++)
             there += b->here[i] || b->wanted[i];
-        for (uint64_t i = first; i < first + size && (size == leaf || there * 100 > size * share);
-             i++)
-            b->wanted[i] = true;
+        if (size == leaf || there * 100 > size * share)
+            for (uint64_t i = first; i < first + size; i++)
+                b->wanted[i] = true;
     }
 }
 

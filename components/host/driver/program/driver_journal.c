@@ -420,21 +420,22 @@ static const struct checkpoint_part journal_part = {.name = "driver",
                                                     .put_back = journal_put_back};
 
 /* Why this platform's state cannot be restored without its program; NULL: it can. */
-static const char *refusal(struct driver *d)
+static const char *refuse_journal(struct driver *d)
 {
-    return call_path(d) || driver_calls_count(d)
-               ? "its calls go as packets through a simulated host"
-           : driver_move_count(d) ? "it moves pages of memory while kernels run"
-           : driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
-               ? "its launches go through user queues (driver.launch_by = queue)"
-               : NULL;
+    if (call_path(d) || driver_calls_count(d))
+        return "its calls go as packets through a simulated host";
+    if (driver_move_count(d))
+        return "it moves pages of memory while kernels run";
+    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE)
+        return "its launches go through user queues (driver.launch_by = queue)";
+    return NULL;
 }
 
 static void journal_open(struct driver *d)
 {
-    const char *why = refusal(d);
-    checkpoint_set_driver(why);
-    if (!why)
+    const char *refusal = refuse_journal(d);
+    checkpoint_set_driver(refusal);
+    if (!refusal)
         checkpoint_register(&journal_part);
 }
 

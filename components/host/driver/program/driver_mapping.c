@@ -121,7 +121,9 @@ static void note_allocation(struct driver *d, const struct driver_handle *h,
     if (place != DRIVER_PLACE_DEVICE || h->count > 1)
         program_open(driver_program(d), address);
     memory_trace(d, "map", h->pid, address, q->size);
-    for (uint32_t i = 0; i < q->device_count && q->device_count > 1 && !q->fixed; i++)
+    if (q->device_count == 1 || q->fixed)
+        return;
+    for (uint32_t i = 0; i < q->device_count; i++)
         stat_histogram_add(&d->io.stats.unified_pages, memory_count_of(q, pages, i));
 }
 
@@ -512,6 +514,19 @@ static enum driver_status copy_code_to(struct driver *d, const struct code_modul
     return status == DRIVER_OK ? await_ticket(d, ticket) : status;
 }
 
+/* The code stays where it is for a handle of one GPU. */
+static enum driver_status copy_code_to_members(struct driver *d, const struct code_module *m,
+                                               uint32_t number)
+{
+    const struct driver_handle *h = driver_handle_at(d, number);
+    enum driver_status status = DRIVER_OK;
+    if (h->count == 1)
+        return DRIVER_OK;
+    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++)
+        status = copy_code_to(d, m, number, h->member[i]);
+    return status;
+}
+
 static enum driver_status call_copy_code(struct driver *d, uint32_t number, uint64_t address)
 {
     enum driver_status status = handle_check(d, number);
@@ -519,9 +534,8 @@ static enum driver_status call_copy_code(struct driver *d, uint32_t number, uint
     if (status == DRIVER_OK && !m)
         status =
             driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
-    const struct driver_handle *h = driver_handle_at(d, number);
-    for (uint32_t i = 0; status == DRIVER_OK && h->count > 1 && i < h->count; i++)
-        status = copy_code_to(d, m, number, h->member[i]);
+    if (status == DRIVER_OK)
+        status = copy_code_to_members(d, m, number);
     if (status != DRIVER_OK && m)
         code_copies_release(d, m->address, number);
     return status;

@@ -70,6 +70,18 @@ static void record_start(const struct driver *d, const struct driver_command *k,
         cuda_recording_launch(d->io.stats.launches + 1, k->queue);
 }
 
+/* A read only takes from memory, a write only puts there. */
+static void check_copy(const struct driver_command *k, uint32_t pid,
+                       const struct program_table *program)
+{
+    uint64_t to = k->kind == DRIVER_READ ? 0 : k->move.address, from = 0;
+    if (k->kind == DRIVER_READ)
+        from = k->move.address;
+    else if (k->kind == DRIVER_COPY)
+        from = k->move.source;
+    check_copy_done(k->ticket, pid, to, from, k->size, program);
+}
+
 static void record_completed(const struct driver *d, const struct driver_command *k)
 {
     const struct program_table *program = driver_program(d);
@@ -81,11 +93,7 @@ static void record_completed(const struct driver *d, const struct driver_command
     if (command_is_move(k) && finding_wanted(FINDING_CHECK_RACES))
         a = program_find(program, k->move.address);
     if (a)
-        check_copy_done(k->ticket, a->pid, k->kind == DRIVER_READ ? 0 : k->move.address,
-                        k->kind == DRIVER_READ   ? k->move.address
-                        : k->kind == DRIVER_COPY ? k->move.source
-                                                 : 0,
-                        k->size, program);
+        check_copy(k, a->pid, program);
 }
 
 static void record_wait(uint64_t ticket)

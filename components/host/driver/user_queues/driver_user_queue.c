@@ -259,7 +259,9 @@ static enum driver_status user_queue_create(struct driver *d, uint32_t device, u
                         (struct user_queue_entry){
                             .device = device, .pid = pid, .packets = packets, .owner = DRIVER_NONE},
                         &id, &ticket);
-    if (status != DRIVER_OK || (status = await_ticket(d, ticket)) != DRIVER_OK)
+    if (status == DRIVER_OK)
+        status = await_ticket(d, ticket);
+    if (status != DRIVER_OK)
         return status;
     const struct user_queue_entry *q = &user_queues_of(d)->queue[id];
     *info = (struct queue_info){.id = id,
@@ -329,18 +331,25 @@ static enum driver_status user_queue_leave(struct driver *d, uint32_t device)
 {
     struct driver_user *u = user_queues_of(d);
     enum driver_status status = handle_check(d, device);
-    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->gpu_count; i++) {
+    if (status != DRIVER_OK || device < d->gpu_count)
+        return status;
+    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK; i++) {
         if (!u->queue[i].used || u->queue[i].device != device)
             continue;
         uint32_t owner = u->queue[i].owner;
-        if (owner != DRIVER_NONE && (status = await_queue(d, owner)) == DRIVER_OK)
-            status = user_queue_close(d, owner);
-        else if (owner == DRIVER_NONE)
+        if (owner == DRIVER_NONE) {
             status = user_queue_destroy(d, i);
+        } else {
+            status = await_queue(d, owner);
+            if (status == DRIVER_OK)
+                status = user_queue_close(d, owner);
+        }
     }
-    for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->gpu_count; i++)
+    if (status != DRIVER_OK)
+        return status;
+    for (uint32_t i = 0; i < USER_PAGES; i++)
         u->page[i].used &= u->page[i].device != device;
-    return status;
+    return DRIVER_OK;
 }
 
 static enum driver_status user_queue_state(struct driver *d, uint32_t queue,

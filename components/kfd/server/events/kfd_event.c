@@ -304,7 +304,9 @@ bool kfd_events_read_mailboxes(struct kfd_process *p)
     struct kfd_events *events = p->events;
     uint64_t *page = events->end ? event_page(p) : NULL;
     bool any = false;
-    for (uint32_t id = 1; page && id < events->end; id++) {
+    if (!page)
+        return false;
+    for (uint32_t id = 1; id < events->end; id++) {
         if (__atomic_load_n(&page[id], __ATOMIC_ACQUIRE) == UNSIGNALLED)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);

@@ -58,7 +58,9 @@ bool kfd_guest_is_aside(const struct kfd_call *call)
 static bool has_work(const struct kfd_guest *g)
 {
     uint64_t ticket = 0;
-    for (size_t i = 0; i < g->queue_count && g->entered && !ticket && !kfd.lost; i++)
+    if (!g->entered)
+        return false;
+    for (size_t i = 0; i < g->queue_count && !ticket && !kfd.lost; i++)
         if (g->queues[i].used)
             kfd.api->last(g->queues[i].number, &ticket);
     return ticket != 0;

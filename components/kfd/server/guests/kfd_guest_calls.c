@@ -393,11 +393,14 @@ enum driver_status kfd_guest_do(struct kfd_connection *c)
 static const struct kfd_process *program_of(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
-        for (uint32_t i = 0; i < kfd.gpu_count && p->guest; i++)
+        const struct kfd_guest *g = p->guest;
+        if (!g)
+            continue;
+        for (uint32_t i = 0; i < kfd.gpu_count; i++)
             if (p->device[i] == device)
                 return p;
-        for (uint32_t i = 0; p->guest && i < p->guest->context_count; i++)
-            if (p->guest->contexts[i] == device)
+        for (uint32_t i = 0; i < g->context_count; i++)
+            if (g->contexts[i] == device)
                 return p;
     }
     return NULL;
@@ -407,7 +410,9 @@ static const struct kfd_process *program_of(uint32_t device)
 static bool is_viewed(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
-        for (uint32_t i = 0; i < kfd.gpu_count && !p->guest; i++)
+        if (p->guest)
+            continue;
+        for (uint32_t i = 0; i < kfd.gpu_count; i++)
             if (p->device[i] == device)
                 return true;
     }

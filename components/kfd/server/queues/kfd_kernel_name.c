@@ -126,8 +126,9 @@ static char *find_name(const struct kfd_process *p, uint64_t object)
     char *uri = grow_zeroed(URI_MAX, KFD_SERVER), *name = NULL;
     bool known = p->code && program_read(p->pid, &list, p->code, sizeof list);
     uint64_t at = known ? (uintptr_t)list.r_map : 0;
-    for (int i = 0; at && i < FILES_MAX && !name && program_read(p->pid, &map, at, sizeof map);
-         i++) {
+    for (int i = 0; at && i < FILES_MAX && !name; i++) {
+        if (!program_read(p->pid, &map, at, sizeof map))
+            break;
         read_text(p, uri, URI_MAX, (uintptr_t)map.l_name);
         name = find_in_file(p, uri, map.l_addr, object);
         at = (uintptr_t)map.l_next;

@@ -44,7 +44,8 @@ static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
     uint32_t used = 0;
     *next = NULL;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
-        for (uint32_t i = 0; p->queues && i < p->queues->end; i++) {
+        uint32_t end = p->queues ? p->queues->end : 0;
+        for (uint32_t i = 0; i < end; i++) {
             const struct kfd_queue *q = p->queues->queue[i];
             if (!q || q->gpu != gpu || kfd_sdma_is_type(q->type))
                 continue;

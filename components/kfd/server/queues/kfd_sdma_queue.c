@@ -112,8 +112,8 @@ static void join_rows(struct sdma_packet *p)
 static enum kfd_turn begin_copy(struct kfd_queue *q, struct sdma_packet *p)
 {
     join_rows(p);
-    for (uint64_t all = (uint64_t)p->rows * p->slices; p->bytes && q->sdma.row < all;
-         q->sdma.row++) {
+    uint64_t rows = p->bytes ? (uint64_t)p->rows * p->slices : 0;
+    for (; q->sdma.row < rows; q->sdma.row++) {
         uint64_t row = q->sdma.row % p->rows, slice = q->sdma.row / p->rows;
         if (q->count == COPIES_MOST)
             return TURN_WAITS;

@@ -29,20 +29,12 @@ static unsigned window_of(u64 address)
     return PTX_SPACE_GLOBAL;
 }
 
-static u64 window_base(unsigned space)
-{
-    return space == PTX_SPACE_SHARED  ? WARP_SHARED
-           : space == PTX_SPACE_LOCAL ? WARP_LOCAL
-           : space == PTX_SPACE_PARAM ? WARP_PARAM
-                                      : 0;
-}
-
 struct warp_region warp_region_of(struct warp_machine *m, const struct warp_op *op, u64 address)
 {
     const struct warp_block *b = m->block;
     bool generic = op->combine == PTX_SPACE_GENERIC;
     unsigned space = generic ? window_of(address) : op->combine;
-    u64 window = generic ? window_base(space) : 0;
+    u64 window = generic ? warp_window_begin(space) : 0;
     switch (space) {
     case PTX_SPACE_SHARED:
         if ((address - window) >> WARP_RANK_SHIFT)
@@ -70,10 +62,16 @@ static const char *outside(unsigned space, u64 address)
 {
     if (space == PTX_SPACE_SHARED && (address & UINT32_MAX) >> WARP_RANK_SHIFT)
         return "in shared memory of a block that is over, has not begun, or has no such bytes";
-    return space == PTX_SPACE_SHARED  ? "outside of the block's shared memory"
-           : space == PTX_SPACE_LOCAL ? "outside of the thread's local memory"
-           : space == PTX_SPACE_PARAM ? "outside of the kernel's parameters"
-                                      : "where nothing is allocated";
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        return "outside of the block's shared memory";
+    case PTX_SPACE_LOCAL:
+        return "outside of the thread's local memory";
+    case PTX_SPACE_PARAM:
+        return "outside of the kernel's parameters";
+    default:
+        return "where nothing is allocated";
+    }
 }
 
 enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
@@ -87,7 +85,7 @@ enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *
         unsigned space = generic                          ? window_of(address)
                          : op->combine == PTX_SPACE_CONST ? PTX_SPACE_GLOBAL
                                                           : op->combine;
-        u64 whole = generic ? address : address + window_base(space);
+        u64 whole = generic ? address : address + warp_window_begin(space);
         if (address & (bytes - 1)) {
             warp_fault_at(m, WARP_FAULT_MISALIGNED, i, whole,
                           writes ? "a misaligned store" : "a misaligned load");

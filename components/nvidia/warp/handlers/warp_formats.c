@@ -16,12 +16,18 @@ static u64 round_bits(u64 magnitude, int shift, bool negative, enum warp_roundin
         shift = 62;
     u64 kept = magnitude >> shift, rest = magnitude & ((1ull << shift) - 1),
         half = 1ull << (shift - 1);
-    bool up = mode == ROUND_NEAREST ? rest > half || (rest == half && kept & 1)
-              : mode == ROUND_AWAY  ? rest >= half
-              : mode == ROUND_MINUS ? negative && rest
-              : mode == ROUND_PLUS  ? !negative && rest
-                                    : false;
-    return kept + up;
+    switch (mode) {
+    case ROUND_NEAREST:
+        return kept + (rest > half || (rest == half && kept & 1));
+    case ROUND_AWAY:
+        return kept + (rest >= half);
+    case ROUND_MINUS:
+        return kept + (negative && rest);
+    case ROUND_PLUS:
+        return kept + (!negative && rest);
+    default:
+        return kept;
+    }
 }
 
 static u32 largest(const struct warp_format *f)

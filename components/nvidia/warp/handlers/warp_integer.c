@@ -54,7 +54,8 @@ WARP_INLINE s32 low24_s(s32 x)
  * leaves both open. The most negative number by -1 overflows to itself. */
 WARP_INLINE u32 divide_s32(s32 a, s32 b)
 {
-    return b == 0 ? UINT32_MAX : b == -1 ? 0 - (u32)a : (u32)(s32)((f64)a / (f64)(b ? b : 1));
+    f64 quotient = (f64)a / (f64)(b ? b : 1);
+    return b == 0 ? UINT32_MAX : b == -1 ? 0 - (u32)a : (u32)(s32)quotient;
 }
 
 /* In double, which has room for the quotient of any two words and more, so that loops vectorise. */
@@ -63,14 +64,20 @@ WARP_INLINE u32 divide_u32(u32 a, u32 b)
     return b ? (u32)(s64)((f64)a / (f64)(b ? b : 1u)) : UINT32_MAX;
 }
 
+/* A divisor that does not trap: the quotients by 0 and -1 come without a division. */
+WARP_INLINE s64 safe_divisor(s64 b)
+{
+    return b == 0 || b == -1 ? 1 : b;
+}
+
 WARP_INLINE s64 divide_s(s64 a, s64 b)
 {
-    return b == 0 ? -1 : b == -1 ? (s64)(0 - (u64)a) : a / (b == 0 || b == -1 ? 1 : b);
+    return b == 0 ? -1 : b == -1 ? (s64)(0 - (u64)a) : a / safe_divisor(b);
 }
 
 WARP_INLINE s64 remainder_s(s64 a, s64 b)
 {
-    return b == 0 ? a : b == -1 ? 0 : a % (b == 0 || b == -1 ? 1 : b);
+    return b == 0 ? a : b == -1 ? 0 : a % safe_divisor(b);
 }
 
 WARP_INLINE u32 find_bit(u64 x)
@@ -247,12 +254,20 @@ WARP_INLINE s32 video_part(u64 both, unsigned place, unsigned bits, bool is_sign
 
 static bool video_compare(s64 x, s64 y, unsigned how)
 {
-    return how == 0   ? x == y
-           : how == 1 ? x != y
-           : how == 2 ? x < y
-           : how == 3 ? x <= y
-           : how == 4 ? x > y
-                      : x >= y;
+    switch (how) {
+    case 0:
+        return x == y;
+    case 1:
+        return x != y;
+    case 2:
+        return x < y;
+    case 3:
+        return x <= y;
+    case 4:
+        return x > y;
+    default:
+        return x >= y;
+    }
 }
 
 static s32 video_do(s32 x, s32 y, u64 how)

@@ -393,10 +393,9 @@ static bool row_addresses(struct warp_machine *m, const struct warp_op *op, unsi
 {
     uint32_t lanes = matrices == 4 ? UINT32_MAX : (1u << 8 * matrices) - 1;
     enum warp_shape shape = warp_reach(m, op, lanes, 16, writes);
-    for (unsigned i = 0; shape == REACH_RUN && i < 32; i++)
-        m->at[i] = m->at[0] + 16 * (size_t)i;
-    for (unsigned i = 0; shape == REACH_UNIFORM && i < 32; i++)
-        m->at[i] = m->at[0];
+    if (shape == REACH_RUN || shape == REACH_UNIFORM)
+        for (unsigned i = 1; i < 32; i++)
+            m->at[i] = m->at[0] + (shape == REACH_RUN ? 16 * (size_t)i : 0);
     return shape != REACH_NONE;
 }
 

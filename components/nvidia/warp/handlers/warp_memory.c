@@ -256,7 +256,9 @@ WARP_INLINE bool goes_first(u32 a, u32 b, u32 sign, bool least)
 WARP_INLINE u32 extreme(u32 a, u32 b, u32 sign, u32 top, bool least)
 {
     bool nan_a = (a & (sign - 1)) > top, nan_b = (b & (sign - 1)) > top;
-    return nan_a && nan_b ? sign - 1 : nan_a ? b : nan_b || goes_first(a, b, sign, least) ? a : b;
+    if (nan_a)
+        return nan_b ? sign - 1 : b;
+    return nan_b || goes_first(a, b, sign, least) ? a : b;
 }
 WARP_INLINE u32 least32(u32 a, u32 b)
 {

@@ -129,9 +129,13 @@ static unsigned find_face(const f32 v[3], f32 at[2])
     f32 x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]);
     unsigned axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
     bool back = v[axis] < 0;
-    f32 most = axis == 2 ? z : axis == 1 ? y : x;
-    f32 s = axis == 0 ? (back ? v[2] : -v[2]) : axis == 1 ? v[0] : back ? -v[0] : v[0];
-    f32 t = axis != 1 ? -v[1] : back ? -v[2] : v[2];
+    f32 most = fabsf(v[axis]), s = v[0], t = -v[1];
+    if (axis == 0)
+        s = back ? v[2] : -v[2];
+    else if (axis == 1)
+        t = back ? -v[2] : v[2];
+    else if (back)
+        s = -v[0];
     at[0] = (s / most + 1) / 2;
     at[1] = (t / most + 1) / 2;
     return 2 * axis + back;

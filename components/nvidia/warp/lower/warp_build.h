@@ -111,6 +111,31 @@ static inline bool warp_has(const struct warp_build *b, enum ptx_modifier modifi
     return ptx_has(b->instruction, modifier);
 }
 
+/* The value that an instruction gets by one of its modifiers. */
+struct warp_choice {
+    uint16_t modifier;
+    uint16_t value;
+};
+
+/* The value of the first choice whose modifier the instruction has. PTX_NO_MODIFIER, for an
+ * instruction without any of them, ends the list. */
+static inline unsigned warp_choose(const struct warp_build *b, const struct warp_choice *choice)
+{
+    while (choice->modifier != PTX_NO_MODIFIER && !warp_has(b, (enum ptx_modifier)choice->modifier))
+        choice++;
+    return choice->value;
+}
+
+/* The rounding in the control word of an operation. */
+static inline uint8_t warp_rounding_control(const struct warp_build *b)
+{
+    static const struct warp_choice control[] = {{PTX_MOD_RZ, WARP_ROUND_ZERO},
+                                                 {PTX_MOD_RM, WARP_ROUND_DOWN},
+                                                 {PTX_MOD_RP, WARP_ROUND_UP},
+                                                 {PTX_NO_MODIFIER, 0}};
+    return (uint8_t)warp_choose(b, control);
+}
+
 /* The bank of a register of the PTX. */
 static inline enum warp_bank warp_bank_of(enum ptx_type type)
 {

@@ -93,7 +93,9 @@ static void spill(struct warp_build *b, uint32_t words)
     bool found = false;
     for (uint32_t i = 0; i < b->function->instruction_count && !found; i++) {
         const struct ptx_instruction *in = &b->function->instructions[i];
-        for (uint32_t k = 0; k < in->operand_count && in->opcode != PTX_OP_CALL; k++)
+        if (in->opcode == PTX_OP_CALL)
+            continue;
+        for (uint32_t k = 0; k < in->operand_count; k++)
             found = found || takes_address(&in->operands[k]);
     }
     if (!found)

@@ -35,10 +35,16 @@ static enum ptx_type type_of(const struct warp_build *b, unsigned i)
 
 static unsigned type_distance(enum family family, enum ptx_type type)
 {
-    return family == BY_SIZE    ? warp_size_index(type)
-           : family == BY_SIGN  ? warp_sign_index(type)
-           : family == BY_WIDTH ? ptx_type_bits(type) > 32
-                                : 0;
+    switch (family) {
+    case BY_SIZE:
+        return warp_size_index(type);
+    case BY_SIGN:
+        return warp_sign_index(type);
+    case BY_WIDTH:
+        return ptx_type_bits(type) > 32;
+    default:
+        return 0;
+    }
 }
 
 /* Operands from 1 on as sources 1, 2, ... of `op`; shifts and positions are u32. */
@@ -86,10 +92,11 @@ static void lower_multiply(struct warp_build *b)
                    v[1], v[2], v[3]);
         return;
     }
-    enum warp_run run = warp_has(b, PTX_MOD_SAT) ? WARP_RUN_MADHISAT_S32
-                        : warp_has(b, PTX_MOD_HI)
-                            ? warp_run_at(adds ? WARP_RUN_MADHI_S16 : WARP_RUN_MULHI_S16, sign)
-                            : warp_run_at(adds ? WARP_RUN_MAD_16 : WARP_RUN_MUL_16, size);
+    enum warp_run run = warp_run_at(adds ? WARP_RUN_MAD_16 : WARP_RUN_MUL_16, size);
+    if (warp_has(b, PTX_MOD_SAT))
+        run = WARP_RUN_MADHISAT_S32;
+    else if (warp_has(b, PTX_MOD_HI))
+        run = warp_run_at(adds ? WARP_RUN_MADHI_S16 : WARP_RUN_MULHI_S16, sign);
     emit_sources(b, run, adds ? 3 : 2, size == 2);
 }
 
@@ -216,14 +223,24 @@ static void lower_lop3(struct warp_build *b)
     op->effect = WARP_SECOND;
 }
 
+static enum warp_run predicate_run(unsigned opcode)
+{
+    switch (opcode) {
+    case PTX_OP_AND:
+        return WARP_RUN_PREDICATE_AND;
+    case PTX_OP_OR:
+        return WARP_RUN_PREDICATE_OR;
+    case PTX_OP_XOR:
+        return WARP_RUN_PREDICATE_XOR;
+    default:
+        return WARP_RUN_PREDICATE_MOV;
+    }
+}
+
 static void lower_predicates(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    enum warp_run run = in->opcode == PTX_OP_AND   ? WARP_RUN_PREDICATE_AND
-                        : in->opcode == PTX_OP_OR  ? WARP_RUN_PREDICATE_OR
-                        : in->opcode == PTX_OP_XOR ? WARP_RUN_PREDICATE_XOR
-                                                   : WARP_RUN_PREDICATE_MOV;
-    struct warp_op *op = warp_emit(b, run);
+    struct warp_op *op = warp_emit(b, predicate_run(in->opcode));
     warp_use(op, 0, warp_output(b, &in->operands[0], false));
     for (unsigned i = 1; i < in->operand_count; i++) {
         struct warp_value v = warp_input_predicate(b, &in->operands[i]);
@@ -234,17 +251,25 @@ static void lower_predicates(struct warp_build *b)
     }
 }
 
+static enum warp_run packed_integer_run(unsigned opcode, bool is_signed)
+{
+    switch (opcode) {
+    case PTX_OP_ADD:
+        return WARP_RUN_ADD_16X2;
+    case PTX_OP_SUB:
+        return WARP_RUN_SUB_16X2;
+    case PTX_OP_MIN:
+        return is_signed ? WARP_RUN_MIN_S16X2 : WARP_RUN_MIN_U16X2;
+    default:
+        return is_signed ? WARP_RUN_MAX_S16X2 : WARP_RUN_MAX_U16X2;
+    }
+}
+
 static void lower_packed_integers(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    bool is_signed = type_of(b, 0) == PTX_S16X2;
-    enum warp_run run = in->opcode == PTX_OP_ADD   ? WARP_RUN_ADD_16X2
-                        : in->opcode == PTX_OP_SUB ? WARP_RUN_SUB_16X2
-                        : in->opcode == PTX_OP_MIN
-                            ? (is_signed ? WARP_RUN_MIN_S16X2 : WARP_RUN_MIN_U16X2)
-                            : (is_signed ? WARP_RUN_MAX_S16X2 : WARP_RUN_MAX_U16X2);
     struct warp_value d = warp_output(b, &in->operands[0], false);
-    emit_sources(b, run, 2, false);
+    emit_sources(b, packed_integer_run(in->opcode, type_of(b, 0) == PTX_S16X2), 2, false);
     if (warp_has(b, PTX_MOD_RELU))
         warp_emit1(b, WARP_RUN_RELU_S16X2, d, d);
 }

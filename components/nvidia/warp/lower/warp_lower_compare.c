@@ -57,11 +57,12 @@ static enum warp_run comparison_run(struct warp_build *b, enum ptx_type type)
         uint16_t run = ptx_type_is_float(type) ? c->single : c->integer;
         if (!run)
             break;
-        unsigned at = is_half(type) || type == PTX_F32 ? 0
-                      : type == PTX_F64                ? 1
-                      : c->is_unsigned                 ? 3 + warp_size_index(type)
-                                                       : warp_sign_index(type);
-        return warp_run_at((enum warp_run)run, at);
+        unsigned distance;
+        if (ptx_type_is_float(type))
+            distance = type == PTX_F64;
+        else
+            distance = c->is_unsigned ? 3 + warp_size_index(type) : warp_sign_index(type);
+        return warp_run_at((enum warp_run)run, distance);
     }
     b->missing = true;
     return WARP_RUN_NOP;
@@ -87,6 +88,8 @@ static struct warp_value half_value(struct warp_build *b, struct warp_value v, e
 static void emit_comparison(struct warp_build *b, enum ptx_type type, struct warp_value p,
                             struct warp_value q, bool high)
 {
+    static const struct warp_choice combine[] = {
+        {PTX_MOD_AND, WARP_AND}, {PTX_MOD_OR, WARP_OR}, {PTX_NO_MODIFIER, WARP_XOR}};
     const struct ptx_instruction *in = b->instruction;
     enum warp_run run = comparison_run(b, type);
     struct warp_value x = warp_input(b, &in->operands[1], type),
@@ -95,16 +98,12 @@ static void emit_comparison(struct warp_build *b, enum ptx_type type, struct war
         x = half_value(b, x, type, high);
         y = half_value(b, y, type, high);
     }
-    enum ptx_modifier how = ptx_one_of(in, PTX_GROUP_OPERATION);
     if (in->operand_count > 3)
         input = warp_input_predicate(b, &in->operands[3]);
     struct warp_op *op = warp_emit3(b, run, p, x, y, input);
     warp_use(op, 4, q);
     op->effect = WARP_SECOND;
-    op->combine = in->operand_count <= 3 ? WARP_SET
-                  : how == PTX_MOD_AND   ? WARP_AND
-                  : how == PTX_MOD_OR    ? WARP_OR
-                                         : WARP_XOR;
+    op->combine = in->operand_count > 3 ? (uint8_t)warp_choose(b, combine) : WARP_SET;
     op->control = ptx_has(in, PTX_MOD_FTZ) && type == PTX_F32 ? WARP_FLUSH : 0;
 }
 
@@ -123,17 +122,30 @@ static void lower_setp(struct warp_build *b)
     emit_comparison(b, type, q, WARP_NO_VALUE, true);
 }
 
+/* What a result holds where the comparison is true. */
+static uint32_t true_bits(enum ptx_type result)
+{
+    switch (result) {
+    case PTX_F32:
+        return 0x3f800000;
+    case PTX_F16:
+    case PTX_F16X2:
+        return 0x3c00;
+    case PTX_BF16:
+    case PTX_BF16X2:
+        return 0x3f80;
+    default:
+        return ptx_type_bits(result) == 16 ? 0xffff : UINT32_MAX;
+    }
+}
+
 /* All ones, or 1.0, where the predicate is true. */
 static void lower_set(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
     enum ptx_type result = type_of(b, 0), type = type_of(b, 1);
     struct warp_value p = warp_temporary(b, WARP_PREDICATE);
-    uint32_t one = result == PTX_F32                            ? 0x3f800000
-                   : result == PTX_F16 || result == PTX_F16X2   ? 0x3c00
-                   : result == PTX_BF16 || result == PTX_BF16X2 ? 0x3f80
-                   : ptx_type_bits(result) == 16                ? 0xffff
-                                                                : UINT32_MAX;
+    uint32_t one = true_bits(result);
     emit_comparison(b, type, p, WARP_NO_VALUE, false);
     struct warp_value zero = warp_constant(b, 0, false),
                       d = warp_output(b, &in->operands[0], false);

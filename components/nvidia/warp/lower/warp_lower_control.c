@@ -280,19 +280,19 @@ static void synchronize(struct warp_build *b, struct warp_op *op, struct warp_va
 
 static void lower_shuffle(struct warp_build *b)
 {
+    static const struct warp_choice runs[] = {{PTX_MOD_UP, WARP_RUN_SHFL_UP},
+                                              {PTX_MOD_DOWN, WARP_RUN_SHFL_DOWN},
+                                              {PTX_MOD_BFLY, WARP_RUN_SHFL_BFLY},
+                                              {PTX_NO_MODIFIER, WARP_RUN_SHFL_IDX}};
     const struct ptx_instruction *in = b->instruction;
     struct warp_value first, second, lanes = WARP_NO_VALUE;
-    enum warp_run run = warp_has(b, PTX_MOD_UP)     ? WARP_RUN_SHFL_UP
-                        : warp_has(b, PTX_MOD_DOWN) ? WARP_RUN_SHFL_DOWN
-                        : warp_has(b, PTX_MOD_BFLY) ? WARP_RUN_SHFL_BFLY
-                                                    : WARP_RUN_SHFL_IDX;
     struct warp_value a = warp_input(b, &in->operands[1], PTX_B32),
                       x = warp_input(b, &in->operands[2], PTX_U32),
                       c = warp_input(b, &in->operands[3], PTX_U32);
     if (in->operand_count > 4)
         lanes = warp_input(b, &in->operands[4], PTX_U32);
     warp_outputs(b, &in->operands[0], false, &first, &second);
-    struct warp_op *op = warp_emit3(b, run, first, a, x, c);
+    struct warp_op *op = warp_emit3(b, (enum warp_run)warp_choose(b, runs), first, a, x, c);
     op->effect = WARP_THIRD;
     op->target = second.bank == WARP_PREDICATE ? 1 + second.at : 0;
     synchronize(b, op, lanes);
@@ -300,15 +300,16 @@ static void lower_shuffle(struct warp_build *b)
 
 static void lower_vote(struct warp_build *b)
 {
+    static const struct warp_choice runs[] = {{PTX_MOD_ALL, WARP_RUN_VOTE_ALL},
+                                              {PTX_MOD_ANY, WARP_RUN_VOTE_ANY},
+                                              {PTX_MOD_UNI, WARP_RUN_VOTE_UNI},
+                                              {PTX_NO_MODIFIER, WARP_RUN_VOTE_BALLOT}};
     const struct ptx_instruction *in = b->instruction;
-    enum warp_run run = warp_has(b, PTX_MOD_ALL)   ? WARP_RUN_VOTE_ALL
-                        : warp_has(b, PTX_MOD_ANY) ? WARP_RUN_VOTE_ANY
-                        : warp_has(b, PTX_MOD_UNI) ? WARP_RUN_VOTE_UNI
-                                                   : WARP_RUN_VOTE_BALLOT;
     struct warp_value p = warp_input_predicate(b, &in->operands[1]), lanes = WARP_NO_VALUE;
     if (in->operand_count > 2)
         lanes = warp_input(b, &in->operands[2], PTX_U32);
-    struct warp_op *op = warp_emit1(b, run, warp_output(b, &in->operands[0], false), p);
+    struct warp_op *op = warp_emit1(b, (enum warp_run)warp_choose(b, runs),
+                                    warp_output(b, &in->operands[0], false), p);
     synchronize(b, op, lanes);
 }
 

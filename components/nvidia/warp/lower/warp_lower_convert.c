@@ -12,7 +12,7 @@ enum { FORMAT_RELU = 16, FORMAT_FINITE = 32 };
 
 static unsigned integer_index(enum ptx_type type)
 {
-    unsigned bits = ptx_type_bits(type), size = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
+    unsigned size = ptx_type_bits(type) == 8 ? 0 : 1 + warp_size_index(type);
     return size + (ptx_type_is_signed(type) ? 0 : 4);
 }
 
@@ -52,15 +52,6 @@ static uint64_t how_of(const struct warp_build *b, int format)
 {
     return rounding_of(b) | (warp_has(b, PTX_MOD_RELU) ? FORMAT_RELU : 0u)
            | (warp_has(b, PTX_MOD_SATFINITE) ? FORMAT_FINITE : 0u) | (uint64_t)format << 8;
-}
-
-static uint8_t control_of(const struct warp_build *b)
-{
-    enum ptx_modifier m = ptx_one_of(b->instruction, PTX_GROUP_ROUND);
-    return m == PTX_MOD_RZ   ? WARP_ROUND_ZERO
-           : m == PTX_MOD_RM ? WARP_ROUND_DOWN
-           : m == PTX_MOD_RP ? WARP_ROUND_UP
-                             : 0;
 }
 
 static bool is_wide(struct warp_value v)
@@ -124,7 +115,7 @@ static void integer_to_float(struct warp_build *b, struct warp_value d, struct w
     if (to == PTX_F32 || to == PTX_F64) {
         warp_emit1(b, warp_run_at(to == PTX_F32 ? WARP_RUN_TO_F32_S8 : WARP_RUN_TO_F64_S8, at), d,
                    a)
-            ->control = control_of(b);
+            ->control = warp_rounding_control(b);
     } else {
         struct warp_value whole = warp_temporary(b, WARP_WIDE), odd = warp_temporary(b, WARP_WIDE);
         warp_emit1(b, warp_run_at(WARP_RUN_WIDEN64_S8, at), whole, a);
@@ -159,19 +150,18 @@ static struct warp_value float_source(struct warp_build *b, struct warp_value a,
 /* .rni, .rzi, .rmi, .rpi of f32 or f64. */
 static struct warp_value rounded(struct warp_build *b, struct warp_value a, enum ptx_type type)
 {
-    enum ptx_modifier m = ptx_one_of(b->instruction, PTX_GROUP_ROUND);
-    int mode = m == PTX_MOD_RNI   ? 0
-               : m == PTX_MOD_RZI ? 1
-               : m == PTX_MOD_RMI ? 2
-               : m == PTX_MOD_RPI ? 3
-                                  : -1;
-    if (mode < 0)
+    bool wide = type == PTX_F64;
+    const struct warp_choice runs[] = {
+        {PTX_MOD_RNI, wide ? WARP_RUN_ROUND_RNI_F64 : WARP_RUN_ROUND_RNI_F32},
+        {PTX_MOD_RZI, wide ? WARP_RUN_ROUND_RZI_F64 : WARP_RUN_ROUND_RZI_F32},
+        {PTX_MOD_RMI, wide ? WARP_RUN_ROUND_RMI_F64 : WARP_RUN_ROUND_RMI_F32},
+        {PTX_MOD_RPI, wide ? WARP_RUN_ROUND_RPI_F64 : WARP_RUN_ROUND_RPI_F32},
+        {PTX_NO_MODIFIER, WARP_RUN_NOP}};
+    enum warp_run run = (enum warp_run)warp_choose(b, runs);
+    if (run == WARP_RUN_NOP)
         return a;
-    struct warp_value d = warp_temporary(b, type == PTX_F64 ? WARP_WIDE : WARP_NARROW);
-    warp_emit1(b,
-               warp_run_at(type == PTX_F64 ? WARP_RUN_ROUND_RNI_F64 : WARP_RUN_ROUND_RNI_F32,
-                           (unsigned)mode),
-               d, a);
+    struct warp_value d = warp_temporary(b, wide ? WARP_WIDE : WARP_NARROW);
+    warp_emit1(b, run, d, a);
     return d;
 }
 
@@ -190,16 +180,24 @@ static void float_to_integer(struct warp_build *b, struct warp_value d, struct w
         put_integer(b, d, v, to);
 }
 
+static enum warp_run saturating_run(enum ptx_type type)
+{
+    switch (type) {
+    case PTX_F32:
+        return WARP_RUN_SAT_F32;
+    case PTX_F64:
+        return WARP_RUN_SAT_F64;
+    case PTX_F16:
+        return WARP_RUN_HSAT_F16;
+    default:
+        return WARP_RUN_HSAT_BF16;
+    }
+}
+
 static void saturate(struct warp_build *b, struct warp_value d, enum ptx_type to)
 {
-    if (!warp_has(b, PTX_MOD_SAT))
-        return;
-    warp_emit1(b,
-               to == PTX_F32   ? WARP_RUN_SAT_F32
-               : to == PTX_F64 ? WARP_RUN_SAT_F64
-               : to == PTX_F16 ? WARP_RUN_HSAT_F16
-                               : WARP_RUN_HSAT_BF16,
-               d, d);
+    if (warp_has(b, PTX_MOD_SAT))
+        warp_emit1(b, saturating_run(to), d, d);
 }
 
 static void float_to_float(struct warp_build *b, struct warp_value d, struct warp_value a,
@@ -210,10 +208,10 @@ static void float_to_float(struct warp_build *b, struct warp_value d, struct war
     a = float_source(b, a, &source);
     a = rounded(b, a, source);
     if (to == PTX_F32 || to == PTX_F64) {
-        enum warp_run run = source == to    ? (to == PTX_F32 ? WARP_RUN_MOV_32 : WARP_RUN_MOV_64)
-                            : to == PTX_F64 ? WARP_RUN_F64_OF_F32
-                                            : WARP_RUN_F32_OF_F64;
-        warp_emit1(b, run, d, a)->control = source == to ? 0 : control_of(b);
+        enum warp_run run = to == PTX_F64 ? WARP_RUN_F64_OF_F32 : WARP_RUN_F32_OF_F64;
+        if (source == to)
+            run = to == PTX_F64 ? WARP_RUN_MOV_64 : WARP_RUN_MOV_32;
+        warp_emit1(b, run, d, a)->control = source == to ? 0 : warp_rounding_control(b);
         if (to == PTX_F32 && source == PTX_F64 && warp_has(b, PTX_MOD_FTZ))
             warp_emit1(b, WARP_RUN_FLUSH_F32, d, d);
     } else if (source == PTX_F32 && plain && (to == PTX_F16 || to == PTX_BF16)) {

@@ -38,18 +38,22 @@ static const struct row rows[] = {
 
 static unsigned half_index(enum ptx_type type)
 {
-    return type == PTX_F16 ? 0 : type == PTX_F16X2 ? 1 : type == PTX_BF16 ? 2 : 3;
+    switch (type) {
+    case PTX_F16:
+        return 0;
+    case PTX_F16X2:
+        return 1;
+    case PTX_BF16:
+        return 2;
+    default:
+        return 3;
+    }
 }
 
 /* The control word that the modifiers ask for. */
 static uint8_t control_of(const struct warp_build *b)
 {
-    enum ptx_modifier m = ptx_one_of(b->instruction, PTX_GROUP_ROUND);
-    unsigned control = m == PTX_MOD_RZ   ? WARP_ROUND_ZERO
-                       : m == PTX_MOD_RM ? WARP_ROUND_DOWN
-                       : m == PTX_MOD_RP ? WARP_ROUND_UP
-                                         : 0;
-    return (uint8_t)(control | (warp_has(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0));
+    return warp_rounding_control(b) | (warp_has(b, PTX_MOD_FTZ) ? WARP_FLUSH : 0);
 }
 
 /* A value with denormals flushed to zeros. */
@@ -71,12 +75,11 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
     bool single = type == PTX_F32, keeps = warp_has(b, PTX_MOD_PROPAGATE_NAN);
     bool least = row->opcode == PTX_OP_MIN;
     unsigned half = single ? 0 : half_index(type);
-    enum warp_run run =
-        single ? (least ? (keeps ? WARP_RUN_MINNAN_F32 : WARP_RUN_MIN_F32)
-                        : (keeps ? WARP_RUN_MAXNAN_F32 : WARP_RUN_MAX_F32))
-               : warp_run_at(least ? (keeps ? WARP_RUN_HMINNAN_F16 : WARP_RUN_HMIN_F16)
-                                   : (keeps ? WARP_RUN_HMAXNAN_F16 : WARP_RUN_HMAX_F16),
-                             half);
+    static const uint16_t runs[2][2][2] = {
+        /* half or single; greatest or least; with .NaN */
+        {{WARP_RUN_HMAX_F16, WARP_RUN_HMAXNAN_F16}, {WARP_RUN_HMIN_F16, WARP_RUN_HMINNAN_F16}},
+        {{WARP_RUN_MAX_F32, WARP_RUN_MAXNAN_F32}, {WARP_RUN_MIN_F32, WARP_RUN_MINNAN_F32}}};
+    enum warp_run run = warp_run_at((enum warp_run)runs[single][least][keeps], half);
     struct warp_value x[4], result = d;
     bool absolute = warp_has(b, PTX_MOD_ABS), signs = warp_has(b, PTX_MOD_XORSIGN);
     for (unsigned i = 1; i <= sources; i++) {

@@ -41,9 +41,10 @@ static unsigned add_places(struct warp_build *b, const struct ptx_operand *o, bo
     unsigned count = vector ? o->element_count : 1;
     for (unsigned i = 0; i < count; i++) {
         const struct ptx_operand *e = vector ? &o->elements[i] : o;
-        warp_place(b, is_output
-                          ? (e->kind == PTX_OPERAND_SINK ? WARP_NO_VALUE : warp_output(b, e, wide))
-                          : warp_input(b, e, wide ? PTX_B64 : PTX_B32));
+        if (!is_output)
+            warp_place(b, warp_input(b, e, wide ? PTX_B64 : PTX_B32));
+        else
+            warp_place(b, e->kind == PTX_OPERAND_SINK ? WARP_NO_VALUE : warp_output(b, e, wide));
     }
     return count;
 }
@@ -93,10 +94,7 @@ static void lower_mma(struct warp_build *b)
     op->at[2] = n[1];
     op->at[3] = n[2];
     op->value = warp_matrix_pack(&x);
-    op->control = warp_has(b, PTX_MOD_RZ)   ? WARP_ROUND_ZERO
-                  : warp_has(b, PTX_MOD_RM) ? WARP_ROUND_DOWN
-                  : warp_has(b, PTX_MOD_RP) ? WARP_ROUND_UP
-                                            : 0;
+    op->control = warp_rounding_control(b);
     op->target = (is_wmma ? WARP_M_WMMA : 0u)
                  | (warp_has(b, PTX_MOD_SATFINITE) ? WARP_M_SATURATES : 0u)
                  | (warp_has(b, PTX_MOD_AND) ? WARP_M_AND : 0u);

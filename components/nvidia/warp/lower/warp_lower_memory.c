@@ -126,16 +126,23 @@ static struct warp_value element_output(struct warp_build *b, const struct ptx_o
 
 static enum warp_run load_run(enum ptx_type type, bool wide)
 {
-    unsigned bits = ptx_type_bits(type);
     bool is_signed = is_signed_small(type);
-    if (!wide)
-        return bits == 8    ? (is_signed ? WARP_RUN_LD_S8N : WARP_RUN_LD_U8N)
-               : bits == 16 ? (is_signed ? WARP_RUN_LD_S16N : WARP_RUN_LD_U16N)
-                            : WARP_RUN_LD_32N;
-    return bits == 8    ? (is_signed ? WARP_RUN_LD_S8W : WARP_RUN_LD_U8W)
-           : bits == 16 ? (is_signed ? WARP_RUN_LD_S16W : WARP_RUN_LD_U16W)
-           : bits == 32 ? (is_signed ? WARP_RUN_LD_S32W : WARP_RUN_LD_U32W)
-                        : WARP_RUN_LD_64W;
+    switch (ptx_type_bits(type)) {
+    case 8:
+        if (wide)
+            return is_signed ? WARP_RUN_LD_S8W : WARP_RUN_LD_U8W;
+        return is_signed ? WARP_RUN_LD_S8N : WARP_RUN_LD_U8N;
+    case 16:
+        if (wide)
+            return is_signed ? WARP_RUN_LD_S16W : WARP_RUN_LD_U16W;
+        return is_signed ? WARP_RUN_LD_S16N : WARP_RUN_LD_U16N;
+    case 32:
+        if (wide)
+            return is_signed ? WARP_RUN_LD_S32W : WARP_RUN_LD_U32W;
+        return WARP_RUN_LD_32N;
+    default:
+        return wide ? WARP_RUN_LD_64W : WARP_RUN_LD_32N;
+    }
 }
 
 /* Parameters of a kernel at a constant offset. */
@@ -232,6 +239,20 @@ static bool store_words(struct warp_build *b, const struct ptx_operand *to,
     return true;
 }
 
+static enum warp_run store_run(unsigned bytes)
+{
+    switch (bytes) {
+    case 1:
+        return WARP_RUN_ST_8;
+    case 2:
+        return WARP_RUN_ST_16;
+    case 4:
+        return WARP_RUN_ST_32;
+    default:
+        return WARP_RUN_ST_64;
+    }
+}
+
 static void lower_st(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -243,10 +264,7 @@ static void lower_st(struct warp_build *b)
     struct warp_address a = warp_address_of(b, to, ptx_space_of(in));
     if (count == 1 && !half) {
         struct warp_value v = warp_input(b, element(from, 0), type);
-        struct warp_op *op = warp_emit(b, bytes == 1   ? WARP_RUN_ST_8
-                                          : bytes == 2 ? WARP_RUN_ST_16
-                                          : bytes == 4 ? WARP_RUN_ST_32
-                                                       : WARP_RUN_ST_64);
+        struct warp_op *op = warp_emit(b, store_run(bytes));
         warp_use_address(op, a);
         warp_use(op, 2, v);
         return;
@@ -421,8 +439,8 @@ static enum warp_run atomic_run(struct warp_build *b, enum ptx_type type)
             continue;
         if (type == PTX_B16 && m == PTX_MOD_CAS)
             return WARP_RUN_ATOM_CAS_16;
-        for (unsigned k = 0; k < sizeof floats - (m != PTX_MOD_ADD) && run[2]; k++)
-            if (floats[k] == type)
+        for (unsigned k = 0; k < sizeof floats - (m != PTX_MOD_ADD); k++)
+            if (floats[k] == type && run[2])
                 return warp_run_at((enum warp_run)run[2], k);
         unsigned wide = ptx_type_bits(type) == 64;
         uint16_t first = run[ptx_type_is_signed(type)];

@@ -6,12 +6,26 @@ static enum ptx_type type_of(const struct warp_build *b, unsigned i)
     return (enum ptx_type)b->instruction->types[i];
 }
 
-/* {a, b, ...} of `bits` each into a register. */
+static enum ptx_type bits_type(unsigned bits)
+{
+    switch (bits) {
+    case 8:
+        return PTX_B8;
+    case 16:
+        return PTX_B16;
+    case 32:
+        return PTX_B32;
+    default:
+        return PTX_B64;
+    }
+}
+
+/* Packs the elements {a, b, ...} into a register of `bits`. */
 static void pack(struct warp_build *b, const struct ptx_operand *vector, struct warp_value d,
                  unsigned bits)
 {
     unsigned n = vector->element_count, each = bits / n;
-    enum ptx_type type = each == 8 ? PTX_B8 : each == 16 ? PTX_B16 : each == 32 ? PTX_B32 : PTX_B64;
+    enum ptx_type type = bits_type(each);
     struct warp_value v[8];
     for (unsigned i = 0; i < n; i++)
         v[i] = warp_input(b, &vector->elements[i], type);
@@ -43,8 +57,9 @@ static void unpack(struct warp_build *b, const struct ptx_operand *vector, struc
         whole = warp_temporary(b, (enum warp_bank)a.bank);
         warp_emit1(b, a.bank == WARP_WIDE ? WARP_RUN_MOV_64 : WARP_RUN_MOV_32, whole, a);
     }
-    enum warp_run run = bits == 64 ? (each == 16 ? WARP_RUN_EXTRACT_64_16 : WARP_RUN_EXTRACT_64_32)
-                                   : (each == 8 ? WARP_RUN_EXTRACT_32_8 : WARP_RUN_EXTRACT_32_16);
+    enum warp_run run = each == 8 ? WARP_RUN_EXTRACT_32_8 : WARP_RUN_EXTRACT_32_16;
+    if (bits == 64)
+        run = each == 16 ? WARP_RUN_EXTRACT_64_16 : WARP_RUN_EXTRACT_64_32;
     if (bits > 64 || (bits == 64 && each == 8))
         b->missing = true;
     for (unsigned i = 0; i < n; i++)
@@ -108,14 +123,6 @@ static void lower_mov(struct warp_build *b)
     }
 }
 
-static uint64_t window_of(enum ptx_space space)
-{
-    return space == PTX_SPACE_SHARED  ? WARP_SHARED
-           : space == PTX_SPACE_LOCAL ? WARP_LOCAL
-           : space == PTX_SPACE_PARAM ? WARP_PARAM
-                                      : 0;
-}
-
 /* To and from generic addresses: the window's begin is added or taken away. */
 static void lower_cvta(struct warp_build *b)
 {
@@ -123,7 +130,7 @@ static void lower_cvta(struct warp_build *b)
     enum ptx_type type = type_of(b, 0);
     bool wide = ptx_type_bits(type) > 32;
     enum ptx_space space = ptx_space_of(in);
-    uint64_t window = window_of(space);
+    uint64_t window = warp_window_begin(space);
     /* parameters of device functions whose address is taken lie in local memory */
     if (space == PTX_SPACE_PARAM && !b->function->is_entry)
         window = WARP_LOCAL;
@@ -135,10 +142,10 @@ static void lower_cvta(struct warp_build *b)
     }
     struct warp_value base = warp_constant(b, window, wide);
     bool back = ptx_has(in, PTX_MOD_TO);
-    warp_emit2(b,
-               wide ? (back ? WARP_RUN_SUB_64 : WARP_RUN_ADD_64)
-                    : (back ? WARP_RUN_SUB_32 : WARP_RUN_ADD_32),
-               d, a, base);
+    enum warp_run run = back ? WARP_RUN_SUB_32 : WARP_RUN_ADD_32;
+    if (wide)
+        run = back ? WARP_RUN_SUB_64 : WARP_RUN_ADD_64;
+    warp_emit2(b, run, d, a, base);
 }
 
 static void lower_isspacep(struct warp_build *b)

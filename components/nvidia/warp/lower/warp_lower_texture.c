@@ -6,10 +6,9 @@
 
 static unsigned dimensions_of(struct warp_build *b)
 {
-    unsigned dimensions = warp_has(b, PTX_MOD_N1D)   ? 1
-                          : warp_has(b, PTX_MOD_N2D) ? 2
-                          : warp_has(b, PTX_MOD_N3D) ? 3
-                                                     : 0;
+    static const struct warp_choice numbers[] = {
+        {PTX_MOD_N1D, 1}, {PTX_MOD_N2D, 2}, {PTX_MOD_N3D, 3}, {PTX_NO_MODIFIER, 0}};
+    unsigned dimensions = warp_choose(b, numbers);
     if (dimensions == 0)
         b->missing = true;
     return dimensions;
@@ -68,6 +67,8 @@ static struct warp_op *emit(struct warp_build *b, enum warp_run run, struct warp
 
 static void lower_fetch(struct warp_build *b)
 {
+    static const struct warp_choice components[] = {
+        {PTX_MOD_G, 1}, {PTX_MOD_B, 2}, {PTX_MOD_A, 3}, {PTX_NO_MODIFIER, 0}};
     const struct ptx_instruction *in = b->instruction;
     const struct ptx_operand *to = &in->operands[0], *at = &in->operands[1];
     bool gathers = in->opcode == PTX_OP_TLD4;
@@ -86,10 +87,7 @@ static void lower_fetch(struct warp_build *b)
     add_places(b, to, 4, result, true);
     add_places(b, &at->elements[1], 4, coordinate, false);
     struct warp_op *op = emit(b, WARP_RUN_TEXTURE, handle);
-    unsigned component = warp_has(b, PTX_MOD_G)   ? 1
-                         : warp_has(b, PTX_MOD_B) ? 2
-                         : warp_has(b, PTX_MOD_A) ? 3
-                                                  : 0;
+    unsigned component = warp_choose(b, components);
     op->list = list;
     op->count = 8;
     op->written = 4;
@@ -99,29 +97,32 @@ static void lower_fetch(struct warp_build *b)
 
 static void lower_size(struct warp_build *b)
 {
+    enum { UNKNOWN_QUERY = 4 };
+    static const struct warp_choice queries[] = {{PTX_MOD_WIDTH, 0},
+                                                 {PTX_MOD_HEIGHT, 1},
+                                                 {PTX_MOD_DEPTH, 2},
+                                                 {PTX_MOD_NORMALIZED_COORDS, 3},
+                                                 {PTX_NO_MODIFIER, UNKNOWN_QUERY}};
     const struct ptx_instruction *in = b->instruction;
-    unsigned what = warp_has(b, PTX_MOD_WIDTH)               ? 0
-                    : warp_has(b, PTX_MOD_HEIGHT)            ? 1
-                    : warp_has(b, PTX_MOD_DEPTH)             ? 2
-                    : warp_has(b, PTX_MOD_NORMALIZED_COORDS) ? 3
-                                                             : 4;
-    if (what == 4 || in->operand_count != 2) {
+    unsigned query = warp_choose(b, queries);
+    if (query == UNKNOWN_QUERY || in->operand_count != 2) {
         b->missing = true;
         return;
     }
     struct warp_value handle = handle_of(b, &in->operands[1]);
     struct warp_op *op = emit(b, WARP_RUN_TEXTURE_SIZE, handle);
     warp_use(op, 0, warp_output(b, &in->operands[0], false));
-    op->target = what;
+    op->target = query;
 }
 
 static unsigned reduction_of(const struct warp_build *b)
 {
-    return warp_has(b, PTX_MOD_ADD)   ? WARP_SURFACE_ADD
-           : warp_has(b, PTX_MOD_MIN) ? WARP_SURFACE_MIN
-           : warp_has(b, PTX_MOD_MAX) ? WARP_SURFACE_MAX
-           : warp_has(b, PTX_MOD_AND) ? WARP_SURFACE_AND
-                                      : WARP_SURFACE_OR;
+    static const struct warp_choice reductions[] = {{PTX_MOD_ADD, WARP_SURFACE_ADD},
+                                                    {PTX_MOD_MIN, WARP_SURFACE_MIN},
+                                                    {PTX_MOD_MAX, WARP_SURFACE_MAX},
+                                                    {PTX_MOD_AND, WARP_SURFACE_AND},
+                                                    {PTX_NO_MODIFIER, WARP_SURFACE_OR}};
+    return warp_choose(b, reductions);
 }
 
 static void lower_surface(struct warp_build *b)

@@ -38,8 +38,10 @@ static uint64_t selected(struct warp_build *b, const char *selector, unsigned pa
 /* The parts of the destination that are written. */
 static uint64_t masked(const char *selector, unsigned parts)
 {
-    uint64_t mask = *selector ? 0 : (1u << parts) - 1;
-    for (unsigned i = 1; *selector && selector[i]; i++)
+    uint64_t mask = 0;
+    if (!*selector)
+        return (1u << parts) - 1;
+    for (unsigned i = 1; selector[i]; i++)
         mask |= 1u << (selector[i] - '0') % parts;
     return mask;
 }
@@ -82,22 +84,23 @@ static uint8_t place_operand(struct warp_build *b, const struct ptx_operand *o)
 
 void warp_lower_scalar_video(struct warp_build *b)
 {
+    static const struct warp_choice seconds[] = {{PTX_MOD_ADD, WARP_SECOND_ADD},
+                                                 {PTX_MOD_MIN, WARP_SECOND_MIN},
+                                                 {PTX_MOD_MAX, WARP_SECOND_MAX},
+                                                 {PTX_NO_MODIFIER, WARP_SECOND_NONE}};
+    static const struct warp_choice shifts[] = {
+        {PTX_MOD_SHR7, 7}, {PTX_MOD_SHR15, 15}, {PTX_NO_MODIFIER, 0}};
     const struct ptx_instruction *in = b->instruction;
     const struct ptx_operand *o = in->operands;
     bool sets = in->opcode == PTX_OP_VSET, multiplies = in->opcode == PTX_OP_VMAD;
     const uint8_t *types = in->types + (sets ? 0 : 1); /* of a and b */
     struct warp_scalar how = {.which = (uint8_t)(in->opcode - PTX_OP_VADD),
-                              .second = ptx_has(in, PTX_MOD_ADD)   ? WARP_SECOND_ADD
-                                        : ptx_has(in, PTX_MOD_MIN) ? WARP_SECOND_MIN
-                                        : ptx_has(in, PTX_MOD_MAX) ? WARP_SECOND_MAX
-                                                                   : WARP_SECOND_NONE,
+                              .second = (uint8_t)warp_choose(b, seconds),
                               .a = place_operand(b, &o[1]),
                               .b = place_operand(b, &o[2]),
                               .d = place_operand(b, &o[0]),
                               .compare = (uint8_t)comparison(in),
-                              .shift = ptx_has(in, PTX_MOD_SHR7)    ? 7
-                                       : ptx_has(in, PTX_MOD_SHR15) ? 15
-                                                                    : 0,
+                              .shift = (uint8_t)warp_choose(b, shifts),
                               .signed_a = is_signed(types[0]),
                               .signed_b = is_signed(types[1]),
                               .signed_d = !sets && is_signed(in->types[0]),

@@ -30,7 +30,9 @@ static void resolve_targets(struct warp_build *b)
             op->target = target_of(b, op->target);
             begins[op->target - b->first_op] = true;
         }
-        for (uint32_t k = 0; op->kind == WARP_SWITCH && k < op->target; k++) {
+        if (op->kind != WARP_SWITCH)
+            continue;
+        for (uint32_t k = 0; k < op->target; k++) {
             uint32_t *target = &c->targets[op->list + k];
             *target = target_of(b, *target);
             begins[*target - b->first_op] = true;
@@ -164,6 +166,16 @@ static void measure(struct warp_code *c, uint32_t number, uint8_t *state)
     state[number] = 2;
 }
 
+/* The most threads of a block, by .reqntid or .maxntid, whose later dimensions may be left out. */
+static uint32_t thread_limit(const struct ptx_function *kernel)
+{
+    const uint32_t *size = kernel->reqntid[0] ? kernel->reqntid : kernel->maxntid;
+    if (!size[0])
+        return WARP_BLOCK_THREADS;
+    uint32_t product = size[0] * (size[1] ? size[1] : 1) * (size[2] ? size[2] : 1);
+    return min(product, WARP_BLOCK_THREADS);
+}
+
 static void make_kernels(struct warp_code *c)
 {
     const struct ptx_module *m = c->module;
@@ -176,11 +188,6 @@ static void make_kernels(struct warp_code *c)
         if (!p->is_entry || !p->is_defined)
             continue;
         const struct warp_function *f = &c->functions[i];
-        uint32_t most = p->reqntid[0] ? p->reqntid[0] * (p->reqntid[1] ? p->reqntid[1] : 1)
-                                            * (p->reqntid[2] ? p->reqntid[2] : 1)
-                        : p->maxntid[0] ? p->maxntid[0] * (p->maxntid[1] ? p->maxntid[1] : 1)
-                                              * (p->maxntid[2] ? p->maxntid[2] : 1)
-                                        : WARP_BLOCK_THREADS;
         c->kernels[c->kernel_count++] =
             (struct warp_kernel){.name = p->name,
                                  .function = i,
@@ -188,7 +195,7 @@ static void make_kernels(struct warp_code *c)
                                  .shared_bytes = p->shared_bytes,
                                  .local_bytes = f->deep_local,
                                  .parameter_bytes = p->param_bytes,
-                                 .most_threads = min(most, WARP_BLOCK_THREADS),
+                                 .most_threads = thread_limit(p),
                                  .is_recursive = f->is_recursive};
     }
     free(state);

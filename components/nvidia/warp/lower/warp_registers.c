@@ -100,8 +100,9 @@ static void find_blocks(struct flow *f)
         const struct warp_op *op = &f->ops[i];
         if (op->kind == WARP_BRANCH)
             begins[op->target - base] = true;
-        for (uint32_t k = 0; op->kind == WARP_SWITCH && k < op->target; k++)
-            begins[f->b->code->targets[op->list + k] - base] = true;
+        if (op->kind == WARP_SWITCH)
+            for (uint32_t k = 0; k < op->target; k++)
+                begins[f->b->code->targets[op->list + k] - base] = true;
         if (op->kind == WARP_BRANCH || op->kind == WARP_SWITCH || op->kind == WARP_RETURN
             || op->kind == WARP_EXIT)
             begins[i + 1] = true;
@@ -191,7 +192,8 @@ static void solve(struct flow *f)
             for (unsigned k = 0; k < 2; k++)
                 if (block->next[k] != PTX_NONE)
                     moved |= join_block(f, i, block->next[k]);
-            for (uint32_t k = 0; block->jumps && k < last->target; k++) {
+            uint32_t jumps = block->jumps ? last->target : 0;
+            for (uint32_t k = 0; k < jumps; k++) {
                 uint32_t op = f->b->code->targets[last->list + k] - f->b->first_op;
                 moved |= join_block(f, i, f->block_of[op]);
             }

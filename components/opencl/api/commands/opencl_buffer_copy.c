@@ -63,10 +63,10 @@ static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem from_handle, 
     if (opencl_memory_whole(from) == opencl_memory_whole(to)
         && ranges_overlap(from->origin + from_offset, to->origin + to_offset, size))
         return CL_MEM_COPY_OVERLAP;
-    struct opencl_transfer *made =
+    struct opencl_transfer *transfer =
         opencl_transfer_bytes((struct opencl_side){.memory = to, .offset = to_offset},
                               (struct opencl_side){.memory = from, .offset = from_offset}, size);
-    return opencl_enqueue(how, &made->command);
+    return opencl_enqueue(how, &transfer->command);
 }
 
 OPENCL_CALL(clEnqueueCopyBuffer,
@@ -77,7 +77,7 @@ OPENCL_CALL(clEnqueueCopyBuffer,
 
 /* ---- rectangles ---- */
 
-/* A pitch of 0 means rows, or slices, that are one behind the other. */
+/* A pitch of 0 means rows, or slices, without gaps. */
 static bool set_pitches(struct opencl_side *side, const size_t origin[3], const size_t region[3],
                         size_t row, size_t slice)
 {
@@ -131,9 +131,9 @@ static cl_int exchange_rectangle(const struct opencl_enqueue *how, cl_mem handle
         || !set_pitches(&host, r->host_origin, r->region, r->host_row, r->host_slice)
         || !side_fits(&buffer, r->region))
         return CL_INVALID_VALUE;
-    struct opencl_transfer *made =
+    struct opencl_transfer *transfer =
         opencl_transfer_rectangle(writes ? buffer : host, writes ? host : buffer, r->region);
-    return opencl_enqueue(how, &made->command);
+    return opencl_enqueue(how, &transfer->command);
 }
 
 #define RECTANGLE                                                                                  \
@@ -196,8 +196,8 @@ static cl_int copy_rectangle(const struct opencl_enqueue *how, cl_mem from_handl
         return CL_INVALID_VALUE;
     if (same && rectangles_overlap(from_origin, to_origin, region, from.row, from.slice))
         return CL_MEM_COPY_OVERLAP;
-    struct opencl_transfer *made = opencl_transfer_rectangle(to, from, region);
-    return opencl_enqueue(how, &made->command);
+    struct opencl_transfer *transfer = opencl_transfer_rectangle(to, from, region);
+    return opencl_enqueue(how, &transfer->command);
 }
 
 OPENCL_CALL(clEnqueueCopyBufferRect,

@@ -1,4 +1,4 @@
-/* See opencl_driver_commands.h. */
+/* Each function makes a call of the driver, and records it (see opencl_driver_commands.h). */
 #include "opencl_driver_commands.h"
 
 #include "components/amd/isa/object/kernarg.h"
@@ -221,10 +221,10 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
                                         uint64_t *ticket)
 {
     const struct hip_recorder *recorder = opencl.hip->recorder;
-    const char *why = records_calls() ? unspeakable(launch, geometry, prints) : NULL;
+    const char *reason = records_calls() ? unspeakable(launch, geometry, prints) : NULL;
     size_t line = 0;
-    if (why)
-        recorder->refuse(why);
+    if (reason)
+        recorder->refuse(reason);
     bool noted = records_calls();
     if (noted) {
         struct api_trace_call call = {.kind = API_TRACE_LAUNCH,

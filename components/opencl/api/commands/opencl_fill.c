@@ -1,5 +1,5 @@
 /* See opencl_fill.h. The driver fills with 1, 2 or 4 bytes. A larger pattern is written once, and
- * what is filled is copied behind itself until all is. */
+ * what is filled is copied to after itself until all is. */
 #include "opencl_fill.h"
 
 #include "opencl_driver_commands.h"
@@ -45,7 +45,7 @@ static cl_int fill_row(const struct fill *fill, uint32_t lane, uint64_t address,
                               fill->box.region[0] / fill->bytes, ticket);
 }
 
-/* Rows behind the first are copies of it. */
+/* Rows after the first are copies of it. */
 static cl_int fill_rows(const struct fill *fill, uint32_t lane, uint64_t address, uint64_t *ticket)
 {
     const struct opencl_box *box = &fill->box;

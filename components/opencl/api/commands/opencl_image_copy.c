@@ -115,7 +115,7 @@ OPENCL_CALL(clEnqueueCopyImage,
             copy_image(HOW(CL_COMMAND_COPY_IMAGE, false), from, to, from_origin, to_origin,
                        region));
 
-/* Between an image and a buffer, in which rows and slices are one behind the other. */
+/* Between an image and a buffer, in which rows and slices have no gaps. */
 static cl_int copy_buffer(const struct opencl_enqueue *how, cl_mem image_handle,
                           cl_mem buffer_handle, bool to_buffer, const size_t *origin,
                           const size_t *region, size_t offset)

@@ -99,10 +99,10 @@ static cl_int set_sizes(struct launch *launch, const struct request *request)
 {
     size_t limit = limit_of(launch, request->queue->device);
     for (cl_uint i = 0; i < 3; i++) {
-        bool given = i < request->dimensions;
-        launch->grid[i] = given ? request->global[i] : 1;
-        launch->block[i] = given && request->local ? request->local[i] : 1;
-        launch->geometry.offset[i] = given && request->offset ? request->offset[i] : 0;
+        bool has_dimension = i < request->dimensions;
+        launch->grid[i] = has_dimension ? request->global[i] : 1;
+        launch->block[i] = has_dimension && request->local ? request->local[i] : 1;
+        launch->geometry.offset[i] = has_dimension && request->offset ? request->offset[i] : 0;
         if (launch->grid[i] > UINT32_MAX)
             return CL_INVALID_GLOBAL_WORK_SIZE;
         if (launch->geometry.offset[i] > UINT64_MAX - launch->grid[i])

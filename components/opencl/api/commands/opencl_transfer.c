@@ -72,7 +72,7 @@ static void release_transfer(struct opencl_command *command)
     opencl_drop(copy->from.memory ? &copy->from.memory->object : NULL);
 }
 
-/* Rows that are one behind the other on both sides are one row; so are slices. */
+/* Rows that follow one another without a gap on both sides are one row; so are slices. */
 static void merge_rows(struct opencl_transfer *copy)
 {
     if (copy->to.row == copy->width && copy->from.row == copy->width

@@ -1,4 +1,4 @@
-/* See opencl_context.h. */
+/* Makes and ends contexts, and answers what they are (see opencl_context.h). */
 #include "opencl_context.h"
 
 #include "opencl_device.h"
@@ -21,9 +21,9 @@ static struct opencl_destructor *due; /* in the order in which they are made */
 void opencl_destructor_add(struct opencl_destructor **list, void (*call)(void *object, void *data),
                            void *object, void *data)
 {
-    struct opencl_destructor *made = opencl_allocate(sizeof *made);
-    *made = (struct opencl_destructor){*list, call, object, data};
-    *list = made;
+    struct opencl_destructor *destructor = opencl_allocate(sizeof *destructor);
+    *destructor = (struct opencl_destructor){*list, call, object, data};
+    *list = destructor;
 }
 
 void opencl_destructors_due(struct opencl_destructor *list)

@@ -1,4 +1,4 @@
-/* See opencl_image.h. */
+/* Makes images, and answers what they are (see opencl_image.h). */
 #include "opencl_image.h"
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"

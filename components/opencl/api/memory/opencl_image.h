@@ -1,4 +1,4 @@
-/* Images: memory objects whose elements lie row behind row, with the pitches that the program gave
+/* Images: memory objects whose elements lie row after row, with the pitches that the program gave
  * for its own copy. Kernels read and write them with loads and stores, by a description in memory
  * of the device (compiler/opencl_functions.cl). */
 #ifndef HEDDLE_OPENCL_IMAGE_H

@@ -118,12 +118,12 @@ static cl_int unmap_memory(const struct opencl_enqueue *how, cl_mem handle, void
     cl_int error = opencl_memory_check_enqueue(how, memory);
     if (error != CL_SUCCESS)
         return error;
-    struct opencl_mapping *found = find_mapping(memory, pointer);
-    if (!found)
+    struct opencl_mapping *entry = find_mapping(memory, pointer);
+    if (!entry)
         return CL_INVALID_VALUE;
-    const struct opencl_mapping mapping = *found;
-    size_t behind = memory->map_count - (size_t)(found - memory->mappings) - 1;
-    memmove(found, found + 1, behind * sizeof *found);
+    const struct opencl_mapping mapping = *entry;
+    size_t later = memory->map_count - (size_t)(entry - memory->mappings) - 1;
+    memmove(entry, entry + 1, later * sizeof *entry);
     memory->map_count--;
     struct opencl_memory *whole = opencl_memory_whole(memory);
     bool writes = (mapping.flags & MAP_WRITES) != 0 && !whole->is_shared;

@@ -1,4 +1,5 @@
-/* See opencl_memory.h. */
+/* Makes buffers, brings their contents to where a command needs them, and ends them (see
+ * opencl_memory.h). */
 #include "opencl_memory.h"
 
 #include "opencl_image.h"
@@ -127,10 +128,11 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
     for (uint32_t i = 0; i < whole->context->device_count && error == CL_SUCCESS; i++)
         if (!whole->valid[place] && whole->valid[i])
             error = bring_contents(whole, place, i, lane);
-    for (uint32_t i = 0; i < whole->context->device_count && written; i++)
+    if (!written)
+        return error;
+    for (uint32_t i = 0; i < whole->context->device_count; i++)
         whole->valid[i] = (int)i == place;
-    if (written)
-        whole->makers[place] = (struct opencl_maker){.lane = lane + 1};
+    whole->makers[place] = (struct opencl_maker){.lane = lane + 1};
     return error;
 }
 
@@ -139,9 +141,9 @@ cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane,
 static void destroy_memory(struct opencl_object *object)
 {
     struct opencl_memory *memory = (struct opencl_memory *)object;
-    for (uint32_t i = 0;
-         memory->addresses && !memory->is_shared && i < memory->context->device_count; i++)
-        opencl_memory_end(memory->addresses[i]);
+    if (memory->addresses && !memory->is_shared)
+        for (uint32_t i = 0; i < memory->context->device_count; i++)
+            opencl_memory_end(memory->addresses[i]);
     if (memory->shadow != memory->host_pointer)
         free(memory->shadow);
     if (memory->image)
@@ -322,13 +324,17 @@ bool opencl_memory_allows_part(const struct opencl_memory *parent, cl_mem_flags 
 static cl_int check_region(const struct opencl_memory *parent, cl_mem_flags flags,
                            cl_buffer_create_type type, const cl_buffer_region *region)
 {
-    return !parent || parent->parent                                  ? CL_INVALID_MEM_OBJECT
-           : !opencl_memory_allows_part(parent, flags)                ? CL_INVALID_VALUE
-           : type != CL_BUFFER_CREATE_TYPE_REGION || !region          ? CL_INVALID_VALUE
-           : region->size == 0                                        ? CL_INVALID_BUFFER_SIZE
-           : !opencl_memory_has(parent, region->origin, region->size) ? CL_INVALID_VALUE
-           : region->origin % OPENCL_ALIGN != 0 ? CL_MISALIGNED_SUB_BUFFER_OFFSET
-                                                : CL_SUCCESS;
+    if (!parent || parent->parent)
+        return CL_INVALID_MEM_OBJECT;
+    if (!opencl_memory_allows_part(parent, flags))
+        return CL_INVALID_VALUE;
+    if (type != CL_BUFFER_CREATE_TYPE_REGION || !region)
+        return CL_INVALID_VALUE;
+    if (region->size == 0)
+        return CL_INVALID_BUFFER_SIZE;
+    if (!opencl_memory_has(parent, region->origin, region->size))
+        return CL_INVALID_VALUE;
+    return region->origin % OPENCL_ALIGN == 0 ? CL_SUCCESS : CL_MISALIGNED_SUB_BUFFER_OFFSET;
 }
 
 cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem_flags flags)

@@ -12,7 +12,9 @@ static cl_int issue_migration(struct opencl_command *command, struct opencl_even
 {
     const struct migration *m = (const struct migration *)command;
     cl_int error = CL_SUCCESS;
-    for (size_t i = 0; i < m->count && error == CL_SUCCESS && !m->to_host; i++)
+    if (m->to_host)
+        return error;
+    for (size_t i = 0; i < m->count && error == CL_SUCCESS; i++)
         error = opencl_memory_use(m->list[i], event->queue->place, event->lane, false);
     return error;
 }

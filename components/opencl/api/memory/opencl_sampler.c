@@ -1,4 +1,4 @@
-/* See opencl_sampler.h. */
+/* Makes samplers, and answers what they are (see opencl_sampler.h). */
 #include "opencl_sampler.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void destroy_sampler(struct opencl_object *object)
     free(sampler);
 }
 
-/* Properties are pairs, each at most once, with a zero behind them. */
+/* Properties are pairs, each at most once, with a zero after them. */
 static bool read_properties(struct opencl_sampler *sampler, const cl_sampler_properties *list)
 {
     bool has[3] = {false};

@@ -138,10 +138,10 @@ static cl_int copy_svm(const struct opencl_enqueue *how, void *to, const void *f
         return CL_INVALID_VALUE;
     if (size > 0 && (a < b ? b - a : a - b) < size)
         return CL_MEM_COPY_OVERLAP;
-    struct opencl_transfer *made =
+    struct opencl_transfer *transfer =
         opencl_transfer_bytes((struct opencl_side){.pointer = to},
                               (struct opencl_side){.pointer = (void *)(uintptr_t)from}, size);
-    return opencl_enqueue(how, &made->command);
+    return opencl_enqueue(how, &transfer->command);
 }
 
 OPENCL_CALL(clEnqueueSVMMemcpy,

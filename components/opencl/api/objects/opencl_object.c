@@ -1,4 +1,4 @@
-/* See opencl_object.h. */
+/* The slots of handles, and the references of objects (see opencl_object.h). */
 #include "opencl_object.h"
 
 #include "components/opencl/api/opencl_dispatch.h"
@@ -47,11 +47,11 @@ void opencl_object_begin(struct opencl_object *object, enum opencl_kind kind,
 
 void *opencl_find(enum opencl_kind kind, const void *handle)
 {
-    uintptr_t at = (uintptr_t)handle, first = (uintptr_t)slots.list;
-    if (at < first || at - first >= slots.count * sizeof(struct slot)
-        || (at - first) % sizeof(struct slot) != 0)
+    uintptr_t address = (uintptr_t)handle, first = (uintptr_t)slots.list;
+    if (address < first || address - first >= slots.count * sizeof(struct slot)
+        || (address - first) % sizeof(struct slot) != 0)
         return NULL;
-    struct opencl_object *object = slots.list[(at - first) / sizeof(struct slot)].object;
+    struct opencl_object *object = slots.list[(address - first) / sizeof(struct slot)].object;
     return object && object->kind == kind ? object : NULL;
 }
 

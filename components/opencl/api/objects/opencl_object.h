@@ -38,7 +38,7 @@ struct opencl_object {
 /* Gives the object a handle, and the program one reference. Without `destroy` it stays for ever. */
 void opencl_object_begin(struct opencl_object *object, enum opencl_kind kind,
                          void (*destroy)(struct opencl_object *object));
-/* What the handle stands for; NULL: nothing any more, or another kind. */
+/* The handle's object. NULL: it has ended, or is of another kind. */
 void *opencl_find(enum opencl_kind kind, const void *handle);
 void opencl_hold(struct opencl_object *object);
 void opencl_drop(struct opencl_object *object);

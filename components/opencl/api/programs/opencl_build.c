@@ -45,10 +45,11 @@ static cl_int take_built(struct opencl_build *build, const char *options,
     build->options = opencl_copy_text(options);
     build->status = sound ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
     opencl_built_release(built);
-    return sound                                    ? CL_SUCCESS
-           : status == OPENCL_BUILD_INVALID_OPTIONS ? wrong_options
-           : status == OPENCL_BUILD_NO_COMPILER     ? CL_COMPILER_NOT_AVAILABLE
-                                                    : failure;
+    if (status == OPENCL_BUILD_INVALID_OPTIONS)
+        return wrong_options;
+    if (status == OPENCL_BUILD_NO_COMPILER)
+        return CL_COMPILER_NOT_AVAILABLE;
+    return sound ? CL_SUCCESS : failure;
 }
 
 static cl_int build_source(struct opencl_program *program, struct opencl_build *build,
@@ -57,8 +58,12 @@ static cl_int build_source(struct opencl_program *program, struct opencl_build *
     const struct opencl_text source = {NULL, program->source, strlen(program->source)};
     struct opencl_built built = {0};
     opencl_build_clear(build);
-    enum opencl_build_status status =
-        opencl_compile(&source, 1, NULL, 0, options, build->device->info.isa, true, &built);
+    const struct opencl_job job = {.sources = &source,
+                                   .source_count = 1,
+                                   .options = options,
+                                   .target = build->device->info.isa,
+                                   .link = true};
+    enum opencl_build_status status = opencl_compile(&job, &built);
     return take_built(build, options, status, &built, CL_BUILD_PROGRAM_FAILURE,
                       CL_INVALID_BUILD_OPTIONS);
 }
@@ -155,8 +160,13 @@ static cl_int compile_program(cl_program handle, cl_uint count, const cl_device_
         struct opencl_build *build = opencl_program_build(program, devices[i]);
         struct opencl_built built = {0};
         opencl_build_clear(build);
-        enum opencl_build_status status = opencl_compile(&source, 1, headers, header_count, options,
-                                                         build->device->info.isa, false, &built);
+        const struct opencl_job job = {.sources = &source,
+                                       .source_count = 1,
+                                       .headers = headers,
+                                       .header_count = header_count,
+                                       .options = options,
+                                       .target = build->device->info.isa};
+        enum opencl_build_status status = opencl_compile(&job, &built);
         error = take_built(build, options, status, &built, CL_COMPILE_PROGRAM_FAILURE,
                            CL_INVALID_COMPILER_OPTIONS);
     }
@@ -230,7 +240,8 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
         *error != CL_SUCCESS ? NULL
         : list               ? opencl_program_make(context, devices, count)
                : opencl_program_make(context, context->devices, context->device_count);
-    for (uint32_t i = 0; linked && i < linked->build_count && *error == CL_SUCCESS; i++) {
+    const uint32_t build_count = linked ? linked->build_count : 0;
+    for (uint32_t i = 0; i < build_count && *error == CL_SUCCESS; i++) {
         struct opencl_build *build = &linked->builds[i];
         struct opencl_built built = {0};
         struct opencl_text *objects = objects_of(input_count, programs, build->device);

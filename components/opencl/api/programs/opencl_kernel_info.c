@@ -97,7 +97,7 @@ OPENCL_CALL(clGetKernelArgInfo,
 
 /* ---- on a device ---- */
 
-/* The loaded function, for the device of the handle; NULL stands for the only one. */
+/* The loaded function, for the device of the handle; NULL means the only one. */
 static cl_int find_function(const struct opencl_kernel_object *kernel, cl_device_id handle,
                             const struct hip_function **function,
                             const struct opencl_device **device)

@@ -1,4 +1,4 @@
-/* See opencl_kernel_object.h. */
+/* Makes and copies kernels, and sets their arguments (see opencl_kernel_object.h). */
 #include "opencl_kernel_object.h"
 
 #include "components/opencl/api/memory/opencl_image.h"
@@ -119,14 +119,14 @@ static cl_kernel clone(cl_kernel handle, cl_int *error)
         *error = CL_INVALID_KERNEL;
         return NULL;
     }
-    struct opencl_kernel_object *made = make_kernel(kernel->program, kernel->facts);
+    struct opencl_kernel_object *copy = make_kernel(kernel->program, kernel->facts);
     for (uint32_t i = 0; i < kernel->facts->argument_count; i++) {
-        uint8_t *bytes = made->values[i].bytes;
-        made->values[i] = kernel->values[i];
-        made->values[i].bytes = bytes;
+        uint8_t *bytes = copy->values[i].bytes;
+        copy->values[i] = kernel->values[i];
+        copy->values[i].bytes = bytes;
         memcpy(bytes, kernel->values[i].bytes, kernel->facts->arguments[i].size);
     }
-    return made->object.handle;
+    return copy->object.handle;
 }
 
 OPENCL_MAKE(cl_kernel, clCloneKernel, (cl_kernel kernel, cl_int *errcode_ret),

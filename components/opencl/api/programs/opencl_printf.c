@@ -74,7 +74,7 @@ static unsigned whole_words(unsigned size)
 }
 
 /* LLVM 19 reserves a word for the end of a string whose length is a multiple of 4, and does not
- * write it. So what comes next stands in that word, unless it looks like the end of a string. */
+ * write it. So what comes next is in that word, unless it looks like the end of a string. */
 static bool lacks_end(const uint8_t *bytes, unsigned size)
 {
     const uint8_t *word = bytes + size - 4;
@@ -112,13 +112,13 @@ static void take_argument(void *context, unsigned elements)
 static unsigned take_number(void *context, unsigned bytes, uint64_t *value)
 {
     struct record *r = context;
-    unsigned given = r->is_vector || r->size > 8 ? bytes : r->size;
-    if (given == 0 || given > r->left)
+    unsigned taken = r->is_vector || r->size > 8 ? bytes : r->size;
+    if (taken == 0 || taken > r->left)
         return 0;
-    memcpy(value, r->at, given);
-    r->at += given;
-    r->left -= given;
-    return given;
+    memcpy(value, r->at, taken);
+    r->at += taken;
+    r->left -= taken;
+    return taken;
 }
 
 static const char *take_string(void *context)

@@ -10,7 +10,7 @@ struct opencl_object;
 
 /* Before a launch on `lane` of a kernel of device `number`: makes a buffer. */
 cl_int opencl_printf_prepare(int number, uint32_t lane, uint64_t *buffer);
-/* The kernel was enqueued: reads the buffer behind it. `owner` has the formats, and is held. */
+/* Reads the buffer after the kernel, which was enqueued. `owner` has the formats, and is held. */
 cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_facts *formats,
                             struct opencl_object *owner, uint64_t *ticket);
 /* Prints what is there. */

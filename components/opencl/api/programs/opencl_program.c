@@ -1,4 +1,4 @@
-/* See opencl_program.h. */
+/* Makes programs from sources and binaries, and keeps their builds (see opencl_program.h). */
 #include "opencl_program.h"
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
@@ -20,7 +20,9 @@ struct opencl_build *opencl_program_build(const struct opencl_program *program,
 
 const struct opencl_kernel *opencl_build_kernel(const struct opencl_build *build, const char *name)
 {
-    for (size_t i = 0; build->has_facts && i < build->facts.kernel_count; i++)
+    if (!build->has_facts)
+        return NULL;
+    for (size_t i = 0; i < build->facts.kernel_count; i++)
         if (strcmp(build->facts.kernels[i].name, name) == 0)
             return &build->facts.kernels[i];
     return NULL;
@@ -109,7 +111,7 @@ struct opencl_program *opencl_program_make(struct opencl_context *context,
     return program;
 }
 
-/* The pieces of a source, one behind the other. NULL: a piece is missing. */
+/* The pieces of a source, one after the other. NULL: a piece is missing. */
 static char *join_texts(cl_uint count, const char *const *texts, const size_t *sizes)
 {
     size_t size = 0;
@@ -155,19 +157,24 @@ static bool is_for(const uint8_t *bytes, size_t size, const struct opencl_device
     return fits;
 }
 
-/* Fills the builds with binaries; the error of the first that is none. */
+static cl_int set_binary(struct opencl_build *build, const unsigned char *binary, size_t size)
+{
+    if (!binary || size == 0)
+        return CL_INVALID_VALUE;
+    if (!opencl_build_set(build, binary, size))
+        return CL_INVALID_BINARY;
+    if (build->kind == OPENCL_BINARY_EXECUTABLE && !is_for(binary, size, build->device))
+        return CL_INVALID_BINARY;
+    return CL_SUCCESS;
+}
+
+/* Fills the builds with binaries, and returns the first error. */
 static cl_int set_binaries(struct opencl_program *program, const size_t *sizes,
                            const unsigned char *const *binaries, cl_int *states)
 {
     cl_int error = CL_SUCCESS;
     for (uint32_t i = 0; i < program->build_count; i++) {
-        struct opencl_build *build = &program->builds[i];
-        cl_int state = !binaries[i] || sizes[i] == 0                     ? CL_INVALID_VALUE
-                       : !opencl_build_set(build, binaries[i], sizes[i]) ? CL_INVALID_BINARY
-                       : build->kind == OPENCL_BINARY_EXECUTABLE
-                               && !is_for(binaries[i], sizes[i], build->device)
-                           ? CL_INVALID_BINARY
-                           : CL_SUCCESS;
+        cl_int state = set_binary(&program->builds[i], binaries[i], sizes[i]);
         if (states)
             states[i] = state;
         error = error == CL_SUCCESS ? state : error;

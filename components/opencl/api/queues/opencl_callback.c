@@ -86,14 +86,14 @@ static cl_int add_callback(cl_event handle, cl_int state,
         return CL_INVALID_EVENT;
     if (!call || (state != CL_SUBMITTED && state != CL_RUNNING && state != CL_COMPLETE))
         return CL_INVALID_VALUE;
-    struct opencl_callback *made = opencl_allocate(sizeof *made);
-    *made = (struct opencl_callback){
+    struct opencl_callback *callback = opencl_allocate(sizeof *callback);
+    *callback = (struct opencl_callback){
         .event = event, .handle = handle, .state = state, .call = call, .data = data};
     opencl_hold(&event->object);
     struct opencl_callback **end = &callbacks;
     while (*end)
         end = &(*end)->next;
-    *end = made;
+    *end = callback;
     opencl.hip->wake(opencl_changes());
     return CL_SUCCESS;
 }

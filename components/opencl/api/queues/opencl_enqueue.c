@@ -63,13 +63,16 @@ static void add_wait(struct opencl_event *event, struct opencl_event *other)
 static void add_order(struct opencl_event *event, const struct opencl_enqueue *how)
 {
     const struct opencl_queue *queue = event->queue;
-    bool in_order = !(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     event->listed = event->wait_count;
-    if (in_order && queue->open_count > 0)
-        add_wait(event, queue->open[queue->open_count - 1]);
-    for (size_t i = 0; i < queue->open_count && how->waits_for_all && !in_order; i++)
-        add_wait(event, queue->open[i]);
-    if (queue->barrier && !in_order)
+    if (!(queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
+        if (queue->open_count > 0)
+            add_wait(event, queue->open[queue->open_count - 1]);
+        return;
+    }
+    if (how->waits_for_all)
+        for (size_t i = 0; i < queue->open_count; i++)
+            add_wait(event, queue->open[i]);
+    if (queue->barrier)
         add_wait(event, queue->barrier);
 }
 

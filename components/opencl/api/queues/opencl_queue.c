@@ -1,4 +1,4 @@
-/* See opencl_queue.h. */
+/* Makes, flushes and ends command queues, and answers what they are (see opencl_queue.h). */
 #include "opencl_event.h"
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
@@ -24,8 +24,9 @@ static void tidy(struct opencl_queue *queue)
             continue;
         }
         list[over++] = event;
-        for (uint32_t k = 0; event->ticket && k < queue->lane_count; k++)
-            queue->over[k] = queue->lanes[k] == event->lane ? event->ticket : queue->over[k];
+        if (event->ticket)
+            for (uint32_t k = 0; k < queue->lane_count; k++)
+                queue->over[k] = queue->lanes[k] == event->lane ? event->ticket : queue->over[k];
     }
     queue->open_count = kept;
     for (size_t i = 0; i < over; i++)
