@@ -166,7 +166,9 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
     bool congested = false;
     if (d->state != DISPATCHER_RUNNING || dispatcher_due(d) > now)
         return false;
-    for (uint32_t i = 0; i < compute_units && !dispatcher_lacks_scratch(d); i++) {
+    if (dispatcher_lacks_scratch(d))
+        compute_units = 0;
+    for (uint32_t i = 0; i < compute_units; i++) {
         uint32_t cycles;
         if (!dispatcher_order_ops(d)->propose(dispatcher_order(d), i, cu, &number)
             || !protocol->may_try(dispatcher_protocol(d), *cu))

@@ -148,7 +148,7 @@ static bool send(struct compute_unit *c, uint64_t now)
         more |= smem_send(c);
     if (c->fetch_simds)
         more |= fetch_send(c);
-    if (c->finished)
+    if (c->groups_to_answer)
         group_answer(c);
     return more;
 }

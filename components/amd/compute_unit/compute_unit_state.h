@@ -58,9 +58,9 @@ enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
  * directory of the instruction buffer, whose bytes stand elsewhere (cu_line_bytes()). */
 struct cu_wave {
     _Alignas(64) uint64_t ready_at;
-    uint64_t since;        /* up to this cycle its time is accounted for; may be the next turn */
-    uint64_t line_address; /* address of the line that holds the pc */
-    uint32_t decoded;      /* entry of the decode cache for the next instruction */
+    uint64_t accounted_until; /* in cycles; may be the next turn */
+    uint64_t line_address;    /* address of the line that holds the pc */
+    uint32_t decoded;         /* entry of the decode cache for the next instruction */
     uint32_t instructions;
     uint32_t account; /* arena offset: where its time is written down, by enum work_cycles_kind */
     uint8_t state;    /* enum cu_wave_state */
@@ -70,13 +70,13 @@ struct cu_wave {
     uint8_t line_slot; /* slot of line_address in the buffer */
     uint8_t vm, lgkm;  /* outstanding: vmcnt, lgkmcnt */
     uint8_t limit_vm, limit_lgkm;
-    uint8_t number; /* in its work-group */
-    uint8_t why;    /* enum work_cycles_kind: what its time from `since` on goes to */
+    uint8_t number;    /* in its work-group */
+    uint8_t time_kind; /* enum work_cycles_kind: what its time from accounted_until on goes to */
     uint8_t ledger;
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
     uint8_t priority;    /* 0 .. 3: s_setprio */
-    uint8_t ahead;       /* instructions behind the last one issued that have been executed, too */
+    uint8_t ahead;       /* instructions after the last one issued that have been executed, too */
     bool unusual;        /* only its memory instructions take time: cu_memory_only.c */
     uint32_t checked;    /* `fills` of the code when those were found in the decode cache */
     uint32_t code;       /* version of the code in line_address; 0: the line is not there */
@@ -89,17 +89,18 @@ struct cu_wave {
      * code, were there or coming; 0: since the window has moved it was not. */
     uint32_t complete;
     uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
-    /* The last write to the LDS is over in the cycle `written`, and its registers are needed until
-     * `held_until`: address, data, more data. */
-    uint64_t held_until, written;
-    uint16_t held[3];
+    /* The last write to the LDS is over in the cycle `lds_written_at`, and its registers are needed
+     * until `held_until`: address, data, more data. */
+    uint64_t held_until, lds_written_at;
+    uint16_t held_registers[3];
     uint8_t held_dwords; /* registers of each data operand */
     /* With sgpr_order: the scalar register that a vector instruction wrote last, and the cycle from
      * which on another may write it. */
     uint16_t sgpr;
     uint64_t sgpr_until;
-    uint64_t accessed_at, asked; /* its last vector memory instruction: pc; address and operand */
-    uint64_t started;            /* how many of the unit's wavefronts began before it */
+    /* Its last vector memory instruction; the operand is address and compare value. */
+    uint64_t accessed_pc, accessed_operand;
+    uint64_t started; /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
@@ -162,7 +163,7 @@ struct cu_simd {
     uint64_t valu_free;         /* cycle */
     uint64_t matrix_free;       /* cycle; the unit may be busy while VALU instructions issue */
     uint64_t lds_done;          /* cycle: the LDS is done with this SIMD's instructions */
-    uint64_t raised;            /* wavefronts with a priority above 0 */
+    uint64_t prioritised;       /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
     uint8_t deferred;           /* turns of a wavefront that are left out: cu_deferred_issue.c */
@@ -181,9 +182,9 @@ struct compute_unit {
     struct compute_unit_io io;
     /* First cache line: state that every tick uses. */
     _Alignas(64) uint64_t
-        wheel_used;    /* cycles in which a wavefront or a SIMD has something to do */
-    uint64_t lds_next; /* cycle in which the first LDS operation ends */
-    uint64_t finished; /* groups that are to be answered */
+        wheel_used;            /* cycles in which a wavefront or a SIMD has something to do */
+    uint64_t lds_next;         /* cycle in which the first LDS operation ends */
+    uint64_t groups_to_answer; /* a bit for each group that has ended */
     uint32_t vmem_send_count, smem_send_count;
     uint32_t retired;     /* instructions of this tick */
     uint32_t longest;     /* instructions of the longest wavefront since they were last asked for */
@@ -224,7 +225,7 @@ struct compute_unit {
     uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
-    bool even;          /* all instructions on registers take whole turns */
+    bool whole_turns;   /* all instructions on registers take whole turns */
     uint64_t started;   /* wavefronts that have begun */
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;

@@ -48,8 +48,8 @@ static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint6
 {
     if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
         wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
-    else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
-             && w->why != wave_counter(w))
+    else if (w->state == WAVE_WAITCNT && w->time_kind != WORK_WAITING_COUNTER_FULL
+             && w->time_kind != wave_counter(w))
         wave_waits(c, w, now, wave_counter(w));
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);
@@ -62,6 +62,6 @@ static inline void wave_wait_counters(struct compute_unit *c, struct cu_wave *w,
     w->limit_vm = inst->wait_vm;
     w->limit_lgkm = inst->wait_lgkm;
     w->state = WAVE_WAITCNT;
-    w->why = WORK_WAITING_VMCNT;
+    w->time_kind = WORK_WAITING_VMCNT;
     wave_counted(c, w, now);
 }

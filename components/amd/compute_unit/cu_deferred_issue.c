@@ -55,11 +55,11 @@ static inline void deferred_run(struct compute_unit *c, struct cu_simd *s, struc
     const struct cu_deferred *run = &c->deferred[w->simd].run;
     uint64_t *account = wave_account(c, w);
     execute_leave_out(c, w);
-    account[w->why] += first - w->since;
+    account[w->time_kind] += first - w->accounted_until;
     for (unsigned i = 0; i < run->shares; i++)
         account[run->share[i]] += run->share_cycles[i];
-    w->why = run->last == CU_VALU ? WORK_WAITING_VALU : WORK_WAITING_SCALAR;
-    w->since = w->ready_at = first + run->cycles;
+    w->time_kind = run->last == CU_VALU ? WORK_WAITING_VALU : WORK_WAITING_SCALAR;
+    w->accounted_until = w->ready_at = first + run->cycles;
     w->ahead -= run->count;
     w->instructions += run->count;
     scalars->pc += run->bytes;
@@ -228,7 +228,7 @@ __attribute__((noinline)) static void deferred_begin(struct compute_unit *c, str
         || engine_unlikely(w->checked != cu_code(c)->fills))
         return;
     struct cu_deferred *known = execute_deferred(c, w);
-    if (engine_unlikely(!known->ahead) && c->even)
+    if (engine_unlikely(!known->ahead) && c->whole_turns)
         deferred_describe(c, w, pc, known);
     unsigned count = known->count;
     if (!count && known->ahead == w->ahead)
@@ -266,9 +266,9 @@ static void deferred_init(struct compute_unit *c)
     const struct compute_unit_params *p = compute_unit_params(c);
     c->may_defer = !cu_has_blocks(c) && !p->lds_write_delay && p->sgpr_order <= 1
                    && engine_may_defer(&c->io.base, deferred_settle);
-    c->even = p->scalar_latency % p->simds == 0;
+    c->whole_turns = p->scalar_latency % p->simds == 0;
     for (unsigned i = 0; i < ISA_TIMING_COUNT; i++)
-        c->even &= c->valu_cycles[i] % p->simds == 0;
+        c->whole_turns &= c->valu_cycles[i] % p->simds == 0;
 #ifdef HEDDLE_PROFILE
     c->may_defer = false;
 #endif

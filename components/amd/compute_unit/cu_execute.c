@@ -202,7 +202,9 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
 static void execute_count_deferred(const struct compute_unit *c, struct execute_deferred *deferred)
 {
     uint64_t pc = deferred->pc;
-    for (unsigned i = 0; deferred->times && i < deferred->turns.count; i++) {
+    if (!deferred->times)
+        return;
+    for (unsigned i = 0; i < deferred->turns.count; i++) {
         struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
         if (d->address != pc) /* another one has taken the entry, and its count is gone */
             break;

@@ -67,8 +67,8 @@ static void issue_set_priority(struct compute_unit *c, struct cu_wave *w, unsign
 {
     uint64_t bit = (uint64_t)1 << w->slot;
     w->priority = (uint8_t)priority;
-    c->simd[w->simd].raised =
-        priority ? c->simd[w->simd].raised | bit : c->simd[w->simd].raised & ~bit;
+    c->simd[w->simd].prioritised =
+        priority ? c->simd[w->simd].prioritised | bit : c->simd[w->simd].prioritised & ~bit;
 }
 
 /* Out of line for the same reason as receive() in compute_unit.c. */
@@ -98,7 +98,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     }
     if (inst->flags & ISA_IS_BARRIER) {
         w->state = WAVE_BARRIER;
-        w->why = WORK_WAITING_BARRIER;
+        w->time_kind = WORK_WAITING_BARRIER;
         g->at_barrier++;
         group_release_barrier(c, g, now);
         return ISSUE_DONE;
@@ -207,8 +207,8 @@ __attribute__((noinline)) static enum cu_issue issue_sync(struct compute_unit *c
 {
     const struct isa_context context = cu_context(c, w);
     uint64_t bit = (uint64_t)1 << w->slot, simds = (uint64_t)compute_unit_params(c)->simds;
-    struct isa_sync asked;
-    bool asks = isa_sync(&context, cu_scalars(c, wave), inst, &asked);
+    struct isa_sync sync;
+    bool asks = isa_sync(&context, cu_scalars(c, wave), inst, &sync);
     if (asks && (c->at_sync[w->simd] & bit || !compute_unit_work_can_reply(c))) {
         wave_waits(c, w, now, WORK_WAITING_LDS);
         cu_retry(c, w->simd, now + simds, now);
@@ -222,8 +222,8 @@ __attribute__((noinline)) static enum cu_issue issue_sync(struct compute_unit *c
         c->at_sync[w->simd] |= bit;
         w->lgkm++;
         w->lds++;
-        compute_unit_work_reply_sync(c, cu_group_at(c, w->group)->tag, wave, asked.operation,
-                                     asked.resource, asked.value);
+        compute_unit_work_reply_sync(c, cu_group_at(c, w->group)->tag, wave, sync.operation,
+                                     sync.resource, sync.value);
     }
     wave_continue(c, w, wave, now, now + 1);
     return ISSUE_DONE;
@@ -243,12 +243,12 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
                sizeof address);
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
-    if (now > w->since) {
+    if (now > w->accounted_until) {
         uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
-        if (compute_unit_params(c)->lds_ports && conflicts > now - w->since)
-            conflicts = now - w->since; /* the port was busy, too */
+        if (compute_unit_params(c)->lds_ports && conflicts > now - w->accounted_until)
+            conflicts = now - w->accounted_until; /* the port was busy, too */
         wave_charge(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);
-        w->since += conflicts;
+        w->accounted_until += conflicts;
     }
     wave_issues(c, w, WORK_ISSUED_LDS, now);
     lds_start(c, wave, inst, has_address ? address : NULL, active, now);
@@ -393,7 +393,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
             retry = min(turn, retry);
             continue;
         }
-        if (engine_unlikely(bits & s->raised))
+        if (engine_unlikely(bits & s->prioritised))
             bits = issue_most_urgent(c, simd, bits);
         unsigned slot = issue_next(c, simd, kind, bits);
         unsigned wave = cu_wave_number(c, simd, slot);

@@ -71,8 +71,8 @@ static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
 {
     uint64_t delay = (uint64_t)compute_unit_params(c)->lds_write_delay;
     w->held_until = now + (uint64_t)compute_unit_params(c)->lds_write_hold;
-    w->written = delay ? done + delay : 0;
-    memcpy(w->held, inst->src, sizeof w->held);
+    w->lds_written_at = delay ? done + delay : 0;
+    memcpy(w->held_registers, inst->src, sizeof w->held_registers);
     w->held_dwords = inst->dwords;
     return done + delay;
 }

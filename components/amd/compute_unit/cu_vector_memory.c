@@ -189,14 +189,15 @@ static void vmem_note_poll(struct compute_unit *c, struct cu_wave *w, const stru
     const struct isa_memory *m = &rest->access;
     bool swaps = m->kind == ISA_MEMORY_ATOMIC && m->returns && m->atomic == ISA_ATOMIC_CMPSWAP;
     unsigned lane = m->mask ? (unsigned)__builtin_ctzll(m->mask) : 0;
-    uint64_t asked = m->mask ? m->address[lane] : 0, compare = 0;
+    uint64_t operand = m->mask ? m->address[lane] : 0, compare = 0;
     if (swaps)
         memcpy(&compare, rest->compare + (size_t)lane * m->bytes, m->bytes);
-    asked ^= hash_multiply(compare);
+    operand ^= hash_multiply(compare);
     cu_ledger_at(c, w->ledger)->account.polls += (m->kind == ISA_MEMORY_LOAD || swaps) && m->mask
-                                                 && w->accessed_at == e->pc && w->asked == asked;
-    w->accessed_at = e->pc;
-    w->asked = asked;
+                                                 && w->accessed_pc == e->pc
+                                                 && w->accessed_operand == operand;
+    w->accessed_pc = e->pc;
+    w->accessed_operand = operand;
 }
 
 static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,

@@ -25,8 +25,8 @@ static inline void wave_charge(struct compute_unit *c, const struct cu_wave *w,
 /* Charges the time up to now to the reason of the wavefront's wait. */
 static inline void wave_charge_wait(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
-    wave_account(c, w)[w->why] += now - w->since;
-    profile_waited(c, w, w->why, now - w->since);
+    wave_account(c, w)[w->time_kind] += now - w->accounted_until;
+    profile_waited(c, w, w->time_kind, now - w->accounted_until);
 }
 
 /* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
@@ -34,11 +34,11 @@ static inline void wave_charge_wait(struct compute_unit *c, const struct cu_wave
 static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
                               enum work_cycles_kind why)
 {
-    if (now > w->since) {
+    if (now > w->accounted_until) {
         wave_charge_wait(c, w, now);
-        w->since = now;
+        w->accounted_until = now;
     }
-    w->why = (uint8_t)why;
+    w->time_kind = (uint8_t)why;
     profile_waits(c, w, why);
 }
 
@@ -50,7 +50,7 @@ static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsign
     wave_charge_wait(c, w, now);
     wave_account(c, w)[issued] += simds;
     profile_issued(c, w, issued, simds);
-    w->since = now + simds;
+    w->accounted_until = now + simds;
 }
 
 /* The instruction issued now keeps its wavefront for `cycles`; what is more than the turn counts
@@ -60,8 +60,8 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
 {
     if (cycles > (uint64_t)compute_unit_params(c)->simds) {
         uint64_t end = cu_turn(c, w->simd, now + cycles);
-        wave_charge(c, w, executing, end - w->since);
-        w->since = end;
+        wave_charge(c, w, executing, end - w->accounted_until);
+        w->accounted_until = end;
     }
 }
 
@@ -216,9 +216,9 @@ static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_w
 {
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
     if (w->kind == CU_LDS)
-        return inst->flags & ISA_IS_STORE ? 0 : w->written;
-    unsigned first = w->held[1], last = first + w->held_dwords - 1u;
-    bool overwrites = inst->dst == w->held[0] || inst->dst == w->held[2]
+        return inst->flags & ISA_IS_STORE ? 0 : w->lds_written_at;
+    unsigned first = w->held_registers[1], last = first + w->held_dwords - 1u;
+    bool overwrites = inst->dst == w->held_registers[0] || inst->dst == w->held_registers[2]
                       || (inst->dst >= first && inst->dst <= last);
     return w->kind <= CU_VALU && overwrites ? w->held_until : 0;
 }
@@ -226,11 +226,11 @@ static uint64_t wave_meets_write(const struct compute_unit *c, const struct cu_w
 /* A vector instruction that meets a write to the LDS issues later. */
 static inline void wave_meet_write(const struct compute_unit *c, struct cu_wave *w)
 {
-    bool late = w->written > w->ready_at || w->held_until > w->ready_at;
+    bool late = w->lds_written_at > w->ready_at || w->held_until > w->ready_at;
     uint64_t until = late ? wave_meets_write(c, w) : 0;
     if (until > w->ready_at) {
         w->ready_at = until;
-        w->why = WORK_WAITING_LDS;
+        w->time_kind = WORK_WAITING_LDS;
     }
 }
 
@@ -241,7 +241,7 @@ static inline void wave_meet_sgpr(const struct compute_unit *c, struct cu_wave *
     if (w->sgpr_until > w->ready_at && w->kind == CU_VALU
         && cu_decoded(c)[w->decoded].inst.sdst == w->sgpr) {
         w->ready_at = w->sgpr_until;
-        w->why = WORK_WAITING_VALU;
+        w->time_kind = WORK_WAITING_VALU;
     }
 }
 
@@ -275,7 +275,7 @@ static void wave_take_code(const struct compute_unit *c, struct cu_wave *w, uint
     while (w->code_end < w->code_next) {
         if (w->code_at > w->ready_at) {
             w->ready_at = w->code_at;
-            w->why = WORK_WAITING_FETCH;
+            w->time_kind = WORK_WAITING_FETCH;
         }
         wave_take_block(c, w, pc);
     }

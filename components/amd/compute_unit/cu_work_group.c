@@ -51,9 +51,9 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->priority = 0;
     w->ahead = 0;
     w->code_pc = w->code_next = UINT64_MAX;
-    w->held_until = w->written = w->sgpr_until = 0;
-    w->since = now;
-    w->why = WORK_WAITING_FETCH;
+    w->held_until = w->lds_written_at = w->sgpr_until = 0;
+    w->accounted_until = now;
+    w->time_kind = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
     w->account = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
     w->unusual = g->memory_only;
@@ -144,8 +144,8 @@ static void group_start(struct compute_unit *c, uint64_t now)
 static void group_answer(struct compute_unit *c)
 {
     deferred_take_all(c, compute_unit_now(c) + 1);
-    while (c->finished && compute_unit_work_can_reply(c)) {
-        unsigned slot = (unsigned)__builtin_ctzll(c->finished);
+    while (c->groups_to_answer && compute_unit_work_can_reply(c)) {
+        unsigned slot = (unsigned)__builtin_ctzll(c->groups_to_answer);
         struct cu_group *g = cu_group_at(c, slot);
         struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
         void *payload = compute_unit_work_reply_finished(c, g->tag, g->instructions);
@@ -154,7 +154,7 @@ static void group_answer(struct compute_unit *c)
         if (!--ledger->groups)
             c->ledgers_used &= ~((uint64_t)1 << g->ledger);
         g->used = 0;
-        c->finished &= c->finished - 1;
+        c->groups_to_answer &= c->groups_to_answer - 1;
     }
 }
 
@@ -178,7 +178,7 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     ledger->account.held += g->waves * (now - g->arrived);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
-    c->finished |= (uint64_t)1 << cu_group_slot(c, g);
+    c->groups_to_answer |= (uint64_t)1 << cu_group_slot(c, g);
     timeline_end(&c->io.base, cu_group_slot(c, g),
                  program_kernel_name(compute_unit_program(c), g->kernel));
 }
@@ -192,7 +192,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;
     w->state = WAVE_FREE;
-    c->simd[w->simd].raised &= ~((uint64_t)1 << w->slot);
+    c->simd[w->simd].prioritised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
     c->longest = max(w->instructions, c->longest);

@@ -258,7 +258,9 @@ static bool dealer_tick(struct dealer *c)
 
 static unsigned dealer_outstanding(const struct dealer *c, struct hang_report *report)
 {
-    for (uint32_t i = 0; i < (uint32_t)dealer_params(c)->commands && report; i++) {
+    if (!report)
+        return c->used;
+    for (uint32_t i = 0; i < (uint32_t)dealer_params(c)->commands; i++) {
         const struct deal *deal = deal_at(c, i);
         if (deal->used && deal->launch)
             hang_note(report, "kernel '%s' runs on %u dies",
@@ -266,7 +268,6 @@ static unsigned dealer_outstanding(const struct dealer *c, struct hang_report *r
         else if (deal->used)
             hang_note(report, "%u dies have not answered a command", deal->awaited);
     }
-    if (report)
-        wave_sync_unit_report(&c->sync, report);
+    wave_sync_unit_report(&c->sync, report);
     return c->used;
 }

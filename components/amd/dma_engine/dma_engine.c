@@ -383,8 +383,8 @@ static void take_answer(struct dma_engine *c, uint16_t number, void *payload)
         }
         copy_bytes(c, command_bytes(c, p->command) + p->offset, bytes, p->bytes);
     }
-    command->finished += p->bytes;
-    if (command->finished == command->size)
+    command->bytes_done += p->bytes;
+    if (command->bytes_done == command->size)
         complete(c, p->command);
     index_pool_give(&c->free_pieces, number);
 }
@@ -458,6 +458,6 @@ static unsigned dma_engine_outstanding(const struct dma_engine *c, struct hang_r
         for (uint32_t i = 0; i < command_count(c); i++)
             if (command_bits(c->used)[i / 64] & bit_of(i))
                 hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
-                          command_at(c, i)->finished);
+                          command_at(c, i)->bytes_done);
     return c->used_count;
 }

@@ -16,7 +16,7 @@ struct dma_command {
     uint64_t value;  /* of atomics */
     uint32_t size;
     uint32_t issued; /* bytes cut into pieces */
-    uint32_t finished;
+    uint32_t bytes_done;
     uint32_t pattern;
     uint16_t tag;
     uint8_t kind; /* enum command_request_kind */

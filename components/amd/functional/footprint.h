@@ -93,11 +93,11 @@ static inline bool footprint_mark_update(struct footprint *f, const char *host, 
 {
     footprint_mark(f, host, bytes, FOOTPRINT_UPDATED);
     uint8_t *page = &footprint_pages[(uint64_t)(host - memory.bytes) >> FOOTPRINT_PAGE_BITS];
-    uint8_t wanted = FOOTPRINT_KEPT + operation, is = FOOTPRINT_KEPT;
+    uint8_t wanted = FOOTPRINT_KEPT + operation, current = FOOTPRINT_KEPT;
     return __atomic_load_n(page, __ATOMIC_RELAXED) == wanted
-           || __atomic_compare_exchange_n(page, &is, wanted, false, __ATOMIC_RELAXED,
+           || __atomic_compare_exchange_n(page, &current, wanted, false, __ATOMIC_RELAXED,
                                           __ATOMIC_RELAXED)
-           || is == wanted; /* another thread was faster */
+           || current == wanted; /* another thread was faster */
 }
 
 #endif

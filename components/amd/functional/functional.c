@@ -309,7 +309,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     if (!r || first == FUNCTIONAL_SLOTS)
         bug("functional: no room for a launch; it was not asked for");
     *r = (struct run){
-        .asked = *launch,
+        .own_launch = *launch,
         .packet = *launch->packet,
         .descriptor = *launch->descriptor,
         .first = first,
@@ -318,9 +318,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
         .free = slots,
         .result = {.end = FUNCTIONAL_DONE, .threads = 1, .number = (uint32_t)(r - functional.runs)},
         .observed = launch->profile || execution_observer};
-    r->launch = &r->asked;
-    r->asked.packet = &r->packet;
-    r->asked.descriptor = &r->descriptor;
+    r->launch = &r->own_launch;
+    r->own_launch.packet = &r->packet;
+    r->own_launch.descriptor = &r->descriptor;
     r->access = &variants[isa_variant_current()];
     r->common = work_common(launch->target, &r->packet, &r->descriptor, launch->entry,
                             launch->packet_address, launch->pid, launch->dispatch_id);
@@ -349,8 +349,8 @@ void functional_resume(uint32_t number, uint64_t before, enum functional_others 
     struct run *r = &functional.runs[number];
     if (!functional.used[number])
         bug("functional: launch %u has not yielded", number);
-    r->asked.before = before - r->instructions;
-    r->asked.others = others;
+    r->own_launch.before = before - r->instructions;
+    r->own_launch.others = others;
     r->result.end = FUNCTIONAL_DONE;
     functional_take_turn(r);
     run_on(r);

@@ -82,12 +82,12 @@ static void share_begin(const struct run *r, uint32_t threads)
         struct worker *k = functional_worker(i);
         struct run *mine = &k->run;
         *mine = *r;
-        mine->launch = &mine->asked;
+        mine->launch = &mine->own_launch;
         mine->worker = k;
         functional_worker_begin(k, mine->launch);
         k->view.footprint = footprint_of(i);
         if (r->launch->executed)
-            mine->asked.executed = memset(&k->executed, 0, sizeof k->executed);
+            mine->own_launch.executed = memset(&k->executed, 0, sizeof k->executed);
         functional_slot_group(r, r->first + i);
     }
 }

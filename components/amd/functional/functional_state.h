@@ -70,7 +70,7 @@ struct access {
 
 /* A launch that has begun and not ended. */
 struct run {
-    struct functional_launch asked; /* with the packet and the descriptor below */
+    struct functional_launch own_launch; /* with the packet and the descriptor below */
     struct aql_packet packet;
     struct aql_descriptor descriptor;
     const struct functional_launch *launch; /* `asked` */

@@ -226,10 +226,10 @@ static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct g
         return false;
     }
     const struct isa_context context = functional_context(r, g, w);
-    struct isa_sync asked;
-    if (!isa_sync(&context, &w->scalars, inst, &asked))
+    struct isa_sync sync;
+    if (!isa_sync(&context, &w->scalars, inst, &sync))
         return true;
-    if (!wave_sync_do(&functional.syncs[r->launch->gpu], &asked, &w->sync)) {
+    if (!wave_sync_do(&functional.syncs[r->launch->gpu], &sync, &w->sync)) {
         functional_note_progress(r);
         return true;
     }

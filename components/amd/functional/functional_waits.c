@@ -64,28 +64,29 @@ static bool all_repeat(struct run *r)
 /* Ends the run at the wavefront that tells most, and counts what the others do. */
 void functional_deadlock(struct run *r)
 {
-    struct group *at = NULL;
-    struct wave *told = NULL;
+    struct group *stuck_group = NULL;
+    struct wave *stuck = NULL;
     uint32_t states[WAVE_ENDED + 1] = {0};
     char waits[WORK_FAULT_WHAT - 128], what[WORK_FAULT_WHAT];
     for (uint32_t i = 0; i < r->live; i++) {
         struct group *g = functional_group_at(functional.live_groups[r->first + i]);
         for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
             states[w->state]++;
-            if (w->state == WAVE_RUNS && (!told || w->livelock.access > told->livelock.access))
-                at = g, told = w;
+            if (w->state == WAVE_RUNS && (!stuck || w->livelock.access > stuck->livelock.access))
+                stuck_group = g, stuck = w;
         }
     }
-    livelock_watch_text(r->launch->program, &told->livelock, waits, sizeof waits);
+    livelock_watch_text(r->launch->program, &stuck->livelock, waits, sizeof waits);
     snprintf(what, sizeof what,
              "deadlock: %s, and no wavefront changes anything any more: %" PRIu32
              " repeat themselves, %" PRIu32 " wait at barriers, %" PRIu64
              " work-groups have no room",
              waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->left);
-    uint64_t pc = told->livelock.access ? told->livelock.pc : told->scalars.pc;
+    uint64_t pc = stuck->livelock.access ? stuck->livelock.pc : stuck->scalars.pc;
     const struct step *s = &r->worker->steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     r->worker->view.refused = false;
-    functional_fault(r, at, told, s->address == pc ? s->ready.inst : NULL, pc, WORK_NO_LANE, what);
+    functional_fault(r, stuck_group, stuck, s->address == pc ? s->ready.inst : NULL, pc,
+                     WORK_NO_LANE, what);
     r->result.end = FUNCTIONAL_DEADLOCK;
 }
 

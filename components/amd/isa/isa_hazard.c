@@ -295,7 +295,9 @@ static unsigned shared_register(const struct rule *r, const struct isa_hazard_co
 {
     for (unsigned i = 0; i < first->count; i++) {
         const struct isa_use *a = &first->uses[i];
-        for (unsigned k = 0; k < second->count && is_used_as(a, r->first_uses); k++) {
+        if (!is_used_as(a, r->first_uses))
+            continue;
+        for (unsigned k = 0; k < second->count; k++) {
             const struct isa_use *b = &second->uses[k];
             if (is_used_as(b, r->second_uses) && uses_meet(a, b, r->meet))
                 return max(a->code, b->code);

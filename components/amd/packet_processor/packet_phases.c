@@ -74,7 +74,9 @@ static bool needs_flush(const struct packet_processor *c, const struct packet *p
 /* Are there packets of the queue before it that are not over? */
 static bool has_earlier(const struct packet_processor *c, const struct packet *p)
 {
-    for (uint32_t i = 0; queue_at(c, p->queue)->active > 1 && i < c->packet_count; i++) {
+    if (queue_at(c, p->queue)->active <= 1)
+        return false;
+    for (uint32_t i = 0; i < c->packet_count; i++) {
         const struct packet *other = packet_at(c, i);
         if (other->phase != PACKET_FREE && other->queue == p->queue && other->number < p->number)
             return true;

@@ -151,7 +151,7 @@ static bool control_take(struct packet_processor *c)
     const struct queue_control_request *m = packet_processor_control_peek(c);
     if (m && message_kind(m) == QUEUE_CONTROL_CHANGED) {
         c->driver_events = m->changed.events;
-        c->told = false;
+        c->waits_reported = false;
         packets_look_again(c);
         packet_processor_control_pop(c);
         return true;
@@ -240,12 +240,14 @@ static bool queues_schedule(struct packet_processor *c)
 static bool tell_of_waits(struct packet_processor *c)
 {
     bool waits = false;
-    for (uint32_t i = 0; !c->told && i < c->queue_end && !waits; i++)
+    if (c->waits_reported)
+        return false;
+    for (uint32_t i = 0; i < c->queue_end && !waits; i++)
         waits = queue_waits(c, queue_at(c, i));
     if (!waits || !packet_processor_interrupt_can_send(c))
         return false;
     packet_processor_interrupt_send_waits(c, 0, c->driver_events);
-    c->told = true;
+    c->waits_reported = true;
     return true;
 }
 

@@ -96,7 +96,7 @@ struct packet_processor {
     bool dirty;             /* a kernel ran since the last flush was sent */
     uint64_t events;        /* signals that may have changed, packets that may have been written */
     uint64_t driver_events; /* as the driver counts them, as far as is known */
-    bool told;              /* the driver knows that queues wait */
+    bool waits_reported;    /* the driver knows that queues wait */
     uint64_t slice_end;     /* the scheduler wants to be called; ENGINE_NEVER */
     bool scheduled;         /* nothing has changed for the scheduler since it was called */
 };

@@ -62,8 +62,8 @@ struct page_migration_controller {
     uint32_t lines; /* arena: struct pmc_line[lines], by tag */
     struct index_pool free_lines;
     uint32_t pages_to_send;
-    uint32_t issued, finished; /* bytes of the page that is being copied */
-    uint32_t lines_read;       /* that wait to be written */
+    uint32_t bytes_issued, bytes_written; /* of the page that is being copied */
+    uint32_t lines_read;                  /* that wait to be written */
 };
 
 static struct pmc_page *page_at(const struct page_migration_controller *c, uint32_t i)
@@ -346,7 +346,7 @@ static bool take_lines(struct page_migration_controller *c)
         struct pmc_line *line = line_at(c, m->tag);
         if (line->writing) {
             index_pool_give(&c->free_lines, m->tag);
-            c->finished += PMC_LINE;
+            c->bytes_written += PMC_LINE;
         } else {
             memcpy(line->data,
                    mem_data_data(page_migration_controller_mem_reply_payload(c), PMC_LINE),
@@ -382,13 +382,13 @@ static bool send_lines(struct page_migration_controller *c, const struct page_mo
             progress = true;
         }
     }
-    while (c->issued < m->fetch.size && index_pool_has(&c->free_lines)
+    while (c->bytes_issued < m->fetch.size && index_pool_has(&c->free_lines)
            && page_migration_controller_mem_can_send(c)) {
         uint32_t i = index_pool_take(&c->free_lines);
-        *line_at(c, i) = (struct pmc_line){.to = m->fetch.to + c->issued};
-        page_migration_controller_mem_send_read(c, (uint16_t)i, m->fetch.from + c->issued, PMC_LINE,
-                                                0, false);
-        c->issued += PMC_LINE;
+        *line_at(c, i) = (struct pmc_line){.to = m->fetch.to + c->bytes_issued};
+        page_migration_controller_mem_send_read(c, (uint16_t)i, m->fetch.from + c->bytes_issued,
+                                                PMC_LINE, 0, false);
+        c->bytes_issued += PMC_LINE;
         progress = true;
     }
     return progress;
@@ -415,12 +415,12 @@ static bool copy_page(struct page_migration_controller *c)
     if (!m)
         return progress;
     progress |= send_lines(c, m);
-    if (c->finished < m->fetch.size || !page_migration_controller_move_can_reply(c))
+    if (c->bytes_written < m->fetch.size || !page_migration_controller_move_can_reply(c))
         return progress;
     count_page(c, m);
     page_migration_controller_move_reply_fetched(c, m->tag);
     page_migration_controller_move_pop(c);
-    c->issued = c->finished = 0;
+    c->bytes_issued = c->bytes_written = 0;
     return true;
 }
 
@@ -436,10 +436,11 @@ static bool page_migration_controller_tick(struct page_migration_controller *c)
 static unsigned page_migration_controller_outstanding(const struct page_migration_controller *c,
                                                       struct hang_report *report)
 {
-    if (report && c->issued)
-        hang_note(report, "copies a page: %u bytes read, %u written", c->issued, c->finished);
+    if (report && c->bytes_issued)
+        hang_note(report, "copies a page: %u bytes read, %u written", c->bytes_issued,
+                  c->bytes_written);
     if (report && c->faults_held)
         hang_note(report, "%u accesses wait for their pages, or for copies of these to go",
                   c->faults_held);
-    return (c->issued > 0) + c->faults_held;
+    return (c->bytes_issued > 0) + c->faults_held;
 }

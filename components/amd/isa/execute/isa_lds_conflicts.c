@@ -28,10 +28,12 @@ unsigned VARIANT(isa_lds_conflicts_)(const uint32_t *address, uint32_t active)
     }
     while (left) {
         uint32_t done = 0;
-        for (unsigned lane = 0; left == UINT32_MAX && lane < LANES; lane++)
-            served[bank[lane]] = dword[lane];
-        for (uint32_t rest = left == UINT32_MAX ? 0 : left; rest; rest &= rest - 1)
-            served[bank[__builtin_ctz(rest)]] = dword[__builtin_ctz(rest)];
+        if (left == UINT32_MAX)
+            for (unsigned lane = 0; lane < LANES; lane++)
+                served[bank[lane]] = dword[lane];
+        else
+            for (uint32_t rest = left; rest; rest &= rest - 1)
+                served[bank[__builtin_ctz(rest)]] = dword[__builtin_ctz(rest)];
         for (unsigned i = 0; i < VECTORS; i++) {
             __m256i own = _mm256_i32gather_epi32((const int *)served, banks[i], 4);
             __m256 same = _mm256_castsi256_ps(_mm256_cmpeq_epi32(own, dwords[i]));
