@@ -98,7 +98,7 @@ struct cu_wave {
      * which on another may write it. */
     uint16_t sgpr;
     uint64_t sgpr_until;
-    /* Its last vector memory instruction; the operand is address and compare value. */
+    /* Where the last vector memory instruction is, and its operand: address and compare value. */
     uint64_t accessed_pc, accessed_operand;
     uint64_t started; /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
