@@ -16,7 +16,7 @@ static const struct {
     {"\"$HEDDLE\" --help", 0, "build", ""},
     {"\"$HEDDLE\" --version", 0, "heddle 0", ""},
     {"\"$HEDDLE\" help run", 0, "--max-cycles", ""},
-    {"\"$HEDDLE\" help nothing", 2, "", "no command 'nothing'"},
+    {"\"$HEDDLE\" help nothing", 2, "", "unknown command 'nothing'"},
     {"\"$HEDDLE\" help --markdown", 0, "## heddle disasm", ""},
     {"\"$HEDDLE\" help --man", 0, ".TH HEDDLE 1", ""},
     {"\"$HEDDLE\" chekc x", 2, "", "did you mean 'check'?"},
