@@ -59,7 +59,7 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
             key != NULL; /* another instance; without a key it is the same text looked at again */
         return &d->sink;
     }
-    if (d->list.count >= DIAGNOSTIC_LIMIT) {
+    if (d->list.count >= DIAGNOSTIC_MAX) {
         d->flooded = true;
         if (diagnostic_severity(code) == COMPILE_ERROR)
             d->error_count++;
@@ -144,7 +144,7 @@ void diagnostics_finish(struct diagnostics *d)
     if (d->published)
         return;
     for (uint32_t i = 1; i < d->list.count;
-         i++) { /* at most DIAGNOSTIC_LIMIT: insertion sort will do */
+         i++) { /* at most DIAGNOSTIC_MAX: insertion sort will do */
         struct diagnostic *moving = d->list.items[i];
         uint32_t at = i;
         for (; at > 0 && comes_before(moving, d->list.items[at - 1]); at--)
@@ -247,7 +247,7 @@ void diagnostics_print(const struct diagnostics *d, FILE *out, bool colour)
         }
     }
     if (d->flooded)
-        fprintf(out, "heddle: only the first %d diagnostics are shown\n", DIAGNOSTIC_LIMIT);
+        fprintf(out, "heddle: only the first %d diagnostics are shown\n", DIAGNOSTIC_MAX);
     if (d->error_count > 0 || d->warning_count > 0) {
         fprintf(out, "%u error%s", d->error_count, d->error_count == 1 ? "" : "s");
         if (d->warning_count > 0)

@@ -38,7 +38,7 @@ struct diagnostic {
 };
 
 /* More diagnostics than this are not recorded: such an input is no description. */
-#define DIAGNOSTIC_LIMIT 200
+#define DIAGNOSTIC_MAX 200
 
 struct diagnostics {
     struct region *region;

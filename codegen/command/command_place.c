@@ -39,9 +39,9 @@ static uint8_t *find_placement(const struct command *c, const struct place_graph
 {
     const char *name = c->options->command == COMMAND_RUN ? "run" : "check";
     uint8_t *rank_of = region_take(c->region, graph->count + 1);
-    if (ranks > PLACE_RANKS_MOST) {
+    if (ranks > PLACE_RANKS_MAX) {
         fprintf(stderr, "heddle %s: %u ranks are too many: at most %d\n", name, ranks,
-                PLACE_RANKS_MOST);
+                PLACE_RANKS_MAX);
         return NULL;
     }
     if (graph->count <= ranks) {

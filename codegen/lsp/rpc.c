@@ -79,14 +79,14 @@ enum rpc_result rpc_next(struct rpc_reader *reader, const char **body, size_t *s
     if (there == 0)
         return RPC_MORE;
     const char *bytes = reader->bytes + reader->begin;
-    size_t header = header_size(bytes, min(there, RPC_HEADER_MOST));
-    if (header == 0 && there < RPC_HEADER_MOST)
+    size_t header = header_size(bytes, min(there, RPC_HEADER_MAX));
+    if (header == 0 && there < RPC_HEADER_MAX)
         return RPC_MORE;
     if (header == 0 || !find_length(bytes, header, size)) {
-        reader->begin += header > 0 ? header : RPC_HEADER_MOST;
+        reader->begin += header > 0 ? header : RPC_HEADER_MAX;
         return RPC_NO_LENGTH;
     }
-    if (*size > RPC_MESSAGE_MOST) {
+    if (*size > RPC_MESSAGE_MAX) {
         size_t come = min(there - header, *size);
         reader->begin += header + come;
         reader->skip = *size - come;

@@ -20,8 +20,8 @@ enum rpc_error {
 };
 
 /* Longer messages are answered with an error and not read; longer headers neither. */
-#define RPC_MESSAGE_MOST ((size_t)64 * 1024 * 1024)
-#define RPC_HEADER_MOST  ((size_t)8 * 1024)
+#define RPC_MESSAGE_MAX ((size_t)64 * 1024 * 1024)
+#define RPC_HEADER_MAX  ((size_t)8 * 1024)
 
 struct rpc_reader {
     char *bytes;

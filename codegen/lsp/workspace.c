@@ -8,8 +8,8 @@
 #include "dsl/source.h"
 
 /* A workspace may be a home directory: more than these are not looked at. */
-#define FILES_MOST 4000
-#define DEPTH_MOST 24
+#define FILES_MAX 4000
+#define DEPTH_MAX 24
 
 struct paths {
     struct region *region;
@@ -24,11 +24,11 @@ static bool has_suffix(const char *name)
 
 static void add_folder(struct paths *paths, const char *folder, unsigned depth)
 {
-    DIR *open_folder = depth < DEPTH_MOST ? opendir(folder) : NULL;
+    DIR *open_folder = depth < DEPTH_MAX ? opendir(folder) : NULL;
     if (!open_folder)
         return;
     for (const struct dirent *one; (one = readdir(open_folder));) {
-        if (one->d_name[0] == '.' || paths->v.count >= FILES_MOST)
+        if (one->d_name[0] == '.' || paths->v.count >= FILES_MAX)
             continue;
         const char *path = region_printf(paths->region, "%s/%s", folder, one->d_name);
         if (one->d_type == DT_DIR)

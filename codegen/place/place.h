@@ -20,7 +20,7 @@
 #include "base/region.h"
 #include "dsl/model.h"
 
-#define PLACE_RANKS_MOST 64 /* as RANK_MOST of the runtime */
+#define PLACE_RANKS_MAX 64 /* as RANK_MAX of the runtime */
 
 struct place_edge {
     uint32_t a, b; /* partitions, a < b */

@@ -76,7 +76,7 @@ static void deal_runs(const struct place_graph *graph, struct region *region,
 static uint64_t fullest(const struct place_graph *graph, const struct groups *g, uint32_t ranks,
                         const uint8_t *rank_of_group)
 {
-    uint64_t work[PLACE_RANKS_MOST] = {0}, most = 0;
+    uint64_t work[PLACE_RANKS_MAX] = {0}, most = 0;
     for (uint32_t i = 0; i < graph->count; i++)
         work[rank_of_group[g->of[i]]] += graph->work[i];
     for (uint32_t r = 0; r < ranks; r++)

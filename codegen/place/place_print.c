@@ -7,8 +7,8 @@
 #include "codegen/place/place.h"
 
 struct sums {
-    uint64_t work[PLACE_RANKS_MOST], all, most;
-    uint32_t partitions[PLACE_RANKS_MOST];
+    uint64_t work[PLACE_RANKS_MAX], all, most;
+    uint32_t partitions[PLACE_RANKS_MAX];
     uint32_t connections, every;
     uint64_t traffic, all_traffic, latency_ps;
     double bytes_per_ns;

@@ -95,7 +95,7 @@ const char *place_read(const struct place_graph *graph, struct region *region, u
         text += length;
         text += *text == '#' ? strcspn(text, "\n") : *text != '\0';
     }
-    uint32_t besides[PLACE_RANKS_MOST] = {0};
+    uint32_t besides[PLACE_RANKS_MAX] = {0};
     for (uint32_t i = 1; i < graph->count; i++) {
         if (rank_of[i] == UINT8_MAX)
             return region_printf(region, "partition '%s' has no rank; '*=0' in front gives it one",

@@ -158,13 +158,13 @@ static struct view_share edge_share(const struct dot_pen *pen, const struct dot_
 }
 
 #define LINE_LEAST 0.8
-#define LINE_MOST  7.0
+#define LINE_MAX   7.0
 
 double dot_heat_width(const struct dot_pen *pen, const struct dot_edge *e)
 {
     enum model_measure_kind kind = pen->look.heat->measure;
     struct view_share sum = edge_share(pen, e, kind);
-    return LINE_LEAST + (LINE_MOST - LINE_LEAST) * position(pen->look.heat, &sum);
+    return LINE_LEAST + (LINE_MAX - LINE_LEAST) * position(pen->look.heat, &sum);
 }
 
 void dot_heat_edge_tooltip(const struct dot_pen *pen, const struct dot_edge *e)

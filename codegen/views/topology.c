@@ -12,7 +12,7 @@
 #define FOLDER        VIEW_TOPOLOGY_FOLDER
 #define FIRST_GPU_ID  4096 /* components/kfd/channel/kfd_ids.h */
 #define RENDER_MINOR  128
-#define SIBLINGS_MOST 256u /* ROCt, HSA_CPU_SIBLINGS */
+#define SIBLINGS_MAX  256u /* ROCt, HSA_CPU_SIBLINGS */
 #define SIBLINGS_STEP 32u  /* kernel: four bytes for each array */
 
 struct writer {
@@ -81,7 +81,7 @@ static void put_siblings(struct writer *w, uint32_t units)
 {
     uint32_t places = round_up(units, SIBLINGS_STEP);
     add_text(w, "sibling_map ");
-    for (uint32_t i = 0; i < places && i < SIBLINGS_MOST; i++)
+    for (uint32_t i = 0; i < places && i < SIBLINGS_MAX; i++)
         add_text(w, "%s%d", i ? "," : "", i < units);
     add_text(w, "\n");
 }

@@ -10,7 +10,7 @@
 #define STACK_BITS          1024u
 #define STACK_MOST_BYTES    UINT64_C(819200000000)
 #define ASSUMED_HOST_MEMORY (UINT64_C(64) << 30)
-#define GPUS_MOST           128u        /* libdrm, drmGetMinorBase(): minor numbers 128 to 255 */
+#define GPUS_MAX            128u        /* libdrm, drmGetMinorBase(): minor numbers 128 to 255 */
 #define FIRST_SIMD          0x80001000u /* kernel, kfd_crat.c: gpu_processor_id_low */
 
 /* linux/kfd_sysfs.h */
@@ -249,10 +249,10 @@ bool topology_collect(struct topology *t, struct view_error *error)
     const struct model_instance *driver = find_driver(t->model);
     const struct model_port_group *gpus = driver ? topology_ports(driver, "gpu") : NULL;
     bool shares_memory = driver && strcmp(choice_of(driver, "host_memory"), "shared") == 0;
-    if (gpus && gpus->count > GPUS_MOST) {
+    if (gpus && gpus->count > GPUS_MAX) {
         snprintf(error->text, sizeof error->text,
                  "platform %s has %u GPUs; AMD's kernel driver has render nodes for %u",
-                 t->model->name, gpus->count, GPUS_MOST);
+                 t->model->name, gpus->count, GPUS_MAX);
         return false;
     }
     t->nodes = region_take(t->region, (1 + (gpus ? gpus->count : 0)) * sizeof *t->nodes);

@@ -114,7 +114,7 @@ static double planned_parts(const struct launch_parts *p)
     double wanted = wanted_parts(p), least = (is_long ? PARTS_ENOUGH : 2) - (double)p->count;
     if (isinf(wanted) || p->pairs < PARTS_SURE || wanted < least)
         wanted = least;
-    if (p->count >= PARTS_MOST - PARTS_AHEAD)
+    if (p->count >= PARTS_MAX - PARTS_AHEAD)
         wanted = 1;
     return fmax(1, fmin(ceil(wanted), PARTS_AHEAD));
 }

@@ -35,7 +35,7 @@
 #include "stratified_sampler.h"
 
 enum {
-    PARTS_MOST = 256,              /* in detail */
+    PARTS_MAX = 256,               /* in detail */
     PARTS_FIRST = 5,               /* generations of the first part */
     PARTS_LATER = 4,               /* generations of all other parts, at least */
     PARTS_LEAST_GAP = 3,           /* generations between two, at least */
@@ -93,7 +93,7 @@ struct launch_parts {
     double generation; /* instructions of one, the last seen */
     double drain; /* cycles from when the last work-group was placed to the end; 0 if none waited */
     uint32_t count;
-    struct part_window window[PARTS_MOST];
+    struct part_window window[PARTS_MAX];
 };
 
 struct sampled_part {

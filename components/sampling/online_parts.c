@@ -15,9 +15,9 @@
 #include "stratified_sampler.h"
 
 enum {
-    MOST_NOTES = 2 * (PARTS_MOST_GROUPS + PARTS_MOST_RESIDENT),
-    MOST_LAUNCHES = 1 << 16,
-    MOST_WINDOWS = 1 << 22
+    NOTES_MAX = 2 * (PARTS_MOST_GROUPS + PARTS_MOST_RESIDENT),
+    LAUNCHES_MAX = 1 << 16,
+    WINDOWS_MAX = 1 << 22
 };
 
 struct note {
@@ -55,7 +55,7 @@ static double aim;
 static void note_work_group(const struct component *c, uint64_t instructions)
 {
     uint32_t number = __atomic_fetch_add(&note_count, 1, __ATOMIC_RELAXED);
-    if (number < MOST_NOTES)
+    if (number < NOTES_MAX)
         notes[number] = (struct note){component_now_ps(c), instructions, c->leaf};
 }
 
@@ -79,15 +79,15 @@ void online_parts_open(bool on, double wanted)
     present = 0;
     if (!on || notes)
         return;
-    notes = arena_reserve(MOST_NOTES * sizeof *notes);
-    ends = arena_reserve(MOST_NOTES * sizeof *ends);
-    wholes = arena_reserve(MOST_LAUNCHES * sizeof *wholes);
-    windows = arena_reserve(MOST_WINDOWS * sizeof *windows);
+    notes = arena_reserve(NOTES_MAX * sizeof *notes);
+    ends = arena_reserve(NOTES_MAX * sizeof *ends);
+    wholes = arena_reserve(LAUNCHES_MAX * sizeof *wholes);
+    windows = arena_reserve(WINDOWS_MAX * sizeof *windows);
 }
 
 bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident)
 {
-    bool room = whole_count < MOST_LAUNCHES && window_count + PARTS_MOST <= MOST_WINDOWS;
+    bool room = whole_count < LAUNCHES_MAX && window_count + PARTS_MAX <= WINDOWS_MAX;
     if (!is_on || !parts_fit(groups, resident))
         return false;
     if (!room) {
@@ -131,7 +131,7 @@ void online_parts_timed(void)
 {
     struct kernel_times times;
     struct part_log log = {.ends = ends};
-    if (!kernel_times_of((uint32_t)present, &times) || note_count > MOST_NOTES)
+    if (!kernel_times_of((uint32_t)present, &times) || note_count > NOTES_MAX)
         bug("launch %" PRIu64 ": nothing is known of its part", present);
     parts_logged = false;
     qsort(notes, note_count, sizeof *notes, by_time);

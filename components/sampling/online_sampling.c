@@ -15,7 +15,7 @@
 #include "sampling_thresholds.h"
 #include "warmup.h"
 
-#define MOST_LAUNCHES ((uint32_t)1 << 22)
+#define LAUNCHES_MAX ((uint32_t)1 << 22)
 
 static struct sampler *sampler; /* NULL: not made yet */
 static bool used;               /* by this run */
@@ -32,9 +32,9 @@ static void open_sampler(void)
     static struct sampler_launch *launches;
     if (!sampler) {
         sampler = arena_reserve(sizeof *sampler);
-        launches = arena_reserve(MOST_LAUNCHES * sizeof *launches);
+        launches = arena_reserve(LAUNCHES_MAX * sizeof *launches);
     }
-    sampler_init(sampler, launches, MOST_LAUNCHES, depth, aim);
+    sampler_init(sampler, launches, LAUNCHES_MAX, depth, aim);
     used = true;
 }
 

@@ -8,14 +8,14 @@
 #define HEDDLE_SAMPLING_THRESHOLDS_H
 
 /* The tolerance of a group begins with the aim, and doubles with every SAMPLER_SPLIT groups and
- * every MOST_MISSED wrong predictions. Set: launches further apart share less than half of what
+ * every MISSED_MAX wrong predictions. Set: launches further apart share less than half of what
  * they execute. */
 #define WIDEST 0.64
 
 /* A launch further than this from the predicted group is other work, and no sign that the kernel
  * executes something else when it is simulated. Set below WIDEST, so that what a group of the
  * widest tolerance would hold is not joined by mistake. */
-#define MOST_STRAYED 0.4
+#define STRAYED_MAX 0.4
 
 enum {
     /* Gaps from here on may end early in a chain. Set: half of a shorter gap is less than one
@@ -23,7 +23,7 @@ enum {
     LEAST_EARLY = 8,
 
     /* Bound that keeps sums of launch numbers and gaps in 32 bits. */
-    MOST_GAP = 1 << 20,
+    GAP_MAX = 1 << 20,
 
     /* An alert lasts so many warm-ups, and twice as long as the last while nothing comes of it.
      * Set: one to reach the launch that is due, one for a prediction that is wrong once. */
@@ -31,14 +31,14 @@ enum {
 
     /* Wrong predictions in succession until groups widen or join. Set: a single one is what a
      * change of the program's phase looks like. */
-    MOST_MISSED = 2,
+    MISSED_MAX = 2,
 
     /* Launches that are looked ahead at most. Set: predictions build on each other, and each costs
      * LENGTHS look-ups. Larger depths still warm up in full. */
-    MOST_FORESEEN = 48,
+    FORESEEN_MAX = 48,
 
-    /* Depths from here on mean all launches. Bound for 32 bits, as MOST_GAP. */
-    MOST_DEPTH = 1 << 20
+    /* Depths from here on mean all launches. Bound for 32 bits, as GAP_MAX. */
+    DEPTH_MAX = 1 << 20
 };
 
 /* Relative standard deviations of cycles per instruction where the run tells none. Set, not

@@ -22,7 +22,7 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
     memset(s, 0, sizeof *s);
     s->launch = launch;
     s->capacity = capacity;
-    s->depth = depth < MOST_DEPTH ? depth : SAMPLING_ALL;
+    s->depth = depth < DEPTH_MAX ? depth : SAMPLING_ALL;
     s->aim = aim;
     s->warm = SAMPLING_ALL;
     s->detailed = SAMPLER_NONE;
@@ -243,7 +243,7 @@ static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
     memcpy(history, s->history, sizeof history);
-    uint64_t depth = min(s->depth, MOST_FORESEEN);
+    uint64_t depth = min(s->depth, FORESEEN_MAX);
     for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
         push(history, present);
         passed[present]++;
@@ -273,7 +273,7 @@ static enum sampling_way choose(struct sampler *s)
     }
     if (due && !s->alert) {
         s->alert_length =
-            s->alert_length ? s->alert_length % MOST_DEPTH * 2 : FIRST_ALERT * (uint32_t)s->depth;
+            s->alert_length ? s->alert_length % DEPTH_MAX * 2 : FIRST_ALERT * (uint32_t)s->depth;
         s->alert = s->alert_length;
     }
     if (s->depth == SAMPLING_ALL || s->alert || foreseen(s, s->predicted, chained))
@@ -373,7 +373,7 @@ static void schedule(struct sampler *s, struct sampler_group *g, const struct sa
         g->due = g->count + 1;
         return;
     }
-    g->gap = (uint32_t)fmax(1, fmin(gap_of(s, g), MOST_GAP));
+    g->gap = (uint32_t)fmax(1, fmin(gap_of(s, g), GAP_MAX));
     uint32_t eighth = g->gap / 8;
     g->due = g->count + g->gap - eighth
              + (eighth ? (uint32_t)(hash_add(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);
@@ -401,7 +401,7 @@ static void note_prediction(struct sampler *s, uint32_t group)
         g->gap *= 2;
         g->due = g->count + 1 + g->gap;
     }
-    if (k->missed < MOST_MISSED)
+    if (k->missed < MISSED_MAX)
         return;
     k->missed = 0;
     k->widened++;
@@ -414,7 +414,7 @@ static void note_stray(struct sampler *s, uint32_t group, const struct sampler_w
 {
     struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
     if (!g || s->predicted == group || s->group[group].coarsest >= g->finest || g->joined
-        || vectors_apart(g, &s->shape, work) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
+        || vectors_apart(g, &s->shape, work) > STRAYED_MAX || ++g->strayed < MISSED_MAX)
         return;
     g->joined = group + 1;
     for (uint32_t i = 0; i < s->group_count; i++)

@@ -21,11 +21,11 @@ struct message {
 static struct kernel_handles {
     uint32_t count;
     uint32_t *record;
-} handles[RANK_MOST];
+} handles[RANK_MAX];
 
 void kernel_handles_forget(void)
 {
-    for (uint32_t i = 0; i < RANK_MOST; i++)
+    for (uint32_t i = 0; i < RANK_MAX; i++)
         handles[i].count = 0;
 }
 
@@ -63,7 +63,7 @@ static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
 {
     struct kernel_handles *h = &handles[from];
     if (!h->record)
-        h->record = arena_reserve(KERNELS_MOST * sizeof *h->record);
+        h->record = arena_reserve(KERNELS_MAX * sizeof *h->record);
     if (h->record[kernel])
         return &kernel_records.record[h->record[kernel] - 1];
     struct kernel_record *k = kernel_records_add();

@@ -34,7 +34,7 @@ struct kernel_record {
 };
 
 enum {
-    KERNELS_MOST = 1 << 22, /* records; as a handle: there is none */
+    KERNELS_MAX = 1 << 22,  /* records; as a handle: there is none */
     KERNELS_RANK_SHIFT = 23 /* handles have the number of the record's rank from this bit on */
 };
 

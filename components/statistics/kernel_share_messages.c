@@ -24,7 +24,7 @@ struct sent_detail {
     uint32_t bytes[3]; /* of group, name and text with their ends; 0: NULL */
 };
 
-static struct byte_list lists[RANK_MOST];
+static struct byte_list lists[RANK_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void kernel_send_count(uint32_t kernel, uint64_t work_groups, uint64_t instructions)

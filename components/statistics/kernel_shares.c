@@ -65,7 +65,7 @@ static void merge_one(struct kernel_shares *s, const struct kernel_detail *from,
         s->detail[s->count++] = *from;
     else if (merge == KERNEL_ADD)
         to->value += from->value;
-    else if (merge == KERNEL_MOST && from->value > to->value)
+    else if (merge == KERNEL_MAX && from->value > to->value)
         to->value = from->value;
 }
 

@@ -12,8 +12,8 @@
 /* What becomes of a number that two shares tell. */
 enum kernel_merge {
     KERNEL_ADD,
-    KERNEL_MOST, /* the larger one */
-    KERNEL_SAME  /* both say the same */
+    KERNEL_MAX, /* the larger one */
+    KERNEL_SAME /* both say the same */
 };
 
 /* A few kernels at a time: as many as command processors run. */

@@ -61,7 +61,7 @@ static void say_full(void)
         fprintf(stderr,
                 "heddle: warning: the statistics tell %d kernels apart; those of the rest are in "
                 "the sums of the run only\n",
-                KERNELS_MOST);
+                KERNELS_MAX);
     said = true;
 }
 
@@ -69,13 +69,13 @@ void kernel_records_reserve(void)
 {
     if (kernel_records.record)
         return;
-    kernel_records.record = arena_reserve(KERNELS_MOST * sizeof *kernel_records.record);
-    marks = arena_reserve(2 * (size_t)KERNELS_MOST * sizeof *marks);
+    kernel_records.record = arena_reserve(KERNELS_MAX * sizeof *kernel_records.record);
+    marks = arena_reserve(2 * (size_t)KERNELS_MAX * sizeof *marks);
 }
 
 struct kernel_record *kernel_records_add(void)
 {
-    if (kernel_records.count == KERNELS_MOST) {
+    if (kernel_records.count == KERNELS_MAX) {
         say_full();
         return NULL;
     }
@@ -85,13 +85,13 @@ struct kernel_record *kernel_records_add(void)
     return k;
 }
 
-/* The number of the record, or KERNELS_MOST. */
+/* The number of the record, or KERNELS_MAX. */
 static uint32_t add_record(const struct component *c, const char *name, const char *symbol,
                            uint32_t gpu)
 {
     struct kernel_record *k = kernel_records_add();
     if (!k)
-        return KERNELS_MOST;
+        return KERNELS_MAX;
     k->name = kernel_records_keep_text(name);
     k->symbol = kernel_records_keep_text(symbol);
     k->gpu = gpu;
@@ -108,17 +108,17 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
     __atomic_fetch_add(&kernel_records.running, 1, __ATOMIC_RELAXED);
     if (!stats_wanted()) {
         kernel_records.unkept = true;
-        return KERNELS_MOST;
+        return KERNELS_MAX;
     }
     pthread_mutex_lock(&lock);
     uint32_t kernel = add_record(c, name, symbol, gpu);
     pthread_mutex_unlock(&lock);
-    return kernel == KERNELS_MOST ? kernel : kernel | ranks.number << KERNELS_RANK_SHIFT;
+    return kernel == KERNELS_MAX ? kernel : kernel | ranks.number << KERNELS_RANK_SHIFT;
 }
 
 bool kernel_is_kept(uint32_t kernel)
 {
-    return kernel != KERNELS_MOST;
+    return kernel != KERNELS_MAX;
 }
 
 uint32_t kernel_rank(uint32_t kernel)
@@ -140,7 +140,7 @@ static struct kernel_record *own_record(uint32_t kernel)
 
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions)
 {
-    if (kernel == KERNELS_MOST)
+    if (kernel == KERNELS_MAX)
         return;
     if (!kernel_is_here(kernel)) {
         kernel_send_count(kernel, work_groups, wavefront_instructions);
@@ -153,7 +153,7 @@ void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_inst
 
 void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
 {
-    if (kernel == KERNELS_MOST)
+    if (kernel == KERNELS_MAX)
         return;
     pthread_mutex_lock(&lock);
     own_record(kernel)->launch = launch;
@@ -163,7 +163,7 @@ void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
 
 void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number)
 {
-    if (kernel == KERNELS_MOST)
+    if (kernel == KERNELS_MAX)
         return;
     pthread_mutex_lock(&lock);
     own_record(kernel)->details = kernel_details_write(details, number);
@@ -173,7 +173,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 void kernel_end(const struct component *c, uint32_t kernel)
 {
     __atomic_fetch_sub(&kernel_records.running, 1, __ATOMIC_RELAXED);
-    if (kernel == KERNELS_MOST)
+    if (kernel == KERNELS_MAX)
         return;
     struct kernel_record *k = own_record(kernel);
     k->end_ps = component_now_ps(c);

@@ -50,8 +50,8 @@ void slot_account_finish(struct slot_account *k, struct slot_use *all, uint64_t 
 
 void slot_details_put(struct slot_details *to, struct kernel_detail detail, enum kernel_merge merge)
 {
-    if (to->count == SLOT_DETAILS_MOST)
-        bug("a kernel's record has more than %d details", SLOT_DETAILS_MOST);
+    if (to->count == SLOT_DETAILS_MAX)
+        bug("a kernel's record has more than %d details", SLOT_DETAILS_MAX);
     to->merge[to->count] = merge;
     to->detail[to->count++] = detail;
 }

@@ -31,11 +31,11 @@ struct slot_account {
 };
 
 /* Numbers for the kernel's record. */
-enum { SLOT_DETAILS_MOST = 96 };
+enum { SLOT_DETAILS_MAX = 96 };
 struct slot_details {
     unsigned count;
-    struct kernel_detail detail[SLOT_DETAILS_MOST];
-    enum kernel_merge merge[SLOT_DETAILS_MOST]; /* with those of the other dies */
+    struct kernel_detail detail[SLOT_DETAILS_MAX];
+    enum kernel_merge merge[SLOT_DETAILS_MAX]; /* with those of the other dies */
 };
 
 /* `all` has the slots that work-groups of all kernels hold. */

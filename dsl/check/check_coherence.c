@@ -294,7 +294,7 @@ static void count_along(struct proof *p, const struct actor_group *group, const 
         const struct route_step *step = &route->steps[i];
         struct presence presence = presence_of(&fences, group->count, group->first, group->last);
         if (step->keeper) {
-            touch(p, step->keeper, (uint64_t)group->first * ROUTE_MOST + i);
+            touch(p, step->keeper, (uint64_t)group->first * ROUTE_MAX + i);
             enter(p, step->keeper, group->class, &presence);
         }
         if (step->splits && !step->keeper)

@@ -279,7 +279,7 @@ static void run_two_latencies(struct elaboration *e)
 const struct check check_two_latencies = {
     .name = "two-latencies", .code = E0410, .run = run_two_latencies, .in_standalone = true};
 
-#define MAX_LATENCY_CY ((int64_t)1000000000)
+#define LATENCY_CY_MAX ((int64_t)1000000000)
 
 /* The latency that a connection on the way states, else that of the first boundary with one; NULL:
  * there is none. */
@@ -321,10 +321,10 @@ static void run_latency(struct elaboration *e)
             diagnostic_help(
                 e->diagnostics, d,
                 "nothing arrives in the cycle it is sent: leave the latency out for 1cy");
-        } else if (value.integer > MAX_LATENCY_CY) {
+        } else if (value.integer > LATENCY_CY_MAX) {
             diagnostic_add(e->diagnostics, E0302, latency->span,
                            "the latency is %s, which is more than %lldcy", value_text(e, &value),
-                           (long long)MAX_LATENCY_CY);
+                           (long long)LATENCY_CY_MAX);
         } else {
             path->latency_cy = (uint32_t)value.integer;
         }

@@ -15,10 +15,10 @@
 
 #include "dsl/elaborate/elaborate.h"
 
-#define PORT_NONE     UINT32_MAX
-#define ROUTE_MOST    64 /* steps; longer routes lead nowhere */
-#define MOMENTS_MOST  32
-#define REQUESTS_MOST 32
+#define PORT_NONE    UINT32_MAX
+#define ROUTE_MAX    64 /* steps; longer routes lead nowhere */
+#define MOMENTS_MAX  32
+#define REQUESTS_MAX 32
 
 enum fence_scope { FENCE_AGENT, FENCE_SYSTEM, FENCE_SCOPES };
 
@@ -76,7 +76,7 @@ struct keeper {
     VECTOR(struct control) controls;
     VECTOR(struct passage) passages;
     uint32_t seen_in;         /* scratch: the target for which `inside` counts */
-    uint64_t order;           /* of the first that got here: actor * ROUTE_MOST + step */
+    uint64_t order;           /* of the first that got here: actor * ROUTE_MAX + step */
     struct presence *inside;  /* per class */
     VECTOR(uint32_t) entered; /* classes that are inside, in order */
 };
@@ -135,7 +135,7 @@ struct fences {
 };
 
 struct route {
-    struct route_step steps[ROUTE_MOST];
+    struct route_step steps[ROUTE_MAX];
     uint32_t count;
     struct node *end; /* NULL: it leads nowhere */
 };
@@ -177,9 +177,9 @@ struct coherence {
     VECTOR(struct actor_class) classes;
     VECTOR(struct actor) actors;
     VECTOR(struct actor_group) groups; /* in the order of their first actors */
-    const char *moments[MOMENTS_MOST];
+    const char *moments[MOMENTS_MAX];
     uint32_t moment_count;
-    const char *requests[REQUESTS_MOST];
+    const char *requests[REQUESTS_MAX];
     uint32_t request_count;
     VECTOR(const char *) kept;               /* protocols whose accesses some keeper takes */
     VECTOR(const struct type_info *) silent; /* types that were warned of */

@@ -155,7 +155,7 @@ static uint32_t bit_of(const char **names, uint32_t *count, uint32_t most, const
 
 uint32_t moment_bit(struct coherence *c, const char *name)
 {
-    return bit_of(c->moments, &c->moment_count, MOMENTS_MOST, name);
+    return bit_of(c->moments, &c->moment_count, MOMENTS_MAX, name);
 }
 
 const char *moment_name(const struct coherence *c, uint32_t bits)
@@ -165,7 +165,7 @@ const char *moment_name(const struct coherence *c, uint32_t bits)
 
 uint32_t request_bit(struct coherence *c, const char *text)
 {
-    return bit_of(c->requests, &c->request_count, REQUESTS_MOST, text);
+    return bit_of(c->requests, &c->request_count, REQUESTS_MAX, text);
 }
 
 /* ---- E0508 ---- */

@@ -65,7 +65,7 @@ static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
     for (uint32_t i = 0; i < route->count; i++) {
         struct presence one = presence_of(&fences, 1, actor, actor);
         if (route->steps[i].keeper)
-            note_passage(c, route->steps[i].keeper, group, &one, (uint64_t)actor * ROUTE_MOST + i);
+            note_passage(c, route->steps[i].keeper, group, &one, (uint64_t)actor * ROUTE_MAX + i);
         route_fences_pass(&route->steps[i], &fences);
     }
 }

@@ -178,7 +178,7 @@ static bool is_joint(const struct node *node)
 static struct node *go_on(struct coherence *c, const struct access *access,
                           const struct route_path *path, bool to_joint, struct route *route)
 {
-    while (path && route->count < ROUTE_MOST) {
+    while (path && route->count < ROUTE_MAX) {
         const struct arrival *arrival = arrive(c, access->class, path);
         if (!arrival->node)
             return NULL;

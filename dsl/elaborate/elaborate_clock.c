@@ -19,7 +19,7 @@ static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz,
 }
 
 /* Clocks above 1 THz would have edges closer than the picosecond that time is counted in. */
-#define MAX_HZ ((int64_t)1000000000000)
+#define HZ_MAX ((int64_t)1000000000000)
 
 static void add_setting(struct elaboration *e, const struct node *node, const struct ast_item *item,
                         bool overridden, struct span place)
@@ -52,7 +52,7 @@ static uint32_t own_domain(struct elaboration *e, struct node *node, const struc
         value = eval_as(e, override->value, &none, spec, NULL);
         source = override->value;
     }
-    if (value.ok && (value.integer < 1 || value.integer > MAX_HZ)) {
+    if (value.ok && (value.integer < 1 || value.integer > HZ_MAX)) {
         diagnostic_add(e->diagnostics, E0302, source->span,
                        "the frequency is %s, which is not in 1Hz .. 1000GHz",
                        value_text(e, &value));

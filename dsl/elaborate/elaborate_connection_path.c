@@ -27,12 +27,12 @@ static const struct ast_item *item_at(const struct wire_end *at)
 }
 
 /* Wires between leaves are at most two for each level of the tree. */
-#define MAX_WIRES (2 * ELABORATE_MAX_DEPTH + 2)
+#define WIRES_MAX (2 * ELABORATE_MAX_DEPTH + 2)
 
 static void trace(struct elaboration *e, struct wire_end from, struct wire *wire)
 {
     struct route_path path = {.from = from, .first = wire, .last = wire, .outermost = wire};
-    for (int i = 0; i < MAX_WIRES; i++) {
+    for (int i = 0; i < WIRES_MAX; i++) {
         note_carrier(&path, wire);
         path.last = wire;
         path.to = wire->right;

@@ -5,7 +5,7 @@
 
 /* Deep enough that the credits of a full wire are back in time, when nothing is stated. */
 #define DEPTH_DEFAULT 4u
-#define DEPTH_MOST    4096u
+#define DEPTH_MAX     4096u
 
 uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stated)
 {
@@ -46,5 +46,5 @@ uint32_t path_depth(struct elaboration *e, const struct route_path *path, uint64
     uint64_t needed = 2 * latency_cy * path_width(e, path);
     if (stated || needed <= depth)
         return depth;
-    return needed > DEPTH_MOST ? DEPTH_MOST : (uint32_t)needed;
+    return needed > DEPTH_MAX ? DEPTH_MAX : (uint32_t)needed;
 }

@@ -21,7 +21,7 @@ static const struct field_type field_types[] = {
 };
 
 #define FIELD_TYPE_COUNT ARRAY_COUNT(field_types)
-#define MAX_FIELD_SIZE   (1 << 20)
+#define FIELD_SIZE_MAX   (1 << 20)
 
 static void unknown_field_type(struct elaboration *e, const struct ast_item *item)
 {
@@ -48,10 +48,10 @@ static bool field_size(struct elaboration *e, const struct ast_item *item,
                        quantity_dimension_name(value.dimension));
         return false;
     }
-    if (value.integer < 1 || value.integer > MAX_FIELD_SIZE) {
+    if (value.integer < 1 || value.integer > FIELD_SIZE_MAX) {
         diagnostic_add(e->diagnostics, E0302, item->size->span,
                        "the size is %s, which is not in 1 .. %d", value_text(e, &value),
-                       MAX_FIELD_SIZE);
+                       FIELD_SIZE_MAX);
         return false;
     }
     *size = (uint32_t)value.integer;

@@ -186,7 +186,7 @@ static uint64_t space_bytes(const struct model_space *space)
 }
 
 /* Physical addresses end here: no machine has more, and sums cannot overflow. */
-#define MAX_ADDRESS (UINT64_C(1) << 56)
+#define ADDRESS_MAX (UINT64_C(1) << 56)
 
 static void place_space(struct elaboration *e, struct mapping *mapping, struct model_space *space,
                         struct span span)
@@ -195,7 +195,7 @@ static void place_space(struct elaboration *e, struct mapping *mapping, struct m
         diagnostic_add(e->diagnostics, E0501, span, "'%s' is mapped twice", space->path);
         return;
     }
-    if (space_bytes(space) > MAX_ADDRESS || mapping->cursor > MAX_ADDRESS - space_bytes(space)) {
+    if (space_bytes(space) > ADDRESS_MAX || mapping->cursor > ADDRESS_MAX - space_bytes(space)) {
         diagnostic_add(e->diagnostics, E0302, span, "'%s' ends beyond 64PiB", space->path);
         return;
     }

@@ -70,7 +70,7 @@ static void make_elements(struct elaboration *e, const struct node *node, struct
     }
 }
 
-#define WIRES_MOST 10000
+#define WIRES_MAX 10000
 
 bool wires_declare(struct elaboration *e, struct node *node, const struct ast_item *item,
                    const struct scope *scope, struct child_group *group)
@@ -79,7 +79,7 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
     if (!link || program_type(e->program, item->target.text))
         return false;
     int64_t count = 1;
-    if (item->size && !eval_count(e, item->size, scope, 0, WIRES_MOST, &count)) {
+    if (item->size && !eval_count(e, item->size, scope, 0, WIRES_MAX, &count)) {
         node->damaged = group->bad = true;
         return true;
     }

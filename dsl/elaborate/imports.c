@@ -267,7 +267,7 @@ static void load_import(struct program *program, const struct source_file *from,
 
 /* Imports recurse; files are few, but a chain of a million generated ones must not end in a crash.
  */
-#define MAX_FILES 1000
+#define FILES_MAX 1000
 
 static void load_file(struct program *program, struct source_file *source)
 {
@@ -278,9 +278,9 @@ static void load_file(struct program *program, struct source_file *source)
         const struct ast_item *item = file->items->v.items[i];
         if (item->kind != AST_IMPORT || item->name.text == token_unclosed)
             continue;
-        if (program->files.count >= MAX_FILES) {
+        if (program->files.count >= FILES_MAX) {
             diagnostic_add(program->diagnostics, E0311, item->span, "more than %d files",
-                           MAX_FILES);
+                           FILES_MAX);
             return;
         }
         load_import(program, source, item);

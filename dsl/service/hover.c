@@ -10,7 +10,7 @@
 #include "parser.h"
 
 /* Different values of one parameter that are shown. */
-#define VALUES_MOST 4
+#define VALUES_MAX 4
 
 static const char *owner_text(struct region *region, const struct name_symbol *symbol)
 {
@@ -102,8 +102,8 @@ bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hove
 
 struct values {
     struct region *region;
-    const char *texts[VALUES_MOST], *paths[VALUES_MOST];
-    uint32_t counts[VALUES_MOST], count;
+    const char *texts[VALUES_MAX], *paths[VALUES_MAX];
+    uint32_t counts[VALUES_MAX], count;
     bool more;
 };
 
@@ -129,7 +129,7 @@ static void enter_value(struct values *values, const struct model_param *param, 
             values->counts[i]++;
             return;
         }
-    if (values->count == VALUES_MOST) {
+    if (values->count == VALUES_MAX) {
         values->more = true;
         return;
     }

@@ -6,7 +6,7 @@
 #include "dsl/service/names.h"
 
 /* A `let` that follows from another, and so on: no more than this. */
-#define LETS_MOST 16
+#define LETS_MAX 16
 
 static bool walk(const struct ast_items *body, member_visit *visit, void *context)
 {
@@ -177,7 +177,7 @@ const struct ast_names *enum_names(const struct program *program, const struct a
 const struct ast_item *enum_of(const struct program *program, const struct type_info *type,
                                const struct ast_expr *x)
 {
-    for (int i = 0; i < LETS_MOST && x && type; i++) {
+    for (int i = 0; i < LETS_MAX && x && type; i++) {
         const struct ast_item *item = NULL;
         if (x->kind == AST_NAME) {
             item = member_value(type, x->name.text);

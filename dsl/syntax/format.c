@@ -14,7 +14,7 @@
 #include "parser.h"
 
 /* One output line before alignment: pieces that begin at aligned columns. */
-#define MAX_CELLS 6
+#define CELLS_MAX 6
 
 struct cell_text {
     const char *text;
@@ -27,7 +27,7 @@ struct line {
                  0: nothing */
     bool is_blank;
     bool goes_on; /* continues the statement of the line before */
-    struct cell_text cells[MAX_CELLS];
+    struct cell_text cells[CELLS_MAX];
     uint32_t cell_count;
     const char *comment; /* behind the code; NULL: none */
 };
@@ -233,7 +233,7 @@ static int column_of(const struct token *tokens, uint32_t from, uint32_t i, int 
 
 static void finish_cell(struct line *line, struct text *text, int column)
 {
-    if (text->v.count == 0 || line->cell_count == MAX_CELLS)
+    if (text->v.count == 0 || line->cell_count == CELLS_MAX)
         return;
     line->cells[line->cell_count].text = text_end(text);
     line->cells[line->cell_count++].column = column;

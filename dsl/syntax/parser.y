@@ -772,12 +772,12 @@ static const char *only_expected(const yysymbol_kind_t *expected, int count)
     return count == 1 ? yysymbol_name(expected[0]) : NULL;
 }
 
-#define EXPECTED_MOST 64
+#define EXPECTED_MAX 64
 
 static void report_error(const yypcontext_t *context, struct parser *p)
 {
-    yysymbol_kind_t expected[EXPECTED_MOST];
-    int count = yypcontext_expected_tokens(context, expected, EXPECTED_MOST);
+    yysymbol_kind_t expected[EXPECTED_MAX];
+    int count = yypcontext_expected_tokens(context, expected, EXPECTED_MAX);
     yysymbol_kind_t found = yypcontext_token(context);
     struct span span = *yypcontext_location(context);
     uint32_t at = 0;

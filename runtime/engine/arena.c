@@ -22,9 +22,9 @@
 #include "engine.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */
-#define ARENA_MOST   ((size_t)32 << 30)
-#define ARENA_LEAST  ((size_t)1 << 30)
-#define DERIVED_MOST ((size_t)1 << 30)
+#define ARENA_MAX   ((size_t)32 << 30)
+#define ARENA_LEAST ((size_t)1 << 30)
+#define DERIVED_MAX ((size_t)1 << 30)
 
 /* Where Linux on x86-64 places nothing by itself, after the guard. A wish: nothing depends on it.
  */
@@ -50,10 +50,10 @@ struct slice {
     size_t start[2]; /* of both */
 };
 
-#define SLICES_MOST 65 /* one for all ranks, and one for each */
-#define SLICE_UNIT  HUGE_BYTES
+#define SLICES_MAX 65 /* one for all ranks, and one for each */
+#define SLICE_UNIT HUGE_BYTES
 
-static struct slice slices[SLICES_MOST];
+static struct slice slices[SLICES_MAX];
 static struct slice *chosen = slices;
 static struct slice *own_slice; /* NULL: not divided */
 static size_t reserved;
@@ -103,7 +103,7 @@ void arena_release(void *base, size_t bytes)
 /* Under an address-space limit, or under valgrind, what there is. */
 static char *reserve_most(void)
 {
-    for (reserved = ARENA_MOST; reserved >= ARENA_LEAST; reserved /= 2) {
+    for (reserved = ARENA_MAX; reserved >= ARENA_LEAST; reserved /= 2) {
         char *base = try_reserve(WISH, reserved);
         if (base)
             return base;
@@ -121,7 +121,7 @@ static bool overlaps_region(const void *start, size_t bytes, const char *base, s
 bool arena_touches(const void *start, size_t bytes)
 {
     return overlaps_region(start, bytes, engine_base.arena, reserved)
-           || overlaps_region(start, bytes, derived, DERIVED_MOST);
+           || overlaps_region(start, bytes, derived, DERIVED_MAX);
 }
 
 /* May this thread touch pages with the key? */
@@ -178,8 +178,8 @@ void arena_open(void)
     chosen->rear = (struct extent){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
     if (!small_pages)
         madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* huge pages are only faster */
-    arena_release(derived, DERIVED_MOST);
-    derived = arena_reserve(DERIVED_MOST);
+    arena_release(derived, DERIVED_MAX);
+    derived = arena_reserve(DERIVED_MAX);
     derived_used = 0;
 }
 
@@ -188,7 +188,7 @@ void arena_divide(uint32_t owners, uint32_t own)
     size_t share = (reserved - FRONT_BYTES) / (owners + 1) / SLICE_UNIT * SLICE_UNIT;
     size_t most = share / 4 / SLICE_UNIT * SLICE_UNIT;
     size_t ahead = min(most, FRONT_BYTES);
-    if (owners >= SLICES_MOST)
+    if (owners >= SLICES_MAX)
         bug("an arena of %u slices", owners);
     own_slice = &slices[own + 1];
     slices[0].rear.end = FRONT_BYTES + share - ARENA_ALIGNMENT;
@@ -257,8 +257,8 @@ uint32_t arena_allocate_rear(size_t bytes)
 void *arena_derive(size_t bytes)
 {
     char *here = derived + derived_used;
-    if (bytes > DERIVED_MOST - derived_used - ARENA_ALIGNMENT)
-        die("the platform's tables exceed %zu MiB; describe fewer components", DERIVED_MOST >> 20);
+    if (bytes > DERIVED_MAX - derived_used - ARENA_ALIGNMENT)
+        die("the platform's tables exceed %zu MiB; describe fewer components", DERIVED_MAX >> 20);
     derived_used = round_up(derived_used + bytes, ARENA_ALIGNMENT);
     return here;
 }

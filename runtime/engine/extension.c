@@ -8,15 +8,15 @@
 #include "bug.h"
 #include "engine.h"
 
-enum { EXTENSIONS_MOST = 8 };
+enum { EXTENSIONS_MAX = 8 };
 
-static const struct extension *extensions[EXTENSIONS_MOST];
+static const struct extension *extensions[EXTENSIONS_MAX];
 static unsigned extension_count;
 
 void extension_register(const struct extension *extension)
 {
-    if (extension_count == EXTENSIONS_MOST)
-        bug("more than %d extensions", EXTENSIONS_MOST);
+    if (extension_count == EXTENSIONS_MAX)
+        bug("more than %d extensions", EXTENSIONS_MAX);
     extensions[extension_count++] = extension;
 }
 

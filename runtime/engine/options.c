@@ -8,7 +8,7 @@
 
 #include "base/grow.h"
 
-enum { PAIRS_MOST = 96 }; /* more than there are options */
+enum { PAIRS_MAX = 96 }; /* more than there are options */
 
 struct pair {
     const char *key, *value;
@@ -20,7 +20,7 @@ struct pair {
 static struct {
     char *text;
     char *shared; /* of options_shared(), or NULL */
-    struct pair pairs[PAIRS_MOST];
+    struct pair pairs[PAIRS_MAX];
     unsigned count;
 } options;
 
@@ -55,7 +55,7 @@ static bool unescape(char *text)
 static bool decode(char *item)
 {
     char *sign = item + strcspn(item, "=>:");
-    if (!*sign || sign == item || options.count == PAIRS_MOST)
+    if (!*sign || sign == item || options.count == PAIRS_MAX)
         return false;
     struct pair *pair = &options.pairs[options.count++];
     *pair = (struct pair){.key = item, .value = sign + 1, .sign = *sign};

@@ -51,7 +51,7 @@ struct head {
 
 struct ranks ranks = {0, 1, {0}};
 static const struct rank_transport *transport;
-static struct buffer out[RANK_MOST], in[RANK_MOST];
+static struct buffer out[RANK_MAX], in[RANK_MAX];
 static uint32_t looks;  /* before a rank sleeps */
 static jmp_buf *escape; /* NULL: no rank_try() */
 static bool lost;
@@ -378,11 +378,11 @@ bool rank_open(void)
     bool fits = sched_getaffinity(0, sizeof own, &own) != 0
                 || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
     looks = fits ? LOOKS : 0;
-    if (ranks.count != count || ranks.count > RANK_MOST) {
+    if (ranks.count != count || ranks.count > RANK_MAX) {
         fprintf(stderr,
                 "heddle: the launcher has started %u ranks, of which %s sees %u (at most %d can be "
                 "used): is its mpirun that of another MPI library?\n",
-                count, transport->name, ranks.count, RANK_MOST);
+                count, transport->name, ranks.count, RANK_MAX);
         return false;
     }
     return true;

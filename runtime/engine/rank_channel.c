@@ -6,9 +6,9 @@
 #include "bug.h"
 #include "rank.h"
 
-enum { CHANNELS_MOST = 16 };
+enum { CHANNELS_MAX = 16 };
 
-static const struct rank_channel *channels[CHANNELS_MOST];
+static const struct rank_channel *channels[CHANNELS_MAX];
 static uint32_t channel_count;
 
 void rank_channel_register(const struct rank_channel *channel)
@@ -16,8 +16,8 @@ void rank_channel_register(const struct rank_channel *channel)
     for (uint32_t i = 0; i < channel_count; i++)
         if (channels[i] == channel)
             return;
-    if (channel_count == CHANNELS_MOST)
-        bug("more than %d channels between ranks", CHANNELS_MOST);
+    if (channel_count == CHANNELS_MAX)
+        bug("more than %d channels between ranks", CHANNELS_MAX);
     channels[channel_count++] = channel;
 }
 

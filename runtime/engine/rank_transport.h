@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define RANK_TRANSPORT_ABI 3
-#define RANK_MOST          64
+#define RANK_MAX           64
 
 struct rank_transport {
     uint32_t abi;

@@ -19,7 +19,7 @@ bool rank_rings_open(const struct platform_table *table);
 struct rank_rings_arrivals {
     uint64_t messages; /* 1: not only credits */
     uint64_t main_ps;
-    uint64_t rank_ps[RANK_MOST]; /* last, so that only as many are sent as there are ranks */
+    uint64_t rank_ps[RANK_MAX]; /* last, so that only as many are sent as there are ranks */
 };
 
 /* Collects the messages that were sent to other ranks in the window that ends. */

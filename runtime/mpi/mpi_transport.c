@@ -24,7 +24,7 @@ struct message_counts {
     _Alignas(64) uint32_t count[2];
 };
 
-static struct message_counts *counts_of[RANK_MOST]; /* by rank; NULL: it is on another machine */
+static struct message_counts *counts_of[RANK_MAX]; /* by rank; NULL: it is on another machine */
 static struct message_counts no_counts, *own_counts = &no_counts;
 static uint32_t neighbour_count = 1, tellers;
 static MPI_Win window = MPI_WIN_NULL;
@@ -90,7 +90,7 @@ static bool open_ranks(uint32_t *number, uint32_t *count)
     *number = (uint32_t)own;
     *count = (uint32_t)all;
     MPI_Comm here;
-    if (all <= RANK_MOST
+    if (all <= RANK_MAX
         && MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here)
                == MPI_SUCCESS)
         share_counts(here);
@@ -136,7 +136,7 @@ static bool wait_for_neighbours(uint64_t exchange, uint32_t looks, uint32_t slee
 static void send_bytes(uint32_t to, const void *bytes, size_t size)
 {
     if (request_count == request_room) {
-        request_room = 2 * request_room + RANK_MOST;
+        request_room = 2 * request_room + RANK_MAX;
         MPI_Request *more = realloc(requests, (size_t)request_room * sizeof *requests);
         if (!more) {
             fprintf(stderr, "heddle: out of memory for %d messages to other ranks\n", request_room);

@@ -15,7 +15,7 @@ struct queue {
     size_t first, count, room; /* in words */
 };
 
-static struct queue queues[RANK_MOST]; /* of others only at rank 0 */
+static struct queue queues[RANK_MAX]; /* of others only at rank 0 */
 
 static size_t words_of(const uint64_t *sample)
 {
@@ -36,7 +36,7 @@ static uint64_t *room_for(struct queue *q, size_t words)
 
 void series_ranks_forget(void)
 {
-    for (uint32_t i = 0; i < RANK_MOST; i++) {
+    for (uint32_t i = 0; i < RANK_MAX; i++) {
         free(queues[i].words);
         queues[i] = (struct queue){0};
     }

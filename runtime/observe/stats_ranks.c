@@ -83,7 +83,7 @@ static void find_items(const struct platform_table *t)
 static void find_halves(const struct platform_table *t)
 {
     half_ranks = arena_derive(2 * (size_t)t->link_count + 1);
-    memset(half_ranks, RANK_MOST, 2 * t->link_count);
+    memset(half_ranks, RANK_MAX, 2 * t->link_count);
     for (uint32_t i = t->ring_count; i-- > 0;) {
         const struct platform_ring *r = &t->rings[i];
         if (!r->link)
@@ -149,7 +149,7 @@ struct spent {
     struct rank_use use;
 };
 
-static struct spent spent[RANK_MOST];
+static struct spent spent[RANK_MAX];
 
 static uint64_t us(const struct timeval *t)
 {

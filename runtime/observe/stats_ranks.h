@@ -13,7 +13,7 @@ uint32_t stats_leaf_of_block(const struct platform_table *table, uint32_t block)
 /* When the blocks are found, before all that follows. With one rank none of it is used. From then
  * on rank 0 gets the numbers of the others, by a channel (engine/rank_channel.h). */
 void stats_ranks_open(const struct platform_table *table);
-/* The rank that sends over this half of a link; RANK_MOST: none does. */
+/* The rank that sends over this half of a link; RANK_MAX: none does. */
 uint32_t stats_rank_of_half(uint32_t link, unsigned half);
 
 /* What the host machines have spent on each rank, as rank 0 has heard last. */

@@ -21,7 +21,7 @@
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 
-#define MAX_SNAPSHOTS ((uint32_t)1 << 20) /* more than queues of commands can have at once */
+#define SNAPSHOTS_MAX ((uint32_t)1 << 20) /* more than queues of commands can have at once */
 
 /* Blocks that are summed; all have the statistics of the first. */
 struct place {
@@ -38,8 +38,8 @@ static uint32_t total_words;
 static struct place *places;
 static uint32_t place_count;
 static uint64_t *zeros;                   /* as many words as the longest block has */
-static uint32_t snapshots[MAX_SNAPSHOTS]; /* arena offsets, 0: not made yet */
-static bool snapshot_taken[MAX_SNAPSHOTS];
+static uint32_t snapshots[SNAPSHOTS_MAX]; /* arena offsets, 0: not made yet */
+static bool snapshot_taken[SNAPSHOTS_MAX];
 static uint32_t snapshot_count; /* snapshots ever taken */
 static struct json spool;
 static uint64_t spool_start; /* of the text that is being written */
@@ -228,12 +228,12 @@ uint32_t stats_span_begin(void)
 {
     uint32_t s = 0;
     if (mode == PLATFORM_SPAN_STATS_NONE)
-        return MAX_SNAPSHOTS;
+        return SNAPSHOTS_MAX;
     engine_flush_window();
-    while (s < MAX_SNAPSHOTS && snapshot_taken[s])
+    while (s < SNAPSHOTS_MAX && snapshot_taken[s])
         s++;
-    if (s == MAX_SNAPSHOTS)
-        die("more than %u spans of statistics at once; use --kernel-stats none", MAX_SNAPSHOTS);
+    if (s == SNAPSHOTS_MAX)
+        die("more than %u spans of statistics at once; use --kernel-stats none", SNAPSHOTS_MAX);
     if (!snapshots[s])
         snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
     snapshot_taken[s] = true;
@@ -345,7 +345,7 @@ struct stats_text stats_spool_end(void)
 
 struct stats_text stats_span_end(uint32_t span)
 {
-    if (span == MAX_SNAPSHOTS)
+    if (span == SNAPSHOTS_MAX)
         return (struct stats_text){0};
     engine_flush_window();
     stats_spool_begin(false);

@@ -13,7 +13,7 @@
 #include "runtime/state/lookup.h"
 
 #define LINE_BYTES    64  /* of protocols whose answers have no line */
-#define MOST_BYTES    256 /* of a request that is one line, or part of it */
+#define BYTES_MAX     256 /* of a request that is one line, or part of it */
 #define PAGE_BITS     12  /* the smallest page */
 #define NO_FIELD      0xff
 #define FIRST_ENTRIES 1024 /* of the table of translations; a power of 2 */
@@ -248,7 +248,7 @@ static struct timeline_flow add_asked(const struct timeline_hop *h, const struct
                                       const struct shape *s, bool shown)
 {
     uint64_t address = value_of(s->address, h->fields);
-    if (s->address.at == NO_FIELD || value_of(s->size, h->fields) > MOST_BYTES)
+    if (s->address.at == NO_FIELD || value_of(s->size, h->fields) > BYTES_MAX)
         return (struct timeline_flow){0};
     struct request *on = behalf_of(p->sender, s, address, h->sent_ps);
     struct request r = {.flow = on ? on->flow : h->id,

@@ -13,7 +13,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/state/lookup.h"
 
-#define MOST_LAUNCHES 64 /* asked for */
+#define LAUNCHES_MAX 64 /* asked for */
 
 struct wanted {
     const char *name; /* NULL: a number */
@@ -34,7 +34,7 @@ static struct {
     const struct platform_table *table;
     bool *instances; /* NULL: all */
     uint64_t from_ps, to_ps;
-    struct wanted wanted[MOST_LAUNCHES];
+    struct wanted wanted[LAUNCHES_MAX];
     uint32_t wanted_count, launches, open_wanted;
     struct launch *open;
     uint64_t last_wanted_ps; /* when the last wanted launch ended */
@@ -57,9 +57,9 @@ static bool select_instances(const char *pattern)
 
 static bool want_launch(const char *text)
 {
-    if (selection.wanted_count == MOST_LAUNCHES) {
+    if (selection.wanted_count == LAUNCHES_MAX) {
         fprintf(stderr, "heddle: the trace can show at most %d launches by name or number\n",
-                MOST_LAUNCHES);
+                LAUNCHES_MAX);
         return false;
     }
     char *end;

@@ -27,7 +27,7 @@ struct word {
     struct rank_rings_arrivals arrivals;
 };
 
-static struct word words[RANK_MOST];
+static struct word words[RANK_MAX];
 
 static size_t word_bytes(void)
 {

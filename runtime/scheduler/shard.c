@@ -34,7 +34,7 @@
 #include "runtime/engine/wheel.h"
 #include "runtime/link/shared_wire.h"
 
-#define MAX_REPORTED 8 /* missed wake-ups that are reported */
+#define REPORTED_MAX 8 /* missed wake-ups that are reported */
 
 struct engine engine;
 struct engine_bases engine_base;
@@ -207,7 +207,7 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
     if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
-        || __atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED) >= MAX_REPORTED)
+        || __atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED) >= REPORTED_MAX)
         return;
     fprintf(stderr,
             "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a "

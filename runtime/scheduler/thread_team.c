@@ -27,10 +27,10 @@ static void *run_member(void *argument)
 
 void thread_team_run(void (*work)(uint32_t thread), uint32_t threads)
 {
-    struct member member[THREAD_TEAM_MOST];
+    struct member member[THREAD_TEAM_MAX];
     sigset_t all, before;
     uint32_t started = 1;
-    threads = min(threads, THREAD_TEAM_MOST);
+    threads = min(threads, THREAD_TEAM_MAX);
     present = work;
     sigfillset(&all); /* signals are for the program's own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { THREAD_TEAM_MOST = 32 };
+enum { THREAD_TEAM_MAX = 32 };
 
 /* Runs work(0) in the calling thread and work(1) to work(threads - 1) beside it, and returns when
  * all have. Fewer when the system refuses threads: `work` may not rely on any but the first. */

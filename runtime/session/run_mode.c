@@ -8,7 +8,7 @@
 
 static enum platform_mode mode;
 /* More than any machine has; the platform takes as many as it has use for. */
-#define THREADS_MOST 1024
+#define THREADS_MAX 1024
 
 static uint64_t max_cycles, max_instructions;
 static uint32_t threads;
@@ -39,7 +39,7 @@ static uint32_t allowed_threads(void)
     uint64_t wanted = option_number("threads");
     bool alone = option_text("checkpoint") || option_text("restore") || option_text("watch")
                  || option_text("check");
-    return alone || !wanted ? 1 : wanted < THREADS_MOST ? (uint32_t)wanted : THREADS_MOST;
+    return alone || !wanted ? 1 : wanted < THREADS_MAX ? (uint32_t)wanted : THREADS_MAX;
 }
 
 void run_mode_open(void)

@@ -7,13 +7,13 @@
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 
-enum { PARTS_MOST = 8 };
+enum { PARTS_MAX = 8 };
 
-static const struct checkpoint_part *parts[PARTS_MOST];
-static uint64_t sizes[PARTS_MOST];
+static const struct checkpoint_part *parts[PARTS_MAX];
+static uint64_t sizes[PARTS_MAX];
 static unsigned part_count;
 
-static bool (*waits[PARTS_MOST])(void);
+static bool (*waits[PARTS_MAX])(void);
 static unsigned wait_count;
 
 void checkpoint_wait_for(bool (*is_over)(void))
@@ -21,7 +21,7 @@ void checkpoint_wait_for(bool (*is_over)(void))
     for (unsigned i = 0; i < wait_count; i++)
         if (waits[i] == is_over)
             return;
-    if (wait_count == PARTS_MOST)
+    if (wait_count == PARTS_MAX)
         bug("too many units keep states from being written");
     waits[wait_count++] = is_over;
 }
@@ -39,7 +39,7 @@ void checkpoint_register(const struct checkpoint_part *part)
     for (unsigned i = 0; i < part_count; i++)
         if (parts[i] == part)
             return;
-    if (part_count == PARTS_MOST || strlen(part->name) >= CHECKPOINT_PART_NAME)
+    if (part_count == PARTS_MAX || strlen(part->name) >= CHECKPOINT_PART_NAME)
         bug("part '%s' of states cannot be registered", part->name);
     parts[part_count++] = part;
 }

@@ -7,10 +7,10 @@
 #include "lookup.h"
 #include "runtime/engine/platform_table.h"
 
-#define MAX_DEPTH      65535u
-#define MAX_PAYLOAD    (1u << 18)          /* bytes; a slot's size in arena units has 16 bits */
-#define MAX_RING_BYTES ((uint64_t)8 << 30) /* all rings together: their share of the arena */
-#define MAX_PHYSICAL   ((uint64_t)1 << 44) /* 16 TiB of simulated memory */
+#define DEPTH_MAX      65535u
+#define PAYLOAD_MAX    (1u << 18)          /* bytes; a slot's size in arena units has 16 bits */
+#define RING_BYTES_MAX ((uint64_t)8 << 30) /* all rings together: their share of the arena */
+#define PHYSICAL_MAX   ((uint64_t)1 << 44) /* 16 TiB of simulated memory */
 
 __attribute__((format(printf, 1, 2))) static bool refuse(const char *format, ...)
 {
@@ -42,17 +42,17 @@ static bool check_rings(const struct platform_table *t)
         const char *name = t->strings + r->name;
         if (r->link > UINT16_MAX)
             return refuse("%s crosses link %u; %u links are possible", name, r->link, UINT16_MAX);
-        if (!r->depth || r->depth > MAX_DEPTH || !r->width || r->width > MAX_DEPTH)
+        if (!r->depth || r->depth > DEPTH_MAX || !r->width || r->width > DEPTH_MAX)
             return refuse("%s: depth %u and width %u must be 1 to %u", name, r->depth, r->width,
-                          MAX_DEPTH);
-        if (r->payload_bytes > MAX_PAYLOAD)
+                          DEPTH_MAX);
+        if (r->payload_bytes > PAYLOAD_MAX)
             return refuse("%s: a payload of %u bytes; %u are possible", name, r->payload_bytes,
-                          MAX_PAYLOAD);
+                          PAYLOAD_MAX);
         bytes += (uint64_t)r->depth * (r->payload_bytes + sizeof(struct message));
     }
-    return bytes <= MAX_RING_BYTES
+    return bytes <= RING_BYTES_MAX
            || refuse("connections hold %llu bytes; %llu are possible", (unsigned long long)bytes,
-                     (unsigned long long)MAX_RING_BYTES);
+                     (unsigned long long)RING_BYTES_MAX);
 }
 
 bool platform_check(const struct platform_table *t)
@@ -66,8 +66,8 @@ bool platform_check(const struct platform_table *t)
             return refuse("protocol '%s' has more than 256 messages",
                           t->strings + t->protocols[i].name);
     for (uint32_t i = 0; i < t->space_count; i++)
-        if (t->spaces[i].base > MAX_PHYSICAL || t->spaces[i].size > MAX_PHYSICAL)
+        if (t->spaces[i].base > PHYSICAL_MAX || t->spaces[i].size > PHYSICAL_MAX)
             return refuse("'map %s' goes beyond %llu TiB", t->strings + t->spaces[i].name,
-                          (unsigned long long)(MAX_PHYSICAL >> 40));
+                          (unsigned long long)(PHYSICAL_MAX >> 40));
     return check_domains(t) && check_rings(t);
 }

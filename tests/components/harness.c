@@ -17,7 +17,7 @@
 #include "runtime/engine/unit.h"
 #include "translate.gen.h"
 
-#define MAX_ENDS 24u
+#define ENDS_MAX 24u
 
 struct end_io {
     struct component base;
@@ -44,7 +44,7 @@ struct end {
 };
 
 uint8_t harness_memory[1 << 20];
-static struct end *ends[MAX_ENDS];
+static struct end *ends[ENDS_MAX];
 static uint32_t end_count;
 static uint32_t protocols[HARNESS_PROTOCOLS];
 static uint32_t end_of_leaf[4096];
@@ -287,8 +287,8 @@ void harness_start(void)
 
 static uint32_t add_end(const struct build_type *type, const char *name)
 {
-    static struct end storage[MAX_ENDS];
-    if (end_count == MAX_ENDS)
+    static struct end storage[ENDS_MAX];
+    if (end_count == ENDS_MAX)
         bug("too many ends");
     uint32_t leaf = build_instance(type, 0, name, NULL, NULL, 0);
     end_of_leaf[leaf] = end_count;

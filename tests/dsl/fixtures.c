@@ -68,7 +68,7 @@ void fixture_read(struct fixture *fixture, const char *path)
 
 struct compilation *fixture_compile(const struct fixture *fixture)
 {
-    const char *sets[FIXTURE_MOST];
+    const char *sets[FIXTURE_MAX];
     for (size_t i = 0; i < fixture->set_count; i++)
         sets[i] = fixture->sets[i];
     struct compile_options options = {.library_root = fixture_library(),
@@ -89,7 +89,7 @@ static bool is_same(const struct fixture_expectation *e, const struct compile_di
 
 bool fixture_matches(const struct fixture *fixture, const struct compilation *c)
 {
-    bool used[FIXTURE_MOST] = {false};
+    bool used[FIXTURE_MAX] = {false};
     bool matches = true;
     for (size_t i = 0; i < compile_diagnostic_count(c); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(c, i);

@@ -15,19 +15,19 @@
 
 #include "dsl/compile.h"
 
-#define FIXTURE_MOST 32
+#define FIXTURE_MAX 32
 
 struct fixture {
     char path[512];
     char target[512]; /* what is compiled */
     char text[16384];
-    char sets[FIXTURE_MOST][128];
+    char sets[FIXTURE_MAX][128];
     size_t set_count;
     char platform[64];
     struct fixture_expectation {
         char code[8];
         unsigned line, column;
-    } expected[FIXTURE_MOST];
+    } expected[FIXTURE_MAX];
     size_t expected_count;
 };
 

@@ -185,7 +185,7 @@ static void list_paths(const char *folder)
 }
 
 /* A composite of the library has many instances inside, so only two of it stand in one platform. */
-#define INSTANCES_MOST(type) ((type)->is_composite ? 2u : 50u)
+#define INSTANCES_MAX(type) ((type)->is_composite ? 2u : 50u)
 
 /* Instances of one component, each with one wrong setting: in its braces, or by --set. */
 static void try_component(const struct model_type *type, const char *file, const char *value,
@@ -198,7 +198,7 @@ static void try_component(const struct model_type *type, const char *file, const
         size_t n = (size_t)snprintf(text, sizeof text,
                                     "import \"%s\";\nplatform p {\n    clock k = 1GHz;\n", file);
         uint32_t made = 0;
-        for (; done < type->param_count && made < INSTANCES_MOST(type); done++, made++) {
+        for (; done < type->param_count && made < INSTANCES_MAX(type); done++, made++) {
             const char *param = type->params[done].name;
             n += (size_t)snprintf(text + n, sizeof text - n,
                                   by_override ? "    x%u : %s;\n" : "    x%u : %s { %s = %s; }\n",

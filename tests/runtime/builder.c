@@ -9,12 +9,12 @@
 #include "runtime/engine/options.h"
 #include "runtime/link/ring.h"
 
-#define MAX_STRINGS    (1u << 20)
-#define MAX_INSTANCES  4096u
-#define MAX_RINGS      16384u
-#define MAX_WORDS      65536u
-#define MAX_PARTITIONS 32
-#define MAX_SMALL      64u
+#define STRINGS_MAX    (1u << 20)
+#define INSTANCES_MAX  4096u
+#define RINGS_MAX      16384u
+#define WORDS_MAX      65536u
+#define PARTITIONS_MAX 32
+#define SMALL_MAX      64u
 
 struct connection {
     struct build_end from;
@@ -23,28 +23,28 @@ struct connection {
 };
 
 static struct platform_table t;
-static char strings[MAX_STRINGS];
-static const struct unit_type *units[MAX_SMALL];
-static struct platform_domain domains[MAX_SMALL];
-static struct platform_group groups[MAX_SMALL];
-static struct platform_instance instances[MAX_INSTANCES];
-static const struct build_type *types[MAX_INSTANCES];
-static struct platform_ring rings[MAX_RINGS];
-static struct platform_link links[MAX_INSTANCES];
-static struct platform_part parts[MAX_INSTANCES];
-static struct platform_protocol protocols[MAX_SMALL];
-static struct platform_message messages[MAX_SMALL];
-static struct platform_space spaces[MAX_SMALL];
-static struct platform_map maps[MAX_SMALL];
-static uint32_t param_names[MAX_WORDS];
-static uint32_t param_units[MAX_WORDS];
-static int64_t params[MAX_WORDS];
-static uint32_t bindings[MAX_WORDS];
-static uint8_t binding_kinds[MAX_WORDS];
-static uint32_t port_rings[MAX_WORDS];
-static uint32_t incoming[MAX_WORDS];
-static uint32_t partitions[MAX_PARTITIONS];
-static struct connection connections[MAX_RINGS];
+static char strings[STRINGS_MAX];
+static const struct unit_type *units[SMALL_MAX];
+static struct platform_domain domains[SMALL_MAX];
+static struct platform_group groups[SMALL_MAX];
+static struct platform_instance instances[INSTANCES_MAX];
+static const struct build_type *types[INSTANCES_MAX];
+static struct platform_ring rings[RINGS_MAX];
+static struct platform_link links[INSTANCES_MAX];
+static struct platform_part parts[INSTANCES_MAX];
+static struct platform_protocol protocols[SMALL_MAX];
+static struct platform_message messages[SMALL_MAX];
+static struct platform_space spaces[SMALL_MAX];
+static struct platform_map maps[SMALL_MAX];
+static uint32_t param_names[WORDS_MAX];
+static uint32_t param_units[WORDS_MAX];
+static int64_t params[WORDS_MAX];
+static uint32_t bindings[WORDS_MAX];
+static uint8_t binding_kinds[WORDS_MAX];
+static uint32_t port_rings[WORDS_MAX];
+static uint32_t incoming[WORDS_MAX];
+static uint32_t partitions[PARTITIONS_MAX];
+static struct connection connections[RINGS_MAX];
 static uint32_t connection_count;
 
 static void room(uint32_t used, uint32_t limit, const char *what)
@@ -57,7 +57,7 @@ static uint32_t text(const char *s)
 {
     size_t bytes = strlen(s) + 1;
     uint32_t at = t.string_bytes;
-    if (at + bytes > MAX_STRINGS)
+    if (at + bytes > STRINGS_MAX)
         bug("builder: too many strings");
     memcpy(strings + at, s, bytes);
     t.string_bytes += (uint32_t)bytes;
@@ -100,7 +100,7 @@ void build_start(const char *name)
 
 uint32_t build_domain(const char *name, uint64_t hz)
 {
-    room(t.domain_count, MAX_SMALL, "domains");
+    room(t.domain_count, SMALL_MAX, "domains");
     domains[t.domain_count] = (struct platform_domain){.name = text(name), .hz = hz};
     return t.domain_count++;
 }
@@ -108,11 +108,11 @@ uint32_t build_domain(const char *name, uint64_t hz)
 uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies,
                         const struct platform_message *kinds, const char *const *names)
 {
-    room(t.protocol_count, MAX_SMALL, "protocols");
+    room(t.protocol_count, SMALL_MAX, "protocols");
     protocols[t.protocol_count] =
         (struct platform_protocol){text(name), t.message_count, requests, replies};
     for (uint32_t i = 0; i < requests + replies; i++) {
-        room(t.message_count, MAX_SMALL, "messages");
+        room(t.message_count, SMALL_MAX, "messages");
         messages[t.message_count] = kinds[i];
         messages[t.message_count++].name = text(names[i]);
     }
@@ -122,7 +122,7 @@ uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies,
 uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps,
                     enum platform_sharing sharing)
 {
-    room(t.link_count, MAX_INSTANCES, "links");
+    room(t.link_count, INSTANCES_MAX, "links");
     links[t.link_count] = (struct platform_link){text(name), sharing, bandwidth, latency_ps};
     return t.link_count++;
 }
@@ -130,7 +130,7 @@ uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps,
 uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave,
                      uint32_t targets)
 {
-    room(t.space_count, MAX_SMALL, "spaces");
+    room(t.space_count, SMALL_MAX, "spaces");
     spaces[t.space_count] =
         (struct platform_space){text(name), targets, base, size, interleave, false};
     return t.space_count++;
@@ -138,7 +138,7 @@ uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t in
 
 void build_map(uint32_t space)
 {
-    room(t.map_count, MAX_SMALL, "maps");
+    room(t.map_count, SMALL_MAX, "maps");
     maps[t.map_count++] = (struct platform_map){.space = space};
 }
 
@@ -147,7 +147,7 @@ static uint32_t find_unit(const struct unit_type *unit)
     for (uint32_t i = 0; i < t.unit_count; i++)
         if (units[i] == unit)
             return i;
-    room(t.unit_count, MAX_SMALL, "units");
+    room(t.unit_count, SMALL_MAX, "units");
     units[t.unit_count] = unit;
     text(unit->name);
     return t.unit_count++;
@@ -157,7 +157,7 @@ static void extend_groups(uint32_t unit, uint32_t domain)
 {
     struct platform_group *last = t.group_count ? &groups[t.group_count - 1] : NULL;
     if (!last || last->unit != unit || last->domain != domain) {
-        room(t.group_count, MAX_SMALL, "groups");
+        room(t.group_count, SMALL_MAX, "groups");
         groups[t.group_count] = (struct platform_group){unit, t.instance_count, 0, domain};
         last = &groups[t.group_count++];
     }
@@ -168,7 +168,7 @@ uint32_t build_instance(const struct build_type *type, uint32_t domain, const ch
                         const int64_t *values, const char *const *names, uint32_t count)
 {
     uint32_t leaf = t.instance_count;
-    room(leaf, MAX_INSTANCES, "instances");
+    room(leaf, INSTANCES_MAX, "instances");
     extend_groups(find_unit(type->unit), domain);
     types[leaf] = type;
     instances[leaf] = (struct platform_instance){
@@ -180,7 +180,7 @@ uint32_t build_instance(const struct build_type *type, uint32_t domain, const ch
         .route_else = -1,
     };
     for (uint32_t i = 0; i < count; i++) {
-        room(t.param_words, MAX_WORDS, "parameters");
+        room(t.param_words, WORDS_MAX, "parameters");
         param_names[t.param_words] = names ? text(names[i]) : 0;
         param_units[t.param_words] = 0;
         params[t.param_words++] = values[i];
@@ -208,7 +208,7 @@ static uint32_t port_name(struct build_end end)
 uint32_t build_connect(struct build_end from, struct build_end to, struct build_wire w)
 {
     uint32_t request = t.ring_count;
-    room(request + 1, MAX_RINGS, "rings");
+    room(request + 1, RINGS_MAX, "rings");
     struct platform_ring ring = {
         .sender = from.leaf,
         .receiver = to.leaf,
@@ -249,7 +249,7 @@ static uint32_t ring_of(struct build_end end, bool reply)
 
 static void add_incoming(uint32_t leaf, uint32_t ring)
 {
-    room(t.incoming_count, MAX_WORDS, "incoming rings");
+    room(t.incoming_count, WORDS_MAX, "incoming rings");
     if (ring != RING_NONE)
         rings[ring].pending = instances[leaf].incoming_count;
     instances[leaf].incoming_count++;
@@ -258,7 +258,7 @@ static void add_incoming(uint32_t leaf, uint32_t ring)
 
 static void add_binding(uint32_t leaf, uint8_t kind, uint32_t value)
 {
-    room(t.binding_words, MAX_WORDS, "bindings");
+    room(t.binding_words, WORDS_MAX, "bindings");
     binding_kinds[t.binding_words] = kind;
     bindings[t.binding_words++] = value;
     instances[leaf].binding_count++;
@@ -279,7 +279,7 @@ static void bind_port(uint32_t leaf, uint32_t port)
     uint32_t first = t.port_ring_words / 2;
     for (; ring_of((struct build_end){leaf, port, count}, false) != RING_NONE; count++) {
         struct build_end end = {leaf, port, count};
-        room(t.port_ring_words + 1, MAX_WORDS, "port arrays");
+        room(t.port_ring_words + 1, WORDS_MAX, "port arrays");
         port_rings[t.port_ring_words++] = ring_of(end, false);
         port_rings[t.port_ring_words++] = ring_of(end, true);
         add_incoming(leaf, ring_of(end, out));
@@ -297,7 +297,7 @@ static void add_part(uint32_t leaf, uint32_t number)
         add_binding(leaf, BIND_PART, UINT32_MAX);
         return;
     }
-    room(t.part_count, MAX_INSTANCES, "parts");
+    room(t.part_count, INSTANCES_MAX, "parts");
     snprintf(path, sizeof path, "%s.%s", strings + instances[leaf].path, type);
     add_binding(leaf, BIND_PART, t.part_count);
     parts[t.part_count++] =
@@ -310,7 +310,7 @@ static void add_part(uint32_t leaf, uint32_t number)
 
 void build_partition(uint32_t leaf, uint32_t partition)
 {
-    room(partition, MAX_PARTITIONS, "partitions");
+    room(partition, PARTITIONS_MAX, "partitions");
     instances[leaf].partition = partition;
     while (t.partition_count < partition)
         partitions[t.partition_count++] = text("partition");

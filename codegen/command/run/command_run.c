@@ -9,7 +9,7 @@
 #include "codegen/command/python.h"
 
 /* Compilers at a time, more than any machine has room for. */
-#define JOBS_MOST 1024
+#define JOBS_MAX 1024
 
 static enum jobs_progress build_progress(const struct options *o)
 {
@@ -51,7 +51,7 @@ static bool build(struct command *c, struct build_result *result)
         .verbose = o->verbose,
         .progress = build_progress(o),
         .colour = command_wants_colour(),
-        .jobs = o->jobs < JOBS_MOST ? (uint32_t)o->jobs : JOBS_MOST,
+        .jobs = o->jobs < JOBS_MAX ? (uint32_t)o->jobs : JOBS_MAX,
     };
     return build_any(c, &request, result);
 }

@@ -21,8 +21,8 @@
 #include "runtime/engine/options.h"
 
 /* The parameter of platforms, and its upper limit (std/host_memory). */
-#define MEMORY      "host_memory"
-#define MEMORY_MOST "64GiB"
+#define MEMORY     "host_memory"
+#define MEMORY_MAX "64GiB"
 
 static const char *folder; /* NULL: none */
 static char **server;      /* run_rocm_server() */
@@ -95,7 +95,7 @@ void run_rocm_give_memory(struct command *c)
     *options = *c->options;
     options->set.items = region_take(c->region, (options->set.count + 1) * sizeof(char *));
     memcpy(options->set.items, c->options->set.items, options->set.count * sizeof(char *));
-    options->set.items[options->set.count++] = MEMORY "=" MEMORY_MOST;
+    options->set.items[options->set.count++] = MEMORY "=" MEMORY_MAX;
     c->options = options;
 }
 

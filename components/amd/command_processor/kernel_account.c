@@ -105,7 +105,7 @@ static void describe_balance(const struct kernel_account *k, const struct kernel
     slot_details_add(to, "occupancy.achieved", "units_used", used);
     slot_details_put(
         to, (struct kernel_detail){"occupancy.achieved", "longest_unit_cycles", NULL, longest},
-        KERNEL_MOST);
+        KERNEL_MAX);
 }
 
 static void describe_occupancy(const struct kernel_account *k, const struct kernel_shape *shape,

@@ -12,7 +12,7 @@
 #include "cu_fetch.h"
 
 enum {
-    MEMORY_ONLY_MOST = 1 << 14
+    MEMORY_ONLY_MAX = 1 << 14
 }; /* instructions at once, so that a loop without memory takes time */
 
 static bool memory_only_takes_time(const struct isa_inst *inst)
@@ -27,7 +27,7 @@ static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     struct isa_context context = cu_context(c, w);
     struct isa_wave *s = cu_scalars(c, wave);
-    for (unsigned i = 0; i < MEMORY_ONLY_MOST; i++) {
+    for (unsigned i = 0; i < MEMORY_ONLY_MAX; i++) {
         struct decoded *d = &cu_decoded(c)[w->decoded];
         uint64_t pc = s->pc;
         if (memory_only_takes_time(&d->inst))

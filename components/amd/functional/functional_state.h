@@ -117,7 +117,7 @@ struct functional_state {
     bool used[FUNCTIONAL_LAUNCHES]; /* of `runs`; apart, as each of them is a page or so */
     uint32_t launches;
     uint32_t yields; /* turns of launches since one of them ended or began */
-    struct wave_sync syncs[GPU_SET_MOST];
+    struct wave_sync syncs[GPU_SET_MAX];
 };
 extern struct functional_state functional __attribute__((visibility("hidden")));
 

@@ -6,12 +6,12 @@
 
 #include "isa_uses.h"
 
-enum { ISA_HAZARD_STATES_MOST = 19, ISA_HAZARD_STATES_USUAL = 5 };
+enum { ISA_HAZARD_STATES_MAX = 19, ISA_HAZARD_STATES_USUAL = 5 };
 
 /* An instruction with the rules that have it as their first or second one. */
 struct isa_hazard_code {
     struct isa_inst inst;
-    struct isa_use uses[ISA_USES_MOST];
+    struct isa_use uses[ISA_USES_MAX];
     uint8_t count;
     uint8_t states; /* wait states that the instruction counts as between two others */
     uint8_t passes; /* of the matrix unit; 0: it is no matrix product */

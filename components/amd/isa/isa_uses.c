@@ -168,7 +168,7 @@ static void add_vector_memory(struct uses *u, const struct isa_inst *inst,
     add_use(u, inst->dst, inst->dwords + status, ISA_USE_DESTINATION, true);
 }
 
-unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST])
+unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MAX])
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     struct uses u = {.out = out};

@@ -26,10 +26,10 @@ struct isa_use {
     bool written;
 };
 
-enum { ISA_USES_MOST = 12 };
+enum { ISA_USES_MAX = 12 };
 
 /* The number of uses. A register that is read and written stands twice. */
-unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MOST]);
+unsigned isa_uses(const struct isa_inst *inst, struct isa_use out[ISA_USES_MAX]);
 
 /* How an instruction makes its result of its sources. */
 enum isa_effect {

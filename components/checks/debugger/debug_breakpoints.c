@@ -1,9 +1,9 @@
 /* See debug_breakpoints.h. */
 #include "debug_breakpoints.h"
 
-enum { RULES_MOST = 256 };
+enum { RULES_MAX = 256 };
 
-static struct debug_rule rules[RULES_MOST];
+static struct debug_rule rules[RULES_MAX];
 static uint64_t rule_count;
 
 void debug_breakpoints_clear(void)
@@ -13,7 +13,7 @@ void debug_breakpoints_clear(void)
 
 bool debug_breakpoints_add(const struct debug_rule *rule)
 {
-    if (rule_count == RULES_MOST)
+    if (rule_count == RULES_MAX)
         return false;
     rules[rule_count++] = *rule;
     return true;

@@ -22,7 +22,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 
-enum { READ_MOST = 1 << 20, TEXT = 256 };
+enum { READ_MAX = 1 << 20, TEXT = 256 };
 
 static int channel = -1;
 static const char *folder;
@@ -121,10 +121,10 @@ bool debug_serve_read(const struct debug_thread *t, unsigned lane, uint64_t addr
 
 static void answer_read(const struct debug_request *r)
 {
-    static char bytes[READ_MOST];
+    static char bytes[READ_MAX];
     unsigned lane = r->c >> DEBUG_LANE_SHIFT & 63;
     const struct debug_thread *t = debugger_thread(r->c & (((uint64_t)1 << DEBUG_LANE_SHIFT) - 1));
-    bool ok = r->b <= READ_MOST && debug_serve_read(t, lane, r->a, bytes, r->b);
+    bool ok = r->b <= READ_MAX && debug_serve_read(t, lane, r->a, bytes, r->b);
     send_answer(bytes, ok ? r->b : DEBUG_REFUSED);
 }
 

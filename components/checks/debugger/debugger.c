@@ -12,7 +12,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/options.h"
 
-enum { POLL_EVERY = 1 << 12, THREAD_MOST = 1024 };
+enum { POLL_EVERY = 1 << 12, THREAD_MAX = 1024 };
 
 static bool is_open;
 static struct debug_thread *threads, **threads_end = &threads;
@@ -20,7 +20,7 @@ static uint64_t thread_count, event, findings; /* so far */
 /* The thread that was stepped behind its last instruction. */
 static union {
     struct debug_thread thread;
-    _Alignas(16) char bytes[THREAD_MOST];
+    _Alignas(16) char bytes[THREAD_MAX];
 } ended;
 static struct debug_request go;      /* what was asked for last */
 static struct debug_stopped present; /* the last event */
@@ -192,7 +192,7 @@ void debugger_end(struct debug_thread *t)
         threads_end = link;
     if (go.a != DEBUG_STEP || go.c != t->identity.wavefront || !t->has_come)
         return;
-    if (t->kind->bytes > THREAD_MOST)
+    if (t->kind->bytes > THREAD_MAX)
         bug("a thread of the debugger has %zu bytes", t->kind->bytes);
     memcpy(ended.bytes, t, t->kind->bytes);
     ended.thread.identity.pc += t->kind->end_bytes;

@@ -65,8 +65,8 @@ static void wait_counters(struct hazard_wave *w, const struct isa_inst *inst)
 /* A counter that is at its end lets no more be issued, so the oldest is done. */
 static void make_room(struct hazard_wave *w, const struct isa_inst *inst, bool vm)
 {
-    enum { LGKM_MOST = 15 };
-    wait_for(w, vm, (vm ? isa_traits[inst->target].vmcnt_most : LGKM_MOST) - 1u);
+    enum { LGKM_MAX = 15 };
+    wait_for(w, vm, (vm ? isa_traits[inst->target].vmcnt_most : LGKM_MAX) - 1u);
     pack(w);
     if (w->count < HAZARD_PENDING)
         return;
@@ -179,8 +179,8 @@ static void check_barrier(const struct telling *t)
 static void check_past(const struct telling *t)
 {
     const struct hazard_wave *w = t->wave;
-    uint64_t far = w->position < w->last_matrix + ISA_HAZARD_STATES_MOST ? ISA_HAZARD_STATES_MOST
-                                                                         : ISA_HAZARD_STATES_USUAL;
+    uint64_t far = w->position < w->last_matrix + ISA_HAZARD_STATES_MAX ? ISA_HAZARD_STATES_MAX
+                                                                        : ISA_HAZARD_STATES_USUAL;
     const struct hazard_past *last = &w->past[(w->past_count - 1) % HAZARD_PAST];
     for (uint32_t back = 1; back <= w->past_count && back < HAZARD_PAST; back++) {
         const struct hazard_past *p = &w->past[(w->past_count - back) % HAZARD_PAST];
@@ -222,7 +222,7 @@ void hazard_wave_begin(struct hazard_wave *w)
 {
     memset(w->writes, 0, sizeof w->writes);
     w->count = w->past_count = 0;
-    w->position = ISA_HAZARD_STATES_MOST;
+    w->position = ISA_HAZARD_STATES_MAX;
     w->last_matrix = 0;
 }
 

@@ -64,7 +64,7 @@ struct address {
 
 static void read_address(const struct isa_inst *load, struct address *a)
 {
-    struct isa_use use[ISA_USES_MOST];
+    struct isa_use use[ISA_USES_MAX];
     unsigned uses = isa_uses(load, use);
     *a = (struct address){.count = 0};
     for (unsigned i = 0; i < uses; i++) {
@@ -76,7 +76,7 @@ static void read_address(const struct isa_inst *load, struct address *a)
 
 static void write_address(const struct isa_inst *inst, struct address *a)
 {
-    struct isa_use use[ISA_USES_MOST];
+    struct isa_use use[ISA_USES_MAX];
     unsigned uses = isa_uses(inst, use);
     bool copies = isa_effect(inst) == ISA_MOVES;
     for (unsigned i = 0; i < uses; i++)

@@ -13,7 +13,7 @@ enum { UNDEFINED_VECTORS = 1024, UNDEFINED_SCALARS = 128 };
  * it: code is loaded where other code was, and processes have theirs at one address. */
 struct undefined_facts {
     struct isa_inst inst;
-    struct isa_use use[ISA_USES_MOST];
+    struct isa_use use[ISA_USES_MAX];
     uint8_t uses, effect; /* enum isa_effect */
     bool saves_exec, reads_scc;
 };

@@ -9,7 +9,7 @@
 enum { GRID_YZ_MAX = 65535, BLOCK_Z_MAX = 64 };
 /* Blocks of a cluster, where the kernel has an attribute for it and elsewhere; devices that have
  * clusters. */
-enum { CLUSTER_MOST = 16, CLUSTER_PORTABLE = 8, CLUSTER_CAPABILITY = 90 };
+enum { CLUSTER_MAX = 16, CLUSTER_PORTABLE = 8, CLUSTER_CAPABILITY = 90 };
 enum { INVALID_CLUSTER_SIZE = 912 }; /* cudaErrorInvalidClusterSize */
 
 static hipError_t check_shape(dim3 grid, dim3 block)
@@ -63,13 +63,13 @@ static unsigned most_blocks(const struct hip_function *kernel,
                             const struct driver_device_info *info)
 {
     return driver_capability(info) < CLUSTER_CAPABILITY ? 0
-           : kernel->large_clusters                     ? CLUSTER_MOST
+           : kernel->large_clusters                     ? CLUSTER_MAX
                                                         : CLUSTER_PORTABLE;
 }
 
 static unsigned cluster_blocks(const unsigned size[3])
 {
-    return size[0] > CLUSTER_MOST || size[1] > CLUSTER_MOST || size[2] > CLUSTER_MOST
+    return size[0] > CLUSTER_MAX || size[1] > CLUSTER_MAX || size[2] > CLUSTER_MAX
                ? 0
                : size[0] * size[1] * size[2];
 }
@@ -90,7 +90,7 @@ static hipError_t set_cluster(const void *function, dim3 grid, const unsigned si
             "clusters of %u x %u x %u blocks in a grid of %u x %u x %u; they have to "
             "divide it, may have %d blocks (%d after "
             "cudaFuncAttributeNonPortableClusterSizeAllowed), and need a device of sm_%d",
-            size[0], size[1], size[2], grid.x, grid.y, grid.z, CLUSTER_PORTABLE, CLUSTER_MOST,
+            size[0], size[1], size[2], grid.x, grid.y, grid.z, CLUSTER_PORTABLE, CLUSTER_MAX,
             CLUSTER_CAPABILITY);
         return (hipError_t)INVALID_CLUSTER_SIZE;
     }

@@ -17,7 +17,7 @@ enum {
     ARRAY_SURFACE = 2,
     ARRAY_CUBE = 4,
     ARRAY_GATHER = 8,
-    MOST_TEXELS = 1 << 28,
+    TEXELS_MAX = 1 << 28,
     INVALID_CHANNEL = 20
 };
 
@@ -74,7 +74,7 @@ hipError_t cuda_make_volume(struct cuda_array **result, const struct cuda_channe
                              unknown);
         return hipErrorNotSupported;
     }
-    if (size.width > MOST_TEXELS || size.height > MOST_TEXELS || size.depth > MOST_TEXELS)
+    if (size.width > TEXELS_MAX || size.height > TEXELS_MAX || size.depth > TEXELS_MAX)
         return hipErrorInvalidValue;
     struct cuda_array *array = calloc(1, sizeof *array);
     if (!array)
@@ -231,7 +231,7 @@ static hipError_t read_resource(const struct cuda_resource *from, struct texture
     }
     bool linear = from->kind == CUDA_RESOURCE_LINEAR;
     size_t width = linear ? from->memory.width / texel : from->memory.width;
-    if (!from->memory.pointer || width == 0 || width > MOST_TEXELS
+    if (!from->memory.pointer || width == 0 || width > TEXELS_MAX
         || (!linear && (from->memory.height == 0 || from->memory.pitch < width * texel)))
         return hipErrorInvalidValue;
     object->base = (uint64_t)(uintptr_t)from->memory.pointer;

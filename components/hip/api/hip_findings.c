@@ -13,13 +13,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { FRAMES = 24, PLACE_TEXT = 200, FREED_MOST = 4096 };
+enum { FRAMES = 24, PLACE_TEXT = 200, FREED_MAX = 4096 };
 
 /* Allocations that the program has given back, the last ones of them. */
 static struct freed {
     struct hip_allocation allocation;
     struct hip_origin by;
-} freed[FREED_MOST];
+} freed[FREED_MAX];
 static uint64_t freed_count;
 
 /* Is the program checked? */
@@ -124,14 +124,14 @@ static const char *kind_name(enum hip_allocation_kind kind)
 void hip_note_free(const struct hip_allocation *allocation)
 {
     if (is_checked())
-        freed[freed_count++ % FREED_MOST] =
+        freed[freed_count++ % FREED_MAX] =
             (struct freed){.allocation = *allocation, .by = hip_origin_here()};
 }
 
 static const struct freed *find_freed(uint64_t address)
 {
-    for (uint64_t i = freed_count; i > 0 && freed_count - i < FREED_MOST; i--) {
-        const struct freed *each = &freed[(i - 1) % FREED_MOST];
+    for (uint64_t i = freed_count; i > 0 && freed_count - i < FREED_MAX; i--) {
+        const struct freed *each = &freed[(i - 1) % FREED_MAX];
         if (address - each->allocation.address < each->allocation.size)
             return each;
     }

@@ -37,9 +37,9 @@ static inline void api_streams_init(struct api_streams *s, bool launch_blocking)
     s->launch_blocking = launch_blocking;
     for (uint16_t i = 0; i < API_STREAM_COUNT; i++)
         s->head[i] = s->tail[i] = API_STREAM_NONE;
-    for (uint16_t i = 0; i < API_STREAM_OPERATIONS_MOST; i++)
+    for (uint16_t i = 0; i < API_STREAM_OPERATIONS_MAX; i++)
         s->operations[i].next =
-            i + 1 < API_STREAM_OPERATIONS_MOST ? (uint16_t)(i + 1) : API_STREAM_NONE;
+            i + 1 < API_STREAM_OPERATIONS_MAX ? (uint16_t)(i + 1) : API_STREAM_NONE;
 }
 
 static inline bool api_stream_queue_passed(const struct api_streams *s, uint16_t stream,
@@ -96,7 +96,7 @@ static inline enum api_stream_verdict api_stream_wait(struct api_streams *s, uin
 {
     if (api_stream_passed(s, &until))
         return API_STREAM_NOW;
-    if (s->waiter_count == API_STREAM_WAITERS_MOST)
+    if (s->waiter_count == API_STREAM_WAITERS_MAX)
         return API_STREAM_BLOCKED;
     s->waiters[s->waiter_count++] = (struct api_stream_waiter){ticket, until};
     return API_STREAM_LATER;

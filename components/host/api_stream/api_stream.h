@@ -28,10 +28,10 @@
 #include "components/protocols/api_call/api_call.h"
 
 /* Streams, and operations pending in all of them; what finds no room is blocked. */
-#define API_STREAM_COUNT           64
-#define API_STREAM_OPERATIONS_MOST 256
-#define API_STREAM_WAITERS_MOST    64
-#define API_STREAM_NONE            UINT16_MAX
+#define API_STREAM_COUNT          64
+#define API_STREAM_OPERATIONS_MAX 256
+#define API_STREAM_WAITERS_MAX    64
+#define API_STREAM_NONE           UINT16_MAX
 
 enum api_stream_flags {
     API_STREAM_QUEUES = 1, /* becomes an operation of its stream */
@@ -72,8 +72,8 @@ struct api_streams {
     uint16_t head[API_STREAM_COUNT], tail[API_STREAM_COUNT];
     uint16_t free; /* list of unused operations */
     uint16_t waiter_count;
-    struct api_stream_operation operations[API_STREAM_OPERATIONS_MOST];
-    struct api_stream_waiter waiters[API_STREAM_WAITERS_MOST]; /* as they came */
+    struct api_stream_operation operations[API_STREAM_OPERATIONS_MAX];
+    struct api_stream_waiter waiters[API_STREAM_WAITERS_MAX]; /* as they came */
 };
 
 /* What the rules say of a call: api_stream_flags. */

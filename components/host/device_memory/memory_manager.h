@@ -35,7 +35,7 @@
 #include "page_allocator.h"
 
 enum {
-    MEMORY_DEVICES = GPU_SET_MOST,
+    MEMORY_DEVICES = GPU_SET_MAX,
     MEMORY_RETIRED = PROGRAM_ALLOCATIONS,    /* ranges */
     MEMORY_RETIRED_MANY = MEMORY_RETIRED / 2 /* memory_recycle() is due at the next chance */
 };

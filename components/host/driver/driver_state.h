@@ -26,7 +26,7 @@
 #include "runtime/state/platform.h"
 
 enum {
-    DRIVER_DEVICES = GPU_SET_MOST, /* other sets of GPUs hold as many */
+    DRIVER_DEVICES = GPU_SET_MAX, /* other sets of GPUs hold as many */
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHAPE = 48, ELEMENTS = 16, MOST_WIDTH = 4096, PIECE = 512 + MOST_WIDTH };
+enum { SHAPE = 48, ELEMENTS = 16, WIDTH_MAX = 4096, PIECE = 512 + WIDTH_MAX };
 
 /* Flags, width and precision, with their '*' replaced; then how many numbers of which size. */
 struct conversion {
@@ -45,7 +45,7 @@ static uint64_t take_argument(struct printing *p, unsigned bytes, unsigned *argu
 static void add_number(struct conversion *c, long value)
 {
     char digits[16];
-    value = value > MOST_WIDTH ? MOST_WIDTH : value < -MOST_WIDTH ? -MOST_WIDTH : value;
+    value = value > WIDTH_MAX ? WIDTH_MAX : value < -WIDTH_MAX ? -WIDTH_MAX : value;
     size_t size = (size_t)snprintf(digits, sizeof digits, "%ld", value);
     if (c->used + size < SHAPE - 4) {
         memcpy(c->shape + c->used, digits, size);
@@ -164,7 +164,7 @@ static void put_string(struct printing *p, const struct conversion *c)
         return;
     }
     snprintf(shape, sizeof shape, "%.*ss", (int)c->used, c->shape);
-    size_t room = strlen(text) + MOST_WIDTH + 1;
+    size_t room = strlen(text) + WIDTH_MAX + 1;
     char *piece = malloc(room);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"

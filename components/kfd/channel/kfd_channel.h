@@ -78,7 +78,7 @@ struct kfd_condition {
     uint64_t condition;
 };
 
-enum { KFD_CONDITIONS_MOST = KFD_CHANNEL_BYTES / sizeof(struct kfd_condition) };
+enum { KFD_CONDITIONS_MAX = KFD_CHANNEL_BYTES / sizeof(struct kfd_condition) };
 
 /* A part of the file of the GPUs' memory. */
 struct kfd_extent {

@@ -104,7 +104,7 @@ static enum interpose_kind kind_of(const char *path, int *minor)
 
 enum interpose_kind interpose_find(const char *path, struct interpose_path *target)
 {
-    char clean[INTERPOSE_PATH_MOST];
+    char clean[INTERPOSE_PATH_MAX];
     const char *folder;
     target->kind = INTERPOSE_OTHER;
     if (!path || path[0] != '/' || !(folder = topology_folder())

@@ -38,7 +38,7 @@ void *interpose_next(const char *name);
 
 /* ---- paths ---- */
 
-#define INTERPOSE_PATH_MOST 4096
+#define INTERPOSE_PATH_MAX 4096
 
 enum interpose_kind { INTERPOSE_OTHER, INTERPOSE_FILE, INTERPOSE_KFD, INTERPOSE_RENDER };
 
@@ -46,7 +46,7 @@ struct interpose_path {
     enum interpose_kind kind;
     int minor; /* of a render node */
     /* INTERPOSE_FILE and devices: what stands for it on the host, and the path in that folder. */
-    char real[INTERPOSE_PATH_MOST];
+    char real[INTERPOSE_PATH_MAX];
     const char *inside;
 };
 

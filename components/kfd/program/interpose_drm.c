@@ -23,7 +23,7 @@ enum { DRM_VERSION = 0x00, DRM_AMDGPU_INFO = 0x45, INTERFACE_MAJOR = 3, INTERFAC
 enum { ASK_ACCELERATED = 0x00, ASK_VRAM = 0x14, ASK_REGISTERS = 0x15, ASK_DEVICE = 0x16 };
 
 /* AMDGPU_FAMILY_*; AMDGPU_VRAM_TYPE_HBM */
-enum { FAMILY_VI = 130, FAMILY_AI = 141, MEMORY_HBM = 6, ENGINES_MOST = 4, REGISTERS_MOST = 128 };
+enum { FAMILY_VI = 130, FAMILY_AI = 141, MEMORY_HBM = 6, ENGINES_MAX = 4, REGISTERS_MAX = 128 };
 
 struct drm_version {
     int32_t major, minor, patch;
@@ -119,7 +119,7 @@ static void fill_device(struct drm_device *device, uint32_t node)
         .device_id = of_node(node, "device_id"),
         .pci_rev = (node - 1) & 0xff, /* as the list of names has them */
         .family = of_node(node, "gfx_target_version") < 90000 ? FAMILY_VI : FAMILY_AI,
-        .engines = min(arrays, ENGINES_MOST),
+        .engines = min(arrays, ENGINES_MAX),
         .arrays_per_engine = 1,
         .engine_khz = UINT64_C(1000) * of_node(node, "max_engine_clk_fcompute"),
         .memory_khz = 1000 * of_memory(node, "mem_clk_max"),
@@ -137,13 +137,13 @@ static void fill_device(struct drm_device *device, uint32_t node)
 /* Registers of tiling and of what draws, which are not simulated. */
 static int answer_registers(const struct drm_info *info)
 {
-    static const uint32_t none[REGISTERS_MOST];
+    static const uint32_t none[REGISTERS_MAX];
     static const struct {
         uint32_t first, last;
     } known[] = {{0x263d, 0x263e}, {0xa0d4, 0xa0d5}, {0x2644, 0x2673}, {0x9d8, 0x9d8}};
     uint64_t last = (uint64_t)info->register_offset + info->register_count - 1;
     size_t bytes = info->register_count * sizeof *none;
-    if (!info->register_count || info->register_count > REGISTERS_MOST)
+    if (!info->register_count || info->register_count > REGISTERS_MAX)
         return fail_call(EINVAL);
     for (size_t i = 0; i < ARRAY_COUNT(known); i++)
         if (info->register_offset >= known[i].first && last <= known[i].last)

@@ -18,7 +18,7 @@ static void simulate_any(const struct kfd_condition *on, size_t count, bool poll
 {
     struct kfd_call call = {.kind = KFD_SAY_WAIT, .word = {polls}};
     struct kfd_reply reply;
-    if (!kfd_is_open() || !kfd_is_ringer() || count > KFD_CONDITIONS_MOST)
+    if (!kfd_is_open() || !kfd_is_ringer() || count > KFD_CONDITIONS_MAX)
         return;
     call.size = (uint32_t)(count * sizeof *on);
     memcpy(call.bytes, on, call.size);
@@ -68,10 +68,10 @@ int64_t kfd_signal_wait_relaxed(uint64_t signal, uint32_t condition, int64_t com
 uint32_t kfd_signal_wait_any(uint32_t count, uint64_t *signals, uint32_t *conditions,
                              int64_t *compare, uint64_t limit, uint32_t state, int64_t *met)
 {
-    struct kfd_condition on[KFD_CONDITIONS_MOST];
+    struct kfd_condition on[KFD_CONDITIONS_MAX];
     size_t used = 0;
-    for (uint32_t i = 0; i < count && used <= KFD_CONDITIONS_MOST; i++) {
-        if (signals[i] && used < KFD_CONDITIONS_MOST)
+    for (uint32_t i = 0; i < count && used <= KFD_CONDITIONS_MAX; i++) {
+        if (signals[i] && used < KFD_CONDITIONS_MAX)
             on[used] = (struct kfd_condition){signals[i], compare[i], conditions[i]};
         used += signals[i] != 0;
     }

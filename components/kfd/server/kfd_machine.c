@@ -43,7 +43,7 @@
 #define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
 #define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
 #define BESIDE_NS   UINT64_C(2000000000) /* as long as threads may compute beside one that waits */
-#define STUCK_MOST  20000     /* looks of 50 us at a kernel and a program that both wait */
+#define STUCK_MAX   20000     /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
 
@@ -380,11 +380,11 @@ static void attend_kernel(const struct driver_attention *now)
     look_for_end();
     bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || any;
     machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
-    if (machine_loop.stuck > STUCK_MOST)
+    if (machine_loop.stuck > STUCK_MAX)
         refuse_oldest();
     else if (!goes_on)
         pause_moment();
-    if (is_over() && ++machine_loop.over > STUCK_MOST) {
+    if (is_over() && ++machine_loop.over > STUCK_MAX) {
         kfd_say("a kernel waits for its process, which has ended; nothing is written");
         run_ledger_report(EXIT_GAVE_UP);
         _exit(EXIT_GAVE_UP);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GPU_SET_MOST = 512, GPU_SET_WORDS = GPU_SET_MOST / 64, GPU_SET_NONE = -1 };
+enum { GPU_SET_MAX = 512, GPU_SET_WORDS = GPU_SET_MAX / 64, GPU_SET_NONE = -1 };
 
 struct gpu_set {
     uint64_t word[GPU_SET_WORDS];

@@ -24,7 +24,7 @@ enum {
     PROGRAM_KERNELS = 1 << 14,
     PROGRAM_NAME_BYTES = 4 << 20,
     PROGRAM_FREED = 1024, /* allocations that were freed, remembered for reports */
-    PROGRAM_GPUS = GPU_SET_MOST,
+    PROGRAM_GPUS = GPU_SET_MAX,
     PROGRAM_INSTANCES = 1 << 16
 };
 

@@ -175,7 +175,7 @@ static void sample_describe(const struct trace_player *p, const struct player_ke
     struct slot_details own = {0};
     slot_details_add(&own, NULL, "thread_instructions", k->thread_instructions);
     account_describe(p, k, k->phase == PLAYER_RUNNING, &own);
-    if (own.count + PROFILE_DETAILS + ITRACE_GAP_KINDS > SLOT_DETAILS_MOST)
+    if (own.count + PROFILE_DETAILS + ITRACE_GAP_KINDS > SLOT_DETAILS_MAX)
         bug("a kernel's record has more details than there is room for");
     own.count += profile_details(own.detail + own.count);
     own.count += sample_gaps(trace, own.detail + own.count);

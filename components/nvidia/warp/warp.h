@@ -125,11 +125,7 @@ struct warp_step {
 
 /* An address of shared memory of the block with rank r of a cluster has r + 1 from this bit on;
  * without, it is in the block's own. */
-enum {
-    WARP_RANK_SHIFT = 24,
-    WARP_RANK_OFFSET = (1 << WARP_RANK_SHIFT) - 1,
-    WARP_CLUSTER_MOST = 16
-};
+enum { WARP_RANK_SHIFT = 24, WARP_RANK_OFFSET = (1 << WARP_RANK_SHIFT) - 1, WARP_CLUSTER_MAX = 16 };
 
 /* A debugger's side: before an instruction, of the lanes that stand there, and after each access
  * and at the end of an instruction. */

@@ -34,12 +34,12 @@ bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
                  l->kernel->name, (unsigned long long)threads, l->kernel->most_threads);
     else if (!blocks)
         snprintf(text, size, "kernel %s: a grid without blocks", l->kernel->name);
-    else if (cluster > WARP_CLUSTER_MOST || !fits)
+    else if (cluster > WARP_CLUSTER_MAX || !fits)
         snprintf(text, size,
                  "kernel %s: a grid of %u x %u x %u blocks in clusters of %u x %u x %u, which have "
                  "to divide it and may have %d blocks",
                  l->kernel->name, l->grid[0], l->grid[1], l->grid[2], l->cluster[0], l->cluster[1],
-                 l->cluster[2], WARP_CLUSTER_MOST);
+                 l->cluster[2], WARP_CLUSTER_MAX);
     else
         return !warp_code_missing(l->code, l->kernel->function, text, size);
     return false;

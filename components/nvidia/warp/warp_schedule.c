@@ -116,7 +116,7 @@ bool warp_spins(struct warp_machine *m)
     w->branches = 0;
     if (same && registers_state(m) == w->state)
         return true;
-    if (w->from < WARP_WATCH_MOST)
+    if (w->from < WARP_WATCH_MAX)
         w->from *= 2;
     return false;
 }

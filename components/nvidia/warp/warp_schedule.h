@@ -5,9 +5,9 @@
 #include "warp_machine.h"
 
 enum {
-    WARP_PATIENCE = 1 << 10,  /* branches backward of a split while others wait */
-    WARP_WATCH_FROM = 16,     /* branches of a split before warp_spins() looks at it first */
-    WARP_WATCH_MOST = 1 << 11 /* up to which that number doubles */
+    WARP_PATIENCE = 1 << 10, /* branches backward of a split while others wait */
+    WARP_WATCH_FROM = 16,    /* branches of a split before warp_spins() looks at it first */
+    WARP_WATCH_MAX = 1 << 11 /* up to which that number doubles */
 };
 
 /* Chooses the split that goes on: m->split, with its frame. False: none can. */

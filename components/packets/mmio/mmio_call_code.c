@@ -10,8 +10,8 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
         k->index = 0;
         while (k->index < MMIO_MODULES && mmio_modules[k->index].used)
             k->index++;
-        if (!size || size > MMIO_CODE_MOST || k->index == MMIO_MODULES)
-            return end_call(c, k, size > MMIO_CODE_MOST ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
+        if (!size || size > MMIO_CODE_MAX || k->index == MMIO_MODULES)
+            return end_call(c, k, size > MMIO_CODE_MAX ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
         k->work = blob_new(size)->number;
         k->step = READ;
         k->pending++;

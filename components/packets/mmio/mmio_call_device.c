@@ -80,7 +80,7 @@ static bool set_device_flags(struct mmio *c, struct mmio_call *k)
 
 static bool get_device_properties(struct mmio *c, struct mmio_call *k)
 {
-    enum { GRID_MOST = 2147483647, LANES = 64, BUS_BITS = 4096 };
+    enum { GRID_MAX = 2147483647, LANES = 64, BUS_BITS = 4096 };
     uint32_t device = k->request.get_device_properties.device;
     if (device >= c->device_count)
         return end_call(c, k, MMIO_INVALID_DEVICE);
@@ -101,9 +101,9 @@ static bool get_device_properties(struct mmio *c, struct mmio_call *k)
     a->get_device_properties.maxThreadsDim_x = info->max_work_group;
     a->get_device_properties.maxThreadsDim_y = info->max_work_group;
     a->get_device_properties.maxThreadsDim_z = info->max_work_group;
-    a->get_device_properties.maxGridSize_x = GRID_MOST;
-    a->get_device_properties.maxGridSize_y = GRID_MOST;
-    a->get_device_properties.maxGridSize_z = GRID_MOST;
+    a->get_device_properties.maxGridSize_x = GRID_MAX;
+    a->get_device_properties.maxGridSize_y = GRID_MAX;
+    a->get_device_properties.maxGridSize_z = GRID_MAX;
     a->get_device_properties.clockRate = (uint32_t)(info->clock_hz / 1000);
     a->get_device_properties.memoryBusWidth = BUS_BITS;
     a->get_device_properties.l2CacheSize = (uint32_t)info->l2_bytes;

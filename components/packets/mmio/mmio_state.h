@@ -42,9 +42,9 @@ enum {
     MMIO_NAMES = 1024, /* functions; variables */
     MMIO_EVENTS = 1024,
     MMIO_ARGUMENTS = 4096, /* bytes of a kernel's explicit arguments */
-    MMIO_OPERATIONS = API_STREAM_OPERATIONS_MOST,
+    MMIO_OPERATIONS = API_STREAM_OPERATIONS_MAX,
     MMIO_HOST_PAGE = 4096,
-    MMIO_CODE_MOST = 1 << 28, /* bytes of a code object */
+    MMIO_CODE_MAX = 1 << 28, /* bytes of a code object */
     MMIO_NONE = UINT32_MAX
 };
 
@@ -314,7 +314,7 @@ static inline uint32_t call_count(const struct mmio *c)
     X(CONFIGURE_CALL, configure_call)                                                              \
     X(SET_ARGUMENT, set_argument)                                                                  \
     X(LAUNCH, launch_kernel)                                                                       \
-    X(MAX_BLOCKS, max_blocks)                                                                      \
+    X(BLOCKS_MAX, max_blocks)                                                                      \
     X(DEVICE_SYNCHRONIZE, device_synchronize)                                                      \
     X(DEVICE_RESET, device_reset)                                                                  \
     X(GET_LAST_ERROR, get_last_error)                                                              \

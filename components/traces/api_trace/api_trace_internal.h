@@ -33,15 +33,15 @@ struct api_trace_key {
     bool is_optional;
 };
 
-#define API_TRACE_KEYS_MOST 13
+#define API_TRACE_KEYS_MAX 13
 
 /* One kind of line: "HEAD: key: value, key: value". */
 struct api_trace_form {
     const char *head;
     enum api_trace_kind kind;
     bool is_async;
-    uint32_t since;                                     /* version; 0: balar's grammar */
-    struct api_trace_key keys[API_TRACE_KEYS_MOST + 1]; /* in this order; name NULL ends them */
+    uint32_t since;                                    /* version; 0: balar's grammar */
+    struct api_trace_key keys[API_TRACE_KEYS_MAX + 1]; /* in this order; name NULL ends them */
 };
 
 extern const struct api_trace_form api_trace_forms[];

@@ -15,7 +15,7 @@ from heddle.verdict.fullness import of_file
 from heddle.verdict.kernel_facts import Machine
 from heddle.verdict.limits import of_kernel
 
-MOST_OUTPUT = 64 * 1024  # characters that are kept, the last
+OUTPUT_MAX = 64 * 1024  # characters that are kept, the last
 
 
 def keep(log: pathlib.Path) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def keep(log: pathlib.Path) -> dict[str, Any]:
         raise Unreadable("it wrote no statistics; does it use the GPU?") from None
     times = [kernel["end_ps"] - kernel["start_ps"] for kernel in statistics.get("kernels", [])]
     output = pathlib.Path(f"{log}.out").read_text(encoding="utf-8", errors="replace")
-    return {"output": output[-MOST_OUTPUT:], "limited_by": limit_of(statistics, str(log)),
+    return {"output": output[-OUTPUT_MAX:], "limited_by": limit_of(statistics, str(log)),
             "kernels_ps": sum(times), "last_kernel_ps": times[-1] if times else 0,
             "time_ps": statistics.get("time_ps", 0),
             "model": statistics.get("stamp", {}).get("model", "")}

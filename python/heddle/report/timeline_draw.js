@@ -7,7 +7,7 @@ const HEAT = ["#ffffd9", "#edf8b1", "#c7e9b4", "#7fcdbb", "#41b6c4", "#1d91c0", 
               "#253494", "#081d58"];  // YlGnBu of ColorBrewer, as in draw.py
 const LAUNCH_COLOURS = ["#0072b2", "#b04a00", "#00785a", "#a5578a", "#8a6100", "#2c6f9b"];
 const GUTTER = 212, RIGHT = 14, AXIS = 22, LAUNCH = 17, HEAD = 32, GAP = 9;
-const ROW = 12, MOST_CLOSED = 96;  // height of a row in an open lane, and of a closed lane
+const ROW = 12, CLOSED_MAX = 96;  // height of a row in an open lane, and of a closed lane
 const NONE = 255, FULL = 254;
 
 let timeline = null;  // data of the page, and what is seen of it
@@ -106,7 +106,7 @@ function layOut() {
         const count = lane.elements.length;
         lane.y = y;
         lane.rows = count === 1 ? 0 : timeline.open.has(lane.path) ? count * ROW
-            : Math.min(count * 8, MOST_CLOSED);
+            : Math.min(count * 8, CLOSED_MAX);
         y += HEAD + lane.rows + GAP;
     }
     const ends = [];  // of the launches in a line of their own each where they overlap

@@ -12,7 +12,7 @@ from heddle.base.mistakes import Mistake
 
 Statistics = dict[str, Any]
 Identity = tuple[str, int]  # of a kernel: its name, and the GPU that ran it
-MOST_BYTES = 1 << 30
+BYTES_MAX = 1 << 30
 
 
 def _mistake(file: pathlib.Path) -> str:
@@ -21,7 +21,7 @@ def _mistake(file: pathlib.Path) -> str:
         return "it is a directory"
     if not file.is_file() and file.exists():
         return "it is not a regular file"
-    return "it is larger than 1 GiB" if file.exists() and file.stat().st_size > MOST_BYTES else ""
+    return "it is larger than 1 GiB" if file.exists() and file.stat().st_size > BYTES_MAX else ""
 
 
 # What is no number.

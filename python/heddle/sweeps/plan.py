@@ -40,7 +40,7 @@ from heddle.base.toml import Reader, load
 from heddle.sweeps.constraint import Constraint
 from heddle.sweeps.values import parse_values
 
-MOST_POINTS = 1_000_000
+POINTS_MAX = 1_000_000
 TOP_KEYS = {"platform", "platforms", "set", "options", "constraints", "sample", "limit", "generic",
             "vary", "programs", "results"}
 # Options of `heddle run` that a sweep gives itself, or that would write one file for all points.
@@ -119,8 +119,8 @@ class Plan:
                     for i, settings in enumerate(self.listed, 1)]
         constraints = [Constraint(text, self.axes(), self.place) for text in self.constraints]
         total = self.total()
-        if self.sample is None and total > MOST_POINTS:
-            raise Mistake(f"{self.place}: that would be {total} points; at most {MOST_POINTS} are "
+        if self.sample is None and total > POINTS_MAX:
+            raise Mistake(f"{self.place}: that would be {total} points; at most {POINTS_MAX} are "
                           "run. --sample takes some of them at random", usage=True)
         numbers = range(total) if self.sample is None else self._drawn(total)
         chosen = ((n, at) for n in numbers if self._holds(constraints, at := self._at(n)))
@@ -134,10 +134,10 @@ class Plan:
     def _drawn(self, total: int) -> Iterator[int]:
         """At random, each once; of very many not all."""
         source, seen = random.Random(self.seed), set()
-        if total <= MOST_POINTS:
+        if total <= POINTS_MAX:
             yield from source.sample(range(total), total)
             return
-        for _ in range(MOST_POINTS):
+        for _ in range(POINTS_MAX):
             number = source.randrange(total)
             if number not in seen:
                 seen.add(number)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, Iterable
 
 WALL_FACTOR = 20    # of the limit of CPU time: then a process waits for something in vain
-MOST_OUTPUT = 1 << 20
+OUTPUT_MAX = 1 << 20
 TOGETHER = 0.25     # seconds of points that a kill may cost
 ENCODER = json.JSONEncoder(separators=(",", ":"))
 INDEX = re.compile(r"\[\d+\]")
@@ -172,7 +172,7 @@ def kept(path: str) -> dict[str, Any]:
 def read_tail(path: str) -> str:
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
-        file.seek(max(0, size - MOST_OUTPUT))
+        file.seek(max(0, size - OUTPUT_MAX))
         return file.read().decode(errors="replace")
 
 

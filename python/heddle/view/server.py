@@ -37,7 +37,7 @@ from heddle.statistics.measures import NAMES, of_run
 from heddle.statistics.model import Model, dumped
 from heddle.view.status_page import StatusPages, State
 
-CONNECTIONS, IDLE_SECONDS, MOST_BODY = 16, 20, 1 << 20
+CONNECTIONS, IDLE_SECONDS, BODY_MAX = 16, 20, 1 << 20
 LATELY_SECONDS = 1.0  # what a topology of now is about
 STYLE = pathlib.Path(__file__).parent.parent / "report/page.css"
 LINGER_SECONDS = 3.0  # for an answer that is awaited when the run ends
@@ -205,7 +205,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return said(403, "forbidden")
         length = self.headers.get("Content-Length", "0")
         if length != "0":
-            self.rfile.read(min(int(length), MOST_BODY) if length.isdigit() else 0)
+            self.rfile.read(min(int(length), BODY_MAX) if length.isdigit() else 0)
             return said(413, "no body is wanted")
         asked = dict(urllib.parse.parse_qsl(url.query))
         number = asked.get("process", "1")

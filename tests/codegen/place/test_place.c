@@ -10,8 +10,8 @@
 
 struct found {
     uint8_t rank_of[MOST];
-    uint64_t work[PLACE_RANKS_MOST], shortest_ps;
-    uint32_t besides[PLACE_RANKS_MOST];
+    uint64_t work[PLACE_RANKS_MAX], shortest_ps;
+    uint32_t besides[PLACE_RANKS_MAX];
 };
 
 static struct found find(const struct place_graph *graph, uint32_t ranks)

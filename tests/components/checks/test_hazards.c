@@ -131,7 +131,7 @@ Test(hazards, name_each_wait_that_is_missing)
         for (unsigned waited = 0; waited < 2; waited++) {
             begin(&r, w->target);
             execute(&r, w->words[0], WORDS);
-            execute_nops(&r, ISA_HAZARD_STATES_MOST);
+            execute_nops(&r, ISA_HAZARD_STATES_MAX);
             execute(&r, w->words[1], waited ? WORDS : 0);
             execute(&r, w->words[2], WORDS);
             cr_expect_eq(r.found, !waited, "%s: '%s' %s '%s' '%s': %u findings",

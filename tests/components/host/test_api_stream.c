@@ -202,13 +202,13 @@ Test(api_stream, an_event_that_was_never_recorded_is_not_waited_for)
 Test(api_stream, a_full_table_blocks_and_goes_on)
 {
     api_streams_init(&streams, false);
-    for (uint64_t i = 1; i <= API_STREAM_OPERATIONS_MOST; i++)
+    for (uint64_t i = 1; i <= API_STREAM_OPERATIONS_MAX; i++)
         cr_assert_eq(issue(API_CALL_LAUNCH, (uint16_t)(1 + i % 5), i), API_STREAM_NOW);
     cr_expect_eq(issue(API_CALL_LAUNCH, 1, 999), API_STREAM_BLOCKED);
-    cr_expect_eq(streams.pending, API_STREAM_OPERATIONS_MOST);
+    cr_expect_eq(streams.pending, API_STREAM_OPERATIONS_MAX);
     complete(3);
     cr_expect_eq(issue(API_CALL_LAUNCH, 1, 999), API_STREAM_NOW);
-    for (uint64_t i = 0; i < API_STREAM_WAITERS_MOST; i++)
+    for (uint64_t i = 0; i < API_STREAM_WAITERS_MAX; i++)
         cr_assert_eq(issue(API_CALL_STREAM_SYNCHRONIZE, 1, i), API_STREAM_LATER);
     cr_expect_eq(issue(API_CALL_STREAM_SYNCHRONIZE, 1, 1000), API_STREAM_BLOCKED);
 }
@@ -237,7 +237,7 @@ static struct {
     struct set set;
     uint64_t ticket;
     bool is_open;
-} waits[API_STREAM_WAITERS_MOST];
+} waits[API_STREAM_WAITERS_MAX];
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -322,9 +322,9 @@ static void issue_random(struct api_stream_point *points, bool launch_blocking)
         set = event_sets[event];
     if (!is_over(&set)) {
         expected = API_STREAM_LATER;
-        while (slot < API_STREAM_WAITERS_MOST && waits[slot].is_open)
+        while (slot < API_STREAM_WAITERS_MAX && waits[slot].is_open)
             slot++;
-        if (slot == API_STREAM_WAITERS_MOST)
+        if (slot == API_STREAM_WAITERS_MAX)
             return; /* fullness has a test of its own */
         waits[slot].set = set;
         waits[slot].is_open = true;
@@ -363,7 +363,7 @@ static void complete_random(void)
                   "answered too early");
         waits[ticket - 1000000].is_open = false;
     }
-    for (uint32_t i = 0; i < API_STREAM_WAITERS_MOST; i++)
+    for (uint32_t i = 0; i < API_STREAM_WAITERS_MAX; i++)
         cr_assert(!waits[i].is_open || !is_over(&waits[i].set), "not answered");
 }
 

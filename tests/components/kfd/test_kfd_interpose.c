@@ -96,13 +96,13 @@ Test(kfd_interpose, no_path_leaves_the_folder)
 
 Test(kfd_interpose, paths_that_are_too_long_are_left_to_the_kernel)
 {
-    static char path[2 * INTERPOSE_PATH_MOST];
+    static char path[2 * INTERPOSE_PATH_MAX];
     struct interpose_path found;
-    for (size_t length = INTERPOSE_PATH_MOST - 64; length < INTERPOSE_PATH_MOST + 64; length++) {
+    for (size_t length = INTERPOSE_PATH_MAX - 64; length < INTERPOSE_PATH_MAX + 64; length++) {
         memset(path, 'x', length);
         memcpy(path, "/dev/dri/", strlen("/dev/dri/"));
         path[length] = '\0';
-        bool fits = length + strlen(FOLDER) < INTERPOSE_PATH_MOST;
+        bool fits = length + strlen(FOLDER) < INTERPOSE_PATH_MAX;
         cr_assert_eq(interpose_find(path, &found), fits ? INTERPOSE_FILE : INTERPOSE_OTHER);
     }
 }

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#define MAX_BANKS 64u
+#define BANKS_MAX 64u
 
 /* Of those that have the bus of row commands: refreshes of a bank find room between others. */
 static bool is_row(enum rules_kind k)
@@ -94,8 +94,8 @@ static const char *check_pair(const struct rules_times *t, const struct rules_co
 }
 
 /* Rows that are open before command `c`, which changes them. */
-static const char *check_rows(const struct rules_times *t, bool open[MAX_BANKS],
-                              uint64_t rows[MAX_BANKS], const struct rules_command *c)
+static const char *check_rows(const struct rules_times *t, bool open[BANKS_MAX],
+                              uint64_t rows[BANKS_MAX], const struct rules_command *c)
 {
     switch (c->kind) {
     case RULES_ACT:
@@ -128,8 +128,8 @@ static const char *check_rows(const struct rules_times *t, bool open[MAX_BANKS],
 const char *rules_check(const struct rules_times *t, const struct rules_command *commands,
                         uint32_t count, uint32_t *which)
 {
-    bool open[MAX_BANKS] = {false};
-    uint64_t rows[MAX_BANKS] = {0},
+    bool open[BANKS_MAX] = {false};
+    uint64_t rows[BANKS_MAX] = {0},
              farthest = t->rfc + t->rc + t->cl + t->burst + t->wr + t->faw + t->rtw;
     for (uint32_t i = 0; i < count; i++) {
         const struct rules_command *c = &commands[i];

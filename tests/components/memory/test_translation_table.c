@@ -7,7 +7,7 @@
 #include "components/memory/tlb/translation_table.c"
 #include "components/memory/tlb/translation_table.h"
 
-enum { SETS_MOST = 16384, WAYS_MOST = 64, STEPS = 60000, PAGES = 4096 };
+enum { SETS_MAX = 16384, WAYS_MAX = 64, STEPS = 60000, PAGES = 4096 };
 
 /* ---- the model ---- */
 
@@ -18,7 +18,7 @@ struct model_page {
 };
 
 struct model_set {
-    struct model_page way[WAYS_MOST]; /* the most recent first; those that were dropped stay */
+    struct model_page way[WAYS_MAX]; /* the most recent first; those that were dropped stay */
     uint32_t taken;
 };
 
@@ -185,9 +185,9 @@ static void play(const struct shape *shape)
 Test(translation_table, finds_and_forgets_what_sets_in_order_of_use_do)
 {
     static const struct shape shapes[] = {
-        {1, 1, 1, false},    {1, 64, 4, false},        {16, 4, 8, false},
-        {64, 64, 32, false}, {100, 3, 8, false},       {1, 64, 4, true},
-        {512, 16, 32, true}, {SETS_MOST, 1, 8, false}, {4096, 8, 64, false}};
+        {1, 1, 1, false},    {1, 64, 4, false},       {16, 4, 8, false},
+        {64, 64, 32, false}, {100, 3, 8, false},      {1, 64, 4, true},
+        {512, 16, 32, true}, {SETS_MAX, 1, 8, false}, {4096, 8, 64, false}};
     srand(11);
     for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         play(&shapes[i]);
@@ -198,11 +198,11 @@ Test(translation_table, buckets_and_ways_are_used_from_the_first_one_on)
 {
     struct translation_table t;
     arena_open();
-    translation_table_init(&t, SETS_MOST, WAYS_MOST, 64, false);
+    translation_table_init(&t, SETS_MAX, WAYS_MAX, 64, false);
     for (uint64_t page = 0; page < PAGES; page++) {
         struct translated_page found = {page << 12, 12, 12, page_traits(true, MEM_COARSE)};
         translation_enter(&t, 1, page << 12, &found);
-        cr_assert_lt(translation_find(&t, 1, page << 12), SETS_MOST);
+        cr_assert_lt(translation_find(&t, 1, page << 12), SETS_MAX);
     }
     cr_expect_lt(t.bucket_mask, 4 * PAGES);
     cr_expect_geq(t.bucket_mask, PAGES);

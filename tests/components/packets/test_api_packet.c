@@ -15,7 +15,7 @@
 static const struct packet_layout *const layouts[] = {&api_request_layout, &api_answer_layout};
 
 #define LAYOUT_COUNT ARRAY_COUNT(layouts)
-#define MOST_BYTES   4096
+#define BYTES_MAX    4096
 
 union any_packet {
     struct api_request request;
@@ -159,7 +159,7 @@ Test(api_packet, bytes_are_those_of_the_rules)
 {
     for (size_t i = 0; i < ARRAY_COUNT(vectors); i++) {
         const struct packet_layout *layout = layouts[vectors[i].is_answer];
-        uint8_t expected[MOST_BYTES] = {0}, bytes[MOST_BYTES];
+        uint8_t expected[BYTES_MAX] = {0}, bytes[BYTES_MAX];
         size_t shown = unhex(vectors[i].bytes, expected);
         size_t length = expected[4] | (size_t)expected[5] << 8;
         struct packet_fault fault;
@@ -273,7 +273,7 @@ Test(api_packet, every_cut_names_the_field_that_is_cut)
         for (uint32_t value = 0; value < API_CALL_COUNT; value++) {
             union any_packet packet, back, before;
             struct packet_fault fault;
-            uint8_t bytes[MOST_BYTES];
+            uint8_t bytes[BYTES_MAX];
             if (!fill(layouts[i], value, &packet))
                 continue;
             size_t total = packet_encode(layouts[i], &packet, bytes, sizeof bytes, &fault);
@@ -342,7 +342,7 @@ Test(api_packet, damage_is_refused_with_the_name_of_the_field)
 {
     for (size_t i = 0; i < ARRAY_COUNT(damages); i++) {
         const struct packet_layout *layout = layouts[damages[i].is_answer];
-        uint8_t bytes[MOST_BYTES] = {0};
+        uint8_t bytes[BYTES_MAX] = {0};
         union any_packet packet, before;
         struct packet_fault fault;
         char text[256];
@@ -368,7 +368,7 @@ Test(api_packet, one_changed_byte_is_refused_or_decodes_to_what_it_says)
     for (uint32_t value = 0; value < API_CALL_COUNT; value++) {
         union any_packet packet, back;
         struct packet_fault fault;
-        uint8_t bytes[MOST_BYTES], again[MOST_BYTES];
+        uint8_t bytes[BYTES_MAX], again[BYTES_MAX];
         if (!fill(&api_request_layout, value, &packet))
             continue;
         size_t total = packet_encode(&api_request_layout, &packet, bytes, sizeof bytes, &fault);
@@ -409,7 +409,7 @@ Test(api_packet, what_has_no_bytes_is_not_encoded)
 {
     static struct api_request request;
     struct packet_fault fault;
-    uint8_t bytes[MOST_BYTES];
+    uint8_t bytes[BYTES_MAX];
     static const uint16_t unknown[] = {0, 12, 19, 20, 21, 57, 65535};
     for (size_t i = 0; i < ARRAY_COUNT(unknown); i++) {
         request.call = unknown[i];

@@ -16,7 +16,7 @@
 
 extern const struct unit_type tlb__generic;
 
-enum { LINES = 96, ACCESSES = 400, PROBES = 200, WAYS_MOST = 20, SETS = 4, GAP = 400 };
+enum { LINES = 96, ACCESSES = 400, PROBES = 200, WAYS_MAX = 20, SETS = 4, GAP = 400 };
 
 struct warm_case {
     int64_t write, ways;
@@ -112,7 +112,7 @@ struct model_line {
 
 struct model {
     const struct warm_case *p;
-    struct model_line set[SETS][WAYS_MOST]; /* the most recent one first */
+    struct model_line set[SETS][WAYS_MAX]; /* the most recent one first */
 };
 
 static unsigned model_set(uint64_t number)

@@ -358,10 +358,10 @@ def test_signal_before_files_are_written_is_an_interruption(tmp_path, mode):
 def limit_files():
     """Of a size at which writing fails, by a signal unless that is ignored."""
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MOST, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_MAX, resource.RLIM_INFINITY))
 
 
-FILE_MOST = 60000
+FILE_MAX = 60000
 
 
 @pytest.mark.parametrize("record, program, says", [

@@ -15,7 +15,7 @@
 #define PASTE(a, b)  PASTE2(a, b)
 #define VARIANT(f)   PASTE(f, ISA_VARIANT)
 
-enum { MOST_B = 4, MOST_D = 32 };
+enum { B_MAX = 4, D_MAX = 32 };
 
 /* Which function of isa_matrix_rows.h. */
 enum rule {
@@ -42,7 +42,7 @@ struct product {
     enum rule rule;
     struct unpacked a, b;
     _Alignas(64) uint32_t c_row[128];
-    uint32_t b_copy[MOST_B * 64], c_copy[MOST_D * 64], index[64];
+    uint32_t b_copy[B_MAX * 64], c_copy[D_MAX * 64], index[64];
     const uint32_t *c;
     unsigned c_step; /* from register to register */
 };

@@ -7,7 +7,7 @@
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_valu.h"
 
-enum { MOST_BYTES = 16 };
+enum { BYTES_MAX = 16 };
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
@@ -115,7 +115,7 @@ static void load_plain(struct isa_context *ctx, const struct isa_inst *inst,
 static void load_lane(struct isa_context *ctx, const struct isa_inst *inst,
                       const struct isa_memory *m, unsigned lane, const uint8_t *data)
 {
-    uint8_t whole[MOST_BYTES] = {0};
+    uint8_t whole[BYTES_MAX] = {0};
     uint32_t component[4];
     bool is_short = (m->unusual & ISA_UNUSUAL_SHORT) && (m->short_mask >> lane & 1);
     memcpy(whole, data, is_short ? 4u * m->dwords[lane] : m->bytes);
@@ -145,7 +145,7 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst,
 void isa_memory_load_zeros(struct isa_context *ctx, const struct isa_inst *inst,
                            const struct isa_memory *m)
 {
-    static const uint8_t zero[MOST_BYTES];
+    static const uint8_t zero[BYTES_MAX];
     static const uint32_t component[4];
     bool to_lds = m->kind == ISA_MEMORY_LOAD && (m->unusual & ISA_UNUSUAL_LDS);
     if (inst->dst == ISA_NO_OPERAND && !to_lds)

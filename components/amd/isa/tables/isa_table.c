@@ -244,9 +244,9 @@ bool isa_row_reads_fp8(const struct isa_table_row *row)
 
 /* ---- index ----------------------------------------------------------------------------------- */
 
-enum { MAX_OPCODE = 1024 };
+enum { OPCODE_MAX = 1024 };
 
-static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][MAX_OPCODE]; /* row + 1 */
+static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][OPCODE_MAX]; /* row + 1 */
 
 /* A target's own opcodes, which stand before its inherited ones. */
 static const struct {
@@ -317,7 +317,7 @@ __attribute__((constructor)) static void build_index(void)
 
 int isa_table_find(enum isa_target target, enum isa_format format, unsigned opcode)
 {
-    return opcode < MAX_OPCODE ? find_index[target][format][opcode] - 1 : -1;
+    return opcode < OPCODE_MAX ? find_index[target][format][opcode] - 1 : -1;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * AMD's library does the same (clr, hip_context.cpp). */
 #include "components/hip/api/hip_internal.h"
 
-enum { STACK_MOST = 65536 };
+enum { STACK_MAX = 65536 };
 
 static _Thread_local struct {
     size_t depth, room;
@@ -35,9 +35,9 @@ HIP_DEFINE_ALWAYS(hipDeviceGet, (handle, ordinal), hipDevice_t *handle, int ordi
 
 static hipError_t push(int device)
 {
-    if (stack.depth == STACK_MOST) {
+    if (stack.depth == STACK_MAX) {
         hip_say("more than %d contexts are on the stack of a thread: hipCtxPopCurrent is missing",
-                STACK_MOST);
+                STACK_MAX);
         return hipErrorOutOfMemory;
     }
     HIP_MAKE_ROOM(stack.device, stack.depth, stack.room);

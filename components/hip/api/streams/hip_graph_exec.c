@@ -7,7 +7,7 @@
 #include "components/hip/api/hip_handle.h"
 #include "hip_stream.h"
 
-enum { BRANCHES_MOST = 16 }; /* more share streams, as if one followed the other */
+enum { BRANCHES_MAX = 16 }; /* more share streams, as if one followed the other */
 
 struct step {
     hipGraphNode_t node; /* that it was made from */
@@ -121,7 +121,7 @@ static uint32_t choose_branch(struct exec *exec, const struct step *step)
             return before->branch;
         }
     }
-    if (exec->branches < BRANCHES_MOST)
+    if (exec->branches < BRANCHES_MAX)
         return exec->branches++;
     return step->after_count > 0 ? exec->steps[step->after[0]].branch : 0;
 }
@@ -188,7 +188,7 @@ hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
  * something waits for. */
 struct launch {
     struct exec *exec;
-    hipStream_t streams[BRANCHES_MOST];
+    hipStream_t streams[BRANCHES_MAX];
     hipEvent_t begin, *done;
 };
 

@@ -21,7 +21,7 @@ struct driver_direct {
     uint32_t gpu;
 };
 
-enum { DIRECT_MOST = 256 };
+enum { DIRECT_MAX = 256 };
 
 static uint64_t ring_latency_ps(const struct driver *d, uint32_t number)
 {
@@ -33,7 +33,7 @@ static uint64_t ring_latency_ps(const struct driver *d, uint32_t number)
 static void direct_init(struct driver *d)
 {
     uint64_t window_ps = lookahead_ps(engine_base.platform);
-    d->direct = arena_allocate(DIRECT_MOST * sizeof(struct driver_direct));
+    d->direct = arena_allocate(DIRECT_MAX * sizeof(struct driver_direct));
     for (uint32_t i = 0; i < d->device_count; i++)
         d->near |= ring_latency_ps(d, engine_base.port_rings[2 * (driver_io(d)->gpu_first + i)])
                    < window_ps;
@@ -55,7 +55,7 @@ static bool direct_note(struct driver *d, const struct driver_command *k, uint32
 
 static bool direct_full(const struct driver *d)
 {
-    return d->direct_count == DIRECT_MOST;
+    return d->direct_count == DIRECT_MAX;
 }
 
 static bool direct_holds(const struct driver *d, const struct driver_command *k)

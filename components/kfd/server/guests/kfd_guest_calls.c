@@ -11,8 +11,8 @@
 #include "components/host/start/heddle_start.h"
 #include "components/kfd/channel/program_memory.h"
 
-enum { TEXT_MOST = 1 << 20 };          /* names of kernels with templates are long */
-#define BYTES_MOST ((uint64_t)1 << 32) /* of code */
+enum { TEXT_MAX = 1 << 20 };          /* names of kernels with templates are long */
+#define BYTES_MAX ((uint64_t)1 << 32) /* of code */
 
 static const struct driver_attention *attention;
 
@@ -60,7 +60,7 @@ static uint64_t name_of(const struct kfd_process *p, uint64_t address)
 
 static void *borrow_bytes(const struct kfd_process *p, uint64_t address, uint64_t size)
 {
-    struct loan *l = size <= BYTES_MOST ? malloc(sizeof *l + size + 1) : NULL;
+    struct loan *l = size <= BYTES_MAX ? malloc(sizeof *l + size + 1) : NULL;
     if (!l)
         return NULL;
     l->next = loans;
@@ -75,7 +75,7 @@ static const char *borrow_text(const struct kfd_process *p, uint64_t address)
     enum { PIECE = 256 };
     struct loan *l = grow_zeroed(sizeof *l + 1, KFD_SERVER);
     uint64_t at = 0, part;
-    for (bool ends = !address; !ends && at < TEXT_MOST; at += part) {
+    for (bool ends = !address; !ends && at < TEXT_MAX; at += part) {
         part = PIECE - (address + at) % PIECE;
         l = grow_memory(l, sizeof *l + at + part + 1, KFD_SERVER);
         if (!program_read(p->pid, l->bytes + at, address + at, part))
@@ -213,9 +213,9 @@ static enum driver_status last_of_queue(const struct kfd_guest *g, uint32_t queu
 static enum driver_status launch_kernel(const struct kfd_process *p, uint32_t queue,
                                         uint64_t address, uint64_t *ticket)
 {
-    enum { ARGUMENTS_MOST = 1 << 20 };
+    enum { ARGUMENTS_MAX = 1 << 20 };
     struct driver_launch l;
-    if (!program_read(p->pid, &l, address, sizeof l) || l.kernarg_bytes > ARGUMENTS_MOST)
+    if (!program_read(p->pid, &l, address, sizeof l) || l.kernarg_bytes > ARGUMENTS_MAX)
         return refuse_call("a launch cannot be read");
     l.name = borrow_text(p, (uintptr_t)l.name);
     l.symbol = l.symbol ? borrow_text(p, (uintptr_t)l.symbol) : NULL;

@@ -441,18 +441,18 @@ bool kfd_queues_have_packets(struct kfd_process *p)
 /* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */
 int kfd_queue_mask(struct kfd_process *p, struct kfd_request *request)
 {
-    enum { BITS_MOST = 1024 }; /* as many as Linux reads */
+    enum { BITS_MAX = 1024 }; /* as many as Linux reads */
     const struct kfd_ioctl_set_cu_mask_args *call = request->argument;
     const struct kfd_queue *q = find_queue(p, call->queue_id);
-    uint32_t words[BITS_MOST / 32] = {0};
-    uint32_t bits = min(call->num_cu_mask, BITS_MOST);
+    uint32_t words[BITS_MAX / 32] = {0};
+    uint32_t bits = min(call->num_cu_mask, BITS_MAX);
     if (!bits || call->num_cu_mask % 32)
         return -EINVAL;
     if (!program_read(p->pid, words, call->cu_mask_ptr, bits / 8))
         return -EFAULT;
     if (!q)
         return -EINVAL;
-    for (uint32_t i = 0; i < kfd.gpu[q->gpu].info.compute_units && i < BITS_MOST; i++) {
+    for (uint32_t i = 0; i < kfd.gpu[q->gpu].info.compute_units && i < BITS_MAX; i++) {
         if (!(words[i / 32] >> i % 32 & 1)) {
             kfd_say("a mask of compute units leaves out number %u; queues use all of them here", i);
             return -EINVAL;

@@ -173,7 +173,7 @@ static const struct format formats[] = {
     {13, 2, SDMA_TIMESTAMP, 3, 0, decode_timestamp},
 };
 
-const char *kfd_sdma_decode(bool gfx9, const uint32_t word[SDMA_WORDS_MOST], uint64_t words,
+const char *kfd_sdma_decode(bool gfx9, const uint32_t word[SDMA_WORDS_MAX], uint64_t words,
                             struct sdma_packet *p)
 {
     for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {

@@ -17,7 +17,7 @@ enum sdma_kind {
     SDMA_INDIRECT
 };
 
-enum { SDMA_WORDS_MOST = 13 }; /* that a packet has, but for what a NOP skips */
+enum { SDMA_WORDS_MAX = 13 }; /* that a packet has, but for what a NOP skips */
 
 /* How far apart rows and slices of one side of a copy are, in bytes. */
 struct sdma_pitch {
@@ -60,9 +60,9 @@ enum sdma_atomic {
     SDMA_XOR = 0x17
 };
 
-/* The packet at `word`, of which `words` are there; SDMA_WORDS_MOST of them are readable. From gfx9
+/* The packet at `word`, of which `words` are there; SDMA_WORDS_MAX of them are readable. From gfx9
  * on, counts of bytes are one less than they mean. NULL, or what is wrong with it. */
-const char *kfd_sdma_decode(bool gfx9, const uint32_t word[SDMA_WORDS_MOST], uint64_t words,
+const char *kfd_sdma_decode(bool gfx9, const uint32_t word[SDMA_WORDS_MAX], uint64_t words,
                             struct sdma_packet *p);
 
 #endif

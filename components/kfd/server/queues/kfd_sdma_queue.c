@@ -15,7 +15,7 @@
 #include "kfd_sdma_packet.h"
 
 enum {
-    COPIES_MOST = 64, /* of a queue that are with the driver */
+    COPIES_MAX = 64, /* of a queue that are with the driver */
     RING_LEAST = 1024,
     WORD = sizeof(uint32_t)
 };
@@ -115,7 +115,7 @@ static enum kfd_turn begin_copy(struct kfd_queue *q, struct sdma_packet *p)
     uint64_t rows = p->bytes ? (uint64_t)p->rows * p->slices : 0;
     for (; q->sdma.row < rows; q->sdma.row++) {
         uint64_t row = q->sdma.row % p->rows, slice = q->sdma.row / p->rows;
-        if (q->count == COPIES_MOST)
+        if (q->count == COPIES_MAX)
             return TURN_WAITS;
         enum kfd_turn turn =
             begin_row(q, p->to + row * p->to_pitch.row + slice * p->to_pitch.slice,
@@ -132,7 +132,7 @@ static enum kfd_turn begin_fill(struct kfd_queue *q, struct sdma_packet *p)
     uint64_t ticket = 0;
     if (!p->bytes)
         return TURN_BEGUN;
-    if (q->count == COPIES_MOST)
+    if (q->count == COPIES_MAX)
         return TURN_WAITS;
     if (!kfd_queue_bytes(q, p->to, p->bytes))
         return stop_at(q, "a fill writes", p->to, p->bytes);
@@ -279,8 +279,8 @@ static const struct {
 static const char *read_packet(const struct kfd_queue *q, bool in_buffer, uint64_t start,
                                uint64_t bytes, struct sdma_packet *p)
 {
-    uint32_t word[SDMA_WORDS_MOST] = {0};
-    for (uint64_t i = 0; i < SDMA_WORDS_MOST && i < bytes / WORD; i++) {
+    uint32_t word[SDMA_WORDS_MAX] = {0};
+    for (uint64_t i = 0; i < SDMA_WORDS_MAX && i < bytes / WORD; i++) {
         uint64_t byte = start + i * WORD;
         const uint32_t *at =
             kfd_queue_bytes(q, in_buffer ? byte : q->ring + byte % q->sdma.ring_bytes, WORD);

@@ -47,16 +47,16 @@ static uint32_t number(const struct flow *f, uint8_t bank, uint32_t at)
     return f->base[bank] + at;
 }
 
-enum { MOST_ACCESSES = 160 }; /* a product of four warps has 128 and more */
+enum { ACCESSES_MAX = 160 }; /* a product of four warps has 128 and more */
 
 struct accesses {
-    uint32_t reads[MOST_ACCESSES], writes[MOST_ACCESSES];
+    uint32_t reads[ACCESSES_MAX], writes[ACCESSES_MAX];
     unsigned read_count, write_count;
 };
 
 static void add_register(uint32_t *list, unsigned *count, uint32_t value)
 {
-    if (value != PTX_NONE && *count < MOST_ACCESSES)
+    if (value != PTX_NONE && *count < ACCESSES_MAX)
         list[(*count)++] = value;
 }
 

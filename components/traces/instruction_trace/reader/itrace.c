@@ -12,9 +12,9 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
-#define HEADER_LIMIT  65536
+#define HEADER_MAX  65536
 /* Unknown opcodes that are named one by one. */
-#define UNKNOWN_LIMIT 64
+#define UNKNOWN_MAX 64
 
 static void report(struct itrace *t, bool is_error, uint64_t line, const char *format, va_list args)
 {
@@ -91,7 +91,7 @@ static enum line next_line(struct itrace *t)
 
 static bool keep_header_line(struct itrace *t)
 {
-    if (t->header_size + t->line_size + 1 > HEADER_LIMIT)
+    if (t->header_size + t->line_size + 1 > HEADER_MAX)
         return false;
     t->header_text =
         itrace_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
@@ -120,7 +120,7 @@ static bool read_header(struct itrace *t)
         any = true;
         int taken = t->line[0] == '-' ? itrace_header_take(&t->header, t->line, error) : 1;
         if (taken >= 0 && !keep_header_line(t)) {
-            bad(t, "the header is longer than %d bytes", HEADER_LIMIT);
+            bad(t, "the header is longer than %d bytes", HEADER_MAX);
             return false;
         }
         if (taken < 0) {
@@ -494,7 +494,7 @@ void itrace_report_unknown(struct itrace *t)
         const struct itrace_inst *first;
         size_t size; /* of its opcode without modifiers */
         uint64_t steps;
-    } unknown[UNKNOWN_LIMIT];
+    } unknown[UNKNOWN_MAX];
     size_t count = 0;
     uint64_t more = 0;
     for (size_t i = 0; i < t->program.count; i++) {
@@ -506,7 +506,7 @@ void itrace_report_unknown(struct itrace *t)
             n < count
             && (unknown[n].size != size || strncmp(unknown[n].first->name, inst->name, size) != 0))
             n++;
-        if (n == UNKNOWN_LIMIT) {
+        if (n == UNKNOWN_MAX) {
             more += inst->steps;
             continue;
         }

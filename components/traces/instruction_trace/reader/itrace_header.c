@@ -9,14 +9,14 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
-#define WINDOW            (UINT64_C(1) << 24)
+#define WINDOW           (UINT64_C(1) << 24)
 /* CUDA C programming guide, compute capabilities: most registers of a thread, most threads and
  * bytes of shared memory of a block. Larger ones are garbage, which real headers do hold. */
-#define MOST_REGISTERS    255
-#define MOST_THREADS      1024
-#define MOST_SHARED_BYTES (228 * 1024)
-#define MOST_BLOCKS       (UINT64_C(1) << 62)
-#define MOST_DELAY        (UINT64_C(1) << 48) /* days */
+#define REGISTERS_MAX    255
+#define THREADS_MAX      1024
+#define SHARED_BYTES_MAX (228 * 1024)
+#define BLOCKS_MAX       (UINT64_C(1) << 62)
+#define DELAY_MAX        (UINT64_C(1) << 48) /* days */
 
 enum kind { NAME, NUMBER, HEX, DIM, VERSION, SHORT_TEXT, FLAG };
 
@@ -167,7 +167,7 @@ static const char *needed_field(const struct itrace_header *h)
 static uint64_t grid_blocks(const struct itrace_header *h)
 {
     uint64_t blocks = (uint64_t)h->grid[0] * h->grid[1];
-    return h->grid[2] && blocks > MOST_BLOCKS / h->grid[2] ? UINT64_MAX : blocks * h->grid[2];
+    return h->grid[2] && blocks > BLOCKS_MAX / h->grid[2] ? UINT64_MAX : blocks * h->grid[2];
 }
 
 const char *itrace_header_complaint(const struct itrace_header *header, unsigned n,
@@ -185,7 +185,7 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
     }
     COMPLAIN(!has_member(h, h->grid), ERROR, "the header has no '-grid dim = (x,y,z)'")
     COMPLAIN(!has_member(h, h->block), ERROR, "the header has no '-block dim = (x,y,z)'")
-    COMPLAIN(grid_blocks(h) > MOST_BLOCKS, ERROR, "a grid of more than 2^62 thread blocks")
+    COMPLAIN(grid_blocks(h) > BLOCKS_MAX, ERROR, "a grid of more than 2^62 thread blocks")
     COMPLAIN(needed_field(h), MISSING, "the header has no '-%s = ...'", needed_field(h))
     COMPLAIN(!has_member(h, &h->tracer_version), WARNING,
              "the header has no '-accelsim tracer version': read as the newest")
@@ -193,15 +193,15 @@ const char *itrace_header_complaint(const struct itrace_header *header, unsigned
              WARNING,
              "tracer version %" PRIu32 " is none that is known (1 to 6): read as the newest",
              h->tracer_version)
-    COMPLAIN(h->registers > MOST_REGISTERS, IMPOSSIBLE,
+    COMPLAIN(h->registers > REGISTERS_MAX, IMPOSSIBLE,
              "'nregs = %" PRIu64 "' is more than the %d that a thread can have", h->registers,
-             MOST_REGISTERS)
-    COMPLAIN(h->shared_bytes > MOST_SHARED_BYTES, IMPOSSIBLE,
+             REGISTERS_MAX)
+    COMPLAIN(h->shared_bytes > SHARED_BYTES_MAX, IMPOSSIBLE,
              "'shmem = %" PRIu64 "' is more than the %d bytes that a block can have",
-             h->shared_bytes, MOST_SHARED_BYTES)
-    COMPLAIN(threads > MOST_THREADS, ERROR, "a block of %" PRIu64 " threads: there are at most %d",
-             threads, MOST_THREADS)
-    COMPLAIN(h->launch_delay > MOST_DELAY, ERROR, "a launch %" PRIu64 " cycles later: at most 2^48",
+             h->shared_bytes, SHARED_BYTES_MAX)
+    COMPLAIN(threads > THREADS_MAX, ERROR, "a block of %" PRIu64 " threads: there are at most %d",
+             threads, THREADS_MAX)
+    COMPLAIN(h->launch_delay > DELAY_MAX, ERROR, "a launch %" PRIu64 " cycles later: at most 2^48",
              h->launch_delay)
     COMPLAIN(itrace_header_arch(h) == ITRACE_ARCH_UNKNOWN, WARNING,
              "'binary version = %" PRIu64 "' is no architecture from Kepler (30) to Blackwell "

@@ -16,11 +16,11 @@
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
-#define PACKED_SIZE   65536
-#define FIRST_SIZE    4096 /* a page: often only the header is wanted */
-#define TEXT_SIZE     (2 * 65536)
+#define PACKED_SIZE 65536
+#define FIRST_SIZE  4096 /* a page: often only the header is wanted */
+#define TEXT_SIZE   (2 * 65536)
 /* What `xz -9` needs is 65 MiB; more than this is refused rather than taken. */
-#define DECODER_LIMIT (128u << 20)
+#define DECODER_MAX (128u << 20)
 
 struct itrace_decoder {
     bool is_xz;
@@ -187,7 +187,7 @@ static bool begin_input(struct itrace_input *in, const struct itrace_bytes *whol
     in->decoder->is_xz = is_xz;
     if (is_xz) {
         in->decoder->xz = (lzma_stream)LZMA_STREAM_INIT;
-        return lzma_stream_decoder(&in->decoder->xz, DECODER_LIMIT, LZMA_CONCATENATED) == LZMA_OK
+        return lzma_stream_decoder(&in->decoder->xz, DECODER_MAX, LZMA_CONCATENATED) == LZMA_OK
                || fail(in, "out of memory for unpacking xz");
     }
     in->decoder->zstd = ZSTD_createDStream();
@@ -224,7 +224,7 @@ static bool make_room(struct itrace_input *in)
     }
     if (in->end < in->capacity / 2)
         return true;
-    if (in->end >= ITRACE_LINE_LIMIT)
+    if (in->end >= ITRACE_LINE_MAX)
         return fail(in, "a line is longer than 1 MiB: this is no trace");
     in->capacity++;
     in->text = itrace_reserve(in->text, 2 * in->capacity, &in->capacity, 1);

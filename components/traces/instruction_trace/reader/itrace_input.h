@@ -1,6 +1,6 @@
 /* A text file line by line, plain, xz, zstd or .tracez (itrace_tracez.h): told apart by their first
  * bytes, not by their names. Lines of a .tracez are numbered as Accel-Sim's traceDsm writes them.
- * Memory stays constant however long the file is; a line may have ITRACE_LINE_LIMIT bytes. */
+ * Memory stays constant however long the file is; a line may have ITRACE_LINE_MAX bytes. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_INPUT_H
 #define HEDDLE_COMPONENTS_ITRACE_INPUT_H
 
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* 64 addresses and register values of 64 lanes take 12 KB: more than this is no trace. */
-#define ITRACE_LINE_LIMIT (1 << 20)
+#define ITRACE_LINE_MAX (1 << 20)
 
 /* CRC-64 of bytes (.xz file format 1.1, 6), and how many they are: names the content of a file and
  * finds damage by accident. Zero is that of no bytes. */

@@ -10,8 +10,8 @@
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
 /* Wrong lines that are named: what has more is no list. */
-#define MOST_WRONG 8
-#define COPY       "MemcpyHtoD,"
+#define WRONG_MAX 8
+#define COPY      "MemcpyHtoD,"
 
 static struct itrace_command *add_command(struct itrace_list *list,
                                           const struct itrace_command *command)
@@ -143,7 +143,7 @@ static int take_lines(struct itrace_list *list, const struct itrace_list_reader 
         if (size == 0 || take_line(list, reader, line, input->line))
             continue;
         *good = false;
-        if (++wrong == MOST_WRONG)
+        if (++wrong == WRONG_MAX)
             return 0;
     }
     return got;

@@ -14,7 +14,7 @@
 #include "components/traces/instruction_trace/reader/itrace_text.h"
 
 /* The largest kernels have some 100,000 instructions; a file that needs more than this is none. */
-#define INST_LIMIT    (1u << 22)
+#define INST_MAX      (1u << 22)
 #define FIRST_BUCKETS 1024
 
 void itrace_program_init(struct itrace_program *program, enum itrace_arch arch)
@@ -81,9 +81,9 @@ static void grow_buckets(struct itrace_program *program)
 bool itrace_program_add(struct itrace_program *program, const struct itrace_inst *inst,
                         struct itrace_inst **added)
 {
-    if (program->count == INST_LIMIT)
+    if (program->count == INST_MAX)
         return fail(program, "more than %u different instructions: this is no trace of one kernel",
-                    INST_LIMIT);
+                    INST_MAX);
     if (program->count >= program->bucket_count)
         grow_buckets(program);
     struct itrace_inst *copy = itrace_allocate(1, sizeof *copy);

@@ -16,11 +16,11 @@
 #include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
-#define PACKED_SIZE     65536
-#define INDEX_BUFFER    4096
+#define PACKED_SIZE    65536
+#define INDEX_BUFFER   4096
 /* Accel-Sim writes 64 KiB at most. */
-#define MOST_DICTIONARY (16u << 20)
-#define BLOCK_NUMBERS   10
+#define DICTIONARY_MAX (16u << 20)
+#define BLOCK_NUMBERS  10
 
 enum phase { NEXT_BLOCK, NEXT_WARP, NEXT_PART, IN_PART, OVER };
 
@@ -183,7 +183,7 @@ static bool open_parts(struct itrace_tracez *z, uint64_t header_size)
     z->data_at = at + 8 + size;
     z->index_end = z->from.size - 8;
     z->index_begin = number_of(last) | (uint64_t)number_of(last + 4) << 32;
-    if (size > MOST_DICTIONARY || z->data_at > z->index_end)
+    if (size > DICTIONARY_MAX || z->data_at > z->index_end)
         return fail(z, "a dictionary of %" PRIu32 " bytes at byte %" PRIu64 ": the file is damaged",
                     size, at);
     if (z->index_begin < z->data_at || z->index_begin > z->index_end - 4)

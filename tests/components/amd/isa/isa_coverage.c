@@ -14,11 +14,11 @@
 
 #include "covered.h"
 
-enum { DECODES = 1, EXECUTES = 2, TESTED = 4, MAX_TEXT = 1 << 18 };
+enum { DECODES = 1, EXECUTES = 2, TESTED = 4, TEXT_MAX = 1 << 18 };
 
 static uint8_t states[ISA_TARGET_COUNT][COVERED_ROWS][COVERED_FORMS];
 
-static char page[MAX_TEXT];
+static char page[TEXT_MAX];
 static size_t page_length;
 
 __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
@@ -438,11 +438,11 @@ static unsigned write_page(void)
 
 static char *read_file(const char *path)
 {
-    static char text[2][MAX_TEXT];
+    static char text[2][TEXT_MAX];
     static unsigned next;
     char *to = text[next++ % 2];
     FILE *in = fopen(path, "rb");
-    size_t size = in ? fread(to, 1, MAX_TEXT - 1, in) : 0;
+    size_t size = in ? fread(to, 1, TEXT_MAX - 1, in) : 0;
     if (in)
         fclose(in);
     to[size] = '\0';

@@ -10,7 +10,7 @@
 
 #include "machine.h"
 
-enum { SCRATCH_PER_LANE = 32768, MAX_STEPS = 4000000, CODE_WORDS = 1 << 18 };
+enum { SCRATCH_PER_LANE = 32768, STEPS_MAX = 4000000, CODE_WORDS = 1 << 18 };
 
 static const uint64_t shared_aperture = UINT64_C(0x1000000000000),
                       private_aperture = UINT64_C(0x2000000000000);
@@ -234,9 +234,9 @@ static inline void run_kernel(const char *name, unsigned groups, unsigned round,
         start_wave(kd, group, kernarg, packet, queue);
         m.wave.mode = (m.wave.mode & ~15u) | round | round << 2;
         unsigned steps = 0;
-        for (; !at_end() && steps < MAX_STEPS; steps++)
+        for (; !at_end() && steps < STEPS_MAX; steps++)
             step();
-        cr_assert_lt(steps, MAX_STEPS, "%s does not end", name);
+        cr_assert_lt(steps, STEPS_MAX, "%s does not end", name);
     }
 }
 

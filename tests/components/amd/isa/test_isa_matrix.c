@@ -71,7 +71,7 @@ static const struct form forms[] = {
 #undef MFMA
 };
 
-enum { FORMS = sizeof forms / sizeof *forms, REGISTERS = 512, ACCUMULATORS = 256, MOST_TERMS = 32 };
+enum { FORMS = sizeof forms / sizeof *forms, REGISTERS = 512, ACCUMULATORS = 256, TERMS_MAX = 32 };
 
 static uint64_t state = 1;
 
@@ -86,7 +86,7 @@ static uint32_t random32(void)
 struct terms {
     const struct form *form;
     unsigned count;
-    uint64_t a[MOST_TERMS], b[MOST_TERMS], c;
+    uint64_t a[TERMS_MAX], b[TERMS_MAX], c;
 };
 
 static bool is_fp8(const struct form *f)

@@ -16,7 +16,7 @@
 #include "sweep.h"
 
 enum {
-    ALLOWED_MOST = 64,
+    ALLOWED_MAX = 64,
     ROUNDS = 32,
     ROUNDS_FULL = 3200,
     SHOWN = 4,
@@ -29,7 +29,7 @@ struct allowed {
     char target[16], text[96];
 };
 
-static struct allowed allowed[ALLOWED_MOST];
+static struct allowed allowed[ALLOWED_MAX];
 static unsigned allowed_count;
 
 static void read_allowed(void)
@@ -41,7 +41,7 @@ static void read_allowed(void)
         struct allowed *a = &allowed[allowed_count];
         if (line[0] == '#')
             continue;
-        cr_assert_lt(allowed_count, ALLOWED_MOST);
+        cr_assert_lt(allowed_count, ALLOWED_MAX);
         cr_assert_eq(sscanf(line, "%15s %15s \"%95[^\"]\"", kind, a->target, a->text), 3, "%s",
                      line);
         a->refused = !strcmp(kind, "refused");

@@ -17,11 +17,11 @@ static void mark(enum isa_target target, const uint32_t *word)
     for (enum isa_target target = (enum isa_target)0; target < ISA_TARGET_COUNT; target++)         \
         if (encode_opcode(name, target) >= 0)
 
-enum { MOST_EDGES = 12, CLAMP = 1 << 15 };
+enum { EDGES_MAX = 12, CLAMP = 1 << 15 };
 
-static const uint32_t edges[MOST_EDGES] = {0,          1,          0x7fff,     0x8000,
-                                           0xffff,     0x7fffff,   0x800000,   0xffffff,
-                                           0x7fffffff, 0x80000000, 0xffffffff, 0x1234abcd};
+static const uint32_t edges[EDGES_MAX] = {0,          1,          0x7fff,     0x8000,
+                                          0xffff,     0x7fffff,   0x800000,   0xffffff,
+                                          0x7fffffff, 0x80000000, 0xffffffff, 0x1234abcd};
 
 /* ---- what the rows compute ------------------------------------------------------------------- */
 
@@ -190,14 +190,14 @@ static void check_row(const struct row *r, bool clamp)
     static struct machine m;
     uint32_t word[3] = {0};
     encode_row_of(word, r, clamp);
-    for (unsigned start = 0; start < MOST_EDGES * MOST_EDGES * MOST_EDGES; start += 64) {
+    for (unsigned start = 0; start < EDGES_MAX * EDGES_MAX * EDGES_MAX; start += 64) {
         machine_init(&m);
         for (unsigned lane = 0; lane < 64; lane++) {
             unsigned n = start + lane;
-            m.vgpr[lane] = edges[n % MOST_EDGES];
-            m.vgpr[2 * 64 + lane] = edges[n / MOST_EDGES % MOST_EDGES];
-            m.vgpr[4 * 64 + lane] = edges[n / MOST_EDGES / MOST_EDGES % MOST_EDGES];
-            m.vgpr[5 * 64 + lane] = edges[(n + n / 64) % MOST_EDGES];
+            m.vgpr[lane] = edges[n % EDGES_MAX];
+            m.vgpr[2 * 64 + lane] = edges[n / EDGES_MAX % EDGES_MAX];
+            m.vgpr[4 * 64 + lane] = edges[n / EDGES_MAX / EDGES_MAX % EDGES_MAX];
+            m.vgpr[5 * 64 + lane] = edges[(n + n / 64) % EDGES_MAX];
         }
         cr_assert_eq(machine_run_on(&m, r->target, word), ISA_OK);
         for (unsigned lane = 0; lane < 64; lane++) {
@@ -229,7 +229,7 @@ Test(isa_limits, clamp_changes_nothing_where_nothing_overflows)
         machine_init(&plain);
         for (unsigned lane = 0; lane < 64; lane++)
             for (unsigned reg = 0; reg < 3; reg++)
-                plain.vgpr[reg * 64 + lane] = edges[(lane + 5 * reg) % MOST_EDGES];
+                plain.vgpr[reg * 64 + lane] = edges[(lane + 5 * reg) % EDGES_MAX];
         clamped = plain;
         clamped.ctx.vgpr = clamped.vgpr;
         encode_vop3(word, names[i], 8, V0, V0 + 1, i ? 0 : V0 + 2);

@@ -48,9 +48,9 @@ static unsigned number_of(unsigned code)
 /* Registers that are not said to be used; the special ones but for VCC and EXEC count as used. */
 static void find_unused(const struct isa_inst *inst, bool unused[REGISTERS])
 {
-    struct isa_use uses[ISA_USES_MOST];
+    struct isa_use uses[ISA_USES_MAX];
     unsigned count = isa_uses(inst, uses);
-    cr_assert_leq(count, ISA_USES_MOST);
+    cr_assert_leq(count, ISA_USES_MAX);
     for (unsigned i = 0; i < REGISTERS; i++)
         unused[i] = i < 102 || i == ISA_VCC || i == ISA_VCC + 1 || i == ISA_EXEC
                     || i == ISA_EXEC + 1 || i >= 128;

@@ -26,8 +26,8 @@ enum {
     LINE = 0x10000,
     ALU = 2,
     OVER = 5, /* what an instruction takes beside its latency */
-    MAX_INSTS = 64,
-    MAX_STEPS = 400
+    INSTS_MAX = 64,
+    STEPS_MAX = 400
 };
 
 /* ---- programs: what the store holds ---- */
@@ -44,11 +44,11 @@ struct program {
     uint32_t threads, carve;
     struct {
         unsigned count;
-        struct step step[MAX_STEPS];
+        struct step step[STEPS_MAX];
     } warp[TRACE_WARPS];
 };
 
-static struct trace_inst insts[MAX_INSTS];
+static struct trace_inst insts[INSTS_MAX];
 static uint16_t inst_count;
 static struct program programs[4];
 

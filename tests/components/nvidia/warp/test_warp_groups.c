@@ -12,9 +12,9 @@
 #include "rows_group.h"
 #include "vectors.h"
 
-enum { MOST_ROWS = 4000, KERNEL = 6000 };
+enum { ROWS_MAX = 4000, KERNEL = 6000 };
 
-static struct group_row rows[MOST_ROWS];
+static struct group_row rows[ROWS_MAX];
 
 /* Arrays of n operands, d before a, b and c, and the memory of each case behind them. */
 static const char *const types_of[] = {"d", "a", "b", "c"};
@@ -159,7 +159,7 @@ Test(warp_groups, threads_reach_memory_and_each_other_as_the_manual_says)
 {
     struct ptx_run r;
     uint64_t n = vectors_of_a_row(256), buffer = PTX_RUN_BUFFER;
-    size_t count = group_rows(rows, MOST_ROWS), bad = 0;
+    size_t count = group_rows(rows, ROWS_MAX), bad = 0;
     struct group *cases = malloc(n / GROUP * sizeof *cases);
     open_rows(&r, count, n);
     for (size_t i = 0; i < count; i++) {

@@ -12,7 +12,7 @@
 #include "rows_float.h"
 #include "vectors.h"
 
-enum { MOST_ROWS = 1500, TEXT = 1 << 20 };
+enum { ROWS_MAX = 1500, TEXT = 1 << 20 };
 
 /* Appends the kernel of a row: operands lie in arrays of n words of 8 bytes, d before a, b, c. */
 static size_t write_kernel(char *to, size_t number, const struct row *row, uint64_t n)
@@ -38,8 +38,8 @@ static size_t write_kernel(char *to, size_t number, const struct row *row, uint6
                              row->d);
 }
 
-static struct row rows[MOST_ROWS];
-static struct float_row of_floats[MOST_ROWS];
+static struct row rows[ROWS_MAX];
+static struct float_row of_floats[ROWS_MAX];
 
 /* Runs row k on fresh operands and tells `judge` of each. */
 static void run_row(struct ptx_run *r, size_t k, uint64_t n)
@@ -103,7 +103,7 @@ Test(warp_rows, floats_are_rounded_once)
 {
     struct ptx_run r;
     uint64_t n = vectors_of_a_row(256), bad = 0;
-    size_t count = float_rows(of_floats, MOST_ROWS);
+    size_t count = float_rows(of_floats, ROWS_MAX);
     for (size_t k = 0; k < count; k++)
         rows[k] = (struct row){of_floats[k].text, of_floats[k].d, of_floats[k].a,
                                of_floats[k].b,    of_floats[k].c, NULL};

@@ -8,18 +8,18 @@
 #include "components/traces/api_trace/api_trace.h"
 #include "tests/components/traces/damage.h"
 
-#define MISTAKES_MOST 16
+#define MISTAKES_MAX 16
 
 struct mistakes {
     uint32_t count;
-    uint32_t lines[MISTAKES_MOST];
-    char texts[MISTAKES_MOST][256];
+    uint32_t lines[MISTAKES_MAX];
+    char texts[MISTAKES_MAX][256];
 };
 
 static void note(void *context, uint32_t line, const char *text)
 {
     struct mistakes *m = context;
-    cr_assert_lt(m->count, MISTAKES_MOST);
+    cr_assert_lt(m->count, MISTAKES_MAX);
     m->lines[m->count] = line;
     snprintf(m->texts[m->count++], sizeof m->texts[0], "%s", text);
 }

@@ -384,7 +384,7 @@ Test(itrace, zero_bytes_and_endless_lines_are_errors)
 {
     static struct story s;
     static const char zero[] = STEPS("0000 ffffffff 0 MOV 0 0\0 1 2");
-    static char endless[ITRACE_LINE_LIMIT * 3];
+    static char endless[ITRACE_LINE_MAX * 3];
     read_text(&s, zero, sizeof zero - 1);
     cr_expect_str_eq(s.said, "e12: a zero byte in the line\n"
                              "e13: warp 0 ends 1 instructions before what its 'insts = ' says\n");

@@ -21,8 +21,8 @@ enum {
     SCRATCH = PRIVATE * 64,
     LDS = 65536,
     FILE_MAX = 8 << 20,
-    MAX_STEPS = 2000000,
-    MAX_LEFT_OUT = 16,
+    STEPS_MAX = 2000000,
+    LEFT_OUT_MAX = 16,
     LOWEST = 65536 /* below are no addresses */
 };
 
@@ -35,7 +35,7 @@ static uint8_t *scratch, *image;
 static struct isa_inst *decoded; /* by word of the image */
 static enum isa_target target;
 static const char *why; /* the kernel under way cannot go on */
-static const char *only, *left_out[MAX_LEFT_OUT];
+static const char *only, *left_out[LEFT_OUT_MAX];
 static unsigned left_out_count;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static void run_wave(struct isa_context *ctx, struct isa_wave *wave, uint64_t sp
         const struct isa_inst *inst = fetch(wave, span);
         if (!inst || inst->flags & ISA_IS_ENDPGM)
             return;
-        if (steps == MAX_STEPS)
+        if (steps == STEPS_MAX)
             why = "does not end";
         else if (inst->unit == ISA_UNIT_VMEM)
             vector_memory(ctx, wave, inst);
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
     for (; first + 1 < argc && argv[first][0] == '-'; first += 2)
         if (!strcmp(argv[first], "-k"))
             only = argv[first + 1];
-        else if (left_out_count < MAX_LEFT_OUT)
+        else if (left_out_count < LEFT_OUT_MAX)
             left_out[left_out_count++] = argv[first + 1];
     void *host = argc > first + 1 ? dlopen(argv[first], RTLD_NOW) : NULL;
     if (!host) {
