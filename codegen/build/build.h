@@ -22,10 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/region.h"
 #include "codegen/build/jobs.h"
 #include "codegen/build/toolkit.h"
 #include "dsl/model.h"
-#include "base/region.h"
 
 struct build_request {
     const struct toolkit *toolkit;

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codegen/emit/intern.h"
-#include "base/sha256.h"
 #include "base/region.h"
+#include "base/sha256.h"
+#include "codegen/emit/intern.h"
 
 struct depend_file;
 

@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codegen/build/depend.h"
-#include "codegen/emit/input.h"
-#include "codegen/build/seal.h"
 #include "base/hash.h"
+#include "codegen/build/depend.h"
+#include "codegen/build/seal.h"
 #include "codegen/emit/emit.h"
+#include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
 
 #define FORMAT_LINE "heddle stamp 3\n"

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codegen/emit/intern.h"
 #include "base/region.h"
+#include "codegen/emit/intern.h"
 
 struct stamp {
     struct region *region;

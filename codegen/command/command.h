@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "codegen/command/options/options.h"
-#include "codegen/build/toolkit.h"
 #include "base/region.h"
+#include "codegen/build/toolkit.h"
+#include "codegen/command/options/options.h"
 #include "dsl/compile.h"
 
 struct command {

@@ -10,8 +10,8 @@
 
 #include "codegen/command/command.h"
 #include "codegen/command/run/run.h"
-#include "codegen/command/run/run_rocm.h"
 #include "codegen/command/run/run_layout.h"
+#include "codegen/command/run/run_rocm.h"
 
 int command_serve(struct command *c)
 {

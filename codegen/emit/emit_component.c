@@ -2,8 +2,8 @@
  * port are thin casts around runtime/link/ring.h, with ring numbers out of the binding words that
  * start-up copied behind `struct component`. */
 #include "codegen/emit/emitters.h"
-#include "dsl/message_layout.h"
 #include "codegen/emit/names.h"
+#include "dsl/message_layout.h"
 #include "dsl/reserved.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Headers of protocols and of named enumerations. A protocol's header holds for all its arguments:
  * what depends on them (places in the payload) takes them as arguments. */
 #include "codegen/emit/emitters.h"
-#include "dsl/message_layout.h"
 #include "codegen/emit/names.h"
+#include "dsl/message_layout.h"
 #include "dsl/reserved.h"
 
 #include <string.h>

@@ -4,11 +4,11 @@
  * A slot's table of functions is a constant where only one part can fill it, so that its calls
  * become direct; otherwise the part's kind selects it. */
 #include "codegen/emit/emitters.h"
-#include "dsl/message_layout.h"
-#include "dsl/source.h"
 #include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
 #include "dsl/compiler_bug.h"
+#include "dsl/message_layout.h"
+#include "dsl/source.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -6,8 +6,8 @@
 
 #include "codegen/emit/emit.h"
 #include "codegen/emit/emitters.h"
-#include "runtime/state/tables.h"
 #include "dsl/compiler_bug.h"
+#include "runtime/state/tables.h"
 
 static bool write_file(struct region *region, struct emit *e, const char *folder, const char *name,
                        struct gen_files *files)

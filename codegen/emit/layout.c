@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "codegen/emit/layout_builder.h"
 #include "codegen/emit/settings.h"
-#include "base/sha256.h"
-#include "runtime/link/ring.h"
 #include "dsl/compiler_bug.h"
+#include "runtime/link/ring.h"
 
 static void add_domains(struct builder *b)
 {

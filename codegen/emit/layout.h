@@ -8,8 +8,8 @@
 #ifndef HEDDLE_CODEGEN_LAYOUT_H
 #define HEDDLE_CODEGEN_LAYOUT_H
 
-#include "codegen/emit/intern.h"
 #include "base/region.h"
+#include "codegen/emit/intern.h"
 #include "dsl/model.h"
 #include "runtime/state/platform.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "codegen/emit/layout_builder.h"
+#include "dsl/compiler_bug.h"
 #include "dsl/message_layout.h"
 #include "runtime/link/ring.h"
-#include "dsl/compiler_bug.h"
 
 static const char *port_path(struct builder *b, const struct model_port *port)
 {

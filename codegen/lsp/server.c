@@ -10,8 +10,8 @@
 
 #include "base/number.h"
 #include "codegen/lsp/uri.h"
-#include "runtime/engine/version.h"
 #include "codegen/views/json_from_text.h"
+#include "runtime/engine/version.h"
 
 /* How long the editor has to be silent before a document is checked. */
 #define QUIET_MS 80

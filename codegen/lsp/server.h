@@ -7,9 +7,9 @@
 #ifndef HEDDLE_CODEGEN_SERVER_H
 #define HEDDLE_CODEGEN_SERVER_H
 
+#include "base/region.h"
 #include "codegen/lsp/document.h"
 #include "codegen/lsp/rpc.h"
-#include "base/region.h"
 
 struct server {
     struct documents documents;

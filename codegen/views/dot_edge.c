@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/params_value.h"
 
 const char *const dot_traffic_colours[DOT_TRAFFIC_COUNT] = {

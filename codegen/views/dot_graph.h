@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/region.h"
 #include "codegen/views/dot_kind.h"
 #include "codegen/views/view.h"
-#include "base/region.h"
 #include "dsl/model.h"
 
 #define DOT_NO_PORT     UINT32_MAX

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/escape.h"
 #include "codegen/views/dot_heat.h"
 #include "codegen/views/dot_pen.h"
+#include "codegen/views/escape.h"
 #include "codegen/views/params_value.h"
 
 #define SUMMARY_ROWS  4  /* the other settings are in the tooltip */

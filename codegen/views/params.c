@@ -8,12 +8,12 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/region.h"
 #include "codegen/views/json_from_text.h"
 #include "codegen/views/json_types.h"
 #include "codegen/views/params_slots.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
-#include "base/region.h"
 #include "dsl/origin.h"
 
 struct row {

@@ -7,8 +7,8 @@
 #ifndef HEDDLE_CODEGEN_TOPOLOGY_H
 #define HEDDLE_CODEGEN_TOPOLOGY_H
 
-#include "codegen/views/view.h"
 #include "base/region.h"
+#include "codegen/views/view.h"
 
 /* A chip for each target. */
 struct topology_chip {

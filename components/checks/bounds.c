@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "readonly.h"
 #include "components/amd/isa/isa.h"
+#include "readonly.h"
 
 /* ---- LDS ---- */
 

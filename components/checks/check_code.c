@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "finding.h"
 #include "slot_array.h"
-#include "base/grow.h"
 #include "source_lines.h"
 
 struct range {

@@ -8,13 +8,13 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/checks/debugger/debugger.h"
-#include "slot_array.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/rank.h"
+#include "slot_array.h"
 
 static const struct {
     enum finding_check check;

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "slot_array.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/json.h"
+#include "slot_array.h"
 
 enum { TABLE = 1 << 16, REPORTS_MAX = TABLE / 2, KEPT = 1000, RULE_TEXT = 256 };
 

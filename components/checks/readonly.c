@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "check_code.h"
 #include "components/memory/page_table/program_table.h"
+#include "check_code.h"
 
 static void check_store(const struct check_place *place, uint64_t address, uint32_t bytes)
 {

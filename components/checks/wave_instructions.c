@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-#include "check_code.h"
-#include "slot_array.h"
+#include "base/hash.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/races/spins.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
-#include "base/hash.h"
 #include "runtime/engine/bug.h"
+#include "check_code.h"
+#include "slot_array.h"
 
 enum { ROOM = 1 << 20 };
 

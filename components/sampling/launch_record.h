@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "components/protocols/command/aql_packet.h"
 #include "components/memory/page_table/program_table.h"
+#include "components/protocols/command/aql_packet.h"
 #include "runtime/engine/unit.h"
 
 /* Begins the record of `kernel`, which the packet launches: its names, its GPU, its number, and how

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "estimate_write.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
+#include "estimate_write.h"
 #include "stratified_sampler.h"
 
 enum {

@@ -4,9 +4,9 @@
 #ifndef HEDDLE_SAMPLING_ONLINE_PARTS_H
 #define HEDDLE_SAMPLING_ONLINE_PARTS_H
 
-#include "launch_parts.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/json.h"
+#include "launch_parts.h"
 
 /* ---- command processors ---- */
 

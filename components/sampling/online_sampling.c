@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "components/statistics/kernel_stats.h"
+#include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "estimate_write.h"
-#include "components/statistics/kernel_stats.h"
 #include "online_parts.h"
-#include "runtime/engine/arena.h"
 #include "sampling_thresholds.h"
 #include "warmup.h"
 

@@ -7,12 +7,12 @@
 
 #include "base/number.h"
 #include "components/statistics/statistics_extension.h"
-#include "launch_census.h"
-#include "online_sampling.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/platform.h"
+#include "launch_census.h"
+#include "online_sampling.h"
 #include "sampling_options.h"
 #include "warmup.h"
 

@@ -3,8 +3,8 @@
  * size. */
 #include <math.h>
 
-#include "stratified_sampler.h"
 #include "sampling_thresholds.h"
+#include "stratified_sampler.h"
 
 /* Cornish-Fisher expansion about the normal's 1.96 (Abramowitz and Stegun, 26.7.5), within 1 % from
  * 3 degrees of freedom on; below, tables. Fractions go to the next whole number below. */

@@ -3,14 +3,14 @@
 #include "warmup.h"
 
 #include "base/number.h"
-#include "runtime/engine/bug.h"
-#include "runtime/observe/hang.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
-#include "runtime/state/platform.h"
-#include "runtime/state/memory.h"
 #include "runtime/link/ring.h"
+#include "runtime/observe/hang.h"
+#include "runtime/state/memory.h"
+#include "runtime/state/platform.h"
 
 struct unit {
     uint32_t leaf;

@@ -2,10 +2,10 @@
  * kernel's JSON object. */
 #include <string.h>
 
-#include "kernel_records.h"
-#include "kernel_stats.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/json.h"
+#include "kernel_records.h"
+#include "kernel_stats.h"
 
 /* Length of what two paths have in common in whole names. */
 static size_t common_names(const char *a, const char *b)

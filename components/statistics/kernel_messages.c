@@ -2,13 +2,13 @@
  * records of kernels that began or ended, and rank 0 has a record of its own for each. */
 #include <string.h>
 
-#include "kernel_records.h"
-#include "kernel_stats.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/observe/json.h"
+#include "kernel_records.h"
+#include "kernel_stats.h"
 
 /* One kernel of another rank; its texts follow, each with its end. */
 struct message {

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memory_traffic.h"
 #include "runtime/observe/stats_span.h"
+#include "memory_traffic.h"
 
 enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4, KERNEL_CUT = 8 };
 

@@ -1,10 +1,10 @@
 /* The section `kernels` of the statistics. */
 #include <stdlib.h>
 
-#include "kernel_records.h"
-#include "kernel_stats.h"
 #include "runtime/engine/arena.h"
 #include "runtime/observe/json.h"
+#include "kernel_records.h"
+#include "kernel_stats.h"
 
 static int by_start(const void *a, const void *b)
 {

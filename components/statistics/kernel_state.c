@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel_records.h"
 #include "runtime/observe/profile.h"
 #include "runtime/state/checkpoint.h"
+#include "kernel_records.h"
 
 /* What a state begins with; the records follow. */
 struct saved_kernels {

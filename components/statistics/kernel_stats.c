@@ -11,10 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernel_share_messages.h"
-#include "kernel_records.h"
-#include "kernel_shares.h"
-#include "run_progress.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
@@ -22,6 +18,10 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/observe/view.h"
+#include "kernel_records.h"
+#include "kernel_share_messages.h"
+#include "kernel_shares.h"
+#include "run_progress.h"
 
 /* A kernel began or ended. */
 struct kernel_mark {

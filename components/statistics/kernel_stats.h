@@ -7,8 +7,8 @@
 #ifndef HEDDLE_STATISTICS_KERNEL_STATS_H
 #define HEDDLE_STATISTICS_KERNEL_STATS_H
 
-#include "memory_traffic.h"
 #include "runtime/engine/engine.h"
+#include "memory_traffic.h"
 
 /* From a tick of `c`, whose clock counts the kernel's cycles. `name` is for people, `symbol` what
  * the kernel is called in its code object; both are copied. Returns the handle. */

@@ -2,11 +2,11 @@
  * runtime/engine/extension.h. */
 #include "statistics_extension.h"
 
+#include "runtime/engine/options.h"
 #include "address_list.h"
 #include "kernel_share_messages.h"
 #include "kernel_stats.h"
 #include "run_progress.h"
-#include "runtime/engine/options.h"
 
 static bool start_statistics(void)
 {

@@ -2,8 +2,8 @@
  * by their statements of what they pass on, until a leaf takes the access. */
 #include <string.h>
 
-#include "dsl/check/coherence.h"
 #include "base/hash.h"
+#include "dsl/check/coherence.h"
 
 void routes_init(struct coherence *c, struct elaboration *e)
 {

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "dsl/compiler_bug.h"
 #include "dsl/suggest.h"
 #include "dsl/syntax/token.h"
-#include "dsl/compiler_bug.h"
 
 /* Reports that the item has a name that was declared before, at `first`. */
 static void report_duplicate(struct program *program, const struct ast_item *item,

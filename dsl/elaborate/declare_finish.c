@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "dsl/elaborate/declare.h"
-#include "dsl/suggest.h"
 #include "dsl/quantity.h"
+#include "dsl/suggest.h"
 
 bool declare_type(struct program *program, const struct ast_type *type,
                   enum model_dimension *dimension, const struct model_enum **choice)

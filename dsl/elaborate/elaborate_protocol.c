@@ -4,8 +4,8 @@
 
 #include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
-#include "dsl/suggest.h"
 #include "dsl/quantity.h"
+#include "dsl/suggest.h"
 
 struct field_type {
     const char *name;

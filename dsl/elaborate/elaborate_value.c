@@ -9,8 +9,8 @@
 #include "base/number.h"
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/origin.h"
-#include "dsl/suggest.h"
 #include "dsl/quantity.h"
+#include "dsl/suggest.h"
 
 static const struct value bad = {.ok = false};
 

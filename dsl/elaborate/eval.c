@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
-#include "dsl/suggest.h"
 #include "dsl/quantity.h"
+#include "dsl/suggest.h"
 #include "parser.h"
 
 static const struct value bad = {.ok = false};

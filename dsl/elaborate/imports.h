@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 #include "base/region.h"
-#include "dsl/syntax/ast.h"
 #include "dsl/compile.h"
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
 #include "dsl/source.h"
+#include "dsl/syntax/ast.h"
 
 struct item_list {
     VECTOR(const struct ast_item *) v;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsl/compiler_bug.h"
 #include "dsl/pipeline/compilation.h"
 #include "dsl/pipeline/pipeline.h"
 #include "dsl/syntax/format.h"
-#include "dsl/compiler_bug.h"
 
 struct compilation *compile_open(const struct compile_options *options)
 {

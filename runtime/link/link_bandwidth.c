@@ -8,11 +8,11 @@
  * granted by shared_wire.c; until then their messages carry RING_UNKNOWN. */
 #include <string.h>
 
+#include "base/number.h"
+#include "runtime/engine/engine.h"
 #include "port.h"
 #include "ring_state.h"
 #include "shared_wire.h"
-#include "base/number.h"
-#include "runtime/engine/engine.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -11,16 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exchange.h"
-#include "port.h"
-#include "ring.h"
-#include "ring_run.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "exchange.h"
+#include "port.h"
+#include "ring.h"
+#include "ring_run.h"
 #include "shard_cut.h"
 
 /* A ring whose ends are at different ranks, one of them this. */

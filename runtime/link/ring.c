@@ -11,14 +11,14 @@
  * (ring.h); what one shard must do because of the other goes through exchange.c: the receiver is
  * woken when the next window begins, and a sender that was refused looks again then. Neither is
  * `simple`, and no sender waits at the far one. */
-#include "exchange.h"
-#include "port.h"
-#include "ring_state.h"
-#include "shard_cut.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+#include "exchange.h"
+#include "port.h"
+#include "ring_state.h"
+#include "shard_cut.h"
 
 static bool traced; /* each message is looked at */
 

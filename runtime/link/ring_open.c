@@ -1,15 +1,15 @@
 /* Rings at start-up: their control blocks, what the components at their ends add to them, and what
  * ranks agree about that. */
-#include "ring_ends.h"
-#include "ring_state.h"
-#include "shared_wire.h"
-#include "shard_cut.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "ring_ends.h"
+#include "ring_state.h"
+#include "shard_cut.h"
+#include "shared_wire.h"
 
 struct ring_route *ring_routes;
 

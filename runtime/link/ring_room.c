@@ -4,14 +4,14 @@
  * twice as many when its sender finds none free; it refuses when a whole one would. */
 #include <string.h>
 
-#include "ring_state.h"
-#include "shard_cut.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "ring_state.h"
+#include "shard_cut.h"
 
 /* Slots that a ring begins with, if it need not have all at once; slots that a deep one has. Beyond
  * the first ones a deep ring moves to the rear of the arena, where what is never touched takes

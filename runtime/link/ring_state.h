@@ -3,11 +3,11 @@
 #ifndef HEDDLE_RUNTIME_RING_STATE_H
 #define HEDDLE_RUNTIME_RING_STATE_H
 
-#include "ring.h"
-#include "ring_run.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "ring.h"
+#include "ring_run.h"
 
 /* The rest of a ring's description, which fast paths do not need: where it leads and where its
  * slots are. */

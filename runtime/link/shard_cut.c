@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "runtime/engine/bug.h"
-#include "lookahead.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+#include "runtime/link/ring.h"
+#include "lookahead.h"
 #include "rank_placement.h"
 #include "shard_cut.h"
-#include "runtime/link/ring.h"
 
 static struct platform_table split;
 static uint32_t shard_count;

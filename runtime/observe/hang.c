@@ -18,10 +18,10 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "runtime/link/ring.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
-#include "runtime/link/ring.h"
 
 #define REPORT_BYTES     32768
 #define NOTES_PER_REPORT 48

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "path_pattern.h"
 #include "base/grow.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "path_pattern.h"
 #include "stats_ranks.h"
 #include "stats_span.h"
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/checkpoint.h"

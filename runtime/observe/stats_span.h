@@ -9,9 +9,9 @@
 #ifndef HEDDLE_RUNTIME_STATS_SPAN_H
 #define HEDDLE_RUNTIME_STATS_SPAN_H
 
-#include "json.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/stat.h"
+#include "json.h"
 
 /* The components' statistics that are written at the end of a span of time: sums over arrays, every
  * instance, or nothing. */

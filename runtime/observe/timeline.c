@@ -15,21 +15,21 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "runtime/engine/options.h"
-#include "runtime/engine/bug.h"
-#include "json.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/shard.h"
+#include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "json.h"
 #include "timeline_internal.h"
 #include "watch.h"
-#include "runtime/link/ring.h"
 
 #define COMPONENTS  1
 #define CONNECTIONS 2

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "path_pattern.h"
 #include "base/grow.h"
-#include "runtime/engine/platform_table.h"
 #include "runtime/engine/options.h"
+#include "runtime/engine/platform_table.h"
 #include "runtime/state/lookup.h"
+#include "path_pattern.h"
 
 #define LAUNCHES_MAX 64 /* asked for */
 

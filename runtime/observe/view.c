@@ -14,10 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "hang.h"
-#include "host_time.h"
 #include "base/number.h"
-#include "runtime/engine/status_page.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
@@ -25,9 +22,12 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/run_control.h"
+#include "runtime/engine/status_page.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/rank_state.h"
+#include "hang.h"
+#include "host_time.h"
 #include "series_columns.h"
 #include "stats_span.h"
 

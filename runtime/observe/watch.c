@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/link/ring.h"
-#include "runtime/engine/options.h"
 #include "runtime/engine/arena.h"
-#include "runtime/engine/engine.h"
-#include "runtime/engine/platform_table.h"
 #include "runtime/engine/byte_list.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/options.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"

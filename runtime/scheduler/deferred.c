@@ -4,10 +4,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "deferred.h"
-#include "run.h"
-#include "run_state.h"
-#include "window.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/deferral.h"
@@ -16,6 +12,10 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+#include "deferred.h"
+#include "run.h"
+#include "run_state.h"
+#include "window.h"
 
 /* A component that puts work off. */
 struct deferred_work {

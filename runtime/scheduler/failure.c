@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "failure.h"
-#include "run_state.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -15,6 +13,8 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
+#include "failure.h"
+#include "run_state.h"
 
 /* Faults of programs that do not end the run, at most one of each. */
 enum { FAULTS = 64 };

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "progress.h"
-#include "run_state.h"
 #include "base/number.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/engine.h"
@@ -18,6 +16,8 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/view.h"
 #include "runtime/state/platform.h"
+#include "progress.h"
+#include "run_state.h"
 
 #define CHECK_CYCLES     16384u /* between two looks */
 #define PROGRESS_SECONDS 0.25

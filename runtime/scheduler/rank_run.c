@@ -7,10 +7,6 @@
  * rank_run.h. */
 #include "rank_run.h"
 
-#include "deferred.h"
-#include "failure.h"
-#include "run_state.h"
-#include "window.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -24,6 +20,10 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/timeline.h"
+#include "deferred.h"
+#include "failure.h"
+#include "run_state.h"
+#include "window.h"
 
 static uint64_t begun_ps; /* the present stretch */
 

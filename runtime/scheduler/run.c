@@ -22,13 +22,7 @@
  *
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
-#include "deferred.h"
-#include "failure.h"
-#include "progress.h"
-#include "rank_run.h"
 #include "run.h"
-#include "run_state.h"
-#include "window.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -49,6 +43,12 @@
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/view.h"
 #include "runtime/state/rank_state.h"
+#include "deferred.h"
+#include "failure.h"
+#include "progress.h"
+#include "rank_run.h"
+#include "run_state.h"
+#include "window.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
 

@@ -19,20 +19,20 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/clock.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "base/splitmix64.h"
+#include "runtime/engine/wheel.h"
+#include "runtime/link/ring.h"
+#include "runtime/link/shared_wire.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
-#include "run.h"
 #include "active_words.h"
-#include "runtime/link/ring.h"
-#include "runtime/engine/wheel.h"
-#include "runtime/link/shared_wire.h"
+#include "run.h"
 
 #define REPORTED_MAX 8 /* missed wake-ups that are reported */
 

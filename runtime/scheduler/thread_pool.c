@@ -32,11 +32,11 @@
 
 #include "base/number.h"
 #include "runtime/engine/bug.h"
-#include "thread_pool.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/observe/host_time.h"
+#include "thread_pool.h"
 
 #define SPINS  500u /* of 10 to 50 ns */
 #define YIELDS 300u /* of 300 ns, when no other thread wants the processor */

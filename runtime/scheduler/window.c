@@ -2,10 +2,6 @@
  * says what a window is. */
 #include "window.h"
 
-#include "deferred.h"
-#include "failure.h"
-#include "run_state.h"
-#include "thread_pool.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/extension.h"
@@ -16,6 +12,10 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/timeline.h"
+#include "deferred.h"
+#include "failure.h"
+#include "run_state.h"
+#include "thread_pool.h"
 
 static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static uint64_t alone_ps;  /* until then `solo` runs on, but for samples on the way */

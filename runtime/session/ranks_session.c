@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exit_status.h"
+#include "base/sha256.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/engine/run_control.h"
-#include "base/sha256.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/rank_placement.h"
 #include "runtime/scheduler/rank_barrier.h"
+#include "exit_status.h"
 
 /* A hash of the shared object that this is part of. */
 static void hash_own_file(char hex[65])

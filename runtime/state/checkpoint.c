@@ -15,21 +15,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint_internal.h"
-#include "memory.h"
-#include "lookup.h"
-#include "platform.h"
-#include "runtime/engine/options.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
+#include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/run_control.h"
-#include "runtime/link/ring_run.h"
 #include "runtime/engine/version.h"
+#include "runtime/link/ring_run.h"
+#include "checkpoint_internal.h"
+#include "lookup.h"
+#include "memory.h"
+#include "platform.h"
 
 static const struct platform_table *table;
 static const char *save_path; /* NULL: none is wanted */

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "memory.h"
-#include "runtime/engine/arena.h"
-#include "runtime/engine/engine.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/version.h"
+#include "memory.h"
 
 #define PAGEMAP_HELD                                                                               \
     ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */

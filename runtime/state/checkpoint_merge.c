@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lookup.h"
-#include "platform.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/instances.h"
 #include "runtime/link/ring_run.h"
+#include "lookup.h"
+#include "platform.h"
 
 enum {
     WORD = 4,

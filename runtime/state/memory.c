@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/engine/bug.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
 
 struct memory memory;
 static int shared = -1; /* the file; -1: none */

@@ -16,23 +16,23 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "runtime/engine/bug.h"
-#include "runtime/engine/extension.h"
-#include "lookup.h"
 #include "runtime/engine/arena.h"
+#include "runtime/engine/bug.h"
 #include "runtime/engine/clock.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/extension.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/engine/store_log.h"
-#include "runtime/link/rank_rings.h"
 #include "runtime/link/exchange.h"
+#include "runtime/link/rank_rings.h"
+#include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/shard_cut.h"
+#include "lookup.h"
 #include "memory.h"
-#include "runtime/link/ring.h"
 
 static const struct platform_table *table;
 static struct engine_group *engine_groups;

@@ -3,9 +3,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "lookup.h"
-#include "runtime/engine/platform_table.h"
 
 #define DEPTH_MAX      65535u
 #define PAYLOAD_MAX    (1u << 18)          /* bytes; a slot's size in arena units has 16 bits */

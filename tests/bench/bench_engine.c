@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/link/ring.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
-#include "runtime/state/platform.h"
 #include "runtime/engine/unit.h"
 #include "runtime/engine/wheel.h"
+#include "runtime/link/ring.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 
 #define RUNS      5

@@ -3,19 +3,19 @@
 
 #include <string.h>
 
-#include "base/number.h"
-#include "components/amd/isa/isa.h"
 #include "mem.gen.h"
+#include "translate.gen.h"
+#include "base/number.h"
+#include "base/splitmix64.h"
+#include "components/amd/isa/isa.h"
 #include "runtime/engine/bug.h"
-#include "runtime/observe/hang.h"
-#include "runtime/link/port.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
-#include "base/splitmix64.h"
+#include "runtime/engine/unit.h"
+#include "runtime/link/port.h"
+#include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/platform.h"
-#include "runtime/engine/unit.h"
-#include "translate.gen.h"
 
 #define ENDS_MAX 24u
 

@@ -5,8 +5,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tests/components/harness.h"
 #include "translate.gen.h"
+#include "tests/components/harness.h"
 
 static inline void look_up(uint32_t user, uint64_t cycle, uint16_t tag, uint64_t address,
                            uint32_t pid)

@@ -4,8 +4,8 @@
 
 #include "base/number.h"
 #include "dsl/diagnostic.h"
-#include "dsl/syntax/token.h"
 #include "dsl/parser.h"
+#include "dsl/syntax/token.h"
 
 static struct region region;
 static struct source_set sources;

@@ -21,9 +21,9 @@
 #include "dsl/language_service.h"
 #include "dsl/source.h"
 #include "dsl/syntax/token.h"
+#include "tests/sanitized.h"
 #include "fixtures.h"
 #include "parser.h"
-#include "tests/sanitized.h"
 
 /* ---- one case */
 

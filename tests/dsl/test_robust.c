@@ -8,8 +8,8 @@
 #include "base/number.h"
 #include "dsl/compile.h"
 #include "dsl/pipeline/compilation.h"
-#include "fixtures.h"
 #include "tests/sanitized.h"
+#include "fixtures.h"
 
 static void expect_answer(const char *text, size_t size)
 {

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"

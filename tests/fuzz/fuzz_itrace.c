@@ -2,8 +2,8 @@
  * a container), as a list, and as the payload of a cache; what a step holds lies within its limits.
  */
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
-#include "components/traces/instruction_trace/tools/itrace_stats.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
+#include "components/traces/instruction_trace/tools/itrace_stats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "components/host/driver/driver_api.h"
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
-#include "components/host/driver/driver_api.h"
 #include "runtime/state/platform.h"
 
 static const struct driver_api *api;

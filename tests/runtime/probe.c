@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "components/statistics/kernel_stats.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
-#include "components/statistics/kernel_stats.h"
-#include "runtime/state/platform.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/state/platform.h"
 
 struct probe_stats {
     uint64_t received;

@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/number.h"
 #include "codegen/command/cuda_cc/cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
-#include "base/hash.h"
-#include "base/number.h"
 
 #define MATH_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define RUNTIME      "libcudart.so.12"

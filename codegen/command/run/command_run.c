@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codegen/command/python.h"
+#include "codegen/command/run/hand_over.h"
 #include "codegen/command/run/run.h"
 #include "codegen/command/run/run_rocm.h"
-#include "codegen/command/run/hand_over.h"
-#include "codegen/command/python.h"
 
 /* Compilers at a time, more than any machine has room for. */
 #define JOBS_MAX 1024

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/command/run/run.h"
 #include "codegen/command/options/options_table.h"
+#include "codegen/command/run/run.h"
 #include "runtime/engine/options.h"
 
 static struct handed_pair *find_handed(const struct handed *handed, const char *key)

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/run/run.h"
 #include "codegen/command/run/hand_over.h"
+#include "codegen/command/run/run.h"
 #include "components/sampling/sampling_options.h"
 #include "dsl/quantity.h"
 #include "runtime/engine/options.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/run/run.h"
 #include "codegen/command/run/hand_over.h"
+#include "codegen/command/run/run.h"
 #include "runtime/engine/rank.h"
 
 /* Options that would have nothing to act on without a file that is written. */

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/run/run.h"
 #include "codegen/command/run/hand_over.h"
-#include "runtime/engine/options.h"
+#include "codegen/command/run/run.h"
 #include "components/traces/api_trace/api_trace.h"
+#include "runtime/engine/options.h"
 
 /* What can be recorded, and the file that is there when the recording is complete. */
 static const struct recording_kind {

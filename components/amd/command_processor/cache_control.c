@@ -2,11 +2,11 @@
  * part, and in which order, is the table CONTROL_PORTS in command_processor_state.h. */
 #include "command_processor.gen.h"
 
-#include "command_processor_state.h"
-#include "dispatcher.h"
+#include "components/sampling/warmup.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/timeline.h"
-#include "components/sampling/warmup.h"
+#include "command_processor_state.h"
+#include "dispatcher.h"
 
 static unsigned control_usual_level(enum control_cache cache)
 {

@@ -15,21 +15,21 @@
 
 #include <string.h>
 
-#include "command_processor_state.h"
 #include "cu_resource_pool.gen.h"
-#include "dispatcher.h"
 #include "base/number.h"
 #include "components/sampling/launch_record.h"
+#include "components/sampling/online_parts.h"
+#include "components/sampling/warmup.h"
+#include "components/statistics/kernel_stats.h"
+#include "components/statistics/run_progress.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
-#include "components/statistics/run_progress.h"
-#include "components/statistics/kernel_stats.h"
-#include "components/sampling/online_parts.h"
-#include "runtime/state/platform.h"
 #include "runtime/observe/timeline.h"
-#include "components/sampling/warmup.h"
+#include "runtime/state/platform.h"
+#include "command_processor_state.h"
+#include "dispatcher.h"
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
                               int64_t otherwise)

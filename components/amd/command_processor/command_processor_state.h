@@ -3,13 +3,13 @@
 #ifndef HEDDLE_COMMAND_PROCESSOR_STATE_H
 #define HEDDLE_COMMAND_PROCESSOR_STATE_H
 
-#include "cu_resource_pool.h"
 #include "components/amd/execute/wave_sync_unit.h"
-#include "components/protocols/command/aql_packet.h"
 #include "components/memory/page_table/program_table.h"
+#include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/statistics/slot_account.h"
 #include "runtime/engine/engine.h"
+#include "cu_resource_pool.h"
 
 /* ---- kernels: kernel_account.c ---- */
 

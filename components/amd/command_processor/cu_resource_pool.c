@@ -6,11 +6,11 @@
  * which calls it, as do its dispatchers. */
 #include "cu_resource_pool.gen.h"
 
-#include "cu_resource_pool.h"
 #include "base/number.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+#include "cu_resource_pool.h"
 
 /* A work-group that is placed. */
 struct pool_group {

@@ -12,10 +12,10 @@
 
 #include "components/amd/isa/isa_target.h"
 #include "components/protocols/command/aql_packet.h"
+#include "components/protocols/work/work_placement.h"
+#include "cu_resource_pool.h"
 #include "dispatch_order.h"
 #include "dispatch_protocol.h"
-#include "cu_resource_pool.h"
-#include "components/protocols/work/work_placement.h"
 
 enum dispatcher_state {
     DISPATCHER_IDLE,

@@ -10,11 +10,11 @@
  * Called by command_processor.c when a kernel begins, runs, and ends, and for each work-group. */
 #include "command_processor.gen.h"
 
-#include "command_processor_state.h"
 #include "base/number.h"
 #include "components/protocols/work/work_cycles.h"
-#include "runtime/engine/engine.h"
 #include "components/statistics/kernel_shares.h"
+#include "runtime/engine/engine.h"
+#include "command_processor_state.h"
 
 static void account_begin(struct kernel_account *k, const struct slot_use *all, uint64_t now,
                           uint32_t units)

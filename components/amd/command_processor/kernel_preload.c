@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-#include "command_processor_state.h"
-#include "dispatcher.h"
 #include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 #include "components/protocols/command/aql_preload.h"
+#include "command_processor_state.h"
+#include "dispatcher.h"
 
 enum { PRELOAD_TAG = 0xc000 };
 

@@ -22,17 +22,17 @@
  * a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
+#include "base/number.h"
+#include "components/sampling/warmup.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/state/platform.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 #include "cu_fetch.h"
 #include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
-#include "base/number.h"
-#include "runtime/engine/arena.h"
-#include "runtime/engine/engine.h"
-#include "components/sampling/warmup.h"
-#include "runtime/engine/platform_table.h"
-#include "runtime/state/platform.h"
 
 static void compute_unit_executed(struct component *base, struct warm_code *code)
 {

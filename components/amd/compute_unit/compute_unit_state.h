@@ -9,17 +9,17 @@
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
 #include "components/amd/execute/coalescer.h"
-#include "components/amd/isa/isa.h"
-#include "components/protocols/work/work_cycles.h"
-#include "components/amd/execute/wavefront_start.h"
-#include "components/amd/execute/work_groups.h"
-#include "components/amd/execute/work_fault.h"
-#include "components/protocols/work/work_placement.h"
-#include "components/amd/execute/work_record.h"
 #include "components/amd/execute/decode_cache.h"
-#include "runtime/engine/index_pool.h"
+#include "components/amd/execute/wavefront_start.h"
+#include "components/amd/execute/work_fault.h"
+#include "components/amd/execute/work_groups.h"
+#include "components/amd/execute/work_record.h"
+#include "components/amd/isa/isa.h"
 #include "components/memory/page_table/program_table.h"
+#include "components/protocols/work/work_cycles.h"
+#include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
 enum {

@@ -6,8 +6,8 @@
  * wavefront of an s_waitcnt issues again one cycle after both are at most what it names. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 
 /* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
 static unsigned wave_most_vm(const struct compute_unit *c)

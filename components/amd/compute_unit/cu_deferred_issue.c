@@ -14,10 +14,10 @@
  * and for aes128 4096, 8 % for matmul 64 and 1 % for vectoradd 16384. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
-#include "compute_unit_internal.h"
-#include "cu_fetch.h"
 #include "runtime/engine/deferral.h"
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
+#include "cu_fetch.h"
 
 /* Cycles until an executed instruction lets the next one of its wavefront issue. */
 static inline uint64_t deferred_cycles(const struct compute_unit *c, const struct decoded *d)

@@ -11,12 +11,12 @@
  * turns as always. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
-#include "compute_unit_internal.h"
-#include "cu_fetch.h"
 #include "base/number.h"
 #include "components/amd/isa/execute/isa_ready.h"
 #include "runtime/engine/arena.h"
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
+#include "cu_fetch.h"
 
 struct execute_entry {
     _Alignas(64) struct isa_ready ready;

@@ -2,9 +2,9 @@
  * an instruction is issued. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
-#include "compute_unit_internal.h"
 #include "runtime/engine/component_failure.h"
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 
 /* Reports the place of the fault. The wavefront stops, and so does the run. On a machine where
  * other programs go on, only the wavefront ends, as soon as its outstanding accesses are over. */

@@ -7,8 +7,8 @@
  * code is no fault, getting there is. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 #include "cu_fetch.h"
 
 static bool fetch_is_allocated(struct compute_unit *c, const struct cu_wave *w, uint64_t line)

@@ -3,8 +3,8 @@
  * */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 
 #include "base/number.h"
 #include "components/amd/execute/lds_banks.h"

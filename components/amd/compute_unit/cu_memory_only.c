@@ -7,8 +7,8 @@
  * wavefronts meet in another order. Lines of code are fetched as always. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 #include "cu_fetch.h"
 
 enum {

@@ -2,11 +2,11 @@
  * spend their instructions. Called between cycles. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
-#include "compute_unit_internal.h"
-#include "cu_fetch.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
+#include "cu_fetch.h"
 
 /* What a wavefront waits for, in words; NULL: nothing that concerns others. */
 static const char *wave_reason(const struct compute_unit *c, const struct cu_wave *w, char *text,

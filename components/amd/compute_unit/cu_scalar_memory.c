@@ -8,8 +8,8 @@
 
 #include "base/number.h"
 
-#include "compute_unit_state.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 #include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
 

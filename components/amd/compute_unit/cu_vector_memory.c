@@ -8,11 +8,11 @@
  * translation belongs to the caches. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
-#include "compute_unit_internal.h"
-#include "cu_vector_memory.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
+#include "cu_vector_memory.h"
 
 /* A stack of unused numbers. At first the lowest number lies on top. Each entry is kept as its
  * difference from the number that lay at its place at first, so a stack never used is all zeros. */

@@ -4,8 +4,8 @@
 
 #include "base/number.h"
 
-#include "compute_unit_state.h"
 #include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 #include "cu_fetch.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)

@@ -3,11 +3,11 @@
  * the kernel's ledger (protocols/work/work_cycles.h), which goes with each answer. */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_state.h"
-#include "compute_unit_internal.h"
-#include "cu_fetch.h"
 #include "base/number.h"
 #include "runtime/observe/timeline.h"
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
+#include "cu_fetch.h"
 
 __attribute__((noinline, cold)) static void
 wave_record_begin(const struct compute_unit *c, unsigned wave, const struct work_placement *p,

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "components/amd/execute/wave_sync_unit.h"
+#include "components/memory/page_table/program_table.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/sampling/launch_record.h"
-#include "components/memory/page_table/program_table.h"
 #include "components/statistics/kernel_shares.h"
 #include "components/statistics/kernel_stats.h"
 #include "runtime/observe/hang.h"

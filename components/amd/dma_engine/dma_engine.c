@@ -14,9 +14,9 @@
 #include "atomic_op.gen.h"
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
-#include "dma_state.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
+#include "dma_state.h"
 
 static void find_lanes(struct dma_engine *c)
 {

@@ -2,9 +2,9 @@
 #ifndef HEDDLE_COMPONENTS_DMA_STATE_H
 #define HEDDLE_COMPONENTS_DMA_STATE_H
 
+#include "dma_engine.gen.h"
 #include "base/number.h"
 #include "runtime/engine/index_pool.h"
-#include "dma_engine.gen.h"
 
 #define DMA_LONGEST       128u  /* line */
 #define DMA_COMMAND_BYTES 4096u /* the payload of a command message */

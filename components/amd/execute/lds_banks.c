@@ -2,8 +2,8 @@
 #include "lds_banks.h"
 
 #include "base/number.h"
-#include "components/amd/isa/isa.h"
 #include "components/amd/isa/execute/isa_lds_conflicts.h"
+#include "components/amd/isa/isa.h"
 
 /* Bits of `lanes` lanes from `first` on; 8 to 32 lanes. */
 static uint64_t lds_lanes(unsigned first, unsigned lanes)

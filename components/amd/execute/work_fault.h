@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/memory/page_table/program_table.h"
 #include "components/amd/isa/isa.h"
+#include "components/memory/page_table/program_table.h"
 
 enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_WHAT = 320 };
 #define WORK_NO_LANE UINT32_MAX /* the wavefront as a whole */

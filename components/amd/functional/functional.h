@@ -30,12 +30,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/protocols/command/aql_packet.h"
+#include "components/amd/execute/work_fault.h"
+#include "components/amd/isa/isa.h"
+#include "components/livelock/livelock.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
-#include "components/livelock/livelock.h"
-#include "components/amd/isa/isa.h"
-#include "components/amd/execute/work_fault.h"
+#include "components/protocols/command/aql_packet.h"
 #include "components/sampling/warmup.h"
 
 enum {

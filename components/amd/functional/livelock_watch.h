@@ -4,8 +4,8 @@
 #define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 
 #include "components/amd/isa/isa.h"
-#include "components/memory/page_table/host_view.h"
 #include "components/livelock/livelock.h"
+#include "components/memory/page_table/host_view.h"
 
 /* Before each instruction of a wavefront in its turn, and after the last one. */
 void livelock_watch_begin_turn(const struct isa_context *context);

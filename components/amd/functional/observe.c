@@ -6,8 +6,8 @@
 
 #include "base/number.h"
 #include "components/amd/execute/work_record.h"
-#include "runtime/state/platform.h"
 #include "runtime/engine/engine.h"
+#include "runtime/state/platform.h"
 
 /* Behind all components of the platform. */
 static uint32_t unit(void)

@@ -4,10 +4,10 @@
 #include "base/number.h"
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/isa/execute/isa_lanes.h"
+#include "components/sampling/warmup.h"
+#include "components/statistics/address_list.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
-#include "components/statistics/address_list.h"
-#include "components/sampling/warmup.h"
 
 /* A line of simulated memory has a mark: the profiled launch that accessed it last, and how. */
 enum { ACCESS_BITS = 2 };

@@ -12,9 +12,9 @@
 #ifndef HEDDLE_FUNCTIONAL_TOUCH_H
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
-#include "functional.h"
 #include "components/amd/isa/execute/isa_ready.h"
 #include "components/memory/page_table/host_view.h"
+#include "functional.h"
 
 /* The part of a launch by which launches may take turns. */
 struct touch_launch {

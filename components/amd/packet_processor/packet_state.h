@@ -10,14 +10,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "components/protocols/command/aql_packet.h"
-#include "components/protocols/user_queue/aql_queue.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
-#include "run_list.h"
+#include "components/protocols/command/aql_packet.h"
+#include "components/protocols/user_queue/aql_queue.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
+#include "run_list.h"
 
 enum {
     PACKET_NONE = UINT32_MAX,

@@ -5,9 +5,9 @@
  * slots) quanta. Without waiting queues nothing is ever changed. */
 #include "run_list.gen.h"
 
-#include "run_list.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+#include "run_list.h"
 
 enum { RUN_LIST_NONE = UINT32_MAX };
 

@@ -20,11 +20,11 @@
 
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
-#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/translate/translated_page.h"
-#include "migration_policy.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
+#include "migration_policy.h"
 
 #define PMC_LINE 64u
 

@@ -15,12 +15,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "debug_stores.h"
-#include "debugger.h"
-#include "components/checks/finding.h"
-#include "components/memory/page_table/host_view.h"
 #include "base/grow.h"
 #include "base/number.h"
+#include "components/checks/finding.h"
+#include "components/memory/page_table/host_view.h"
+#include "debug_stores.h"
+#include "debugger.h"
 
 enum { READ_MAX = 1 << 20, TEXT = 256 };
 

@@ -3,12 +3,12 @@
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
-#include "debug_serve.h"
-#include "debug_stores.h"
-#include "debugger.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+#include "debug_serve.h"
+#include "debug_stores.h"
+#include "debugger.h"
 
 #include <string.h>
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug_serve.h"
-#include "debug_stores.h"
 #include "components/checks/finding.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/options.h"
+#include "debug_serve.h"
+#include "debug_stores.h"
 
 enum { POLL_EVERY = 1 << 12, THREAD_MAX = 1024 };
 

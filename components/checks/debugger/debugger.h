@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "debug_channel.h"
 #include "debug_breakpoints.h"
+#include "debug_channel.h"
 
 struct check;
 struct debug_thread;

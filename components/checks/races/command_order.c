@@ -8,8 +8,8 @@
 #include "base/number.h"
 #include "components/checks/finding.h"
 #include "components/checks/slot_array.h"
-#include "race_order.h"
 #include "runtime/engine/bug.h"
+#include "race_order.h"
 
 /* What is before something: so many commands of each lane. */
 struct before {

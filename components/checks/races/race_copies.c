@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "command_order.h"
 #include "base/number.h"
 #include "components/checks/slot_array.h"
+#include "command_order.h"
 #include "race_report.h"
 
 enum { MOST = 1 << 30 }; /* of an event's bytes */

@@ -1,9 +1,9 @@
 /* HIP's errors: names and descriptions, one list in the order of their numbers; a thread's last
  * error; and what answers of the driver are as errors. */
-#include "hip_internal.h"
 #include "base/number.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/host/start/open_platform.h"
+#include "hip_internal.h"
 
 #include "runtime/session/run_ledger.h"
 

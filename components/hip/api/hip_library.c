@@ -5,13 +5,13 @@
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it;
  * runtime/engine/options.h and runtime/session/run_ledger.h describe both. */
-#include "hip_findings.h"
-#include "hip_recorder.h"
-#include "hip_unsupported.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
+#include "hip_findings.h"
+#include "hip_recorder.h"
+#include "hip_unsupported.h"
 
 #include "runtime/session/run_ledger.h"
 

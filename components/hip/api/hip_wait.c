@@ -1,10 +1,10 @@
 /* Waiting for commands of the driver: the engine runs in a thread that waits, and other host
  * threads take turns meanwhile (components/hip/turns). */
-#include "hip_internal.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
+#include "hip_internal.h"
 
 /* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
 static bool step_failed;

@@ -3,10 +3,10 @@
  * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
 
-#include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_recorder.h"
 #include "runtime/session/run_ledger.h"
 
 #include <errno.h>

@@ -11,8 +11,8 @@
 
 #include "base/number.h"
 #include "components/nvidia/warp/warp.h"
-#include "driver_state.h"
 #include "runtime/engine/component_failure.h"
+#include "driver_state.h"
 
 static const char *table_string(uint32_t offset)
 {

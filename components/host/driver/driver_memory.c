@@ -36,12 +36,12 @@
 #include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/migration/driver_migration.h"
-#include "driver_process.h"
-#include "driver_state.h"
 #include "components/host/driver/program/driver_program.h"
 #include "runtime/engine/rank.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/memory.h"
+#include "driver_process.h"
+#include "driver_state.h"
 
 static enum driver_status memory_status(const struct driver *d, enum memory_result result,
                                         uint32_t number, uint64_t address, uint64_t bytes)

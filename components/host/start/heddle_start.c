@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "open_platform.h"
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
+#include "open_platform.h"
 
 static const struct driver_api *started;
 

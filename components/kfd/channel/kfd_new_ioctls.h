@@ -6,6 +6,7 @@
 #define HEDDLE_KFD_NEW_IOCTLS_H
 
 #include <linux/kfd_ioctl.h>
+#include <stdint.h>
 
 #ifndef AMDKFD_IOC_EXPORT_DMABUF
 struct kfd_ioctl_export_dmabuf_args {

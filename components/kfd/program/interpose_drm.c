@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "interpose.h"
-#include "kfd_devices.h"
 #include "base/number.h"
 #include "components/kfd/channel/kfd_ids.h"
 #include "components/kfd/channel/program_memory.h"
+#include "interpose.h"
+#include "kfd_devices.h"
 
 enum { DRM_VERSION = 0x00, DRM_AMDGPU_INFO = 0x45, INTERFACE_MAJOR = 3, INTERFACE_MINOR = 42 };
 

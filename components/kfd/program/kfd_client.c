@@ -10,10 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "kfd_client.h"
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
+#include "kfd_client.h"
 
 /* Memory that the program has given away. */
 struct given_memory {

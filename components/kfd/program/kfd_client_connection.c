@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kfd_client.h"
 #include "components/kfd/channel/kfd_socket.h"
+#include "kfd_client.h"
 
 struct kfd_client kfd_client;
 

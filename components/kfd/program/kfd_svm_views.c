@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kfd_client.h"
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
+#include "kfd_client.h"
 
 struct span {
     uint64_t start, end;

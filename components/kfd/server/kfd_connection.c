@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "kfd_ioctl.h"
 #include "base/number.h"
-#include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
+#include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "runtime/engine/options.h"
+#include "kfd_ioctl.h"
 
 static struct kfd_connection *connections;
 

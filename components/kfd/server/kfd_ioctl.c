@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "kfd_ioctl.h"
-#include "kfd_machine.h"
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
+#include "kfd_ioctl.h"
+#include "kfd_machine.h"
 
 enum {
     /* Words of GB_TILE_MODE and GB_MACROTILE_MODE, and the array mode in bits 2..5 of the former

@@ -32,10 +32,10 @@
 #include "base/number.h"
 #include "components/host/start/heddle_start.h"
 #include "components/host/start/open_platform.h"
-#include "kfd_ioctl.h"
-#include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
+#include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "runtime/session/run_ledger.h"
+#include "kfd_ioctl.h"
 
 #define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
 #define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */

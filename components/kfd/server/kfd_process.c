@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "kfd_ioctl.h"
 #include "base/grow.h"
 #include "components/kfd/server/guests/kfd_guest.h"
-#include "kfd_machine.h"
 #include "components/kfd/server/queues/kfd_aql_packet.h"
+#include "kfd_ioctl.h"
+#include "kfd_machine.h"
 
 static struct {
     uint32_t opened, killed; /* the latter left work behind */

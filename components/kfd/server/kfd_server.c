@@ -19,11 +19,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kfd_ioctl.h"
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "components/kfd/server/guests/kfd_guest.h"
+#include "components/kfd/server/guests/kfd_start_barrier.h"
+#include "kfd_ioctl.h"
 
 static struct {
     int poll, listener, control;

@@ -29,7 +29,6 @@
  * says what the request waits for, so that it is not tried in vain. */
 #include "cache.gen.h"
 
-#include "cache_state.h"
 #include "base/number.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
@@ -37,6 +36,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/observe/hang.h"
+#include "cache_state.h"
 
 static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
 {

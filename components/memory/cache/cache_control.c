@@ -14,9 +14,9 @@
  * write fault (cache_translate.c); they come before a fence that does. */
 #include "cache.gen.h"
 
-#include "cache_state.h"
 #include "scope.gen.h"
 #include "runtime/engine/component_failure.h"
+#include "cache_state.h"
 
 static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop,
                       bool stale)

@@ -7,12 +7,12 @@
  * and later requests do not join them: the answer may be as old as the line. */
 #include "cache.gen.h"
 
-#include "cache_state.h"
 #include "components/protocols/probe/probe_die.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
+#include "cache_state.h"
 
 static bool is_probed(const struct cache *c)
 {

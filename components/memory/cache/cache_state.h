@@ -19,15 +19,15 @@
 #ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
 #define HEDDLE_COMPONENTS_CACHE_STATE_H
 
-#include "address_translation.h"
-#include "replacement_policy.h"
+#include "scope.gen.h"
 #include "base/number.h"
-#include "runtime/engine/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
 #include "components/protocols/mem/mem_types.h"
 #include "runtime/engine/arena.h"
-#include "scope.gen.h"
+#include "runtime/engine/index_pool.h"
+#include "address_translation.h"
+#include "replacement_policy.h"
 
 #define LINE_FREE      0
 #define LINE_NONE      UINT32_MAX

@@ -14,9 +14,9 @@
  * and pauses do not wait for it. */
 #include "cache.gen.h"
 
-#include "cache_state.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/component_failure.h"
+#include "cache_state.h"
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {

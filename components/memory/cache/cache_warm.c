@@ -4,11 +4,11 @@
  * a cycle. */
 #include "cache.gen.h"
 
-#include "cache_state.h"
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/memory.h"
+#include "cache_state.h"
 
 /* One line of an access, in physical addresses. */
 struct cache_touch {

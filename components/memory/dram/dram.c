@@ -6,9 +6,9 @@
  * A request takes effect in the simulated memory when it is taken, and its answer spends the
  * latency in the ring of answers; so a load never sees a store that was taken after it, and what
  * has been answered is there for the other port. */
-#include "dram_state.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
+#include "dram_state.h"
 
 static void dram_touch(struct component *self, const struct warm_access *a)
 {

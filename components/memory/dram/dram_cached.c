@@ -5,8 +5,8 @@
  * the rest of the memory's overhead in addition. */
 #include "dram.gen.h"
 
-#include "dram_state.h"
 #include "components/sampling/warmup.h"
+#include "dram_state.h"
 
 static void dram_warm_settle(struct dram *c, const struct warm_access *a)
 {

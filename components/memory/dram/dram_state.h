@@ -3,15 +3,15 @@
 #ifndef HEDDLE_COMPONENTS_DRAM_STATE_H
 #define HEDDLE_COMPONENTS_DRAM_STATE_H
 
-#include "dram_timing.h"
-#include "memory_side_cache.h"
-#include "runtime/engine/index_pool.h"
-#include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"
+#include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/component_failure.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
+#include "dram_timing.h"
+#include "memory_side_cache.h"
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
 

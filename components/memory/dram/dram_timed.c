@@ -11,8 +11,8 @@
 
 #include "base/number.h"
 
-#include "dram_state.h"
 #include "runtime/engine/component_failure.h"
+#include "dram_state.h"
 
 /* The first edge of the own clock at or after a time that is not before the current one. */
 static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)

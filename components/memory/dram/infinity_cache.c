@@ -10,9 +10,9 @@
 
 #include <string.h>
 
-#include "memory_side_cache.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+#include "memory_side_cache.h"
 
 /* The first so many ways of all sets are side by side, then the next: most programs fill a few
  * ways of many sets. */

@@ -7,9 +7,9 @@
  * a walk under way join it: they take no walker, and their answers come with its own. */
 #include "mmu.gen.h"
 
-#include "runtime/engine/index_pool.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
 #define MMU_JOINED_PER_WALK 64 /* on average */

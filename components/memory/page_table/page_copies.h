@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/hash.h"
-#include "runtime/engine/index_pool.h"
 #include "runtime/engine/engine.h"
+#include "runtime/engine/index_pool.h"
 
 enum { PAGE_COPIES = 1 << 16, PAGE_COPIES_BUCKETS = 1 << 16 };
 

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 #include "components/protocols/mem/mem_types.h"
-#include "page_copies.h"
 #include "runtime/engine/engine.h"
+#include "page_copies.h"
 
 #define PAGE_TABLE_LEVELS      4
 #define PAGE_TABLE_FANOUT_BITS 9

@@ -1,8 +1,8 @@
 /* See translation_table.h. */
 #include "components/memory/tlb/translation_table.h"
-#include "runtime/engine/arena.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "runtime/engine/arena.h"
 
 /* Buckets of a table's first page. */
 #define TRANSLATION_FIRST_BUCKETS 1024u

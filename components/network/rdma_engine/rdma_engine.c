@@ -8,8 +8,8 @@
  * forwarded and not yet answered. One request and one reply a cycle in each direction. */
 #include "rdma_engine.gen.h"
 
-#include "runtime/engine/index_pool.h"
 #include "components/protocols/probe/probe_die.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
 /* What comes in by `copy_out` leaves as this process, which none has, so that the peer knows it. */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx_private.h"
 #include "base/hash.h"
+#include "ptx_private.h"
 
 static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
 static uint32_t block_room, block_count;

@@ -4,8 +4,8 @@
 #define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 
 #include "components/checks/races/race_report.h"
-#include "ptx_checks.h"
 #include "components/nvidia/ptx/ptx.h"
+#include "ptx_checks.h"
 
 /* A warp of which a lane waits at a barrier. */
 struct ptx_at_barrier {

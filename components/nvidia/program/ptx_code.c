@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptx_private.h"
-#include "ptx_checks.h"
-#include "ptx_debug.h"
-#include "ptx_services.h"
-#include "components/nvidia/ptx/ptx_object.h"
 #include "base/grow.h"
 #include "base/number.h"
+#include "components/nvidia/ptx/ptx_object.h"
+#include "ptx_checks.h"
+#include "ptx_debug.h"
+#include "ptx_private.h"
+#include "ptx_services.h"
 
 static struct ptx_code *codes;
 static enum warp_fault_kind last_fault;

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "components/memory/page_table/host_view.h"
 #include "components/nvidia/warp/warp.h"
 #include "components/protocols/command/aql_packet.h"
-#include "components/memory/page_table/host_view.h"
 
 struct ptx_code {
     struct ptx_code *next;

@@ -4,8 +4,8 @@
  * copies, matrix loads and the arrival of transactions at barriers are not looked at. */
 #include "ptx_check_block.h"
 
-#include "components/checks/races/race_lanes.h"
 #include "base/hash.h"
+#include "components/checks/races/race_lanes.h"
 
 static bool is_near(const struct ptx_instruction *inst)
 {

@@ -1,9 +1,9 @@
 /* What a sector cache does with a request. Each take_* either takes the request completely or
  * returns false and has changed nothing that a second attempt would count again (it may have
  * written a victim back, after which its way is free). */
-#include "sector_state.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "sector_state.h"
 
 /* ---- MSHRs ---- */
 

@@ -17,14 +17,14 @@
 #ifndef HEDDLE_COMPONENTS_SECTOR_STATE_H
 #define HEDDLE_COMPONENTS_SECTOR_STATE_H
 
-#include "components/memory/cache/replacement_policy.h"
-#include "runtime/engine/index_pool.h"
-#include "components/protocols/sector_mem/sector_map.h"
-#include "components/sampling/warmup.h"
 #include "sector_cache.gen.h"
 #include "sector_mem.gen.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "components/memory/cache/replacement_policy.h"
+#include "components/protocols/sector_mem/sector_map.h"
+#include "components/sampling/warmup.h"
+#include "runtime/engine/index_pool.h"
 
 #define SECTOR_FREE UINT64_MAX /* tag of a line that is not in use */
 #define SECTOR_NONE UINT32_MAX /* no way, no MSHR, no target */

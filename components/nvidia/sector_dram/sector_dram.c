@@ -13,11 +13,11 @@
 
 #include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
-#include "runtime/engine/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
-#include "runtime/engine/component_failure.h"
-#include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
+#include "runtime/engine/component_failure.h"
+#include "runtime/engine/index_pool.h"
+#include "runtime/observe/hang.h"
 
 #define NO_ENTRY UINT32_MAX
 

@@ -1,6 +1,6 @@
 /* Warps and blocks: their beginning, barriers, and when all is over. */
-#include "sm_state.h"
 #include "runtime/observe/timeline.h"
+#include "sm_state.h"
 
 /* Wakes the warps at barrier `number` when as many have come as it is for. */
 static void barrier_try(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t number)

@@ -7,8 +7,8 @@
 #include "streaming_multiprocessor.gen.h"
 
 #include "base/number.h"
-#include "runtime/observe/hang.h"
 #include "components/sampling/warmup.h"
+#include "runtime/observe/hang.h"
 
 #include "sm_state.h"
 

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
-#include "base/grow.h"
 #include "runtime/engine/component_failure.h"
 
 enum {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/program/ptx_checks.h"
-#include "components/traces/instruction_trace/nvidia/ptx_units.h"
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
+#include "components/nvidia/program/ptx_checks.h"
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 /* ---- static instructions ---- */
 

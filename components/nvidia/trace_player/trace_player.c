@@ -12,10 +12,10 @@
 #include "components/statistics/run_progress.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
+#include "runtime/observe/timeline.h"
 #include "runtime/state/checkpoint.h"
 #include "player_call.h"
 #include "trace_player_state.h"
-#include "runtime/observe/timeline.h"
 
 static const char *instance_text(uint32_t offset)
 {

@@ -7,21 +7,21 @@
 
 #include <stdio.h>
 
-#include "components/protocols/command/aql_packet.h"
 #include "components/nvidia/streaming_multiprocessor/bulk.h"
 #include "components/nvidia/streaming_multiprocessor/coalesce.h"
+#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
+#include "components/protocols/command/aql_packet.h"
 #include "components/protocols/thread_block/warp_cycles.h"
-#include "components/traces/instruction_trace/reader/itrace_list.h"
-#include "components/traces/instruction_trace/reader/itrace_set.h"
-#include "components/traces/instruction_trace/reader/itrace.h"
-#include "components/statistics/kernel_stats.h"
-#include "components/statistics/slot_account.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/stratified_sampler.h"
 #include "components/sampling/warmup.h"
+#include "components/statistics/kernel_stats.h"
+#include "components/statistics/slot_account.h"
+#include "components/traces/instruction_trace/reader/itrace.h"
+#include "components/traces/instruction_trace/reader/itrace_list.h"
+#include "components/traces/instruction_trace/reader/itrace_set.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
 #include "trace_writer.h"
 
 /* ---- host memory ---- */

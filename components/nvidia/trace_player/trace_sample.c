@@ -15,12 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "components/sampling/launch_census.h"
 #include "components/sampling/online_sampling.h"
 #include "components/traces/instruction_trace/reader/itrace_name.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/deferral.h"
-#include "base/hash.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 

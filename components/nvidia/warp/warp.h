@@ -29,8 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/nvidia/ptx/ptx.h"
 #include "components/livelock/livelock.h"
+#include "components/nvidia/ptx/ptx.h"
 
 struct host_view;
 struct warp_code;

@@ -10,8 +10,8 @@
 
 #include "base/number.h"
 
-#include "warp_schedule.h"
 #include "warp_livelock.h"
+#include "warp_schedule.h"
 #include "warp_undefined.h"
 
 enum {

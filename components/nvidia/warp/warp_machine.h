@@ -154,14 +154,14 @@ enum warp_run {
 #define CARRY(id, T, sum, out)       WARP_RUN_##id,
 #define ATOMIC(id, T, value)         WARP_RUN_##id,
 #define HANDLER(id)                  WARP_RUN_##id,
-#include "components/nvidia/warp/handlers/warp_integer.def"
+#include "components/nvidia/warp/handlers/warp_convert.def"
+#include "components/nvidia/warp/handlers/warp_exchange.def"
 #include "components/nvidia/warp/handlers/warp_float.def"
 #include "components/nvidia/warp/handlers/warp_half.def"
-#include "components/nvidia/warp/handlers/warp_convert.def"
+#include "components/nvidia/warp/handlers/warp_integer.def"
+#include "components/nvidia/warp/handlers/warp_matrix.def"
 #include "components/nvidia/warp/handlers/warp_memory.def"
 #include "components/nvidia/warp/handlers/warp_special.def"
-#include "components/nvidia/warp/handlers/warp_exchange.def"
-#include "components/nvidia/warp/handlers/warp_matrix.def"
 #include "components/nvidia/warp/handlers/warp_texture.def"
 #undef LANE1
 #undef LANE2

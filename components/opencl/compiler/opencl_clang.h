@@ -2,8 +2,8 @@
 #ifndef HEDDLE_OPENCL_CLANG_H
 #define HEDDLE_OPENCL_CLANG_H
 
-#include "opencl_compiler.h"
 #include "opencl_bitcode.h"
+#include "opencl_compiler.h"
 #include "opencl_options.h"
 
 #define OPENCL_COMPILER "clang-19"

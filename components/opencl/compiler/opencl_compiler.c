@@ -4,9 +4,9 @@
 #include "opencl_compiler.h"
 
 #include "opencl_cache.h"
+#include "opencl_clang.h"
 #include "opencl_functions.h"
 #include "opencl_prelude.h"
-#include "opencl_clang.h"
 
 #include "base/number.h"
 #include "base/path_search.h"

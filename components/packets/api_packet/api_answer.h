@@ -2,8 +2,8 @@
 #ifndef HEDDLE_COMPONENTS_API_ANSWER_H
 #define HEDDLE_COMPONENTS_API_ANSWER_H
 
-#include "components/protocols/api_call/api_call.h"
 #include "components/packets/packet/packet.h"
+#include "components/protocols/api_call/api_call.h"
 
 /* Whether a call has been taken, and is over. */
 enum api_state { API_STATE_DONE, API_STATE_BLOCKED, API_STATE_PENDING, API_STATE_COUNT };

@@ -6,8 +6,8 @@
 #ifndef HEDDLE_COMPONENTS_API_REQUEST_H
 #define HEDDLE_COMPONENTS_API_REQUEST_H
 
-#include "components/protocols/api_call/api_call.h"
 #include "components/packets/packet/packet.h"
+#include "components/protocols/api_call/api_call.h"
 
 /* Which way a copy goes; the values of hipMemcpyKind. BY_ADDRESS: the addresses tell. */
 enum api_direction {

@@ -11,9 +11,9 @@
 #include "components/protocols/host_call/host_call_data.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/bug.h"
-#include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/state/blob.h"
 
 enum { CORE_LINE = 64, CORE_LINES = 32, CORE_ROOM = 4096, CORE_DEVICE = 31 };
 _Static_assert(API_REQUEST_MOST_BYTES < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");

@@ -16,22 +16,22 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/packets/api_packet/api_answer.h"
-#include "components/packets/api_packet/api_request.h"
-#include "components/host/api_stream/api_stream.h"
-#include "components/host/driver/driver_api.h"
-#include "components/protocols/device_call/device_call.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/kernarg.h"
+#include "components/host/api_stream/api_stream.h"
+#include "components/host/driver/driver_api.h"
 #include "components/nvidia/program/ptx_services.h"
-#include "components/protocols/mem/mem_mask.h"
-#include "components/packets/packet_dma_command/packet_dma_status.h"
-#include "components/protocols/work/work_placement.h"
+#include "components/packets/api_packet/api_answer.h"
+#include "components/packets/api_packet/api_request.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
-#include "runtime/state/blob.h"
+#include "components/packets/packet_dma_command/packet_dma_status.h"
+#include "components/protocols/device_call/device_call.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/state/blob.h"
 
 enum {
     MMIO_LINE = 64,

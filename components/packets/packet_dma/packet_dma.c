@@ -9,14 +9,14 @@
 
 #define UNIT_COLD
 
-#include "runtime/engine/index_pool.h"
-#include "components/protocols/mem/mem_mask.h"
-#include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
-#include "runtime/state/blob.h"
+#include "components/packets/packet_dma_command/packet_dma_status.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
-#include "runtime/state/platform.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/state/blob.h"
+#include "runtime/state/platform.h"
 
 #define DMA_LINE 64u
 #define DMA_NONE UINT32_MAX

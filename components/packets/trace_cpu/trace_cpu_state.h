@@ -15,14 +15,14 @@
 
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
+#include "components/protocols/mem/mem_mask.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "runtime/engine/index_pool.h"
-#include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/options.h"
-#include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
-#include "runtime/state/platform.h"
 #include "runtime/observe/timeline.h"
+#include "runtime/state/blob.h"
+#include "runtime/state/platform.h"
 
 enum {
     CPU_LINE = 64,

@@ -20,11 +20,11 @@
 #include "tester_state.h"
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "components/memory/tlb/tlb_shootdown.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"
-#include "base/splitmix64.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"
 

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine/engine.h"
 #include "base/splitmix64.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
+#include "runtime/engine/engine.h"
 #include "word_order.h"
 
 #define TESTER_LINE         64u

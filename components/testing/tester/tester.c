@@ -12,9 +12,9 @@
 
 #include "atomic_op.gen.h"
 #include "base/number.h"
-#include "runtime/engine/index_pool.h"
 #include "base/splitmix64.h"
 #include "runtime/engine/component_failure.h"
+#include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
 #define PROBES                                                                                     \

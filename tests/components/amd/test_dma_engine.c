@@ -6,9 +6,9 @@
 #include "command.gen.h"
 #include "dma_engine.gen.h"
 #include "base/number.h"
-#include "tests/components/harness.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/harness.h"
 
 extern const struct unit_type dma_engine__generic;
 

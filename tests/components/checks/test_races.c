@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/splitmix64.h"
 #include "components/checks/races/race_order.h"
 #include "components/checks/races/race_shadow.h"
-#include "base/splitmix64.h"
 
 enum { WAVES = 4, STEPS = 18, EVENTS = 64, BYTES = 8, ATOMICS = 2, PROGRAMS = 1000, FULL = 10000 };
 

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/checks/debugger/debug_stores.h"
 #include "base/splitmix64.h"
+#include "components/checks/debugger/debug_stores.h"
 
 enum { BYTES = 1 << 14, LENT = BYTES - 256, STEPS = 40000 };
 

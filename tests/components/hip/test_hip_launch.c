@@ -1,9 +1,9 @@
 /* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
  * mock platform. */
-#include "hip_fixture.h"
 #include "base/number.h"
 #include "runtime/session/run_ledger.h"
 #include "tests/components/amd/isa/object/objects.h"
+#include "hip_fixture.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

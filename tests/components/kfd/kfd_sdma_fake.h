@@ -3,8 +3,8 @@
 #ifndef KFD_SDMA_FAKE_H
 #define KFD_SDMA_FAKE_H
 
-#include "components/kfd/server/queues/kfd_sdma_queue.h"
 #include "components/kfd/server/queues/kfd_sdma_packet.h"
+#include "components/kfd/server/queues/kfd_sdma_queue.h"
 
 enum { VRAM = 0x100000, HOST = 0x200000, SIZE = 0x10000 };
 enum { RING = HOST, RING_BYTES = 4096, READ_POINTER = HOST + RING_BYTES, DATA = 0x4000 };

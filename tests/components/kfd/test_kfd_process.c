@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "components/kfd/server/kfd_connection.h"
 #include "components/kfd/server/guests/kfd_guest.h"
+#include "components/kfd/server/kfd_connection.h"
 #include "components/kfd/server/kfd_ioctl.h"
 
 enum { RING = 0x100000, POINTERS = RING + KFD_PAGE, QUEUES = 2 };

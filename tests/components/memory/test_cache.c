@@ -4,12 +4,12 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "scope.gen.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
-#include "scope.gen.h"
-#include "tests/components/memory/cache_types.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/memory/cache_types.h"
 
 struct bench {
     uint32_t cache, cpu, memory, control;

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "cache_control.gen.h"
-#include "cache_types.h"
-#include "base/number.h"
-#include "components/protocols/translate/translated_page.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
+#include "base/number.h"
+#include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/run_control.h"
+#include "cache_types.h"
 
 static uint32_t cpu, control, memory, walker, tlb_cache;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */

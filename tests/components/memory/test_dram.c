@@ -2,11 +2,11 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "dram.gen.h"
+#include "probe.gen.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/probe/probe_die.h"
-#include "dram.gen.h"
-#include "probe.gen.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"

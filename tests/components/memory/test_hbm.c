@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "components/memory/dram/dram_timing.h"
-#include "components/amd/isa/isa.h"
 #include "dram.gen.h"
 #include "hbm.gen.h"
+#include "base/number.h"
+#include "components/amd/isa/isa.h"
+#include "components/memory/dram/dram_timing.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/state/memory.h"
+#include "tests/components/harness.h"
 #include "tests/components/memory/dram_rules.h"
 #include "tests/components/memory/hbm_times.h"
-#include "tests/components/harness.h"
 
 #define MEMORY   (1 << 20)
 #define CHANNELS 4u

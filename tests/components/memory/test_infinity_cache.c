@@ -3,11 +3,11 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "components/amd/isa/isa.h"
 #include "dram.gen.h"
 #include "hbm.gen.h"
 #include "infinity_cache.gen.h"
+#include "base/number.h"
+#include "components/amd/isa/isa.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"

@@ -2,17 +2,17 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "mmu.gen.h"
 #include "base/number.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
-#include "mmu.gen.h"
 
 #define OWNER_STORE  struct page_table
 #define OWNER_SOURCE "test_mmu.c"
-#include "tests/components/owner.h"
-#include "tests/components/translations.h"
 #include "tlb_control.gen.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/owner.h"
+#include "tests/components/translations.h"
 
 extern const struct unit_type mmu__generic;
 

@@ -2,11 +2,11 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "tlb.gen.h"
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
-#include "tests/components/translations.h"
-#include "tlb.gen.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/translations.h"
 
 extern const struct unit_type tlb__generic;
 

@@ -5,9 +5,9 @@
 #include "crossbar.gen.h"
 #include "mem.gen.h"
 #include "base/number.h"
-#include "tests/components/harness.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/harness.h"
 
 extern const struct unit_type crossbar__generic;
 

@@ -8,8 +8,8 @@
 #include "mem.gen.h"
 #include "rdma_engine.gen.h"
 #include "base/number.h"
-#include "tests/components/harness.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/harness.h"
 
 extern const struct unit_type rdma_engine__generic;
 

@@ -3,14 +3,14 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "components/protocols/translate/translated_page.h"
 #include "host_tlb.gen.h"
-#include "tests/components/harness.h"
 #include "tlb_control.gen.h"
 #include "translate.gen.h"
+#include "base/number.h"
+#include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/harness.h"
 
 extern const struct unit_type host_tlb__generic;
 

@@ -3,11 +3,11 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "packet_dma.gen.h"
 #include "base/number.h"
 #include "components/packets/packet/packet.c"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
-#include "packet_dma.gen.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/blob.h"
 #include "tests/components/harness.h"

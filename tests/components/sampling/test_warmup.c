@@ -6,13 +6,13 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "tlb.gen.h"
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
-#include "tests/components/memory/cache_types.h"
 #include "components/sampling/warmup.h"
-#include "tests/components/translations.h"
-#include "tlb.gen.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/memory/cache_types.h"
+#include "tests/components/translations.h"
 
 extern const struct unit_type tlb__generic;
 

@@ -8,8 +8,8 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/run_control.h"
-#include "runtime/link/ring_state.h"
 #include "runtime/link/ring_run.h"
+#include "runtime/link/ring_state.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
 

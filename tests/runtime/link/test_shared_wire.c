@@ -10,9 +10,9 @@
 #include "runtime/engine/run_control.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/link/ring_run.h"
-#include "runtime/scheduler/thread_pool.h"
-#include "runtime/scheduler/run.h"
 #include "runtime/link/shared_wire.h"
+#include "runtime/scheduler/run.h"
+#include "runtime/scheduler/thread_pool.h"
 #include "tests/runtime/probe.h"
 #include "tests/sanitized.h"
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/observe/hang.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
+#include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
 #include "tests/runtime/probe.h"
 

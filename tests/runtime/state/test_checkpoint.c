@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <criterion/redirect.h>
-#include <inttypes.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "runtime/state/checkpoint.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/scheduler/run.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"

@@ -1,8 +1,8 @@
 /* Entry to execution: checks registers, chooses the unit and the variant of the
  * vector code, moves the pc. */
-#include "isa_lds_conflicts.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_lds_conflicts.h"
 #include "isa_valu.h"
 
 #include <stdio.h>

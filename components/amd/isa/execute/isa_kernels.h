@@ -260,8 +260,8 @@ static const uint32_t lane_bits[32] __attribute__((aligned(64))) = {
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
     KERNEL_##kind(m, D, A, B, C, __VA_ARGS__)
 #include "components/amd/isa/tables/gcn_vop.tab"
-#include "components/amd/isa/tables/gcn_vopc.tab"
 #include "components/amd/isa/tables/gcn_vop3p.tab"
+#include "components/amd/isa/tables/gcn_vopc.tab"
 #undef INST
 #undef INSTN
 

@@ -4,9 +4,9 @@
  * Accesses of which no lane lies outside go a vector of lanes at a time where they can.
  * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
  * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped. */
-#include "isa_lanes.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_lanes.h"
 #include "isa_valu.h"
 
 #define PASTE2(a, b) a##b

@@ -7,9 +7,9 @@
  * aligned goes on in the lane's next dword. On gfx8 the base of
  * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
  * itself. */
-#include "isa_buffer_format.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_buffer_format.h"
 #include "isa_valu.h"
 
 enum { SCRATCH_DWORD_STRIDE = 256 };

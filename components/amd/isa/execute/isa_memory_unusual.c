@@ -1,10 +1,10 @@
 /* What is not just bytes between memory and vector registers: elements of typed buffers, transfers
  * between memory and LDS, elements that reach beyond a buffer, the status register of tfe. Units
  * that execute accesses call isa_memory_store and isa_memory_load. */
-#include "isa_buffer_format.h"
-#include "isa_math.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_buffer_format.h"
+#include "isa_math.h"
 #include "isa_valu.h"
 
 enum { BYTES_MAX = 16 };

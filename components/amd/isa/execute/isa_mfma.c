@@ -5,8 +5,8 @@
  * ignored, too: cbsz and abid of products of one block and of f64, blgp of gfx942's products of one
  * block other than f32. Of gfx942's f64, blgp negates A, B and C; of SMFMAC, cbsz and abid choose a
  * part of the index register (LLVM's AMDGPU operand syntax; AMD matrix instruction calculator). */
-#include "isa_matrix.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_matrix.h"
 #include "isa_valu.h"
 
 static uint8_t matrix_type(unsigned type)

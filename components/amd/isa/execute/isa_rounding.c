@@ -175,8 +175,8 @@ static double exact_div_fmas_f64(double a, double b, double c, uint32_t scaled, 
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
-#include "isa_kernels.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_kernels.h"
 
 typedef void exact_kernel(KERNEL_ARGUMENTS);
 
@@ -190,8 +190,8 @@ typedef void exact_kernel(KERNEL_ARGUMENTS);
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static exact_kernel *const kernels[] = {
 #include "components/amd/isa/tables/gcn_vop.tab"
-#include "components/amd/isa/tables/gcn_vopc.tab"
 #include "components/amd/isa/tables/gcn_vop3p.tab"
+#include "components/amd/isa/tables/gcn_vopc.tab"
 };
 #undef INST
 #undef INSTN

@@ -14,11 +14,11 @@
  * defined one: the first NaN source quietened, else 0x7fc00000. */
 #include "isa_valu.h"
 
-#include "isa_rounding.h"
-#include "isa_kernels.h"
-#include "isa_math.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+#include "isa_kernels.h"
+#include "isa_math.h"
+#include "isa_rounding.h"
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
@@ -71,8 +71,8 @@ struct entry {
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static const struct entry entries[] = {
 #include "components/amd/isa/tables/gcn_vop.tab"
-#include "components/amd/isa/tables/gcn_vopc.tab"
 #include "components/amd/isa/tables/gcn_vop3p.tab"
+#include "components/amd/isa/tables/gcn_vopc.tab"
 };
 #undef INST
 #undef INSTN

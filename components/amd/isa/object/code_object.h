@@ -13,8 +13,8 @@
 #ifndef HEDDLE_ISA_CODE_OBJECT_H
 #define HEDDLE_ISA_CODE_OBJECT_H
 
-#include "components/amd/isa/kernel_registers.h"
 #include "base/region.h"
+#include "components/amd/isa/kernel_registers.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * front ends. */
 #include "kernarg.h"
 
-#include "code_object_internal.h"
 #include "components/amd/isa/isa_target.h"
+#include "code_object_internal.h"
 
 #include <string.h>
 

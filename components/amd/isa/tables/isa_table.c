@@ -71,12 +71,12 @@ enum { NO = -1 };
                        {NO, NO}},
 
 const struct isa_table_row isa_table[ISA_OP_COUNT] = {
+#include "gcn_mai.tab"
+#include "gcn_mem.tab"
 #include "gcn_sop.tab"
 #include "gcn_vop.tab"
-#include "gcn_vopc.tab"
 #include "gcn_vop3p.tab"
-#include "gcn_mem.tab"
-#include "gcn_mai.tab"
+#include "gcn_vopc.tab"
 };
 
 #undef INST

@@ -18,8 +18,8 @@ enum isa_op {
     ISA_OP_VALU_FIRST,
     ISA_OP_BEFORE_VALU = ISA_OP_VALU_FIRST - 1,
 #include "gcn_vop.tab"
-#include "gcn_vopc.tab"
 #include "gcn_vop3p.tab"
+#include "gcn_vopc.tab"
     ISA_OP_MEM_FIRST,
     ISA_OP_BEFORE_MEM = ISA_OP_MEM_FIRST - 1,
 #include "gcn_mem.tab"

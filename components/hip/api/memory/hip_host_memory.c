@@ -3,11 +3,11 @@
  * address (`wanted`) and whether kernels can use it (`mapped`); what is wanted is mapped before the
  * next launch. */
 #include "hip_host_memory.h"
-#include "hip_managed_pages.h"
-#include "hip_registered.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
+#include "hip_managed_pages.h"
+#include "hip_registered.h"
 
 #include <errno.h>
 #include <sys/mman.h>

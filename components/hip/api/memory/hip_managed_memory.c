@@ -1,9 +1,9 @@
 /* Managed memory as programs ask for it: allocation, prefetches and advice. Its contents move in
  * hip_managed_pages.c. */
-#include "hip_host_memory.h"
-#include "hip_managed_pages.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
+#include "hip_host_memory.h"
+#include "hip_managed_pages.h"
 
 HIP_DEFINE(hipMallocManaged, (pointer, size, flags), void **pointer, size_t size, unsigned flags)
 {

@@ -3,9 +3,9 @@
  * that differ by kernels. Invariant: `known` does not change while a command may read it. */
 #include "hip_registered.h"
 
-#include "hip_host_memory.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
+#include "hip_host_memory.h"
 
 #include <inttypes.h>
 #include <sys/personality.h>

@@ -14,10 +14,10 @@
  * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
 #include "hip_process.h"
 
-#include "components/hip/turns/hip_clock.h"
-#include "components/hip/turns/hip_turns.h"
 #include "base/number.h"
 #include "base/sha256.h"
+#include "components/hip/turns/hip_clock.h"
+#include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 

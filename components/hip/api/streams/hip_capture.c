@@ -3,8 +3,8 @@
  * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
  * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
-#include "hip_stream.h"
 #include "components/hip/api/hip_findings.h"
+#include "hip_stream.h"
 
 /* What something follows: for each stream, how many of its captured calls, and the number in the
  * capture of the last one. */

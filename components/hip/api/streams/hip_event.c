@@ -1,10 +1,10 @@
 /* Events: marks in the queues of streams. An event remembers the last mark that it was recorded as.
  */
-#include "hip_capture.h"
-#include "hip_stream.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_recorder.h"
+#include "hip_capture.h"
+#include "hip_stream.h"
 
 struct event {
     unsigned flags;

@@ -3,8 +3,8 @@
  * branch is made on the stream of the launch, others on streams of their own, which go when all was
  * enqueued; events hold what follows across branches. Actions of nodes, and of lists made from
  * them, can be changed. */
-#include "hip_graph.h"
 #include "components/hip/api/hip_handle.h"
+#include "hip_graph.h"
 #include "hip_stream.h"
 
 enum { BRANCHES_MAX = 16 }; /* more share streams, as if one followed the other */

@@ -11,12 +11,12 @@
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
 #include "hip_stream.h"
-#include "hip_capture.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/turns/hip_turns.h"
+#include "hip_capture.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
 

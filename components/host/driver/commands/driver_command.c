@@ -8,9 +8,9 @@
 #include "components/host/driver/program/driver_journal.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "driver_commands.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/observe/timeline.h"
+#include "driver_commands.h"
 
 /* The longest line that a cache holds bytes of (`param line` of cache.heddle). */
 enum { COPY_LINE_BYTES = 128 };

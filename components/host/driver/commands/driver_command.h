@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/protocols/command/aql_packet.h"
 #include "components/memory/page_table/gpu_set.h"
+#include "components/protocols/command/aql_packet.h"
 
 enum driver_kind {
     DRIVER_WRITE,

@@ -25,11 +25,11 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/sampling_options.h"
+#include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/lookup.h"
-#include "components/sampling/warmup.h"
 
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
 {

@@ -2,8 +2,8 @@
  * are 15 work-groups (MGPUSim, "The GPU Driver", unified GPUs). */
 #include "consecutive.gen.h"
 
-#include "components/host/driver/unified_split.h"
 #include "components/host/device_memory/memory_manager.h"
+#include "components/host/driver/unified_split.h"
 
 struct consecutive {
     struct consecutive_io io;

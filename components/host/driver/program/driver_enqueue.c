@@ -13,8 +13,8 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/sampling/launch_census.h"
-#include "components/statistics/run_progress.h"
 #include "components/sampling/sampling_options.h"
+#include "components/statistics/run_progress.h"
 #include "driver_journal.h"
 
 /* ---- commands ---- */

@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/sampling_options.h"
-#include "driver_program.h"
 #include "runtime/engine/arena.h"
-#include "base/hash.h"
-#include "base/number.h"
 #include "runtime/state/checkpoint.h"
+#include "driver_program.h"
 
 enum journal_kind {
     JOURNAL_RUN,     /* the engine ran to its end */

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "components/checks/races/command_order.h"
 #include "components/checks/debugger/debugger.h"
 #include "components/checks/finding.h"
+#include "components/checks/races/command_order.h"
 #include "components/checks/races/race_copies.h"
 #include "components/checks/uninitialised/uninitialised.h"
 #include "components/host/driver/driver_process.h"

@@ -12,11 +12,11 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/nvidia/program/ptx_services.h"
-#include "driver_journal.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/extension.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/checkpoint.h"
+#include "driver_journal.h"
 
 static enum driver_status run_lose(enum driver_status status, const char *format, const char *text)
 {

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "components/kfd/channel/program_memory.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
-#include "components/kfd/channel/program_memory.h"
 
 struct event {
     bool used, signalled, resets;

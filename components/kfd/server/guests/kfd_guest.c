@@ -9,9 +9,9 @@
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
  * (`unawaited` of struct kfd_process): it may wait for another one by means that are not seen here.
  */
-#include "kfd_start_barrier.h"
 #include "kfd_guest.h"
 #include "base/grow.h"
+#include "kfd_start_barrier.h"
 
 #include <errno.h>
 #include <stdio.h>

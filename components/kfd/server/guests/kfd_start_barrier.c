@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "components/kfd/server/kfd_ioctl.h"
-#include "kfd_guest.h"
 #include "runtime/session/run_ledger.h"
+#include "kfd_guest.h"
 
 static struct {
     uint32_t awaited, come; /* before the first of them goes on; that have come */

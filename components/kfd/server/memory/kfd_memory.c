@@ -18,9 +18,9 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+#include "components/kfd/channel/program_memory.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "components/kfd/server/kfd_machine.h"
-#include "components/kfd/channel/program_memory.h"
 
 struct kfd_memory {
     struct kfd_allocation **list; /* by address */

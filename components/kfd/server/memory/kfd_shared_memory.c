@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "components/kfd/server/kfd_ioctl.h"
-#include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
+#include "components/kfd/server/kfd_ioctl.h"
+#include "components/kfd/server/kfd_machine.h"
 
 /* A file of an allocation. The machine keeps a descriptor of its own, so that no other file gets
  * its number. */

@@ -13,10 +13,10 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/kfd/server/kfd_ioctl.h"
-#include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
+#include "components/kfd/server/kfd_ioctl.h"
+#include "components/kfd/server/kfd_machine.h"
 
 enum { GRANULARITY = 9 /* log2 of pages: 2 MiB, as Linux begins with */ };
 enum { FLAGS = KFD_IOCTL_SVM_FLAG_HOST_ACCESS | KFD_IOCTL_SVM_FLAG_COHERENT };

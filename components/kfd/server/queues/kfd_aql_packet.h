@@ -2,8 +2,8 @@
 #ifndef HEDDLE_KFD_AQL_PACKET_H
 #define HEDDLE_KFD_AQL_PACKET_H
 
-#include "components/protocols/user_queue/aql_queue.h"
 #include "components/kfd/server/kfd_machine.h"
+#include "components/protocols/user_queue/aql_queue.h"
 
 enum { KFD_FLIGHTS = 4096 }; /* packets of a queue that are begun and not over */
 

@@ -17,8 +17,8 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/amd/isa/object/code_object.h"
-#include "components/kfd/server/kfd_machine.h"
 #include "components/kfd/channel/program_memory.h"
+#include "components/kfd/server/kfd_machine.h"
 
 #define OWN_KERNEL "rocr_kernel"
 

@@ -15,10 +15,10 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+#include "components/kfd/channel/program_memory.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "kfd_aql_packet.h"
 #include "kfd_sdma_queue.h"
-#include "components/kfd/channel/program_memory.h"
 
 /* Packets of a ring: a program with less waits for room, which is not seen. */
 enum { ROOM_LEFT = 8 };

@@ -284,6 +284,7 @@ RUN(MBARRIER_COUNT)
 
 #define HANDLER(id)
 #include "warp_exchange.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_exchange_)(warp_handler **table)

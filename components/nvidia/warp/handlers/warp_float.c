@@ -1,7 +1,7 @@
 /* Handlers of warp_float.def, at one x86-64 level. Called through warp_handler_of(). They round as
  * the host's control word says: no row has constants that a compiler could round itself. */
-#include "warp_variant.h"
 #include "warp_lanes.h"
+#include "warp_variant.h"
 
 #include <math.h>
 
@@ -79,6 +79,7 @@ SCALAR(TANH_F32, tanh)
 
 #define HANDLER(id)
 #include "warp_float.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_float_)(warp_handler **table)

@@ -177,6 +177,7 @@ WARP_INLINE u32 xorsign_bf16(u32 a, u32 b, u32 c)
 
 #define HANDLER(id)
 #include "warp_half.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_half_)(warp_handler **table)

@@ -408,6 +408,7 @@ RUN(VIDEO_SCALAR)
 
 #define HANDLER(id)
 #include "warp_integer.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_integer_)(warp_handler **table)

@@ -11,9 +11,9 @@
 
 #include "warp_lanes.h"
 
+#include "warp_addresses.h"
 #include "warp_formats.h"
 #include "warp_matrix.h"
-#include "warp_addresses.h"
 
 enum { MOST = 16 * 256 }; /* elements of a matrix */
 
@@ -463,6 +463,7 @@ RUN(MOVMATRIX)
 
 #define HANDLER(id)
 #include "warp_matrix.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_matrix_)(warp_handler **table)

@@ -7,8 +7,8 @@
 
 #include "warp_lanes.h"
 
-#include "warp_formats.h"
 #include "warp_addresses.h"
+#include "warp_formats.h"
 
 /* M: type in memory; R: of the register, to which M is extended. */
 #define LOAD(id, M, R)                                                                             \
@@ -334,6 +334,7 @@ RUN(ATOM_CAS_128)
 
 #define HANDLER(id)
 #include "warp_memory.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_access_)(warp_handler **table)

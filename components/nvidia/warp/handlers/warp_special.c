@@ -1,8 +1,8 @@
 /* Handlers of warp_special.def: predicates, special registers, parameters and the frame, at one
  * x86-64 level. Called through warp_handler_of(). */
-#include "warp_variant.h"
 #include "components/nvidia/warp/warp_cluster.h"
 #include "warp_lanes.h"
+#include "warp_variant.h"
 
 #include "warp_formats.h"
 
@@ -343,6 +343,7 @@ LANE1(RANK_64, u32, u64, rank_of(m->block, a))
 
 #define HANDLER(id)
 #include "warp_special.def"
+
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_other_)(warp_handler **table)

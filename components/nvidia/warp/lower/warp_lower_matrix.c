@@ -2,9 +2,9 @@
  */
 #include <stdio.h>
 
-#include "warp_build.h"
 #include "base/number.h"
 #include "components/nvidia/warp/handlers/warp_matrix.h"
+#include "warp_build.h"
 
 static uint8_t element_of(struct warp_build *b, unsigned i)
 {

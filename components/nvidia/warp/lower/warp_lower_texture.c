@@ -1,8 +1,8 @@
 /* Textures and surfaces by their objects; see warp_build.h. Called through warp_lower(). Mipmaps,
  * samples, gradients and offsets are not there, nor are references and samplers, nor layers and
  * cubes of surfaces. */
-#include "warp_build.h"
 #include "components/nvidia/warp/handlers/warp_texture.h"
+#include "warp_build.h"
 
 static unsigned dimensions_of(struct warp_build *b)
 {

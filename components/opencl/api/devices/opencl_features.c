@@ -4,8 +4,8 @@
 #include "opencl_features.h"
 
 #include "base/number.h"
-#include "components/opencl/compiler/opencl_compiler.h"
 #include "components/opencl/api/memory/opencl_image.h"
+#include "components/opencl/compiler/opencl_compiler.h"
 
 #include <stdio.h>
 #include <stdlib.h>

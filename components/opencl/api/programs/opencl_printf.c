@@ -5,9 +5,9 @@
 #include "opencl_printf.h"
 
 #include "base/number.h"
+#include "components/host/printf/kernel_printf.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_features.h"
-#include "components/host/printf/kernel_printf.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Open addressing with linear probing, at most half full. */
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "base/hash.h"
+#include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 static size_t place_of_key(const struct itrace_set *set, uint64_t key)
 {

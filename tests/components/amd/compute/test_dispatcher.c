@@ -22,6 +22,8 @@
 #include "components/amd/command_processor/dispatch_protocol.h"
 static const struct dispatch_order_ops *order_ops;
 static const struct dispatch_protocol_ops *protocol_ops;
+/* The order is the unit's. */
+/* clang-format off */
 #include "components/amd/command_processor/cu_resource_pool.c"
 #include "components/amd/command_processor/parts/round_robin.c"
 #include "components/amd/command_processor/parts/greedy.c"
@@ -29,6 +31,7 @@ static const struct dispatch_protocol_ops *protocol_ops;
 #include "components/amd/command_processor/parts/no_answer.c"
 #include "components/amd/command_processor/parts/ack_nak.c"
 #include "components/amd/command_processor/dispatcher.c"
+/* clang-format on */
 
 #include <criterion/criterion.h>
 

@@ -6,12 +6,12 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "compute_unit.gen.h"
+#include "work.gen.h"
 #include "base/number.h"
 #include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/protocols/work/work_placement.h"
-#include "compute_unit.gen.h"
-#include "work.gen.h"
 
 #define OWNER_STORE  struct program_table
 #define OWNER_SOURCE "cu_fixture.h"

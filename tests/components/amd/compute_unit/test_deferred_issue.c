@@ -1,12 +1,12 @@
 /* Turns that are left out and made up for are seen by nobody: a unit that leaves out turns answers
  * as one that takes each in its cycle, and its statistics are the same whenever anybody looks at
  * them. Programs and arrivals are random. */
-#include "cu_fixture.h"
 #include "base/number.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
 #include "tests/sanitized.h"
+#include "cu_fixture.h"
 
 enum { PROGRAMS = 4, WORDS = 120, GROUPS = 6, LOOKS = 12 };
 

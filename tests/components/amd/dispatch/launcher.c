@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/protocols/command/aql_packet.h"
 #include "components/memory/page_table/program_table.h"
+#include "components/protocols/command/aql_packet.h"
 #include "runtime/observe/hang.h"
 
 struct launcher {

@@ -6,8 +6,8 @@
 #include "base/number.h"
 #include "components/amd/functional/functional.h"
 #include "components/memory/page_table/host_view.h"
-#include "runtime/state/memory.h"
 #include "runtime/engine/arena.h"
+#include "runtime/state/memory.h"
 
 enum { PAGE = 4096, DATA_PAGES = 3 };
 #define CODE           ((uint64_t)0x20 << 40)

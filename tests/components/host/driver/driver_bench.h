@@ -3,8 +3,8 @@
 #ifndef HEDDLE_TESTS_DRIVER_BENCH_H
 #define HEDDLE_TESTS_DRIVER_BENCH_H
 
-#include "components/host/driver/driver_api.h"
 #include "driver.gen.h"
+#include "components/host/driver/driver_api.h"
 #include "tests/components/harness.h"
 
 enum {

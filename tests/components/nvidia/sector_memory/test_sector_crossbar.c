@@ -4,11 +4,11 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
+#include "crossbar.gen.h"
 #include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
-#include "crossbar.gen.h"
-#include "tests/components/nvidia/sector_memory/sector_messages.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/nvidia/sector_memory/sector_messages.h"
 
 extern const struct unit_type crossbar__generic;
 

@@ -4,13 +4,13 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "components/memory/dram/dram_timing.h"
 #include "hbm.gen.h"
 #include "sector_dram.gen.h"
-#include "tests/components/nvidia/sector_memory/sector_messages.h"
+#include "base/number.h"
+#include "components/memory/dram/dram_timing.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/nvidia/sector_memory/sector_messages.h"
 
 extern const struct unit_type sector_dram__generic;
 

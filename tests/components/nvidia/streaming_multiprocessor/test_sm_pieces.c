@@ -4,10 +4,15 @@
 #include <string.h>
 
 #include "base/number.h"
+
+/* The order is the unit's. */
+/* clang-format off */
 #include "components/nvidia/streaming_multiprocessor/sm_shared.c"
 #include "components/nvidia/streaming_multiprocessor/sm_occupancy.c"
 #include "components/nvidia/trace_player/trace_writer.c"
 #include "components/nvidia/streaming_multiprocessor/coalesce.c"
+/* clang-format on */
+
 #include "tests/components/harness.h"
 
 static uint64_t seed;

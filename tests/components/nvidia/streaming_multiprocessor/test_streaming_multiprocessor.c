@@ -5,17 +5,17 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "base/number.h"
-#include "components/nvidia/trace_player/trace_writer.c"
 #include "sector_control.gen.h"
 #include "sector_mem.gen.h"
 #include "streaming_multiprocessor.gen.h"
 #include "thread_block.gen.h"
+#include "base/number.h"
+#include "components/nvidia/trace_player/trace_writer.c"
 
 #define OWNER_STORE  struct trace_stream
 #define OWNER_SOURCE "test_streaming_multiprocessor.c"
-#include "tests/components/owner.h"
 #include "runtime/engine/run_control.h"
+#include "tests/components/owner.h"
 
 extern const struct unit_type streaming_multiprocessor__generic;
 

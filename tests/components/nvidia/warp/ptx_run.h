@@ -3,9 +3,9 @@
 #ifndef HEDDLE_TESTS_PTX_RUN_H
 #define HEDDLE_TESTS_PTX_RUN_H
 
+#include "components/memory/page_table/host_view.h"
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/warp/warp.h"
-#include "components/memory/page_table/host_view.h"
 
 #define PTX_RUN_IMAGE  ((uint64_t)0x200000000000)
 #define PTX_RUN_BUFFER ((uint64_t)0x200100000000)
