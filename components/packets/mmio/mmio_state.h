@@ -314,7 +314,7 @@ static inline uint32_t call_count(const struct mmio *c)
     X(CONFIGURE_CALL, configure_call)                                                              \
     X(SET_ARGUMENT, set_argument)                                                                  \
     X(LAUNCH, launch_kernel)                                                                       \
-    X(BLOCKS_MAX, max_blocks)                                                                      \
+    X(MAX_BLOCKS, max_blocks)                                                                      \
     X(DEVICE_SYNCHRONIZE, device_synchronize)                                                      \
     X(DEVICE_RESET, device_reset)                                                                  \
     X(GET_LAST_ERROR, get_last_error)                                                              \
