@@ -1,5 +1,6 @@
-"""Base has the lesser of two numbers, rounding, lengths of arrays, hints for branches and the
-multiplier of hashes: no source writes them out. Headers of programs, which are installed alone, may."""
+"""Base has the lesser of two numbers, rounding, lengths of arrays, hints for branches, lists that
+grow and the multiplier of hashes: no source writes them out. Headers of programs, which are
+installed alone, may."""
 import re
 
 import house
