@@ -15,7 +15,7 @@ bool hip_caller(struct driver_call *call);
 
 /* What the calling thread makes between true and false is the library's own, in whatever call:
  * no leak. */
-void hip_make_own(bool own);
+void hip_hide_origins(bool hidden);
 
 /* The allocation is given back. */
 void hip_note_free(const struct hip_allocation *allocation);

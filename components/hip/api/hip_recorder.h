@@ -7,7 +7,7 @@
  * managed memory) is before it.
  *
  * All functions are called with `hip.lock` held and, except for the first group, only while
- * `hip.recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
+ * `hip.is_recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
  *
  * Not recorded: calls that only ask (properties, pointers, elapsed times), and calls that fail
  * without an effect. What cannot be recorded ends the recording, not the program. */
@@ -29,7 +29,7 @@ struct hip_recorded_copy {
 };
 
 struct hip_recorder {
-    /* Sets hip.recording when the environment asks for a recording, once the platform is open.
+    /* Sets hip.is_recording when the environment asks for a recording, once the platform is open.
      * Prints why and returns false when nothing can be written. */
     bool (*open)(void);
     /* The program has ended and its work is done: writes the trace. */
@@ -73,7 +73,7 @@ extern const struct hip_recorder hip_recorder;
 /* For files that include hip_internal.h. */
 #define HIP_RECORD_STEP(step)                                                                      \
     do {                                                                                           \
-        if (hip.recording)                                                                         \
+        if (hip.is_recording)                                                                      \
             hip_recorder.step;                                                                     \
     } while (0)
 /* Notes a call of which only the given members matter. */

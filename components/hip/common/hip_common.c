@@ -17,14 +17,14 @@ enum {
 
 static _Thread_local const char *doing = "", *called_as;
 
-const char *hip_doing(const char *what)
+const char *hip_set_step(const char *what)
 {
     const char *before = doing;
     doing = called_as && strncmp(what, "hip", 3) == 0 ? called_as : what;
     return before;
 }
 
-const char *hip_call_as(const char *function)
+const char *hip_set_outer_call(const char *function)
 {
     const char *before = called_as;
     called_as = function;
@@ -33,7 +33,7 @@ const char *hip_call_as(const char *function)
     return before;
 }
 
-const char *hip_called_as(void)
+const char *hip_outer_call(void)
 {
     return called_as;
 }

@@ -11,15 +11,15 @@ __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
 void hip_say_repeats(void);
 
 /* What the calling thread does: a function of HIP, or a step of the library that has a name of its
- * own. hip_doing() sets it and returns what it was before. hip_complain() says a line with it in
+ * own. hip_set_step() sets it and returns what it was before. hip_complain() says a line with it in
  * front, "hipMemcpy: "; hip_complain_always() says one that is never left out, for what ends the
  * program's use of the device. */
-const char *hip_doing(const char *what);
+const char *hip_set_step(const char *what);
 /* The function of a second interface (CUDA) by which the program has called the functions of HIP
- * that the thread is in: messages name it in their place. NULL: there is none. hip_call_as()
+ * that the thread is in: messages name it in their place. NULL: there is none. hip_set_outer_call()
  * sets it and returns what it was before. */
-const char *hip_call_as(const char *function);
-const char *hip_called_as(void);
+const char *hip_set_outer_call(const char *function);
+const char *hip_outer_call(void);
 __attribute__((format(printf, 1, 2))) void hip_complain(const char *format, ...);
 void hip_complain_always(const char *text);
 

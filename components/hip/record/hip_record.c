@@ -109,9 +109,9 @@ static void note_return(void)
 
 static void refuse_recording(const char *reason)
 {
-    if (hip.recording)
+    if (hip.is_recording)
         hip_say("the program cannot be recorded: %s", reason);
-    hip.recording = false;
+    hip.is_recording = false;
 }
 
 /* ---- names ---- */
@@ -205,7 +205,7 @@ static void take_bytes(void)
     size_t remaining = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
         struct pending p = record.pending[i];
-        if (!p.file && hip_ticket_done(p.ticket))
+        if (!p.file && hip_is_ticket_done(p.ticket))
             p.file = hip_record_data(p.copy.host, p.copy.size, p.copy.rows, p.copy.to_pitch);
         if (p.file && record.calls[p.line].kind == API_TRACE_COPY_FROM_DEVICE)
             record.calls[p.line].file = p.file;
@@ -235,7 +235,7 @@ static void end_call(void)
 {
     ptrdiff_t line = asked_line;
     asked_line = NO_PLACE;
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     note_return();
     if (record.pending_count > 0 && line != NO_PLACE)
@@ -395,7 +395,7 @@ static bool open_recording(void)
     record.folder = memcpy(hip_record_keep(size), of_process, size);
     if (!hip_record_files_open(record.folder))
         return false;
-    hip.recording = true;
+    hip.is_recording = true;
     return true;
 }
 
@@ -432,16 +432,16 @@ static uint32_t compact(void)
 
 static void finish_recording(void)
 {
-    if (hip.lost != hipSuccess)
+    if (hip.device_error != hipSuccess)
         refuse_recording("a kernel broke the device");
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
     struct api_trace_sink sink = {.say = say_mistake};
     hip_record_files_close(&trace, &sink);
-    hip.recording = false;
+    hip.is_recording = false;
 }
 
 const struct hip_recorder hip_recorder = {

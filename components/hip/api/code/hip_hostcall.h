@@ -15,7 +15,7 @@ bool hip_calls_host(const struct hip_function *function);
 hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address);
 
 /* The device, whose work is done, is going to be destroyed. */
-void hip_hostcall_forget(int device);
+void hip_release_hostcalls(int device);
 
 /* A kernel that may call the host was queued: from now on its calls are served until `ticket` is
  * done. `name` must live as long as the library. */

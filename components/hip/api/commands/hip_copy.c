@@ -96,7 +96,7 @@ static void record_copy(struct copy *copy, int device)
 {
     const struct hip_copy_area *area = &copy->area;
     bool to_device = on_device(copy, TO);
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     copy->recorded = (struct hip_recorded_copy){
         .to = area->to,
@@ -186,7 +186,7 @@ static hipError_t run_copy(struct copy *copy)
     if (error != hipSuccess || copy->area.width == 0 || copy->area.rows == 0)
         return error;
     error = check_copy(copy);
-    if (hip_captures(copy->stream))
+    if (hip_is_capturing(copy->stream))
         return error == hipSuccess ? capture_copy(copy) : error;
     if (error == hipSuccess)
         error = prepare_copy(copy);

@@ -116,7 +116,7 @@ static hipError_t check_side(const struct hip_location *location, uint64_t size,
     bool to_device = device;
     if (location->kind == HIP_LOCATION_MANAGED)
         to_device = true;
-    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped > 0)
+    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped_number > 0)
         to_device = false;
     return to_device ? check_device_side(location, size) : check_host_side(location, size, written);
 }

@@ -142,8 +142,8 @@ static void explain_other(uint64_t address)
         add_text(&note, ", where the simulator keeps its own state: the program has used a wrong "
                         "pointer\n");
     } else {
-        const char *call = hip_doing("");
-        hip_doing(call);
+        const char *call = hip_set_step("");
+        hip_set_step(call);
         add_text(&note, "heddle: ");
         add_text(&note, call && *call ? call : "a call");
         add_text(&note, " touched ");

@@ -245,7 +245,8 @@ static void after_fork(void)
     if (process.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
     hip.state = HIP_FORKED;
-    hip.lost = hipErrorNotInitialized;   /* managed memory that lies on a device stays there */
+    hip.device_error =
+        hipErrorNotInitialized;          /* managed memory that lies on a device stays there */
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
     for (size_t i = 0; i < INTERRUPTING; i++)
         if (sigaction(interrupting[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
@@ -290,9 +291,9 @@ bool hip_process_is_child(void)
 
 hipError_t hip_process_refuse(void)
 {
-    static bool said;
-    if (!said && !process.leaving) {
-        said = true;
+    static bool has_warned;
+    if (!has_warned && !process.leaving) {
+        has_warned = true;
         hip_say(
             "process %ld was forked after process %ld had used HIP, and has no GPU: fork before "
             "the first call of HIP, or exec a program",

@@ -42,7 +42,7 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     object->flags = flags;
     object->device = hip_current_device();
     object->number = hip_event_take_number();
-    *event = hip_handle_make(HIP_HANDLE_EVENT, object);
+    *event = hip_handle_add(HIP_HANDLE_EVENT, object);
     HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags);
     return hipSuccess;
 }
@@ -53,7 +53,7 @@ HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = object->number);
-    hip_handle_destroy(event);
+    hip_handle_remove(event);
     hip_release(object);
     return hipSuccess;
 }
@@ -76,7 +76,7 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
                      device);
         error = hipErrorInvalidHandle;
     }
-    if (error == hipSuccess && hip_captures(stream))
+    if (error == hipSuccess && hip_is_capturing(stream))
         return hip_capture_record(stream, event);
     if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
@@ -118,7 +118,7 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     if (error != hipSuccess || !object->recorded)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
-    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
     error = hip_query_ticket(object->ticket);
     HIP_RECORD_ANSWER(line, error);
     return error;
@@ -128,7 +128,7 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
 static void say_timeless(void)
 {
     static bool has_warned;
-    if (hip.functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
+    if (hip.is_functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
         hip_complain("in functional mode kernels and copies take no time: what events measure, and "
                      "rates computed from it, mean nothing; run without '--mode functional' for "
                      "times");
@@ -199,12 +199,12 @@ HIP_DEFINE(hipEventCreateWithFlags, (event, flags), hipEvent_t *event, unsigned 
     return create_event(event, flags);
 }
 
-hipError_t hip_make_event(hipEvent_t *event, unsigned flags)
+hipError_t hip_create_event(hipEvent_t *event, unsigned flags)
 {
     return create_event(event, flags);
 }
 
-void hip_drop_event(hipEvent_t event)
+void hip_destroy_event(hipEvent_t event)
 {
     hipEventDestroy_body(event);
 }
