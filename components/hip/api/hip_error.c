@@ -142,7 +142,7 @@ hipError_t hipPeekAtLastError(void)
 /* Numbers of cudaError that HIP has no name for. */
 enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716 };
 
-/* What a kernel did by which the device is lost. */
+/* The error of a kernel by which the device is lost. */
 static hipError_t fault_error(void)
 {
     static const int errors[] = {

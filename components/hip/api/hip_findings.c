@@ -1,5 +1,5 @@
-/* See hip_findings.h. The platform keeps the findings (components/checks); here is what only the
- * library knows: which calls there were. */
+/* Reports mistakes in the program's calls to the platform, which keeps the findings
+ * (components/checks). Only the library knows which calls there were. */
 #define _GNU_SOURCE /* dladdr */
 #include "hip_findings.h"
 
@@ -22,7 +22,7 @@ static struct freed {
 } freed[FREED_MAX];
 static uint64_t freed_count;
 
-/* Is the program checked? */
+/* True if the program is checked. */
 static bool is_checked(void)
 {
     return hip.state != HIP_CLOSED && hip.api && hip.api->mistake && option_text("check");
@@ -188,7 +188,7 @@ void hip_report_capture(const struct hip_origin *begun, bool ended)
 
 /* ---- the end ---- */
 
-/* What was left by one call. */
+/* Memory or handles that one call has made and nothing has given back. */
 struct leak {
     struct hip_origin origin;
     const char *kind;

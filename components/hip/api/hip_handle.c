@@ -1,5 +1,4 @@
-/* See hip_handle.h. Living handles are in a table in the order of their numbers, which is the
- * order of creation. */
+/* Keeps living handles in a table in the order of their numbers, which is the order of creation. */
 #include "hip_handle.h"
 
 #include "hip_findings.h"

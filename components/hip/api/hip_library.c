@@ -18,20 +18,20 @@
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local int current_device;
-static _Thread_local bool inside;
-static _Thread_local const char *entered; /* the function of the interface that holds it, if any */
-static _Thread_local bool has_told; /* the driver of the call that hip_begin_outer_call() names */
+static _Thread_local bool is_inside;
+static _Thread_local const char *current_call; /* the function that has the lock, or NULL */
+static _Thread_local bool is_noted; /* the driver knows of the call of hip_begin_outer_call() */
 
 bool hip_is_inside(void)
 {
-    return inside;
+    return is_inside;
 }
 
 void hip_lock(void)
 {
     hip_turns_inside(1);
     pthread_mutex_lock(&hip.lock);
-    inside = true;
+    is_inside = true;
     if (hip.state == HIP_OPEN)
         hip.api->enter_call();
 }
@@ -44,11 +44,11 @@ void hip_hide_state(void)
 
 void hip_unlock(void)
 {
-    inside = false;
+    is_inside = false;
     if (hip.state == HIP_OPEN)
-        hip.api->leave_call(has_told && hip_outer_call() ? NULL : hip_current_call());
-    has_told |= entered != NULL;
-    entered = NULL;
+        hip.api->leave_call(is_noted && hip_outer_call() ? NULL : hip_current_call());
+    is_noted |= current_call != NULL;
+    current_call = NULL;
     hip_hide_state();
     pthread_mutex_unlock(&hip.lock);
     hip_turns_inside(-1);
@@ -82,7 +82,7 @@ static hipError_t refuse_interface(void)
 
 const char *hip_current_call(void)
 {
-    return entered && hip_outer_call() ? hip_outer_call() : entered;
+    return current_call && hip_outer_call() ? hip_outer_call() : current_call;
 }
 
 hipError_t hip_enter(const char *function)
@@ -90,7 +90,7 @@ hipError_t hip_enter(const char *function)
     hip_set_step(function);
     hip_turns_check_caller();
     hip_lock();
-    entered = function;
+    current_call = function;
     if (hip.state == HIP_CLOSED)
         hip.state = hip_open_platform();
     if (hip.state == HIP_FINISHED)
@@ -104,14 +104,14 @@ hipError_t hip_enter(const char *function)
 
 const char *hip_begin_outer_call(const char *function)
 {
-    has_told = false;
+    is_noted = false;
     return hip_set_outer_call(function);
 }
 
 void hip_end_outer_call(const char *before)
 {
     const char *function = hip_set_outer_call(before);
-    if (!has_told)
+    if (!is_noted)
         hip_note_call(function);
 }
 
@@ -120,7 +120,7 @@ void hip_note_call(const char *function)
     if (!hip.notes_calls || hip_is_inside() || hip.state != HIP_OPEN)
         return;
     hip_lock();
-    entered = function;
+    current_call = function;
     hip_unlock();
 }
 

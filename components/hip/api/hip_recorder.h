@@ -25,7 +25,7 @@ struct hip_recorded_copy {
     bool to_device, from_device, waits;
     bool pageable;   /* the host side is no allocation, also where the caller does not wait */
     uint32_t stream; /* hip_stream_number() */
-    int device;      /* of the stream */
+    int device;      /* the device of the stream */
 };
 
 struct hip_recorder {
@@ -36,14 +36,14 @@ struct hip_recorder {
     void (*finish)(void);
     /* The calling thread's API call is over. */
     void (*leave)(void);
-    /* The recording is given up: `why` is said. */
+    /* Gives the recording up, for a reason that is written. */
     void (*refuse)(const char *reason);
 
     /* Notes a call; returns its line, valid until the end. `call_to` fills in the place that the
      * call is about, and notes nothing when `to` lies in no allocation. */
     size_t (*call)(const struct api_trace_call *call);
     void (*call_to)(struct api_trace_call *call, uint64_t to);
-    /* What was noted, to be completed once the answer is known. */
+    /* The noted call, to be completed once the answer is known. */
     struct api_trace_call *(*find_line)(size_t line);
     /* The call did not happen. */
     void (*drop)(size_t line);

@@ -6,7 +6,7 @@
 #include "components/hip/turns/hip_turns.h"
 #include "hip_internal.h"
 
-/* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
+/* The engine failed while it ran for all threads that wait; each finds out when it continues. */
 static bool step_failed;
 
 bool hip_is_ticket_done(uint64_t ticket)

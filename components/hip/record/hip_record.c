@@ -43,7 +43,7 @@ static struct {
     struct pending *pending;
     size_t pending_count, pending_room;
     uint32_t unordered;   /* threads without turns that have been seen */
-    uint32_t last_thread; /* of the last line; at first 0 */
+    uint32_t last_thread; /* the thread of the last line; at first 0 */
     bool names_thread;    /* the next line must name its thread */
 } record;
 
@@ -148,9 +148,9 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
     return NULL;
 }
 
-/* Does the end of a copy follow from that of a call of this thread, on any platform? The null
+/* True if the end of a copy follows from that of a call of this thread, on any platform. The null
  * stream counts for the others. */
-static bool tells_end(const struct pending *p, size_t line)
+static bool implies_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];
     bool says_end = true;
@@ -186,7 +186,7 @@ static bool tells_end(const struct pending *p, size_t line)
            && (call->stream != API_TRACE_STREAM_OF_THREAD || p->thread == thread_number());
 }
 
-/* Where it has filled an allocation. */
+/* The places in an allocation that it has filled. */
 static void compare_copy(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
@@ -222,7 +222,7 @@ static void settle_copies(ptrdiff_t line)
     take_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
-        if (p->file && (line == NO_PLACE || tells_end(p, (size_t)line)))
+        if (p->file && (line == NO_PLACE || implies_end(p, (size_t)line)))
             compare_copy(p);
         else
             record.pending[remaining++] = *p;
@@ -275,7 +275,7 @@ static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bo
     return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
 }
 
-/* Host memory in an allocation of its own is copied to or from while the caller goes on. */
+/* Host memory in an allocation of its own is copied to or from while the caller continues. */
 static size_t copy_begins(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device;
@@ -399,7 +399,7 @@ static bool open_recording(void)
     return true;
 }
 
-static void say_mistake(void *context, uint32_t line, const char *text)
+static void report_mistake(void *context, uint32_t line, const char *text)
 {
     (void)context;
     hip_say("recording: line %" PRIu32 ": %s", line, text);
@@ -439,7 +439,7 @@ static void finish_recording(void)
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
-    struct api_trace_sink sink = {.say = say_mistake};
+    struct api_trace_sink sink = {.say = report_mistake};
     hip_record_files_close(&trace, &sink);
     hip.is_recording = false;
 }

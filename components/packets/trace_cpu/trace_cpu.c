@@ -12,7 +12,7 @@ static void trace_cpu_init(struct trace_cpu *c)
     c->next_byte = CPU_PACKET_ROOM;
 }
 
-static void say_mistake(void *context, uint32_t line, const char *text)
+static void report_mistake(void *context, uint32_t line, const char *text)
 {
     const char *path = context;
     if (line)
@@ -50,7 +50,7 @@ static bool start_line(struct trace_cpu *c)
     size_t size = strlen(path), end = strlen(API_TRACE_FILE);
     bool file = size >= end && strcmp(path + size - end, API_TRACE_FILE) == 0;
     snprintf(place, sizeof place, "%s%s%s", path, file ? "" : "/", file ? "" : API_TRACE_FILE);
-    const struct api_trace_sink sink = {say_mistake, place};
+    const struct api_trace_sink sink = {report_mistake, place};
     c->trace.folder = "";
     if (!api_trace_read(&c->trace, path, &sink)) {
         engine_fail(&c->io.base, "the trace '%s' has errors; nothing was played", path);

@@ -7,7 +7,7 @@
 
 enum { HIP_CALL_WORDS = 8 }; /* arguments of a lane, and its answers, in 64-bit words */
 
-/* Whether the kernel may call the host: it has an argument for the buffer, and the code object
+/* True if the kernel may call the host: it has an argument for the buffer, and the code object
  * contains the instruction that rings for the host. */
 bool hip_calls_host(const struct hip_function *function);
 

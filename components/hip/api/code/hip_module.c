@@ -43,8 +43,8 @@ static bool fits_device(const struct code_object *object, int device)
     return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
 }
 
-/* Has the code object variables that kernels may write? LLD puts .dynamic, which is only relocated
- * (112 bytes in code objects), into a segment of its own in front of variables. */
+/* True if the code object has variables that kernels may write. LLD puts .dynamic, which is only
+ * relocated (112 bytes in code objects), into a segment of its own in front of variables. */
 static bool has_variables(const struct code_object *object)
 {
     enum { DYNAMIC_BYTES = 112 };
@@ -54,7 +54,7 @@ static bool has_variables(const struct code_object *object)
     return writable > DYNAMIC_BYTES;
 }
 
-/* Copies the image to the device and tells the driver of its code. The lock stays held, so that no
+/* Copies the image to the device and gives the driver its code. The lock stays held, so that no
  * other thread loads the same binary at the same time. */
 static hipError_t place_image(struct hip_module *module, const char *name)
 {

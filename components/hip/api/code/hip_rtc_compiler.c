@@ -1,7 +1,7 @@
-/* See hip_rtc_compiler.h.
+/* Runs the compiler and the linker for hipRTC.
  *
  * Two commands are run, one that compiles and one that links: clang would do both by itself, but
- * with a file between them whose folder it leaves behind. Each reads standard input and writes
+ * with a file between them whose folder it does not remove. Each reads standard input and writes
  * standard output. */
 #include "hip_rtc_compiler.h"
 

@@ -23,7 +23,7 @@ struct copy {
     struct hip_use uses[2]; /* FROM and TO */
     uint32_t queue;
     bool waits;      /* the call returns when the copy is complete */
-    uint64_t ticket; /* of the last row; 0: none was enqueued */
+    uint64_t ticket; /* the copy of the last row; 0: none was enqueued */
     struct hip_recorded_copy recorded;
     size_t line; /* in the recording */
 };
@@ -58,7 +58,7 @@ static hipError_t check_copy(struct copy *copy)
 static hipError_t prepare_copy(struct copy *copy)
 {
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
-    /* What is managed may be the host's before and afterwards. */
+    /* Managed memory may be the host's before and afterwards. */
     bool inside = on_device(copy, TO) && on_device(copy, FROM)
                   && hip_location_device(to) == hip_location_device(from) && !to->managed
                   && !from->managed;

@@ -16,7 +16,7 @@ struct fill {
     /* Found out on the way. */
     struct hip_use to;
     uint32_t queue;
-    uint64_t ticket; /* of the last row; 0: none was enqueued */
+    uint64_t ticket; /* the fill of the last row; 0: none was enqueued */
 };
 
 /* ---- the steps ---- */

@@ -152,7 +152,7 @@ HIP_DEFINE_AS(int, hip.device_error, heddlePageOwner, (gpu, pointer), int *gpu, 
     return error;
 }
 
-/* "0,1,3": the GPUs of --unified. False: it was said what is wrong. */
+/* "0,1,3": the GPUs of --unified. False: the mistake was written. */
 static bool parse_gpus(const char *text, uint32_t *gpus, uint32_t *count)
 {
     *count = 0;

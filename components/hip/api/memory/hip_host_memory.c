@@ -1,7 +1,7 @@
-/* See hip_host_memory.h. Addresses of pinned memory come from a range of their own, one behind the
- * other. The map of allocations says of pinned and registered memory whether a kernel may have its
- * address (`is_wanted`) and whether kernels can use it (`mapped_number`); what is wanted is mapped
- * before the next launch. */
+/* Pinned memory, and the host memory that commands use. Addresses of pinned memory come from a
+ * range of their own, one after the other. The map of allocations says of pinned and registered
+ * memory whether a kernel may have its address (`is_wanted`) and whether kernels can use it
+ * (`mapped_number`); what is wanted is mapped before the next launch. */
 #include "hip_host_memory.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
@@ -302,7 +302,7 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
     return error;
 }
 
-/* What goes to the device may contain addresses of more memory. */
+/* Bytes that go to the device may contain addresses of more memory. */
 hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments, uint64_t size)
 {
     hipError_t error = hipSuccess;

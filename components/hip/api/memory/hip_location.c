@@ -1,4 +1,4 @@
-/* See hip_location.h. Called by copies, fills, frees and questions about pointers. */
+/* Classifies addresses, and checks them for copies and fills. */
 #include "hip_location.h"
 
 #include "components/hip/api/hip_findings.h"

@@ -1,10 +1,10 @@
-/* See hip_managed_pages.h.
+/* Moves the contents of managed and mapped memory between host and device.
  *
  * The pages are a file in memory, mapped twice: at `address`, with the rights that follow from the
- * state of the block, and at `own`, where this library and the driver read and write. So a block is
- * complete before any thread of the program can see it, and commands can read what the program can
- * no longer change. Invariant: the host may read a block at `address` unless it is UNUSED or
- * AT_DEVICE, and write it only when AT_HOST. */
+ * state of the block, and at `library_view`, where this library and the driver read and write. So a
+ * block is complete before any thread of the program can see it, and commands can read what the
+ * program can no longer change. Invariant: the host may read a block at `address` unless it is
+ * UNUSED or AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
 #include "base/number.h"
@@ -275,7 +275,7 @@ bool hip_host_memory_fault(uint64_t address, bool write)
 
 /* ---- allocation ---- */
 
-/* Makes both mappings. False: the host has no memory for them, and nothing is left behind. */
+/* Makes both mappings. False: the host has no memory for them, and nothing is left of them. */
 static bool map_pages(struct managed *m)
 {
     int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
@@ -316,7 +316,7 @@ static struct managed *add_to_map(const struct managed *m)
 }
 
 /* More than the device has, whatever else is allocated. */
-static void say_too_large(int device, uint64_t size)
+static void complain_of_size(int device, uint64_t size)
 {
     uint64_t most = hip.devices[device].info.memory_bytes;
     if (size > most)
@@ -334,7 +334,7 @@ hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *addre
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
     if (error == hipErrorOutOfMemory)
-        say_too_large(m.device, m.size);
+        complain_of_size(m.device, m.size);
     if (error != hipSuccess)
         return error;
     if (!map_pages(&m)) {

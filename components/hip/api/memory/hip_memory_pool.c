@@ -153,7 +153,7 @@ HIP_DEFINE_ALWAYS(hipMemPoolTrimTo, (pool, bytes), hipMemPool_t pool, size_t byt
     return find_pool(pool) ? hipSuccess : hipErrorInvalidValue;
 }
 
-/* Does the attribute ask for the most bytes at a time? What is reserved is what is used. */
+/* True if the attribute asks for the most bytes at a time. Reserved bytes are the used ones. */
 static bool is_mark(hipMemPoolAttr attribute)
 {
     return attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;

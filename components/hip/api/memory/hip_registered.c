@@ -1,7 +1,7 @@
-/* See hip_registered.h. For each range the library keeps the bytes that both sides have, as far as
- * it knows (`common_bytes`). Bytes of the host that differ were changed by the host, bytes of the
- * device that differ by kernels. Invariant: `common_bytes` does not change while a command may read
- * it. */
+/* Registered memory that kernels use. For each range the library keeps the bytes that both sides
+ * have, as far as it knows (`common_bytes`). Bytes of the host that differ were changed by the
+ * host, bytes of the device that differ by kernels. Invariant: `common_bytes` does not change while
+ * a command may read it. */
 #include "hip_registered.h"
 
 #include "base/number.h"

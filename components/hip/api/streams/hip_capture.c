@@ -1,13 +1,13 @@
-/* See hip_capture.h. A call follows the earlier calls of its stream, and the events that the
- * stream has waited for. A stream joins a capture when it waits for an event that was
+/* Captures the calls of streams. A call follows the earlier calls of its stream, and the events
+ * that the stream has waited for. A stream joins a capture when it waits for an event that was
  * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
  * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
 #include "components/hip/api/hip_findings.h"
 #include "hip_stream.h"
 
-/* What something follows: for each stream, how many of its captured calls, and the number in the
- * capture of the last one. */
+/* The calls that something follows: for each stream, how many of its captured calls, and the number
+ * in the capture of the last one. */
 struct history {
     struct progress {
         size_t stream, calls, last;
@@ -17,7 +17,7 @@ struct history {
 
 struct member {
     hipStream_t stream;
-    struct history history; /* its own calls, too */
+    struct history history; /* with the calls of the stream itself */
 };
 
 struct captured_event {
@@ -30,7 +30,7 @@ struct capture {
     unsigned long long number; /* from 1 */
     struct hip_origin origin;
     struct hip_captured *calls;
-    struct history *call_histories; /* what each follows */
+    struct history *call_histories; /* for each call, the calls that it follows */
     size_t call_count, call_room, history_room;
     struct member *streams; /* the first one began it */
     size_t stream_count, stream_room;
@@ -92,7 +92,7 @@ bool hip_is_capturing(hipStream_t stream)
     return capture_of(stream) != NULL;
 }
 
-/* Does a call that follows all of `b` follow `one` through another one of these? */
+/* True if a call that follows all of `b` follows `one` through another one of these. */
 static bool is_implied(const struct capture *c, const struct history *b, const struct progress *one)
 {
     for (size_t i = 0; i < b->count; i++)
@@ -183,7 +183,7 @@ bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
     return c != NULL;
 }
 
-/* Has a stream joined and done something that the first one does not follow? */
+/* True if a stream has joined and done something that the first one does not follow. */
 static bool is_unjoined(const struct capture *c)
 {
     for (size_t i = 1; i < c->stream_count; i++)

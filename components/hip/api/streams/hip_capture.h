@@ -27,7 +27,7 @@ struct hip_action {
     struct hip_fill_area fill;
     struct hip_host_action host;
     struct hip_graph *child;
-    hipEvent_t event; /* that is recorded or waited for */
+    hipEvent_t event; /* to be recorded or waited for */
 };
 
 /* A captured call, and the numbers of the calls right before it, by streams and events. The caller
@@ -37,7 +37,7 @@ struct hip_captured {
     size_t *before, before_count;
 };
 
-/* Does the stream capture? Then its calls are given to hip_capture_call() and not made. */
+/* True if the stream captures: its calls are given to hip_capture_call() and not made. */
 bool hip_is_capturing(hipStream_t stream);
 /* Writes a call down, and takes what the action owns. */
 hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action);

@@ -14,8 +14,8 @@ struct event {
     uint64_t ticket;
 };
 
-/* How far what was before it is visible when the event is recorded; none or one of them. */
-#define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* of ROCm 5.5; headers before it lack the name */
+/* How far earlier writes are visible when the event is recorded: at most one of these flags. */
+#define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* since ROCm 5.5 */
 #define EVENT_RELEASES                                                                             \
     (hipEventReleaseToDevice | hipEventReleaseToSystem | EVENT_DISABLE_SYSTEM_FENCE)
 
@@ -124,8 +124,8 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     return error;
 }
 
-/* A program divides by what is next to 0 and prints "inf GB/s": the reason is said once. */
-static void say_timeless(void)
+/* A program divides by what is next to 0 and prints "inf GB/s": the reason is written once. */
+static void warn_timeless(void)
 {
     static bool has_warned;
     if (hip.is_functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
@@ -150,7 +150,7 @@ HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds
     if (error == hipSuccess)
         error = hip_status(hip.api->time_of(last->ticket, &last_ps));
     if (error == hipSuccess) {
-        say_timeless();
+        warn_timeless();
         *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
                                             : -(float)((double)(first_ps - last_ps) * 1e-9);
     }
@@ -181,7 +181,7 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
     if (error == hipSuccess && object->recorded)
         error = hip_status(hip.api->wait_for(queue, object->ticket));
     if (begun && !hip.orders_streams) {
-        uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
+        uint64_t ticket = 0; /* the wait; 0: there is nothing to be done */
         if (error == hipSuccess && object->recorded)
             hip.api->last(queue, &ticket);
         hip_stream_note(stream, ticket);

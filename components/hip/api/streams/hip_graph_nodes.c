@@ -1,4 +1,4 @@
-/* What a program asks about graphs: their nodes and edges, and what nodes do. */
+/* Queries about graphs: their nodes and edges, and what nodes do. */
 #include "components/hip/api/hip_handle.h"
 #include "hip_graph.h"
 

@@ -160,7 +160,8 @@ static bool is_blocking(const struct stream *stream)
     return (stream->flags & hipStreamNonBlocking) == 0;
 }
 
-/* The queue waits for another queue's commands that it does not wait for yet: behind `*met`. */
+/* The queue waits for those commands of another queue that it does not wait for yet: the ones after
+ * `*met`. */
 static hipError_t meet_queue(uint32_t queue, uint32_t other, uint64_t *met)
 {
     uint64_t ticket = last_ticket_of(other);
