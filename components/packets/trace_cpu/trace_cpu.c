@@ -9,7 +9,7 @@ static void trace_cpu_init(struct trace_cpu *c)
     uint32_t lines = (uint32_t)trace_cpu_params(c)->lines;
     c->slots = arena_allocate(lines * sizeof(struct cpu_slot));
     index_pool_init(&c->free_slots, lines);
-    c->next_byte = CPU_PACKET_ROOM;
+    c->next_byte = CPU_PACKET_BYTES;
 }
 
 static void report_mistake(void *context, uint32_t line, const char *text)
@@ -85,7 +85,7 @@ static bool drain(struct trace_cpu *c)
     }
     if (!checks_done(c))
         return false;
-    c->next_byte = CPU_PACKET_ROOM;
+    c->next_byte = CPU_PACKET_BYTES;
     c->drain_stage = 0;
     return true;
 }
@@ -111,8 +111,8 @@ static void finish_line(struct trace_cpu *c)
 /* Nothing is under way: begins the next thing. */
 static void play(struct trace_cpu *c)
 {
-    if (c->drain) {
-        c->drain = !drain(c);
+    if (c->is_draining) {
+        c->is_draining = !drain(c);
         return;
     }
     if (c->call == CPU_NONE) {
@@ -129,13 +129,13 @@ static void play(struct trace_cpu *c)
     }
     const struct api_trace_call *call = &c->trace.calls[c->call];
     bool made = call->kind == API_TRACE_STREAM_CREATE;
-    if (!made && !c->stream_made && stream_is_new(c, call->stream)) {
-        c->stream_made = true;
+    if (!made && !c->made_stream && stream_is_new(c, call->stream)) {
+        c->made_stream = true;
         return;
     }
-    if (c->stream_made) {
+    if (c->made_stream) {
         name_set(&c->streams, stream_name(c, call->stream), c->answer.stream_create.stream);
-        c->stream_made = false;
+        c->made_stream = false;
         if (call_failed(c, "making a stream"))
             return;
     }

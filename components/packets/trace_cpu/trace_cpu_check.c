@@ -94,22 +94,22 @@ static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, co
 static bool checks_done(struct trace_cpu *c)
 {
     if (c->received != BLOB_NONE) {
-        const struct cpu_check *check = check_at(c, c->compared);
+        const struct cpu_check *check = check_at(c, c->compared_count);
         if (file_read(c, check->file, check->from + check->size))
             compare_bytes(c, check, blob_at(c->received)->bytes);
         blob_free(c->received);
         c->received = BLOB_NONE;
         bytes_free(c);
-        c->compared++;
+        c->compared_count++;
     }
     if (c->phase == CPU_OVER)
         return false;
-    if (c->compared == c->check_count) {
-        c->compared = c->check_count = 0;
-        c->next_byte = CPU_PACKET_ROOM;
+    if (c->compared_count == c->check_count) {
+        c->compared_count = c->check_count = 0;
+        c->next_byte = CPU_PACKET_BYTES;
         return true;
     }
-    const struct cpu_check *check = check_at(c, c->compared);
+    const struct cpu_check *check = check_at(c, c->compared_count);
     struct blob *answer = blob_new(check->size);
     c->received = answer->number;
     move_begin(c, false, check->address, answer->bytes, check->size);
@@ -120,10 +120,10 @@ static bool checks_done(struct trace_cpu *c)
 /* `size` bytes of the host's memory for a copy. They are free again when nothing is under way,
  * which is waited for when there are none left: then false is returned, and the caller is called
  * again. */
-static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
+static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address)
 {
     uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size - c->pinned_bytes;
-    if (size > all - CPU_PACKET_ROOM) {
+    if (size > all - CPU_PACKET_BYTES) {
         cpu_fail(c, cpu_line_of_call(c),
                  "%" PRIu64 " bytes do not fit into the host's memory of %" PRIu64 "; enlarge it",
                  size, all);
@@ -136,6 +136,6 @@ static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
             c->next_byte = all;
         return true;
     }
-    c->drain = true;
+    c->is_draining = true;
     return false;
 }

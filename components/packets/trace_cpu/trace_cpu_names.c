@@ -3,11 +3,11 @@
 #include "trace_cpu_state.h"
 
 /* The packet that was sent last has failed: says so. */
-static bool call_failed(struct trace_cpu *c, const char *what)
+static bool call_failed(struct trace_cpu *c, const char *step)
 {
     if (c->answer.error == 0)
         return false;
-    cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, what, c->answer.error);
+    cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, step, c->answer.error);
     return true;
 }
 
@@ -80,7 +80,7 @@ static bool register_file(struct trace_cpu *c, const char *path)
     uint64_t address;
     switch (c->stage++) {
     case 0:
-        if (!file_read(c, path, 0) || !room_for(c, blob_at(c->bytes)->size, &address))
+        if (!file_read(c, path, 0) || !allocate_bytes(c, blob_at(c->bytes)->size, &address))
             return false;
         move_begin(c, true, address, blob_at(c->bytes)->bytes, blob_at(c->bytes)->size);
         c->phase = CPU_MOVE;

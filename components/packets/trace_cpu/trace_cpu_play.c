@@ -125,7 +125,7 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
         c->stage = FILL;
         return false;
     case FILL:
-        if (!room_for(c, api_trace_bytes(call), &address)
+        if (!allocate_bytes(c, api_trace_bytes(call), &address)
             || !file_read(c, call->file, api_trace_bytes(call)))
             return false;
         move_begin(c, true, address, blob_at(c->bytes)->bytes, api_trace_bytes(call));
@@ -140,12 +140,13 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
             c->stage = END;
             return false;
         }
-        c->copied = c->mover.address;
+        c->copy_address = c->mover.address;
         c->stage = ROWS;
         return false;
     case ROWS:
         return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},
-                         (struct cpu_rows){c->copied, call->size}, API_DIRECTION_HOST_TO_DEVICE);
+                         (struct cpu_rows){c->copy_address, call->size},
+                         API_DIRECTION_HOST_TO_DEVICE);
     default:
         return !call_failed(c, "the copy");
     }
@@ -164,7 +165,7 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
         c->stage = COPY;
         return false;
     case COPY:
-        if (!room_for(c, api_trace_bytes(call), &address))
+        if (!allocate_bytes(c, api_trace_bytes(call), &address))
             return false;
         check_add(c, call, address, api_trace_bytes(call), 0);
         if (symbol) {
@@ -173,11 +174,11 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
             c->stage = END;
             return false;
         }
-        c->copied = address;
+        c->copy_address = address;
         c->stage = ROWS;
         return false;
     case ROWS:
-        return copy_rows(c, call, (struct cpu_rows){c->copied, call->size},
+        return copy_rows(c, call, (struct cpu_rows){c->copy_address, call->size},
                          (struct cpu_rows){address_of(c, &call->from), call->pitch},
                          API_DIRECTION_DEVICE_TO_HOST)
                && (call->is_async || checks_done(c));
@@ -478,10 +479,10 @@ static bool play_knows(const struct api_trace_call *call)
 /* A step of the line; true: it is over. */
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage == 0 && c->item == 0 && !c->looking)
-        c->looking = true;
-    if (c->looking && !find_variables(c, call))
+    if (c->stage == 0 && c->item == 0 && !c->is_looking_up)
+        c->is_looking_up = true;
+    if (c->is_looking_up && !find_variables(c, call))
         return false;
-    c->looking = false;
+    c->is_looking_up = false;
     return players[call->kind](c, call);
 }
