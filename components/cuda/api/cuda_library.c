@@ -1,4 +1,4 @@
-/* What the generated functions begin and end with, and handles of default streams. */
+/* The begin and end of generated functions, and handles of default streams. */
 #include "cuda_internal.h"
 
 const struct hip_services *cuda_services(void)

@@ -32,7 +32,7 @@ enum hip_allocation_kind {
 /* The call of the program that made something: what a check of the program names. */
 struct hip_origin {
     const char *call; /* "hipMalloc"; NULL: the library itself */
-    uint64_t code;    /* where the program goes on after the call; 0: unknown */
+    uint64_t code;    /* where the program continues after the call; 0: unknown */
 };
 
 struct hip_allocation {

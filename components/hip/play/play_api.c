@@ -148,7 +148,7 @@ static void run_thread(uint32_t thread)
             continue;
         wait_for_line(i);
         if (returns[i] != NO_LINE)
-            finish_line(i); /* others go on while this call waits */
+            finish_line(i); /* others continue while this call waits */
         play_call(call);
         if (returns[i] == NO_LINE)
             finish_line(i);

@@ -6,7 +6,7 @@
  *
  * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
- * compared after a call that tells of their end wherever the trace is played: without timing, or
+ * compared after a call that implies their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
@@ -55,7 +55,7 @@ static _Thread_local uint32_t unordered_number;
 /* ---- lines ---- */
 
 /* Threads are numbered as they were created, 0 is the one that created the first other one: among
- * threads that can go on at the same time, the older goes first. */
+ * threads that can continue at the same time, the older goes first. */
 static uint32_t thread_number(void)
 {
     uint64_t number = hip_turns_number();
@@ -153,7 +153,7 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
 static bool implies_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];
-    bool says_end = true;
+    bool is_end = true;
     switch (call->kind) {
     case API_TRACE_DEVICE_SYNCHRONIZE:
         return p->copy.device == hip_current_device();
@@ -162,26 +162,26 @@ static bool implies_end(const struct pending *p, size_t line)
     case API_TRACE_HOST_UNREGISTER:
         return true;
     case API_TRACE_EVENT_QUERY:
-        says_end = call->value;
+        is_end = call->value;
         /* fall through */
     case API_TRACE_EVENT_SYNCHRONIZE:
         call = find_event_record(p->line, line, call->event);
         break;
     case API_TRACE_STREAM_QUERY:
-        says_end = call->value;
+        is_end = call->value;
         break;
     case API_TRACE_COPY_TO_DEVICE:
     case API_TRACE_COPY_FROM_DEVICE:
     case API_TRACE_COPY_ON_DEVICE:
-        says_end = !call->is_async;
+        is_end = !call->is_async;
         break;
     case API_TRACE_STREAM_SYNCHRONIZE:
         break;
     default:
         return false;
     }
-    if (!says_end || !call || call->stream == 0)
-        return says_end && call;
+    if (!is_end || !call || call->stream == 0)
+        return is_end && call;
     return call->stream == p->copy.stream
            && (call->stream != API_TRACE_STREAM_OF_THREAD || p->thread == thread_number());
 }
@@ -215,7 +215,7 @@ static void take_bytes(void)
     record.pending_count = remaining;
 }
 
-/* Compares what is there: of those copies of whose end the line tells, or of all. */
+/* Compares the bytes of those copies whose end the line implies, or of all. */
 static void settle_copies(ptrdiff_t line)
 {
     size_t remaining = 0;

@@ -1,6 +1,6 @@
 /* Carries packets for a program. Each call in flight has a slot, with a page of memory of its own;
  * its lines have the slot's number and their own as tags. The bytes of a copy lie in memory, too:
- * the core writes them before the packet, or reads them behind the answer, as the program would
+ * the core writes them before the packet, or reads them after the answer, as the program would
  * have written and will read its buffer. The device sees what the core's cache holds of them. The
  * call that is not waiting for the program's sake has its turn alone, so packets reach the device
  * in the order of calls. A call that the device answers as pending looks at the device's status
@@ -114,7 +114,7 @@ static void read_answer(struct host_core *c, struct core_call *k)
     k->issued = k->finished = 0;
 }
 
-/* The access of a call is over. Calls that wait let others go on meanwhile. */
+/* The access of a call is over. Calls that wait let others continue meanwhile. */
 static void access_end(struct host_core *c, struct core_call *k)
 {
     bool rang = k->phase == CORE_RING;

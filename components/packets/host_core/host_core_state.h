@@ -1,4 +1,4 @@
-/* State of the core, and what its files use of each other. */
+/* State of the core, and the functions that its files share. */
 #ifndef HEDDLE_HOST_CORE_STATE_H
 #define HEDDLE_HOST_CORE_STATE_H
 
@@ -51,9 +51,9 @@ enum core_step {
 struct core_call {
     uint32_t phase; /* enum core_phase */
     uint32_t blob;
-    uint32_t data, data_bytes;        /* of a copy; 0: none */
+    uint32_t data, data_bytes;        /* bytes of a copy; 0: none */
     bool from_device;                 /* the data of the copy come from the device */
-    uint32_t bytes, issued, finished; /* of the packet, in this phase */
+    uint32_t bytes, issued, finished; /* bytes of the packet, in this phase */
     uint16_t tag;
     uint16_t call; /* enum api_call */
     bool waits;
@@ -70,8 +70,8 @@ struct host_core {
     uint32_t used_calls;
     bool is_busy; /* with a call that others wait for */
     uint64_t calls_taken;
-    uint32_t step;  /* of the access of the registers: enum core_step */
-    uint32_t owner; /* its call's slot */
+    uint32_t step;  /* enum core_step: how far the access of the registers is */
+    uint32_t owner; /* slot of the call that accesses the registers */
     uint64_t due;   /* cycle in which a fence ends */
     uint64_t turns; /* calls that have wanted the registers */
 };

@@ -104,7 +104,7 @@ static void send_on(struct host_tlb *c, const struct mem_request *m, uint64_t ad
     }
 }
 
-/* The first request goes on, or asks for its page. */
+/* Passes the first request on, or asks for its page. */
 static bool pass_request(struct host_tlb *c)
 {
     const struct mem_request *m = host_tlb_top_peek(c);

@@ -29,7 +29,7 @@ static void mmio_init(struct mmio *c)
     c->running = MMIO_NONE;
 }
 
-/* ---- what GPUs there are: asked before the first call ---- */
+/* ---- the GPUs: asked for before the first call ---- */
 
 static void ask_devices(struct mmio *c)
 {
@@ -149,7 +149,7 @@ static bool run_next(struct mmio *c)
     return false;
 }
 
-/* Is it a copy to or from memory of the host? Its bytes go by the DMA engine. */
+/* True for a copy to or from memory of the host, whose bytes go by the DMA engine. */
 static bool moves_data(const struct mmio_call *k, enum api_direction direction)
 {
     return k->request.call == API_CALL_MEMCPY_ASYNC && k->request.memcpy_async.size
@@ -175,14 +175,15 @@ static bool fetch_data(struct mmio *c, struct mmio_call *k)
     return false;
 }
 
-/* Is it over only when work of the GPU is? */
+/* True if the call is over only when work of the GPU is. */
 static bool call_waits(const struct mmio_call *k)
 {
     return (api_stream_rule((enum api_call)k->request.call) & API_STREAM_WAITS)
            || moves_data(k, API_DIRECTION_DEVICE_TO_HOST);
 }
 
-/* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something.
+/* Hands the driver's own call back to it. Others continue meanwhile, since it may wait for
+ * something.
  */
 static bool hand_over(struct mmio *c, struct mmio_call *k)
 {
@@ -293,7 +294,7 @@ static bool reply_to_write(struct mmio *c, struct mmio_call *k)
     return true;
 }
 
-/* A step of telling the host that the call is pending. */
+/* A step of the notice to the host that the call is pending. */
 static bool notice_step(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
@@ -400,8 +401,8 @@ static uint32_t oldest_unread(const struct mmio *c)
     return best;
 }
 
-/* Reads that wait for an answer: with return_on_read, or of a host that polls, which is told 0 when
- * no call is over. The answer goes to memory first. */
+/* Reads that wait for an answer: with return_on_read, or of a host that polls, which gets 0 when no
+ * call is over. The answer goes to memory first. */
 static bool serve_reads(struct mmio *c)
 {
     if (!c->reads || !mmio_host_can_reply(c))

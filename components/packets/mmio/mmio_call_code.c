@@ -138,7 +138,7 @@ static bool get_symbol(struct mmio *c, struct mmio_call *k)
 
 /* A copy whose device side is a variable. */
 struct symbol_copy {
-    uint64_t shadow, offset; /* of the variable, and in it */
+    uint64_t shadow, offset; /* the variable's shadow, and the first byte in it */
     uint64_t other, bytes;   /* address of the other side */
     uint64_t stream;
     uint32_t direction;

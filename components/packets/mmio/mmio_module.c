@@ -103,7 +103,7 @@ static const struct code_object_kernel *kernel_of(const struct mmio_name *functi
     return &mmio_modules[function->module].object.kernels[function->index];
 }
 
-/* The code with its name behind it, as the driver wants to have it. */
+/* The code followed by its name, as the driver wants to have it. */
 static void place_code(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device)
 {
     struct mmio_module *module = &mmio_modules[number];

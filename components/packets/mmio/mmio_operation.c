@@ -1,15 +1,15 @@
 /* Operations of streams: copies, fills, launches, events.
  *
  * api_stream.h says which operation may begin: the head of each stream, so each stream is a queue
- * and streams go on side by side. A copy between host and device is cut into blocks; each block is
- * first brought here (by the DMA engine, or the driver) and then sent on (by the other), several at
- * a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
+ * and streams proceed side by side. A copy between host and device is cut into blocks; each block
+ * is first brought here (by the DMA engine, or the driver) and then sent on (by the other), several
+ * at a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
 #include "mmio_state.h"
 
 #include "base/number.h"
 #include "runtime/state/platform.h"
 
-/* Takes what a call left behind: MMIO_NONE when there are too many. */
+/* A free operation, or MMIO_NONE. */
 static uint32_t operation_find_free(const struct mmio *c)
 {
     for (uint32_t i = 0; i < MMIO_OPERATIONS; i++)
@@ -152,7 +152,7 @@ static bool cut_blocks(struct mmio *c, uint32_t number)
     return progress;
 }
 
-/* ---- what the driver does by itself ---- */
+/* ---- operations that the driver does by itself ---- */
 
 static void operation_post(struct mmio *c, uint32_t number)
 {
@@ -171,7 +171,7 @@ static void operation_post(struct mmio *c, uint32_t number)
     c->io.stats.launches += o->kind == OPERATION_LAUNCH;
 }
 
-/* The head of a stream goes on. */
+/* A step of the operation at the head of a stream. */
 static bool operation_step(struct mmio *c, uint32_t number)
 {
     struct mmio_operation *o = operation_at(c, number);

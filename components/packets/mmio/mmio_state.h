@@ -1,11 +1,11 @@
-/* State of the mmio device, and what its files use of each other.
+/* State of the mmio device, and the functions that its files share.
  *
  * Each call of the host has a slot from the write of its address to the answer of that write. Calls
  * are executed one after the other. The function that executes a call (mmio_call.c has the table)
  * is called again whenever something it asked for has come (`step`). What belongs to a stream
- * becomes an operation, which goes on by itself (mmio_operation.c). Requests to the DMA engine and
- * the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a note of the
- * call that wants the answer.
+ * becomes an operation, which continues by itself (mmio_operation.c). Requests to the DMA engine
+ * and the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a note of
+ * the call that wants the answer.
  *
  * Code objects that the host has registered live outside of the arena, as the driver's do. */
 #ifndef HEDDLE_MMIO_STATE_H
@@ -84,10 +84,10 @@ enum mmio_owner {
 /* Something asked of the DMA engine or the driver. */
 struct mmio_post {
     uint8_t owner;   /* enum mmio_owner; OWNER_NONE: free */
-    uint8_t kind;    /* of requests to the driver: enum device_call_request_kind */
-    uint8_t width;   /* of elements; of an allocation: enum driver_place */
+    uint8_t kind;    /* enum device_call_request_kind, for requests to the driver */
+    uint8_t width;   /* bytes of an element; for an allocation, enum driver_place */
     uint32_t number; /* the owner's */
-    uint32_t next;   /* of those that are not sent, or are free */
+    uint32_t next;   /* the next post that is not sent, or is free */
     uint32_t blob, device, pattern;
     uint64_t address, from, size; /* the driver's; the DMA engine's are in `dma` */
     struct packet_dma_command dma;
@@ -120,16 +120,16 @@ struct mmio_call {
     uint8_t notice; /* enum mmio_notice */
     bool is_write_answered;
     bool is_malformed;
-    uint16_t tag;   /* of the host's write */
-    uint32_t step;  /* of execution */
+    uint16_t tag;   /* tag of the host's write */
+    uint32_t step;  /* step of the execution */
     uint32_t place; /* step of placing a module */
     uint32_t blob;  /* the packet */
     uint32_t work;  /* another blob, while it is executed */
     uint32_t data;  /* hosted: another, with the bytes of a copy */
-    uint32_t index; /* of what is being made */
+    uint32_t index; /* number of the object that is being made */
     uint64_t address, order;
     uint64_t since, ready, done; /* cycles */
-    uint64_t value;              /* of the driver's answer */
+    uint64_t value;              /* value in the driver's answer */
     uint32_t status;
     uint32_t pending; /* answers that are awaited */
     struct api_request request;
@@ -155,7 +155,7 @@ struct mmio_operation {
     uint8_t width;
     uint16_t stream;
     uint32_t queue;
-    uint32_t thread; /* whose error it is */
+    uint32_t thread; /* gets the error */
     uint32_t call;   /* slot that waits for it, or MMIO_NONE */
     uint32_t blob;   /* launch */
     uint32_t event, pattern;

@@ -310,7 +310,8 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
 
 /* ---- in ticks ---- */
 
-/* Does a copy that is on its way to the program overlap the bytes that command `k` takes from it?
+/* True if a copy that is on its way to the program overlaps the bytes that command `k` takes from
+ * it.
  */
 static bool packet_awaits_read(const struct driver *d, const struct driver_command *k)
 {

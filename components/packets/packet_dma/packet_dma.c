@@ -35,7 +35,7 @@ struct dma_piece {
     uint64_t offset; /* in the command */
     uint32_t job;
     uint32_t bytes;
-    uint32_t next; /* of those that have been read and are to be written */
+    uint32_t next; /* the next piece that has been read and is to be written */
     bool is_writing;
     uint8_t data[DMA_LINE]; /* at their places in the line that is written */
 };
@@ -266,7 +266,7 @@ static uint32_t oldest_ready(const struct packet_dma *c)
     return best;
 }
 
-/* What has been read is written first, so that slots come free. */
+/* Pieces that have been read are written first, so that slots come free. */
 static bool send_requests(struct packet_dma *c)
 {
     bool progress = false;

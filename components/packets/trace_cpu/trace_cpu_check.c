@@ -1,5 +1,5 @@
-/* Files of the trace, room in the host's memory, and what comes back compared with what the trace
- * has. */
+/* Reads the files of the trace, gives out the host's memory, and compares bytes of the device with
+ * those of the trace. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void *list_add(uint32_t *blob, uint32_t *count, size_t size)
     return blob_at(*blob)->bytes + (*count)++ * size;
 }
 
-static void bytes_free(struct trace_cpu *c)
+static void release_file(struct trace_cpu *c)
 {
     if (c->bytes != BLOB_NONE)
         blob_free(c->bytes);
@@ -31,7 +31,7 @@ static void bytes_free(struct trace_cpu *c)
 }
 
 /* The first `size` bytes (0: all) of a file, beside the trace unless its path is absolute. */
-static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
+static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
 {
     char path[4096];
     bool alone = name[0] == '/' || !*c->trace.folder;
@@ -45,7 +45,7 @@ static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
     long all = ftell(file);
     rewind(file);
     uint64_t wanted = size ? size : all > 0 ? (uint64_t)all : 0;
-    bytes_free(c);
+    release_file(c);
     c->bytes = blob_new(wanted)->number;
     bool good = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
     fclose(file);
@@ -54,7 +54,7 @@ static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
     return good;
 }
 
-/* ---- what comes back ---- */
+/* ---- comparison ---- */
 
 /* `size` bytes at `address` are to be those of the call's file from byte `from` on. */
 static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
@@ -89,17 +89,17 @@ static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, co
                  wrong, check->size);
 }
 
-/* Reads and compares, one copy after the other, what has been copied; called again when a move is
- * over. true: nothing is left. */
+/* Reads and compares the bytes of one copy after the other; called again when a move is over. True:
+ * none is left. */
 static bool checks_done(struct trace_cpu *c)
 {
     if (c->received != BLOB_NONE) {
         const struct cpu_check *check = check_at(c, c->compared_count);
-        if (file_read(c, check->file, check->from + check->size))
+        if (read_file(c, check->file, check->from + check->size))
             compare_bytes(c, check, blob_at(c->received)->bytes);
         blob_free(c->received);
         c->received = BLOB_NONE;
-        bytes_free(c);
+        release_file(c);
         c->compared_count++;
     }
     if (c->phase == CPU_OVER)

@@ -81,11 +81,11 @@ static uint64_t rows_of(const struct api_trace_call *call)
 static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->item == rows_of(call) || !call->size) {
-        bytes_free(c);
+        release_file(c);
         c->item = 0;
         return true;
     }
-    if (c->item == 0 && !file_read(c, call->file, call->size * rows_of(call)))
+    if (c->item == 0 && !read_file(c, call->file, call->size * rows_of(call)))
         return false;
     move_begin(c, true, address_of(c, &call->place) + c->item * call->host_pitch,
                blob_at(c->bytes)->bytes + c->item * call->size, call->size);
@@ -94,7 +94,7 @@ static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-/* The place on the device of what the line's place is in pinned memory; 0: it is not mapped. */
+/* The device's address of the line's place in pinned memory; 0: it is not mapped. */
 static uint64_t mapped_place(const struct trace_cpu *c, const struct api_trace_call *call)
 {
     uint64_t mapped = name_value(&c->device_addresses, call->place.allocation);
@@ -123,8 +123,8 @@ static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *ca
     return !call_failed(c, "the copy");
 }
 
-/* Has the host found there what kernels have stored? The line is behind the access that this thread
- * made then. */
+/* True if the host has found there what kernels have stored: the line follows the access that this
+ * thread made then. */
 static bool was_fetched(const struct trace_cpu *c, const struct api_trace_call *call)
 {
     const struct api_trace_call *before = call;

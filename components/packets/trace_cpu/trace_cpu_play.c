@@ -1,5 +1,6 @@
-/* What the lines of a trace become: for each kind a function that is called whenever nothing is
- * under way, and begins the next thing (`stage` counts them) or says that the line is over. */
+/* Plays the lines of a trace: for each kind a function that is called whenever nothing is
+ * under way, and begins the next thing (`stage` counts them) or returns true when the line is over.
+ */
 #include "trace_cpu_state.h"
 
 #include "base/number.h"
@@ -126,14 +127,14 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
         return false;
     case FILL:
         if (!allocate_bytes(c, api_trace_bytes(call), &address)
-            || !file_read(c, call->file, api_trace_bytes(call)))
+            || !read_file(c, call->file, api_trace_bytes(call)))
             return false;
         move_begin(c, true, address, blob_at(c->bytes)->bytes, api_trace_bytes(call));
         c->phase = CPU_MOVE;
         c->stage = COPY;
         return false;
     case COPY:
-        bytes_free(c);
+        release_file(c);
         if (symbol) {
             number = text_find(c->symbols, c->symbol_count, call->name, 0);
             symbol_packet(c, call, number, c->mover.address, true);
@@ -336,7 +337,7 @@ static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-/* Which host thread calls stands in each line. */
+/* Each line has the host thread that calls. */
 static bool play_thread(struct trace_cpu *c, const struct api_trace_call *call)
 {
     (void)c, (void)call;
@@ -353,7 +354,7 @@ static bool play_set_device(struct trace_cpu *c, const struct api_trace_call *ca
     return !call_failed(c, "hipSetDevice");
 }
 
-/* What waits for everything, or for a stream: what was copied until then is compared behind it. */
+/* Waits for everything, or for a stream; after that, what has been copied is compared. */
 static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage == 0) {
@@ -471,7 +472,7 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_RETURN] = play_thread,
 };
 
-static bool play_knows(const struct api_trace_call *call)
+static bool play_has_call(const struct api_trace_call *call)
 {
     return (size_t)call->kind < ARRAY_COUNT(players) && players[call->kind] && !call->cluster;
 }

@@ -1,4 +1,4 @@
-/* State of trace_cpu, and what its files use of each other.
+/* State of trace_cpu, and the functions that its files share.
  *
  * It does one thing at a time. A *move* takes bytes to the host's memory or back, line by line. A
  * *packet* is a move, a write to the device, and a move back; one that is blocked begins again
@@ -64,7 +64,7 @@ struct cpu_names {
 struct cpu_text {
     const char *name;
     uint32_t module;  /* number of the trace; 0: any */
-    uint64_t address; /* of a variable, once it was asked for */
+    uint64_t address; /* a variable's, once it was asked for */
 };
 
 /* A copy to the host that is to be compared when it is complete. */
@@ -97,11 +97,11 @@ struct trace_cpu {
     uint32_t slots; /* arena: struct cpu_slot[lines] */
     struct index_pool free_slots;
     uint32_t phase; /* enum cpu_phase */
-    uint32_t call;  /* of the trace */
-    uint32_t stage; /* of it */
+    uint32_t call;  /* the line of the trace that is played */
+    uint32_t stage; /* how far the line is */
     uint32_t item;  /* the next one of several things */
     uint32_t sequence;
-    uint64_t next_byte; /* of the memory, for what is copied */
+    uint64_t next_byte; /* the first free byte of the memory for copies */
     uint64_t since;     /* cycle */
     uint64_t wait_until;
     uint64_t times[3]; /* cycles of the steps of the packet under way */
@@ -126,7 +126,7 @@ struct trace_cpu {
     uint32_t symbols, symbol_count; /* blob: struct cpu_text[] */
     uint32_t bytes;                 /* blob: a file */
     uint32_t received;              /* blob: what has come back */
-    uint32_t module_file;           /* of --module */
+    uint32_t module_file;           /* number of the next file of --module */
     uint32_t argument_byte;
     uint64_t copy_address; /* where the bytes of the copy are in the host's memory */
     bool is_looking_up;    /* the variables that the call points to */
@@ -152,14 +152,14 @@ static struct api_request *packet_new(struct trace_cpu *c, enum api_call call);
 static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);
-static void device_answered(struct trace_cpu *c, const uint8_t *line);
-static bool packet_over(struct trace_cpu *c);
+static void take_device_answer(struct trace_cpu *c, const uint8_t *line);
+static bool end_packet(struct trace_cpu *c);
 
 /* ---- trace_cpu_check.c ---- */
 
 static void *list_add(uint32_t *blob, uint32_t *count, size_t size);
-static void bytes_free(struct trace_cpu *c);
-static bool file_read(struct trace_cpu *c, const char *name, uint64_t size);
+static void release_file(struct trace_cpu *c);
+static bool read_file(struct trace_cpu *c, const char *name, uint64_t size);
 static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
                       uint64_t size, uint64_t from);
 static bool checks_done(struct trace_cpu *c);
@@ -171,7 +171,7 @@ static bool call_failed(struct trace_cpu *c, const char *step);
 static void name_set(struct cpu_names *names, uint32_t number, uint64_t value);
 static uint64_t name_value(const struct cpu_names *names, uint32_t number);
 static uint64_t address_of(const struct trace_cpu *c, const struct api_trace_pointer *pointer);
-static bool stream_is_new(struct trace_cpu *c, uint32_t stream);
+static bool make_new_stream(struct trace_cpu *c, uint32_t stream);
 static uint64_t stream_of(const struct trace_cpu *c, const struct api_trace_call *call);
 static bool register_file(struct trace_cpu *c, const char *path);
 static uint32_t text_find(uint32_t blob, uint32_t count, const char *name, uint32_t module);

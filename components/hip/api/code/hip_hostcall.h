@@ -28,7 +28,7 @@ hipError_t hip_hostcall_serve(void);
  * is that of a kernel. */
 hipError_t hip_hostcall_wait_ticket(uint64_t ticket);
 
-/* Lets the simulation go on a little and serves calls; false, and no effect, when no kernel may
+/* Runs the simulation a little further and serves calls; false, and no effect, when no kernel may
  * call the host. For waits for several tickets. */
 bool hip_hostcall_step(void);
 

@@ -113,7 +113,7 @@ static void add_compiler(struct clang_command *command, const struct compiler *c
             clang_add(command, *option, "");
 }
 
-/* -S ends clang's work with the compiler, which is then told to write an object file. */
+/* -S ends clang's work with the compiler, which then gets the option to write an object file. */
 static void make_compile_command(const struct hip_rtc_job *job, const struct compiler *compiler,
                                  const struct files *files, struct clang_command *command)
 {

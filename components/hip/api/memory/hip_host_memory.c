@@ -279,7 +279,7 @@ static hipError_t prepare_side(uint32_t queue, const struct hip_use *use)
 {
     if (use->location.managed && hip_location_on_device(&use->location))
         return hip_managed_before_use(queue, use->location.address, use->size, use->written);
-    if (!is_mirrored(&use->location) || !hip_registered_is_behind())
+    if (!is_mirrored(&use->location) || !hip_registered_is_stale())
         return hipSuccess;
     hipError_t error = hip_wait_all_devices();
     return error == hipSuccess ? hip_registered_fetch() : error;
@@ -333,7 +333,7 @@ void hip_host_memory_waited(void)
 
 hipError_t hip_host_memory_fetch(void)
 {
-    bool looks = waited && hip_registered_is_behind() && hip.device_error == hipSuccess;
+    bool looks = waited && hip_registered_is_stale() && hip.device_error == hipSuccess;
     waited = false;
     if (!looks)
         return hipSuccess;

@@ -275,7 +275,7 @@ void hip_registered_launched(uint64_t ticket)
     registered.launches[registered.launch_count++] = ticket;
 }
 
-bool hip_registered_is_behind(void)
+bool hip_registered_is_stale(void)
 {
     return registered.launch_count > 0;
 }

@@ -21,7 +21,7 @@ hipError_t hip_registered_before_launch(uint32_t queue);
 /* A kernel was launched, which may change the memory. */
 void hip_registered_launched(uint64_t ticket);
 /* True if kernels may have changed bytes that the host does not have yet. */
-bool hip_registered_is_behind(void);
+bool hip_registered_is_stale(void);
 /* Brings to the host what kernels have changed that are done. */
 hipError_t hip_registered_fetch(void);
 
