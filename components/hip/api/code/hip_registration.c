@@ -291,10 +291,10 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     const char *platform = getenv(OPTIONS_ENV_PLATFORM);
     uint64_t address = 0;
     hipError_t error = platform && *platform ? hip_enter("managed variables") : hipErrorNoDevice;
-    hip_make_own(true);
+    hip_hide_origins(true);
     if (error == hipSuccess)
         error = hip_allocate_managed(size, hipMemAttachGlobal, &address);
-    hip_make_own(false);
+    hip_hide_origins(false);
     if (platform && *platform)
         hip_leave(hipSuccess); /* errors come with the first use */
     (void)align;               /* whole pages */

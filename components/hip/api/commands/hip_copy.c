@@ -23,7 +23,7 @@ struct copy {
     struct hip_use uses[2]; /* FROM and TO */
     uint32_t queue;
     bool waits;      /* the call returns when the copy is complete */
-    uint64_t ticket; /* of the last row; 0: none was enqueued */
+    uint64_t ticket; /* the copy of the last row; 0: none was enqueued */
     struct hip_recorded_copy recorded;
     size_t line; /* in the recording */
 };
@@ -58,7 +58,7 @@ static hipError_t check_copy(struct copy *copy)
 static hipError_t prepare_copy(struct copy *copy)
 {
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
-    /* What is managed may be the host's before and afterwards. */
+    /* Managed memory may be the host's before and afterwards. */
     bool inside = on_device(copy, TO) && on_device(copy, FROM)
                   && hip_location_device(to) == hip_location_device(from) && !to->managed
                   && !from->managed;
@@ -96,7 +96,7 @@ static void record_copy(struct copy *copy, int device)
 {
     const struct hip_copy_area *area = &copy->area;
     bool to_device = on_device(copy, TO);
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     copy->recorded = (struct hip_recorded_copy){
         .to = area->to,
@@ -186,7 +186,7 @@ static hipError_t run_copy(struct copy *copy)
     if (error != hipSuccess || copy->area.width == 0 || copy->area.rows == 0)
         return error;
     error = check_copy(copy);
-    if (hip_captures(copy->stream))
+    if (hip_is_capturing(copy->stream))
         return error == hipSuccess ? capture_copy(copy) : error;
     if (error == hipSuccess)
         error = prepare_copy(copy);

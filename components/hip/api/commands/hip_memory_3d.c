@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 
-/* Where a volume begins, and the bytes from row to row and from slice to slice. */
+/* A volume: its first byte, and the bytes from row to row and from slice to slice. */
 struct volume {
     char *start;
     size_t pitch, slice;

@@ -170,7 +170,7 @@ HIP_DEFINE_ALWAYS(hipCtxGetApiVersion, (context, version), hipCtx_t context, int
 {
     if (!version || (context && device_of(context) < 0))
         return version ? hipErrorInvalidContext : hipErrorInvalidValue;
-    *version = 4; /* of the calls for contexts, in all versions of HIP */
+    *version = 4; /* the version of context calls in all versions of HIP */
     return hipSuccess;
 }
 

@@ -32,9 +32,9 @@ static struct pool *make_pool(int device, bool is_default)
     struct pool *pool = hip_allocate(sizeof *pool);
     *pool = (struct pool){
         .next = pools, .device = device, .is_default = is_default, .switches = {1, 1, 1}};
-    hip_make_own(is_default);
-    pool->handle = hip_handle_make(HIP_HANDLE_POOL, pool);
-    hip_make_own(false);
+    hip_hide_origins(is_default);
+    pool->handle = hip_handle_add(HIP_HANDLE_POOL, pool);
+    hip_hide_origins(false);
     pools = pool;
     return pool;
 }
@@ -142,7 +142,7 @@ HIP_DEFINE_ALWAYS(hipMemPoolDestroy, (handle), hipMemPool_t handle)
     while (*link != pool)
         link = &(*link)->next;
     *link = pool->next;
-    hip_handle_destroy(handle);
+    hip_handle_remove(handle);
     hip_release(pool);
     return hipSuccess;
 }
@@ -153,7 +153,7 @@ HIP_DEFINE_ALWAYS(hipMemPoolTrimTo, (pool, bytes), hipMemPool_t pool, size_t byt
     return find_pool(pool) ? hipSuccess : hipErrorInvalidValue;
 }
 
-/* Does the attribute ask for the most bytes at a time? What is reserved is what is used. */
+/* True if the attribute asks for the most bytes at a time. Reserved bytes are the used ones. */
 static bool is_mark(hipMemPoolAttr attribute)
 {
     return attribute == hipMemPoolAttrReservedMemHigh || attribute == hipMemPoolAttrUsedMemHigh;

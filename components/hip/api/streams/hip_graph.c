@@ -38,7 +38,7 @@ static struct hip_graph *make_graph(void)
 {
     struct hip_graph *graph = hip_allocate(sizeof *graph);
     *graph = (struct hip_graph){.handle = NULL};
-    graph->handle = hip_handle_make(HIP_HANDLE_GRAPH, graph);
+    graph->handle = hip_handle_add(HIP_HANDLE_GRAPH, graph);
     return graph;
 }
 
@@ -55,7 +55,7 @@ struct hip_node *hip_graph_find_node(hipGraphNode_t handle)
 static void release_node(struct hip_node *node)
 {
     hip_graph_release_action(&node->action);
-    hip_handle_destroy(node->handle);
+    hip_handle_remove(node->handle);
     hip_release(node->before);
     hip_release(node->values);
     hip_release(node);
@@ -68,7 +68,7 @@ static void release_graph(struct hip_graph *graph)
         next = node->next;
         release_node(node);
     }
-    hip_handle_destroy(graph->handle);
+    hip_handle_remove(graph->handle);
     hip_release(graph);
 }
 
@@ -94,7 +94,7 @@ static struct hip_node *add_node(struct hip_graph *graph, const struct hip_actio
 {
     struct hip_node *node = hip_allocate(sizeof *node);
     *node = (struct hip_node){.graph = graph, .action = *action};
-    node->handle = hip_handle_make(HIP_HANDLE_GRAPH_NODE, node);
+    node->handle = hip_handle_add(HIP_HANDLE_GRAPH_NODE, node);
     *(graph->last ? &graph->last->next : &graph->first) = node;
     graph->last = node;
     graph->count++;
@@ -208,7 +208,7 @@ HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hip
     struct hip_captured *calls = NULL;
     size_t count = 0;
     if (!handle)
-        return hip_captures(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
+        return hip_is_capturing(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
     hipError_t error = hip_capture_end(stream, &calls, &count);
     if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated
         && error != hipErrorStreamCaptureUnjoined)
