@@ -1,6 +1,6 @@
-/* What a sector cache does with a request. Each take_* either takes the request completely or
- * returns false and has changed nothing that a second attempt would count again (it may have
- * written a victim back, after which its way is free). */
+/* Takes requests: looks their sectors up, opens MSHRs for sectors that are absent, and sends below.
+ * A take_* that returns false has left the request for a later cycle. It has counted nothing, and
+ * changed nothing but a victim that it may have written back, whose way is then free. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "sector_state.h"
