@@ -361,7 +361,7 @@ static void functional_tell(const struct driver_command *k, const struct functio
                             const struct sampler_work *executed)
 {
     if (k->launch.in_parts)
-        online_parts_executed(k->launch.groups, result->instructions, executed);
+        online_parts_end_untimed(k->launch.groups, result->instructions, executed);
     else
         online_sampling_executed(executed);
 }
