@@ -69,7 +69,7 @@ static bool code_remove(uint64_t address)
         if (c->address != address)
             continue;
         *link = c->next;
-        warp_free(c->code);
+        warp_release(c->code);
         ptx_free(c->module);
         free(c);
         return true;

@@ -482,7 +482,7 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *entry)
         return false;
     memcpy(c->lanes, entry->lanes, sizeof c->lanes);
     c->mbarriers = entry->mbarriers;
-    warp_block_go_on(&c->call.launch, entry->memory);
+    warp_block_grant_clock(&c->call.launch, entry->memory);
     if (!execute_run(p, c, entry->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;
     execute_store(p, c, b, more);

@@ -82,7 +82,7 @@ struct warp_kernel {
  * must have its layout and stay while the code is used. Never fails: what the executor does not
  * have is an error of the launch whose kernel reaches it (warp_code_missing()). */
 struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base);
-void warp_free(struct warp_code *code);
+void warp_release(struct warp_code *code);
 
 /* The entry whose first instruction has the device address; NULL: none. */
 const struct warp_kernel *warp_kernel_at(const struct warp_code *code, uint64_t address);
@@ -170,7 +170,8 @@ struct warp_launch {
     const void *parameters;   /* the parameter block; readable while the launch runs */
     struct host_view *view;   /* refreshed by the caller */
     /* %clock64. Where there is one, threads wait before they read it, or %globaltimer, for
-     * warp_block_go_on(). NULL: it counts the launch's warp instructions, from `before` on. */
+     * warp_block_grant_clock(). NULL: it counts the launch's warp instructions, from `before` on.
+     */
     uint64_t (*clock)(void *context);
     uint64_t before;
     uint64_t (*nanoseconds)(void *context); /* %globaltimer; NULL: the same as the clock */
@@ -208,7 +209,7 @@ bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size
 enum warp_end {
     WARP_DONE,
     WARP_WAITS, /* every warp left spins, sleeps, or the budget is used */
-    WARP_CLOCK, /* every warp left waits for warp_block_go_on(), or for those that do */
+    WARP_CLOCK, /* every warp left waits for warp_block_grant_clock(), or for those that do */
     WARP_FAULT,
     WARP_DEADLOCK,   /* warp_grid_run(): every warp only repeats itself */
     WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
@@ -252,7 +253,7 @@ enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *bloc
 
 /* What the block has executed is over: threads that wait to read a clock read it when the block is
  * run next. */
-void warp_block_go_on(const struct warp_launch *launch, struct warp_block *block);
+void warp_block_grant_clock(const struct warp_launch *launch, struct warp_block *block);
 
 /* Bytes at an address as a thread of the block sees it; false: they are not there. For `print`. */
 bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,

@@ -47,7 +47,7 @@ struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address
     const struct warp_block *other = warp_cluster_block(m->launch, m->block, address - window);
     if (!other)
         return (struct warp_region){.host = NULL};
-    return (struct warp_region){(char *)(uintptr_t)other + other->at_shared,
+    return (struct warp_region){(char *)(uintptr_t)other + other->shared_offset,
                                 address & ~(u64)WARP_RANK_OFFSET,
                                 other->shared,
                                 0,
@@ -57,7 +57,7 @@ struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address
 
 bool warp_cluster_wake(struct warp_block *b)
 {
-    struct warp_warp *w = warp_warps(b);
+    struct warp_state *w = warp_states(b);
     bool any = false;
     for (uint32_t i = 0; i < b->warps; i++)
         for (uint32_t k = 0; k < w[i].count; k++)
@@ -76,7 +76,7 @@ static void look(struct warp_block *b)
     b->cluster_arrived = 0;
     b->cluster_phase++;
     for (uint32_t i = 0; i < b->warps; i++)
-        warp_warps(b)[i].cluster = 0;
+        warp_states(b)[i].cluster = 0;
     warp_cluster_wake(b);
 }
 
@@ -107,7 +107,7 @@ static bool all_have_come(const struct warp_machine *m)
 
 bool warp_cluster_goes_on(const struct warp_machine *m)
 {
-    const struct warp_warp *w = m->warp;
+    const struct warp_state *w = m->warp;
     bool any = false;
     for (uint32_t i = 0; i < w->count; i++)
         any |= w->split[i].state == WARP_AT_CLUSTER && !(w->cluster & w->split[i].mask);

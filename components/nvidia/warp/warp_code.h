@@ -25,7 +25,7 @@ enum {
     WARP_NARROW_BYTES = 4 * WARP_LANES,
     WARP_WIDE_BYTES = 8 * WARP_LANES,
     WARP_BARRIERS = 16,
-    WARP_FOURS = 8,      /* of warps, which have barriers of their own behind the others */
+    WARP_WARPGROUPS = 8, /* of a block at most; each has a barrier after the numbered ones */
     WARP_FRAME_ROWS = 4, /* narrow rows of a frame for the caller's state */
     WARP_OPERANDS = 5
 };
@@ -61,7 +61,7 @@ enum warp_barrier_use {
     WARP_BARRIER_WAITS,
     WARP_BARRIER_ARRIVES,
     WARP_BARRIER_REDUCES,
-    WARP_BARRIER_OF_FOUR /* of the four warps, without number and count */
+    WARP_BARRIER_WARPGROUP /* all of the warp's warpgroup, without number and count */
 };
 
 enum warp_flag {

@@ -25,7 +25,7 @@ static uint64_t words_for(uint64_t bytes)
 
 static uint64_t rows_of(const struct warp_block *b)
 {
-    return (uint64_t)b->warps * (2ull * b->narrow_room + b->wide);
+    return (uint64_t)b->warps * (2ull * b->narrow_capacity + b->wide);
 }
 
 uint64_t warp_undefined_bytes(const struct warp_block *b)
@@ -37,7 +37,7 @@ uint64_t warp_undefined_bytes(const struct warp_block *b)
 
 static struct row *rows_in(const struct warp_block *b)
 {
-    return (struct row *)(void *)((char *)(uintptr_t)b + b->at_undefined);
+    return (struct row *)(void *)((char *)(uintptr_t)b + b->undefined_offset);
 }
 
 /* Bits of the bytes of shared memory, or of local memory: those of all threads. */
@@ -64,13 +64,13 @@ static struct row *row_at(const struct warp_machine *m, uint8_t bank, uint32_t a
     const char *block = (const char *)b;
     switch (bank) {
     case WARP_NARROW:
-        return rows + (m->base[bank] + at - (block + b->at_narrow)) / WARP_NARROW_BYTES;
+        return rows + (m->base[bank] + at - (block + b->narrow_offset)) / WARP_NARROW_BYTES;
     case WARP_WIDE:
-        return rows + (uint64_t)b->warps * b->narrow_room
-               + (m->base[bank] + at - (block + b->at_wide)) / WARP_WIDE_BYTES;
+        return rows + (uint64_t)b->warps * b->narrow_capacity
+               + (m->base[bank] + at - (block + b->wide_offset)) / WARP_WIDE_BYTES;
     case WARP_PREDICATE:
-        return rows + (uint64_t)b->warps * (b->narrow_room + b->wide)
-               + ((const char *)(m->predicate + at) - (block + b->at_predicates)) / 4;
+        return rows + (uint64_t)b->warps * (b->narrow_capacity + b->wide)
+               + ((const char *)(m->predicate + at) - (block + b->predicates_offset)) / 4;
     default:
         return NULL;
     }

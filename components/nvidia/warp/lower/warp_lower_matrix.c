@@ -265,7 +265,7 @@ void warp_lower_matrix(struct warp_build *b)
     case PTX_OP_WGMMA_WAIT_GROUP: {
         struct warp_op *op = warp_emit(b, WARP_RUN_NOP);
         op->kind = WARP_BARRIER;
-        op->written = WARP_BARRIER_OF_FOUR;
+        op->written = WARP_BARRIER_WARPGROUP;
         return;
     }
     default: { /* movmatrix */

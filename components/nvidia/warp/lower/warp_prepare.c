@@ -215,7 +215,7 @@ struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base)
     return c;
 }
 
-void warp_free(struct warp_code *c)
+void warp_release(struct warp_code *c)
 {
     if (!c)
         return;
