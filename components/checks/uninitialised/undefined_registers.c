@@ -275,7 +275,11 @@ void undefined_vector_unit(void)
                || k->effect == ISA_INDEXES;
     bool moves = k->effect == ISA_SELECTS;
     bool crosses = k->effect == ISA_CROSSES_LANES;
-    uint64_t undefined = one ? 0 : crosses ? ((sum.lanes & exec) == exec ? exec : 0) : sum.lanes;
+    uint64_t undefined = sum.lanes;
+    if (one)
+        undefined = 0;
+    else if (crosses) /* a lane may read any other, so all must be undefined */
+        undefined = (sum.lanes & exec) == exec ? exec : 0;
     for (unsigned i = 0; i < k->uses; i++) {
         const struct isa_use *u = &k->use[i];
         if (!u->written)

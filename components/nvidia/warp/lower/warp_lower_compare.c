@@ -78,9 +78,7 @@ static struct warp_value half_value(struct warp_build *b, struct warp_value v, e
         x = warp_temporary(b, WARP_NARROW);
         warp_emit1(b, warp_run_at(WARP_RUN_HFLUSH_F16, bfloat ? 3 : 1), x, v);
     }
-    enum warp_run run = high ? (bfloat ? WARP_RUN_VALUE_HIGH_BF16 : WARP_RUN_VALUE_HIGH_F16)
-                             : (bfloat ? WARP_RUN_VALUE_BF16 : WARP_RUN_VALUE_F16);
-    warp_emit1(b, run, d, x);
+    warp_emit1(b, warp_run_at(high ? WARP_RUN_VALUE_HIGH_F16 : WARP_RUN_VALUE_F16, bfloat), d, x);
     return d;
 }
 
