@@ -29,11 +29,11 @@ void launch_parts_begin(struct launch_parts *p, uint64_t groups, uint32_t reside
 
 /* ---- which parts ---- */
 
-bool launch_parts_next(const struct launch_parts *p, struct launch_part *next)
+bool launch_parts_next(const struct launch_parts *p, struct sampled_launch_part *next)
 {
     uint64_t rest = p->groups - p->next_group,
              touched = (uint64_t)p->resident * LAUNCH_PARTS_TOUCHED;
-    *next = (struct launch_part){
+    *next = (struct sampled_launch_part){
         .way = SAMPLING_DETAILED, .first_group = p->next_group, .groups = rest};
     if (!rest)
         return false;

@@ -87,7 +87,7 @@ struct launch_parts {
     struct launch_part_window windows[LAUNCH_PARTS_MAX];
 };
 
-struct launch_part {
+struct sampled_launch_part {
     enum sampling_way way; /* SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED */
     uint64_t first_group, groups;
 };
@@ -96,7 +96,7 @@ struct launch_part {
 bool launch_parts_fit(uint64_t groups, uint32_t resident);
 void launch_parts_begin(struct launch_parts *p, uint64_t groups, uint32_t resident, double aim);
 /* False: the launch is over. */
-bool launch_parts_next(const struct launch_parts *p, struct launch_part *next);
+bool launch_parts_next(const struct launch_parts *p, struct sampled_launch_part *next);
 void launch_parts_add_untimed(struct launch_parts *p, uint64_t groups, uint64_t instructions);
 void launch_parts_add_timed(struct launch_parts *p, const struct launch_part_record *record);
 

@@ -106,7 +106,7 @@ bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident)
     return true;
 }
 
-bool online_parts_next(struct launch_part *next)
+bool online_parts_next(struct sampled_launch_part *next)
 {
     return launch_parts_next(&parts, next);
 }
@@ -171,7 +171,7 @@ bool online_parts_has(uint64_t number)
 bool online_parts_result(uint64_t number, struct sampler_measure *measure,
                          struct sampler_work *work)
 {
-    struct launch_part next;
+    struct sampled_launch_part next;
     if (!online_parts_has(number) || launch_parts_next(&parts, &next))
         return false;
     struct launch_result *w = &results[result_count++];

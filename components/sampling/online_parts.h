@@ -24,7 +24,7 @@ void online_parts_open(bool on, double aim);
 /* True: launch `number` is executed in parts from here on. False: that would not pay. */
 bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident);
 /* The next part of the launch. False: the launch is over. */
-bool online_parts_next(struct launch_part *next);
+bool online_parts_next(struct sampled_launch_part *next);
 /* Begin and end of a part that is simulated in detail. */
 void online_parts_begin_timed(void);
 void online_parts_end_timed(void);

@@ -75,7 +75,7 @@ static struct launch_part_record run(const struct machine *m, uint64_t first, ui
 /* Executes the launch in parts. Each work-group is executed once, and in order. */
 static struct cut_estimate sample(const struct machine *m, double aim)
 {
-    struct launch_part next;
+    struct sampled_launch_part next;
     uint64_t done = 0;
     uint32_t seed = m->seed;
     launch_parts_begin(&parts, m->groups, SLOTS, aim);

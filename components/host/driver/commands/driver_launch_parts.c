@@ -27,7 +27,7 @@ static uint32_t parts_resident(const struct driver_device_info *info,
 /* The command is the next part from here on. Fences are those of the whole launch. */
 static bool parts_take(struct driver_command *k)
 {
-    struct launch_part next;
+    struct sampled_launch_part next;
     if (!online_parts_next(&next))
         return false;
     k->launch.first_group = (uint32_t)next.first_group;
