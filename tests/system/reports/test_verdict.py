@@ -119,7 +119,7 @@ SENTENCES = {
                            "100 % of the wavefronts' cycles wait for it"),
     "small grid": (kernel({"executing.valu": 4000, "waiting.valu_busy": 36000}, units=2, groups=1,
                           unit_cycles=1000),
-                   ["grid", "valu"], "1 work-group a launch for 2 compute units, of whose time 50 %"),
+                   ["grid", "valu"], "1 work-group a launch for 2 compute units, .* 50 %"),
     "SIMDs without a wavefront": (kernel({"executing.valu": 1000}), ["grid", "program"],
                                   "for 1 compute units of 4 SIMDs, which have none for 75 %"),
     "nothing": (kernel({}, unit_cycles=0), [], ""),
