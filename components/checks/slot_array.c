@@ -1,4 +1,4 @@
-/* See slot_array.h. */
+/* Grows an array to hold a slot, with zeros. */
 #include "slot_array.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See launch_record.h. */
+/* Begins the record of a launch with its number and the way in which it is executed. */
 #include "launch_record.h"
 
 #include "components/statistics/kernel_stats.h"

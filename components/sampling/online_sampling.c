@@ -1,5 +1,5 @@
-/* See online_sampling.h. A launch that was simulated is settled when the next one asks, or at the
- * end of the run. */
+/* Measures each chosen launch from the records of kernels. A launch is measured when the next one
+ * asks, or at the end of the run. */
 #include "online_sampling.h"
 
 #include <inttypes.h>

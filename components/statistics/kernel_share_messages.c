@@ -1,5 +1,5 @@
-/* See kernel_share_messages.h. For each other rank there is a list of messages: a head, followed by
- * the details of a share with their texts. */
+/* Queues shares for other ranks. For each rank there is a list of messages: a head, followed by the
+ * details of a share with their texts. */
 #include "components/statistics/kernel_share_messages.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* See debug_stores.h. A table with open addressing; lines are removed by making it anew. */
+/* Keeps stored lines in a table with open addressing. To remove lines, the table is built again. */
 #include "debug_stores.h"
 
 #include <stdlib.h>

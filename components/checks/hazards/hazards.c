@@ -26,7 +26,7 @@ static const struct isa_hazard_code *code_of(uint64_t pc, const struct isa_inst 
     return code;
 }
 
-static void describe(const struct hazard *hazard, char *text, size_t size)
+static void describe_hazard(const struct hazard *hazard, char *text, size_t size)
 {
     char name[REGISTER_TEXT] = "";
     const char *counters = hazard->vm ? "vmcnt" : "lgkmcnt";
@@ -55,7 +55,7 @@ static void report_hazard(void *context, const struct hazard *hazard)
     struct finding found;
     if (!check_found(kinds[hazard->kind], &first, &second, &found))
         return;
-    describe(hazard, found.detail, sizeof found.detail);
+    describe_hazard(hazard, found.detail, sizeof found.detail);
     finding_report(&found);
 }
 

@@ -1,4 +1,5 @@
-/* See race_order.h. Memory grows with work-groups (8 bytes), commands, and released atomics. */
+/* Keeps what each wavefront knows of the clocks of others. Memory grows with work-groups (8 bytes
+ * each), commands, and released atomics. */
 #include "race_order.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ struct command {
     uint32_t queues;
 };
 
-/* What was released at an address: what each wavefront knew that released there. */
+/* Releases at an address: the clocks that each wavefront knew which released there. */
 struct released {
     uint64_t address;
     struct race_table table;
@@ -173,7 +174,7 @@ static void releases_grow(void)
     free(old);
 }
 
-/* What the wavefront may still acquire. */
+/* Releases that the wavefront may still acquire. */
 static void keep_clock(struct race_wave *w, const struct race_table *t)
 {
     for (uint32_t i = 0; i < t->room; i++)

@@ -79,7 +79,7 @@ static void touch_lanes(struct live_wave *w, const struct lanes *l)
         synchronise(w, l);
 }
 
-/* Does the wavefront reset its own counter there, or give back a lock? */
+/* True if the wavefront resets its own counter there, or gives back a lock. */
 static bool is_own(const struct live_wave *w, uint64_t atomic)
 {
     bool found = race_has_heard(&w->race, atomic);
@@ -288,7 +288,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                     .use = use,
                                     .site = race_site(instruction, FINDING_NO_LANE),
                                     .order = &(struct race_order){.id = {0}},
-                                    .found = race_report});
+                                    .report = race_report});
 }
 
 /* ---- order ---- */
@@ -308,7 +308,7 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
     race_fence(&w->race);
 }
 
-/* A wavefront goes on after a barrier, so all wavefronts have come to it. */
+/* A wavefront continues after a barrier, so all wavefronts have come to it. */
 static void barrier_over(const struct check_wave *wave)
 {
     const struct check_group *g = check_group_of(wave);

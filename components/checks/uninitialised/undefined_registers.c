@@ -1,4 +1,5 @@
-/* See undefined_registers.h. */
+/* Moves undefined bits through registers by the facts that the instruction tables give
+ * (undefined_facts). */
 #include "undefined_registers.h"
 
 #include "undefined_report.h"
@@ -64,7 +65,7 @@ void undefined_add(struct undefined_sum *sum, const struct isa_use *u)
         add_vector(sum, u);
 }
 
-/* What all sources together leave undefined. */
+/* The lanes that all sources together leave undefined. */
 static struct undefined_sum sources(void)
 {
     struct undefined_sum sum = {0};

@@ -1,4 +1,5 @@
-/* See ptx_code.h. */
+/* Keeps the modules of the program and begins launches of their kernels. The table is searched by
+ * address. */
 #include "ptx_code.h"
 
 #include <inttypes.h>

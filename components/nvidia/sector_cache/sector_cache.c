@@ -19,7 +19,7 @@
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 
-/* What sector_carried_bytes() knows of the protocol. */
+/* The layout of messages that sector_carried_bytes() relies on. */
 _Static_assert(SECTOR_MEM_STORE == 1 && SECTOR_MEM_ATOMIC == 2 && SECTOR_MEM_DATA == 0, "kinds");
 _Static_assert(offsetof(struct sector_mem_request, store.sectors)
                        - offsetof(struct sector_mem_request, fields)

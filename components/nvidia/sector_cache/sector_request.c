@@ -63,8 +63,8 @@ static inline struct sector_queue *bank_queue(const struct sector_cache *c, uint
     return arena_at(struct sector_queue, c->bank_queues) + bank;
 }
 
-/* Is there room for a message of these sectors of a line, in the queues of their banks or on the
- * wire? */
+/* True if a message of these sectors of a line fits, into the queues of their banks or onto the
+ * wire. */
 static inline bool below_has_room(const struct sector_cache *c, uint64_t number, unsigned sectors)
 {
     uint8_t more[32] = {0};
@@ -164,7 +164,7 @@ static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, u
     c->io.stats.fetches += sector_count(sectors);
 }
 
-/* Is there room for one more request that waits for these sectors? */
+/* True if one more request can wait for these sectors. */
 static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigned sectors)
 {
     const struct sector_cache_params *k = sector_cache_params(c);
@@ -340,7 +340,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     return true;
 }
 
-/* What a store finds of its line. */
+/* State of a store's line. */
 struct sector_found {
     uint32_t set, line, mshr;
     unsigned hits, pending, absent;

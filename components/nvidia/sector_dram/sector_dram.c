@@ -7,7 +7,7 @@
  * that another does not take.
  *
  * The part sees places, not addresses. In a place, the bits of the address that chose the slice are
- * left out, and the number of the slice within this memory stands in their stead, so that the
+ * left out, and the number of the slice within this memory takes their place, so that the
  * slices' lines lie side by side. */
 #include "sector_dram.gen.h"
 

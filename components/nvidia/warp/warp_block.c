@@ -194,7 +194,7 @@ static void observe_after(struct warp_machine *m, const struct warp_op *op, uint
     bool counted = op->flags & WARP_COUNTED;
     if (m->block->undefined_offset && mask)
         warp_undefined_after(m, op, mask);
-    if (m->launch->watched && counted)
+    if (m->launch->is_watched && counted)
         warp_livelock_step(m, op, mask);
     if (m->launch->observe && counted && m->bulk)
         observe_bulk(m, &step);
@@ -239,7 +239,7 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
     const struct warp_op *ops = m->code->ops;
     const struct warp_launch *l = m->launch;
-    const bool observed = l->observe || l->watched || l->undefined || l->debug;
+    const bool observed = l->observe || l->is_watched || l->undefined || l->debug;
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;

@@ -1,4 +1,4 @@
-/* Clusters of blocks; see warp_cluster.h. Called by handlers of memory and by warp_control.c.
+/* Clusters of blocks.
  *
  * The blocks of a cluster have numbers in a row, so each of them is begun before the first of the
  * next cluster, and a cluster whose blocks wait for each other comes to its end where there is room
@@ -68,7 +68,7 @@ bool warp_cluster_wake(struct warp_block *b)
     return any;
 }
 
-/* Have all threads of the block arrived? */
+/* Opens the barrier if all threads of the block have arrived. */
 static void look(struct warp_block *b)
 {
     if (!b->cluster_arrived || b->cluster_arrived < b->alive)
@@ -114,7 +114,7 @@ bool warp_cluster_goes_on(const struct warp_machine *m)
     return any && all_have_come(m);
 }
 
-/* Where time passes, a block arrives when what stands before it is over. */
+/* In simulated time, a block arrives when all instructions before it are over. */
 bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     struct warp_split *s = m->split;
@@ -126,7 +126,7 @@ bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint
         then = WARP_AT_CLOCK;
     s->state = then;
     if (then != WARP_READY) {
-        s->pc--; /* it executes this operation when it goes on */
+        s->pc--; /* it executes this operation later */
         return false;
     }
     if (!waits) {

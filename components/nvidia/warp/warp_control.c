@@ -1,5 +1,4 @@
-/* Control flow: branches, calls, barriers, and what waits for other lanes. Called by the loop over
- * operations in warp_block.c. */
+/* Control flow: branches, calls, barriers, and what waits for other lanes. */
 #include <string.h>
 
 #include "warp_cluster.h"
@@ -183,7 +182,7 @@ static bool run_gathered(struct warp_machine *m, const struct warp_op *op, uint3
 {
     m->sync = need;
     if (!warp_wait_for(m, need)) {
-        m->split->pc--; /* it executes this operation when it goes on */
+        m->split->pc--; /* it executes this operation later */
         return false;
     }
     if (op->control)
@@ -218,7 +217,8 @@ static bool run_together(struct warp_machine *m, const struct warp_op *op, uint3
     return run_gathered(m, op, group, named[__builtin_ctz(group)]);
 }
 
-/* After a branch backward, or an operation that gives way: may another split go on? */
+/* After a branch backward, or an operation that gives way. True: another split may have to go
+ * first. */
 static bool give_way(struct warp_machine *m, bool yields)
 {
     if (yields || warp_spins(m)) {
@@ -233,11 +233,11 @@ static bool give_way(struct warp_machine *m, bool yields)
     return m->warp->count > 1;
 }
 
-/* Where time passes, a clock is read when all that stands before it is over. */
+/* In simulated time, a clock is read when all instructions before it are over. */
 static bool run_timed(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (m->launch->clock && m->split->state != WARP_GRANTED) {
-        m->split->pc--; /* it executes this operation when it goes on */
+        m->split->pc--; /* it executes this operation later */
         m->split->state = WARP_AT_CLOCK;
         return false;
     }

@@ -1,4 +1,4 @@
-/* Blocks that stand, as a debugger sees them; see warp.h. */
+/* Shows blocks to a debugger: places, registers, memory. */
 #include "warp_cluster.h"
 
 #include "base/number.h"
@@ -8,7 +8,7 @@ static const struct warp_state *warp_of(const struct warp_block *b, uint32_t war
     return (const struct warp_state *)(const void *)((const char *)b + b->warps_offset) + warp;
 }
 
-/* The order of warp_schedule.c; splits that can go on are before those that wait. */
+/* The order of warp_schedule.c; splits that can execute are before those that wait. */
 static bool goes_before(const struct warp_split *a, const struct warp_split *b)
 {
     bool a_waits = a->state > WARP_GRANTED, b_waits = b->state > WARP_GRANTED;
@@ -68,7 +68,7 @@ uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch
 const void *warp_look_memory(const struct warp_block *b, const struct warp_launch *l,
                              uint32_t thread, uint64_t address, uint64_t *bytes)
 {
-    uint64_t shared = WARP_SHARED; /* of which block of the cluster */
+    uint64_t shared = WARP_SHARED; /* with the rank of a block of the cluster */
     if (address - WARP_SHARED < WARP_WINDOW_BYTES)
         shared = address & ~(uint64_t)WARP_RANK_OFFSET;
     const struct warp_block *owner = warp_cluster_block(l, b, shared - WARP_SHARED);

@@ -1,4 +1,5 @@
-/* See warp_livelock.h. Called by warp_block.c and warp_grid.c. */
+/* Hands the words that a warp instruction has read and changed to the watch, and describes what a
+ * block waits for. */
 #include "warp_livelock.h"
 
 #include <stdio.h>
@@ -77,7 +78,7 @@ static uint64_t state_of(struct warp_machine *m)
     return hash_bytes(state, m->predicates, (size_t)b->narrow_capacity * sizeof *m->predicates);
 }
 
-/* Lanes that can go on. */
+/* Lanes that can execute. */
 static uint32_t lanes_ready(const struct warp_state *w)
 {
     uint32_t lanes = 0;
@@ -103,7 +104,7 @@ bool warp_livelock_block(struct warp_launch *l, struct warp_block *b)
     return all;
 }
 
-/* No warp of any block can go on, and a warp waits for its cluster. */
+/* No warp of any block can execute, and a warp waits for its cluster. */
 static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
 {
     for (uint32_t i = 0; i < m->block->warps; i++) {

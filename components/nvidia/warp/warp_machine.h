@@ -46,7 +46,7 @@ struct warp_state {
     uint32_t count;    /* splits */
     uint32_t patience; /* branches backward of splits while others wait */
     struct warp_watch watch;
-    struct livelock livelock; /* of a launch that is watched */
+    struct livelock livelock; /* if the launch is watched */
     uint32_t lap_lanes, lap;  /* lanes that have executed something in that lap */
     struct warp_split split[WARP_LANES];
 };

@@ -3,9 +3,9 @@
  * A warp's living lanes are divided into splits. Splits at the same place become one. The deepest
  * frame goes first, then the lowest program counter: splits that are ahead wait, so lanes meet
  * again at the first place that all of them reach. A split that spins gets a later turn, so that
- * lanes which wait for other lanes of their warp let these go on. A split that has branched
- * backward WARP_PATIENCE times while others could go on gets a later turn, too: it may be counting
- * while it waits. */
+ * lanes which wait for other lanes of their warp let these go first. A split that has branched
+ * backward WARP_PATIENCE times while others could execute gets a later turn, too: it may be
+ * counting while it waits. */
 #include "warp_schedule.h"
 #include "warp_cluster.h"
 

@@ -1,4 +1,5 @@
-/* See warp_undefined.h. */
+/* Keeps the bits of a block beside its registers and memory, and moves them as each operation moves
+ * values. */
 #include "warp_undefined.h"
 
 #include "base/number.h"
@@ -8,11 +9,11 @@
 /* A register, or a predicate. */
 struct row {
     uint32_t lanes;    /* undefined */
-    uint32_t computed; /* of these: no copies of memory */
+    uint32_t computed; /* those that are no copies of memory */
     uint32_t origin;   /* 1 + the instruction that has read it first; 0: not known */
 };
 
-/* What several rows leave undefined. */
+/* Lanes that several rows leave undefined. */
 struct sum {
     uint32_t lanes, computed, origin;
     uint32_t common; /* undefined in all of them */
@@ -136,7 +137,7 @@ static void tell(const struct warp_machine *m, const struct warp_op *op, enum wa
         .instruction = op->instruction,
         .origin = origin ? origin - 1 : PTX_NONE,
     };
-    m->launch->undefined->found(m->launch->context, &found);
+    m->launch->undefined->report(m->launch->context, &found);
 }
 
 /* A register that must be defined in these lanes. */
@@ -188,7 +189,7 @@ static bool is_undefined(const struct warp_machine *m, unsigned lane, uint64_t o
                          uint32_t bytes)
 {
     if (m->space == PTX_SPACE_GLOBAL)
-        return m->launch->undefined->is(m->address[lane] + offset, bytes);
+        return m->launch->undefined->is_undefined(m->address[lane] + offset, bytes);
     return (m->space == PTX_SPACE_SHARED || m->space == PTX_SPACE_LOCAL)
            && are_all_set(bits_of(m, lane), place_in(m, lane, offset), bytes);
 }
@@ -304,7 +305,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
 
 /* ---- operations ---- */
 
-/* Does the operation only move a source, or bits of it? Structs are copied so, in parts. */
+/* True if the operation only moves a source, or bits of it. Structs are copied so, in parts. */
 static bool only_moves(const struct warp_machine *m, const struct warp_op *op)
 {
     static const uint16_t opcodes[] = {PTX_OP_MOV, PTX_OP_SELP, PTX_OP_CVT, PTX_OP_SHL,

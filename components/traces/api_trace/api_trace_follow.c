@@ -1,5 +1,5 @@
 /* Checks what a call needs from earlier calls: memory that is allocated and large enough, streams
- * and events that exist. Called by api_trace_read.c after each line. */
+ * and events that exist. */
 #include <inttypes.h>
 #include <string.h>
 

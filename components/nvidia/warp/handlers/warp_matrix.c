@@ -1,5 +1,5 @@
 /* Matrices of a warp (9.7.14): mma, wmma, wgmma, ldmatrix, stmatrix, movmatrix, at one x86-64
- * level. Called through warp_handler_of().
+ * level.
  *
  * Fragments of mma lie as the manual says. Those of wmma are opaque: element s of a fragment is
  * number (lane * elements of a lane + s) of the matrix by rows, modulo its size. Products of halves

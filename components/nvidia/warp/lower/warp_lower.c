@@ -1,5 +1,4 @@
-/* Instructions of registers: integer and floating-point arithmetic, comparison, logic; see
- * warp_build.h. Called by warp_prepare.c through warp_lower(). */
+/* Lowers instructions of registers: integer arithmetic, bits, logic, predicates. */
 #include "warp_build.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* setp, set, testp, selp, slct; see warp_build.h. Called through warp_lower(). */
+/* Lowers setp, set, testp, selp and slct. */
 #include "warp_build.h"
 
 #include "base/number.h"
@@ -120,7 +120,7 @@ static void lower_setp(struct warp_build *b)
     emit_comparison(b, type, q, WARP_NO_VALUE, true);
 }
 
-/* What a result holds where the comparison is true. */
+/* The bits of a result where the comparison is true. */
 static uint32_t true_bits(enum ptx_type result)
 {
     switch (result) {

@@ -1,4 +1,4 @@
-/* Instructions on floating-point numbers; see warp_build.h. Called through warp_lower().
+/* Lowers instructions on floating-point numbers.
  *
  * An instruction is an operation in the unmodified form and others around it: inputs and results
  * flushed (halves; f32 where the operation is of bits), saturated, made not negative. */

@@ -1,4 +1,4 @@
-/* Loads, stores, atomics, asynchronous copies; see warp_build.h. Called through warp_lower(). */
+/* Lowers loads, stores, atomics and asynchronous copies. */
 #include "warp_frame.h"
 
 #include "base/number.h"
@@ -339,7 +339,7 @@ static void lower_bulk_copy(struct warp_build *b)
     struct warp_value source = whole_address(b, &in->operands[1], from),
                       target = whole_address(b, &in->operands[0], to),
                       size = warp_input(b, &in->operands[2], PTX_U32);
-    if (!back) { /* nothing looks at it before the bytes are there, which the copy stands for */
+    if (!back) { /* nothing looks at it before the copy has brought the bytes */
         struct warp_address barrier = warp_address_of(b, &in->operands[3], PTX_SPACE_SHARED);
         struct warp_op *tx = warp_emit(b, WARP_RUN_MBARRIER_TX);
         warp_use_address(tx, barrier);
@@ -388,7 +388,7 @@ void warp_lower_memory(struct warp_build *b)
 
 struct atomic {
     uint16_t modifier;
-    /* unsigned or bits, and signed, each of 32 bits and behind it 64; floats: F32, F16, BF16,
+    /* unsigned or bits, and signed, each of 32 bits, then of 64; floats: F32, F16, BF16,
        F16X2, BF16X2, F64 */
     uint16_t run[3];
 };

@@ -1,5 +1,4 @@
-/* See ptx_units.h. The table is searched from front to back: this happens once for each static
- * instruction. */
+/* Searches the table from front to back, which happens once for each static instruction. */
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 #include "base/number.h"

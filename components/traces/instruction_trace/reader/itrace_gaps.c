@@ -1,5 +1,5 @@
-/* See itrace_gaps.h. Runs along with the reader: what has come so far is a set of block numbers,
- * bits of warps, and masks of the lanes that were active and that came to EXIT. */
+/* Runs along with the reader. The blocks that have come are a set of numbers; of the block under
+ * way there are bits of warps, and masks of the lanes that were active and that came to EXIT. */
 #include "components/traces/instruction_trace/reader/itrace_gaps.h"
 
 #include <inttypes.h>

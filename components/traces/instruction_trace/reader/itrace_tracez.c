@@ -1,6 +1,7 @@
-/* See itrace_tracez.h. Two places move along: one in the index, read through a small buffer, and
- * one in the part of a warp that is being unpacked. A block, a warp and a part each have their
- * function, which looks at the next one and queues the lines that are in front of it. */
+/* Unpacks a container as the reader asks for lines. Two places move along: one in the index, read
+ * through a small buffer, and one in the part of a warp that is being unpacked. A block, a warp and
+ * a part each have their function, which looks at the next one and queues the lines that precede
+ * it. */
 #include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
 #include <errno.h>

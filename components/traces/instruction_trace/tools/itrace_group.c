@@ -1,4 +1,4 @@
-/* See itrace_group.h. Lines are kept as they came, one after another, and sorted by reference. */
+/* Keeps lines as they came, one after another, and sorts them by reference. */
 #include "components/traces/instruction_trace/tools/itrace_group.h"
 
 #include <errno.h>
