@@ -131,9 +131,10 @@ hipError_t cuda_get_before(hipGraphNode_t node, hipGraphNode_t *before, void *ed
     return make_plain(hipGraphNodeGetDependencies(node, before, count), edges, count);
 }
 
-hipError_t cuda_get_behind(hipGraphNode_t node, hipGraphNode_t *behind, void *edges, size_t *count)
+hipError_t cuda_get_dependents(hipGraphNode_t node, hipGraphNode_t *dependents, void *edges,
+                               size_t *count)
 {
-    return make_plain(hipGraphNodeGetDependentNodes(node, behind, count), edges, count);
+    return make_plain(hipGraphNodeGetDependentNodes(node, dependents, count), edges, count);
 }
 
 static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *enabled)

@@ -15,7 +15,7 @@
 
 #define CUDA_EXPORTED __attribute__((visibility("default")))
 
-/* What this library uses of the HIP library. */
+/* The services of the HIP library that this library uses. */
 const struct hip_services *cuda_services(void);
 /* Around a function of CUDA. The second one notes the error for cudaGetLastError() and returns it.
  */
@@ -125,7 +125,8 @@ hipError_t cuda_get_fill_node(hipGraphNode_t node, struct cuda_fill_node *fill);
 hipError_t cuda_get_edges(hipGraph_t graph, hipGraphNode_t *from, hipGraphNode_t *to, void *edges,
                           size_t *count);
 hipError_t cuda_get_before(hipGraphNode_t node, hipGraphNode_t *before, void *edges, size_t *count);
-hipError_t cuda_get_behind(hipGraphNode_t node, hipGraphNode_t *behind, void *edges, size_t *count);
+hipError_t cuda_get_dependents(hipGraphNode_t node, hipGraphNode_t *dependents, void *edges,
+                               size_t *count);
 hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled);
 hipError_t cuda_get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned *enabled);
 hipError_t cuda_node_type(hipGraphNode_t node, int *type);

@@ -63,7 +63,7 @@ static unsigned most_blocks(const struct hip_function *kernel,
                             const struct driver_device_info *info)
 {
     return driver_capability(info) < CLUSTER_CAPABILITY ? 0
-           : kernel->large_clusters                     ? CLUSTER_MAX
+           : kernel->allows_large_clusters              ? CLUSTER_MAX
                                                         : CLUSTER_PORTABLE;
 }
 

@@ -1,4 +1,4 @@
-/* What CUDA asks about streams beyond HIP. */
+/* Queries of CUDA about streams that HIP lacks. */
 #include "cuda_internal.h"
 
 #include <string.h>
@@ -57,7 +57,8 @@ hipError_t cuda_copy_stream_attributes(hipStream_t to, hipStream_t from)
     return error == hipSuccess ? check_stream(from) : error;
 }
 
-/* What a capture in one thread forbids in others: nothing here, so the mode is only kept. */
+/* The mode says what a capture in one thread forbids in others. Nothing is forbidden here, so the
+ * mode is only kept. */
 hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode)
 {
     static _Thread_local hipStreamCaptureMode own = hipStreamCaptureModeGlobal;

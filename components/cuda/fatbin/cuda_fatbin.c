@@ -1,4 +1,4 @@
-/* See cuda_fatbin.h. All numbers are little endian. */
+/* Reads the containers of PTX in CUDA programs. All numbers are little endian. */
 #include "cuda_fatbin.h"
 
 #include <inttypes.h>

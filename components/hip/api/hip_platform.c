@@ -24,13 +24,13 @@ static void take_driver(const struct driver_api *api)
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
-    hip.tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+    hip.notes_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
 }
 
 /* The machine is in another process, which several share. */
 static bool join_machine(const char *path)
 {
-    const struct driver_api *api = guest_driver_open(path, &hip.functional);
+    const struct driver_api *api = guest_driver_open(path, &hip.is_functional);
     if (!api)
         return false;
     hip_process_guard(NULL);
@@ -47,7 +47,7 @@ static bool load_platform(const char *path)
         return false;
     const char *mode = option_text("mode");
     unified = option_text("unified");
-    hip.functional = mode && strcmp(mode, "functional") == 0;
+    hip.is_functional = mode && strcmp(mode, "functional") == 0;
     take_driver(api);
     if (api->set_caller)
         api->set_caller(hip_caller);

@@ -1,6 +1,6 @@
-/* See play_api.h: each kind of call, in a table. Where a recording says that the caller waited, the
- * copy uses pageable memory, which is freed at once. Otherwise it uses pinned memory, which stays,
- * since HIP may read it until the copy's turn comes. */
+/* Makes the calls of a trace: a function for each kind, in a table. Where a recording says that the
+ * caller waited, the copy uses pageable memory, which is freed at once. Otherwise it uses pinned
+ * memory, which stays, since HIP may read it until the copy's turn comes. */
 #include "play_api.h"
 
 #include <inttypes.h>
@@ -195,8 +195,8 @@ static void call_copy_on(const struct api_trace_call *call)
         copy_rows(call, to, call->pitch, from, call->from_pitch, hipMemcpyDeviceToDevice);
 }
 
-/* The bytes are those of the time when the call was made; what an earlier copy still brings there,
- * it brings here, too. */
+/* The bytes are those of the time when the call was made; an earlier copy that had not ended then
+ * has not ended here either. */
 static void call_pinned_to(const struct api_trace_call *call)
 {
     uint64_t rows =

@@ -1,5 +1,6 @@
-/* See play_api.h. The golden data of a trace are what the recorded program has read back. The sums
- * are those that balar reports: bytes in all, correct ones, and their ratio. */
+/* Reads the data files of a trace, and compares. The golden data of a trace are what the recorded
+ * program has read back. The sums are those that balar reports: bytes in all, correct ones, and
+ * their ratio. */
 #include "play_api.h"
 
 #include "base/number.h"
@@ -20,7 +21,7 @@ struct later {
 };
 
 static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* of the sums, when threads return from their calls together */
+    PTHREAD_MUTEX_INITIALIZER; /* guards the sums, as threads return from their calls together */
 static uint64_t total_bytes, correct_bytes;
 static uint32_t wrong_copies;
 static struct later *rest, **last_of_rest = &rest;

@@ -6,7 +6,7 @@
  *
  * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
- * compared after a call that tells of their end wherever the trace is played: without timing, or
+ * compared after a call that implies their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
@@ -43,7 +43,7 @@ static struct {
     struct pending *pending;
     size_t pending_count, pending_room;
     uint32_t unordered;   /* threads without turns that have been seen */
-    uint32_t last_thread; /* of the last line; at first 0 */
+    uint32_t last_thread; /* the thread of the last line; at first 0 */
     bool names_thread;    /* the next line must name its thread */
 } record;
 
@@ -55,7 +55,7 @@ static _Thread_local uint32_t unordered_number;
 /* ---- lines ---- */
 
 /* Threads are numbered as they were created, 0 is the one that created the first other one: among
- * threads that can go on at the same time, the older goes first. */
+ * threads that can continue at the same time, the older goes first. */
 static uint32_t thread_number(void)
 {
     uint64_t number = hip_turns_number();
@@ -109,9 +109,9 @@ static void note_return(void)
 
 static void refuse_recording(const char *reason)
 {
-    if (hip.recording)
+    if (hip.is_recording)
         hip_say("the program cannot be recorded: %s", reason);
-    hip.recording = false;
+    hip.is_recording = false;
 }
 
 /* ---- names ---- */
@@ -148,12 +148,12 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
     return NULL;
 }
 
-/* Does the end of a copy follow from that of a call of this thread, on any platform? The null
+/* True if the end of a copy follows from that of a call of this thread, on any platform. The null
  * stream counts for the others. */
-static bool tells_end(const struct pending *p, size_t line)
+static bool implies_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];
-    bool says_end = true;
+    bool is_end = true;
     switch (call->kind) {
     case API_TRACE_DEVICE_SYNCHRONIZE:
         return p->copy.device == hip_current_device();
@@ -162,31 +162,31 @@ static bool tells_end(const struct pending *p, size_t line)
     case API_TRACE_HOST_UNREGISTER:
         return true;
     case API_TRACE_EVENT_QUERY:
-        says_end = call->value;
+        is_end = call->value;
         /* fall through */
     case API_TRACE_EVENT_SYNCHRONIZE:
         call = find_event_record(p->line, line, call->event);
         break;
     case API_TRACE_STREAM_QUERY:
-        says_end = call->value;
+        is_end = call->value;
         break;
     case API_TRACE_COPY_TO_DEVICE:
     case API_TRACE_COPY_FROM_DEVICE:
     case API_TRACE_COPY_ON_DEVICE:
-        says_end = !call->is_async;
+        is_end = !call->is_async;
         break;
     case API_TRACE_STREAM_SYNCHRONIZE:
         break;
     default:
         return false;
     }
-    if (!says_end || !call || call->stream == 0)
-        return says_end && call;
+    if (!is_end || !call || call->stream == 0)
+        return is_end && call;
     return call->stream == p->copy.stream
            && (call->stream != API_TRACE_STREAM_OF_THREAD || p->thread == thread_number());
 }
 
-/* Where it has filled an allocation. */
+/* The places in an allocation that it has filled. */
 static void compare_copy(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
@@ -205,7 +205,7 @@ static void take_bytes(void)
     size_t remaining = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
         struct pending p = record.pending[i];
-        if (!p.file && hip_ticket_done(p.ticket))
+        if (!p.file && hip_is_ticket_done(p.ticket))
             p.file = hip_record_data(p.copy.host, p.copy.size, p.copy.rows, p.copy.to_pitch);
         if (p.file && record.calls[p.line].kind == API_TRACE_COPY_FROM_DEVICE)
             record.calls[p.line].file = p.file;
@@ -215,14 +215,14 @@ static void take_bytes(void)
     record.pending_count = remaining;
 }
 
-/* Compares what is there: of those copies of whose end the line tells, or of all. */
+/* Compares the bytes of those copies whose end the line implies, or of all. */
 static void settle_copies(ptrdiff_t line)
 {
     size_t remaining = 0;
     take_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
-        if (p->file && (line == NO_PLACE || tells_end(p, (size_t)line)))
+        if (p->file && (line == NO_PLACE || implies_end(p, (size_t)line)))
             compare_copy(p);
         else
             record.pending[remaining++] = *p;
@@ -235,7 +235,7 @@ static void end_call(void)
 {
     ptrdiff_t line = asked_line;
     asked_line = NO_PLACE;
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     note_return();
     if (record.pending_count > 0 && line != NO_PLACE)
@@ -275,7 +275,7 @@ static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bo
     return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
 }
 
-/* Host memory in an allocation of its own is copied to or from while the caller goes on. */
+/* Host memory in an allocation of its own is copied to or from while the caller continues. */
 static size_t copy_begins(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device;
@@ -395,11 +395,11 @@ static bool open_recording(void)
     record.folder = memcpy(hip_record_keep(size), of_process, size);
     if (!hip_record_files_open(record.folder))
         return false;
-    hip.recording = true;
+    hip.is_recording = true;
     return true;
 }
 
-static void say_mistake(void *context, uint32_t line, const char *text)
+static void report_mistake(void *context, uint32_t line, const char *text)
 {
     (void)context;
     hip_say("recording: line %" PRIu32 ": %s", line, text);
@@ -432,16 +432,16 @@ static uint32_t compact(void)
 
 static void finish_recording(void)
 {
-    if (hip.lost != hipSuccess)
+    if (hip.device_error != hipSuccess)
         refuse_recording("a kernel broke the device");
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
-    struct api_trace_sink sink = {.say = say_mistake};
+    struct api_trace_sink sink = {.say = report_mistake};
     hip_record_files_close(&trace, &sink);
-    hip.recording = false;
+    hip.is_recording = false;
 }
 
 const struct hip_recorder hip_recorder = {

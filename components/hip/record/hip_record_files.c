@@ -1,4 +1,4 @@
-/* See hip_record_files.h. Nothing here takes memory of the program's heap while the program runs,
+/* The files of a recording. Nothing here takes memory of the program's heap while the program runs,
  * so files are read and written without <stdio.h>. Data that were written before are found by size
  * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
@@ -38,7 +38,7 @@ static struct {
     struct data_file *list;
     size_t count, room;
     int trace;
-    char *piece; /* of memory: its free part */
+    char *piece; /* the free rest of a piece of memory */
     size_t piece_bytes;
 } files;
 

@@ -242,8 +242,8 @@ static int wait_signal(pthread_cond_t *condition, pthread_mutex_t *mutex,
     return error ? error : in_time ? 0 : ETIMEDOUT;
 }
 
-/* May other processes signal it? Then the C library has to wait. Bit 0 of the flags (glibc, as
- * below). */
+/* True if other processes may signal it, so that the C library has to wait. Bit 0 of the flags
+ * (glibc, as below). */
 static bool is_shared(const pthread_cond_t *condition)
 {
     return (condition->__data.__wrefs & 1) != 0;

@@ -319,13 +319,13 @@ void hip_turns_interrupt(pthread_t handle)
 
 void hip_turns_check_caller(void)
 {
-    static _Thread_local bool known;
+    static _Thread_local bool is_known;
     static unsigned others;
     static bool has_warned;
     bool counted = hip_turns_self && hip_turns_self->counted;
-    if (known)
+    if (is_known)
         return;
-    known = true;
+    is_known = true;
     if (counted)
         hip_turns_self->called_hip = true;
     bool ordered = counted

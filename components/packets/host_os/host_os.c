@@ -16,7 +16,7 @@ enum os_phase { OS_IDLE, OS_WORKING, OS_SHOOTING, OS_RETURNING };
 
 struct host_os {
     struct host_os_io io;
-    uint32_t phase; /* of the oldest system call: enum os_phase */
+    uint32_t phase; /* enum os_phase of the oldest system call */
     uint64_t due;   /* cycle */
 };
 

@@ -162,7 +162,7 @@ static void answer_read(struct trace_cpu *c)
 }
 
 /* The device has answered a write or a read. */
-static void device_answered(struct trace_cpu *c, const uint8_t *line)
+static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
 {
     uint64_t address;
     if (c->phase == CPU_WAIT) {
@@ -183,7 +183,7 @@ static void device_answered(struct trace_cpu *c, const uint8_t *line)
 }
 
 /* The answer is here: false when the call was blocked. */
-static bool packet_over(struct trace_cpu *c)
+static bool end_packet(struct trace_cpu *c)
 {
     struct packet_fault fault;
     char text[200];

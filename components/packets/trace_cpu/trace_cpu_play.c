@@ -1,5 +1,6 @@
-/* What the lines of a trace become: for each kind a function that is called whenever nothing is
- * under way, and begins the next thing (`stage` counts them) or says that the line is over. */
+/* Plays the lines of a trace: for each kind a function that is called whenever nothing is
+ * under way, and begins the next thing (`stage` counts them) or returns true when the line is over.
+ */
 #include "trace_cpu_state.h"
 
 #include "base/number.h"
@@ -125,27 +126,28 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
         c->stage = FILL;
         return false;
     case FILL:
-        if (!room_for(c, api_trace_bytes(call), &address)
-            || !file_read(c, call->file, api_trace_bytes(call)))
+        if (!allocate_bytes(c, api_trace_bytes(call), &address)
+            || !read_file(c, call->file, api_trace_bytes(call)))
             return false;
         move_begin(c, true, address, blob_at(c->bytes)->bytes, api_trace_bytes(call));
         c->phase = CPU_MOVE;
         c->stage = COPY;
         return false;
     case COPY:
-        bytes_free(c);
+        release_file(c);
         if (symbol) {
             number = text_find(c->symbols, c->symbol_count, call->name, 0);
             symbol_packet(c, call, number, c->mover.address, true);
             c->stage = END;
             return false;
         }
-        c->copied = c->mover.address;
+        c->copy_address = c->mover.address;
         c->stage = ROWS;
         return false;
     case ROWS:
         return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},
-                         (struct cpu_rows){c->copied, call->size}, API_DIRECTION_HOST_TO_DEVICE);
+                         (struct cpu_rows){c->copy_address, call->size},
+                         API_DIRECTION_HOST_TO_DEVICE);
     default:
         return !call_failed(c, "the copy");
     }
@@ -164,7 +166,7 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
         c->stage = COPY;
         return false;
     case COPY:
-        if (!room_for(c, api_trace_bytes(call), &address))
+        if (!allocate_bytes(c, api_trace_bytes(call), &address))
             return false;
         check_add(c, call, address, api_trace_bytes(call), 0);
         if (symbol) {
@@ -173,11 +175,11 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
             c->stage = END;
             return false;
         }
-        c->copied = address;
+        c->copy_address = address;
         c->stage = ROWS;
         return false;
     case ROWS:
-        return copy_rows(c, call, (struct cpu_rows){c->copied, call->size},
+        return copy_rows(c, call, (struct cpu_rows){c->copy_address, call->size},
                          (struct cpu_rows){address_of(c, &call->from), call->pitch},
                          API_DIRECTION_DEVICE_TO_HOST)
                && (call->is_async || checks_done(c));
@@ -335,7 +337,7 @@ static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-/* Which host thread calls stands in each line. */
+/* Each line has the host thread that calls. */
 static bool play_thread(struct trace_cpu *c, const struct api_trace_call *call)
 {
     (void)c, (void)call;
@@ -352,7 +354,7 @@ static bool play_set_device(struct trace_cpu *c, const struct api_trace_call *ca
     return !call_failed(c, "hipSetDevice");
 }
 
-/* What waits for everything, or for a stream: what was copied until then is compared behind it. */
+/* Waits for everything, or for a stream; after that, what has been copied is compared. */
 static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage == 0) {
@@ -470,7 +472,7 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_RETURN] = play_thread,
 };
 
-static bool play_knows(const struct api_trace_call *call)
+static bool play_has_call(const struct api_trace_call *call)
 {
     return (size_t)call->kind < ARRAY_COUNT(players) && players[call->kind] && !call->cluster;
 }
@@ -478,10 +480,10 @@ static bool play_knows(const struct api_trace_call *call)
 /* A step of the line; true: it is over. */
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage == 0 && c->item == 0 && !c->looking)
-        c->looking = true;
-    if (c->looking && !find_variables(c, call))
+    if (c->stage == 0 && c->item == 0 && !c->is_looking_up)
+        c->is_looking_up = true;
+    if (c->is_looking_up && !find_variables(c, call))
         return false;
-    c->looking = false;
+    c->is_looking_up = false;
     return players[call->kind](c, call);
 }

@@ -38,7 +38,7 @@ struct program {
 /* Locks; `function` of hipRTC is what messages name from now on. Neither needs the platform. */
 static void rtc_enter(const char *function)
 {
-    hip_doing(function);
+    hip_set_step(function);
     hip_turns_check_caller();
     hip_lock();
 }
@@ -284,7 +284,7 @@ RTC_DEFINE(hiprtcCreateProgram, (handle, source, name, count, headers, names),
     program->header_count = (size_t)count;
     for (int i = 0; i < count; i++)
         program->headers[i] = (struct hip_rtc_header){copy_text(names[i]), copy_text(headers[i])};
-    *handle = hip_handle_make(HIP_HANDLE_RTC_PROGRAM, program);
+    *handle = hip_handle_add(HIP_HANDLE_RTC_PROGRAM, program);
     return HIPRTC_SUCCESS;
 }
 
@@ -297,7 +297,7 @@ RTC_DEFINE(hiprtcDestroyProgram, (handle), hiprtcProgram *handle)
     struct program *program = find_program(*handle);
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
-    hip_handle_destroy(*handle);
+    hip_handle_remove(*handle);
     release_program(program);
     *handle = NULL;
     return HIPRTC_SUCCESS;

@@ -1,7 +1,7 @@
-/* See hip_rtc_compiler.h.
+/* Runs the compiler and the linker for hipRTC.
  *
  * Two commands are run, one that compiles and one that links: clang would do both by itself, but
- * with a file between them whose folder it leaves behind. Each reads standard input and writes
+ * with a file between them whose folder it does not remove. Each reads standard input and writes
  * standard output. */
 #include "hip_rtc_compiler.h"
 
@@ -113,7 +113,7 @@ static void add_compiler(struct clang_command *command, const struct compiler *c
             clang_add(command, *option, "");
 }
 
-/* -S ends clang's work with the compiler, which is then told to write an object file. */
+/* -S ends clang's work with the compiler, which then gets the option to write an object file. */
 static void make_compile_command(const struct hip_rtc_job *job, const struct compiler *compiler,
                                  const struct files *files, struct clang_command *command)
 {

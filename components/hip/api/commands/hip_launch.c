@@ -41,8 +41,8 @@ static hipError_t check_dynamic(const struct request *request,
 {
     const struct hip_function *function = request->function;
     const uint32_t most =
-        function->dynamic_lds_most > 0 ? function->dynamic_lds_most : info->lds_bytes_unasked;
-    if (!function->module->is_ptx || hip.plays || request->dynamic_lds <= most)
+        function->dynamic_lds_max > 0 ? function->dynamic_lds_max : info->lds_bytes_unasked;
+    if (!function->module->is_ptx || hip.plays_trace || request->dynamic_lds <= most)
         return hipSuccess;
     hip_complain("%" PRIu64 " bytes of dynamic shared memory; the kernel has up to %u, or more "
                  "after cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, "
@@ -172,7 +172,7 @@ int heddleNextCluster(unsigned cluster)
 /* Notes the launch and returns its line of the recording. */
 static size_t record_launch(const struct request *request, const uint8_t *kernarg)
 {
-    if (!hip.recording)
+    if (!hip.is_recording)
         return 0;
     struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
                                   .shared_bytes = (uint32_t)request->dynamic_lds,
@@ -187,7 +187,7 @@ static size_t record_launch(const struct request *request, const uint8_t *kernar
 
 hipError_t hip_refuse_launch(const struct hip_function *function)
 {
-    if (hip_first_refusal(function))
+    if (hip_is_first_refusal(function))
         hip_complain("%s", hip.api->error_text());
     run_ledger_report(EXIT_GAVE_UP);
     return hipErrorLaunchFailure;
@@ -269,7 +269,7 @@ static hipError_t launch_kernel(const struct request *request)
         error = check_geometry(request, device);
     if (error != hipSuccess)
         return error;
-    if (hip_captures(request->stream))
+    if (hip_is_capturing(request->stream))
         return capture_launch(request, device);
     struct kernarg_geometry geometry = geometry_of(request, device);
     if (hip_calls_host(request->function))
@@ -368,7 +368,7 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     if (error == hipSuccess)
         error = hip_find_host_function(host_function, device, &request.function);
-    hip.unheard |= error == hipErrorNoBinaryForGpu;
+    hip.has_unseen_error |= error == hipErrorNoBinaryForGpu;
     if (error == hipSuccess)
         error = check_cooperative(&request);
     set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
@@ -376,10 +376,12 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
     return error != hipSuccess ? error : launch_kernel(&request);
 }
 
-HIP_CALL(hipLaunchKernel,
-         (const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
-          hipStream_t stream),
-         launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false));
+HIP_DEFINE(hipLaunchKernel, (host_function, grid, block, values, dynamic_lds, stream),
+           const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
+           hipStream_t stream)
+{
+    return launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false);
+}
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
                               size_t dynamic_lds, hipStream_t stream, hipEvent_t start,
@@ -460,13 +462,15 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
     return launch_kernel(&request);
 }
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
-                                 unsigned grid_z, unsigned block_x, unsigned block_y,
-                                 unsigned block_z, unsigned dynamic_lds, hipStream_t stream,
-                                 void **values, void **extra)
+HIP_DEFINE(hipModuleLaunchKernel,
+           (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_lds, stream,
+            values, extra),
+           hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+           unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
+           hipStream_t stream, void **values, void **extra)
 {
     const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    HIP_API(launch_function(function, blocks, block, dynamic_lds, stream, values, extra));
+    return launch_function(function, blocks, block, dynamic_lds, stream, values, extra);
 }
 
 /* ---- launches that are kept ---- */

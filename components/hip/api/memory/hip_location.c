@@ -1,4 +1,4 @@
-/* See hip_location.h. Called by copies, fills, frees and questions about pointers. */
+/* Classifies addresses, and checks them for copies and fills. */
 #include "hip_location.h"
 
 #include "components/hip/api/hip_findings.h"
@@ -116,7 +116,7 @@ static hipError_t check_side(const struct hip_location *location, uint64_t size,
     bool to_device = device;
     if (location->kind == HIP_LOCATION_MANAGED)
         to_device = true;
-    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped > 0)
+    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped_number > 0)
         to_device = false;
     return to_device ? check_device_side(location, size) : check_host_side(location, size, written);
 }

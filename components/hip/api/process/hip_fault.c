@@ -3,8 +3,8 @@
  * program die by the signal. Addresses of pinned memory lie after it, so that one that was freed
  * is known as such. So do the guards of the simulator's own state, and where the processor has
  * keys for pages that state itself, while code of the program runs. Other faults go to the handler
- * that was there before; of those inside of the library it is said that the program has passed a
- * wrong pointer.
+ * that was there before; for those inside of the library the message says that the program has
+ * passed a wrong pointer.
  *
  * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
@@ -118,7 +118,7 @@ static void add_place(struct note *note, uint64_t address)
     add_text(note, offset < allocation->size ? "" : ", behind its end");
 }
 
-static void say_note(const struct note *note)
+static void write_note(const struct note *note)
 {
     ssize_t written = write(STDERR_FILENO, note->text, note->used);
     (void)written; /* the program is about to die: there is no one to tell */
@@ -142,15 +142,15 @@ static void explain_other(uint64_t address)
         add_text(&note, ", where the simulator keeps its own state: the program has used a wrong "
                         "pointer\n");
     } else {
-        const char *call = hip_doing("");
-        hip_doing(call);
+        const char *call = hip_set_step("");
+        hip_set_step(call);
         add_text(&note, "heddle: ");
         add_text(&note, call && *call ? call : "a call");
         add_text(&note, " touched ");
         add_number(&note, address, 16);
         add_text(&note, ", where nothing is: the program has passed a wrong pointer\n");
     }
-    say_note(&note);
+    write_note(&note);
 }
 
 static void explain(uint64_t address)
@@ -167,7 +167,7 @@ static void explain(uint64_t address)
     }
     add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
                             : "; copy it with hipMemcpy first\n");
-    say_note(&note);
+    write_note(&note);
 }
 
 /* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */

@@ -1,7 +1,8 @@
-/* What opening a platform takes of the process: memory of the heap, mapped objects, threads. The
- * amount depends on the options of the run, but the addresses of the program's own memory must not,
- * since kernels may use that memory (hipHostRegister). So a separate thread with a heap of its own
- * opens the platform; meanwhile the address space of the program's next mappings is held back. */
+/* Hides from the program what opening a platform takes of the process: memory of the heap, mapped
+ * objects, threads. The amount depends on the options of the run, but the addresses of the
+ * program's own memory must not, since kernels may use that memory (hipHostRegister). So a separate
+ * thread with a heap of its own opens the platform; meanwhile the address space of the program's
+ * next mappings is held back. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/turns/hip_turns.h"

@@ -38,7 +38,7 @@ static struct hip_graph *make_graph(void)
 {
     struct hip_graph *graph = hip_allocate(sizeof *graph);
     *graph = (struct hip_graph){.handle = NULL};
-    graph->handle = hip_handle_make(HIP_HANDLE_GRAPH, graph);
+    graph->handle = hip_handle_add(HIP_HANDLE_GRAPH, graph);
     return graph;
 }
 
@@ -55,7 +55,7 @@ struct hip_node *hip_graph_find_node(hipGraphNode_t handle)
 static void release_node(struct hip_node *node)
 {
     hip_graph_release_action(&node->action);
-    hip_handle_destroy(node->handle);
+    hip_handle_remove(node->handle);
     hip_release(node->before);
     hip_release(node->values);
     hip_release(node);
@@ -68,7 +68,7 @@ static void release_graph(struct hip_graph *graph)
         next = node->next;
         release_node(node);
     }
-    hip_handle_destroy(graph->handle);
+    hip_handle_remove(graph->handle);
     hip_release(graph);
 }
 
@@ -94,7 +94,7 @@ static struct hip_node *add_node(struct hip_graph *graph, const struct hip_actio
 {
     struct hip_node *node = hip_allocate(sizeof *node);
     *node = (struct hip_node){.graph = graph, .action = *action};
-    node->handle = hip_handle_make(HIP_HANDLE_GRAPH_NODE, node);
+    node->handle = hip_handle_add(HIP_HANDLE_GRAPH_NODE, node);
     *(graph->last ? &graph->last->next : &graph->first) = node;
     graph->last = node;
     graph->count++;
@@ -208,7 +208,7 @@ HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hip
     struct hip_captured *calls = NULL;
     size_t count = 0;
     if (!handle)
-        return hip_captures(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
+        return hip_is_capturing(stream) ? hipErrorInvalidValue : hipErrorIllegalState;
     hipError_t error = hip_capture_end(stream, &calls, &count);
     if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated
         && error != hipErrorStreamCaptureUnjoined)
@@ -318,11 +318,11 @@ hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
     return hipGraphAddMemcpyNode(node, graph, before, count, &p);
 }
 
-hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
-                                const hipGraphNode_t *before, size_t count)
+HIP_DEFINE_ALWAYS(hipGraphAddEmptyNode, (node, graph, before, count), hipGraphNode_t *node,
+                  hipGraph_t graph, const hipGraphNode_t *before, size_t count)
 {
     struct hip_action action = {.kind = HIP_ACTION_EMPTY};
-    HIP_API_ALWAYS(add_if_good(node, graph, before, count, hipSuccess, &action));
+    return add_if_good(node, graph, before, count, hipSuccess, &action);
 }
 
 static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
@@ -334,14 +334,19 @@ static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGra
     return add_if_good(node, graph, before, count, status, &action);
 }
 
-HIP_CALL_ALWAYS(hipGraphAddEventRecordNode,
-                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
-                 size_t count, hipEvent_t event),
-                add_event(node, graph, before, count, event, HIP_ACTION_RECORD));
-HIP_CALL_ALWAYS(hipGraphAddEventWaitNode,
-                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
-                 size_t count, hipEvent_t event),
-                add_event(node, graph, before, count, event, HIP_ACTION_WAIT));
+HIP_DEFINE_ALWAYS(hipGraphAddEventRecordNode, (node, graph, before, count, event),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                  size_t count, hipEvent_t event)
+{
+    return add_event(node, graph, before, count, event, HIP_ACTION_RECORD);
+}
+
+HIP_DEFINE_ALWAYS(hipGraphAddEventWaitNode, (node, graph, before, count, event),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                  size_t count, hipEvent_t event)
+{
+    return add_event(node, graph, before, count, event, HIP_ACTION_WAIT);
+}
 
 HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child),
                   hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
