@@ -64,10 +64,10 @@ struct walk {
     double warmed_weight;
 };
 
-static void count_weight(struct walk *w, const struct knot *k)
+static void count_weight(struct walk *w, const struct knot *knot)
 {
-    w->weights += k->weight * k->weight;
-    w->warmed_weight += k->exact ? 0 : k->weight;
+    w->weights += knot->weight * knot->weight;
+    w->warmed_weight += knot->exact ? 0 : knot->weight;
 }
 
 /* A line from the last knot to this one. */

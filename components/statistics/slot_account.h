@@ -40,12 +40,12 @@ struct slot_details {
 };
 
 /* `all` has the slots that work-groups of all kernels hold. */
-void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now);
+void slot_account_begin(struct slot_account *account, const struct slot_use *all, uint64_t now);
 /* From here on there are work-groups to be placed. */
-void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now);
-void slot_account_place(struct slot_account *k, struct slot_use *all, uint64_t now,
+void slot_account_running(struct slot_account *account, const struct slot_use *all, uint64_t now);
+void slot_account_place(struct slot_account *account, struct slot_use *all, uint64_t now,
                         uint32_t wavefronts, bool last);
-void slot_account_finish(struct slot_account *k, struct slot_use *all, uint64_t now,
+void slot_account_finish(struct slot_account *account, struct slot_use *all, uint64_t now,
                          uint32_t wavefronts);
 
 void slot_details_put(struct slot_details *to, struct kernel_detail detail,
@@ -67,8 +67,8 @@ struct slot_charges {
 };
 
 /* The kernel is over: every slot-cycle of it, each once. */
-void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
-                           uint64_t now, const struct slot_charges *charges,
+void slot_account_describe(const struct slot_account *account, const struct slot_use *all,
+                           uint64_t slots, uint64_t now, const struct slot_charges *charges,
                            struct slot_details *to);
 
 #endif

@@ -167,17 +167,17 @@ static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, u
 /* True if one more request can wait for these sectors. */
 static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigned sectors)
 {
-    const struct sector_cache_params *k = sector_cache_params(c);
+    const struct sector_cache_params *params = sector_cache_params(c);
     uint32_t fresh = sector_count(sectors);
     for (unsigned rest = mshr == SECTOR_NONE ? 0 : sectors; rest; rest &= rest - 1) {
         uint16_t waiting = sector_mshr_at(c, mshr)->waiting[__builtin_ctz(rest)];
         fresh -= waiting != 0;
-        if (waiting >= k->targets)
+        if (waiting >= params->targets)
             return false;
     }
-    bool streams = k->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
+    bool streams = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
     bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
-    return (streams || alone || c->waited + fresh <= (uint32_t)k->mshrs)
+    return (streams || alone || c->waited + fresh <= (uint32_t)params->mshrs)
            && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
 }
 

@@ -178,9 +178,10 @@ static inline uint32_t sector_count(unsigned sectors)
 
 static inline uint32_t sector_set_of(const struct sector_cache *c, uint64_t number)
 {
-    const struct sector_cache_params *k = sector_cache_params(c);
-    if (k->slices > 1)
-        number = sector_local(number * SECTOR_LINE, k->interleave, k->slices) / SECTOR_LINE;
+    const struct sector_cache_params *params = sector_cache_params(c);
+    if (params->slices > 1)
+        number =
+            sector_local(number * SECTOR_LINE, params->interleave, params->slices) / SECTOR_LINE;
     return sector_hash(&c->hash, number);
 }
 
