@@ -1,12 +1,12 @@
 /* Finds launches that are executed without time and only repeat themselves, so never end.
  *
- * While a launch is watched, its executor reports every store and atomic once it is done. A lap
- * is a stretch in which each store left the bytes that an earlier store had left there: memory
- * stays as it is. A wavefront or warp which comes back to an earlier state of its own in one lap
- * does so for ever, since memory does not change, unless others of the launch end the lap. When all
- * have come back in the same lap, none ever will. Whatever else could change memory, or what is
- * read beside it (the time, the host), ends the lap, too; so does a store that is not remembered.
- * There is one watch in a process. */
+ * While a launch is watched, its executor reports every store and atomic once it is done. A lap is
+ * a stretch in which each store left the bytes that an earlier store had left there: memory stays
+ * as it is. A wavefront or warp which comes back to an earlier state of its own in one lap does so
+ * for ever, since memory does not change, unless others of the launch end the lap. When all have
+ * come back in the same lap, none ever will. Whatever else could change memory, or what is read
+ * beside it (the time, the host), ends the lap, too; so does a store that is not remembered. There
+ * is one watch in a process. */
 #ifndef HEDDLE_LIVELOCK_H
 #define HEDDLE_LIVELOCK_H
 
@@ -45,8 +45,7 @@ struct livelock_watch {
 void livelock_round(struct livelock_watch *w, uint64_t rounds);
 
 /* For launches that wait in turns. True: the watch, which lasts `turns`, includes turn number
- * `turn`.
- */
+ * `turn`. */
 bool livelock_turn(uint32_t turn, uint32_t turns);
 
 uint32_t livelock_lap(void);

@@ -150,8 +150,8 @@ static void choose_gap(struct launch_parts *p)
         p->gap_groups = rest > later ? p->groups - p->next_group - p->later_groups : 0;
 }
 
-/* Chooses the length of all parts after the first, whose windows span LAUNCH_PARTS_CYCLES or
- * more. */
+/* Chooses the length of all parts after the first, whose windows span LAUNCH_PARTS_CYCLES or more.
+ */
 static void choose_length(struct launch_parts *p)
 {
     double cycles = p->windows[0].rate * p->generation_instructions;

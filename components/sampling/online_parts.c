@@ -44,7 +44,7 @@ static uint32_t event_count;
 static struct work_group_end *ends;
 static struct launch_result *results;
 static uint32_t result_count;
-static struct launch_part_window *windows; /* of all launches */
+static struct launch_part_window *windows; /* windows of all launches */
 static uint32_t window_count;
 static struct launch_parts parts;
 static uint64_t present;             /* number of the launch in parts; 0: none */

@@ -21,7 +21,7 @@ struct head {
 struct sent_detail {
     uint64_t value;
     uint32_t merge;
-    uint32_t bytes[3]; /* of group, name and text with their ends; 0: NULL */
+    uint32_t bytes[3]; /* sizes of group, name and text with their ends; 0: NULL */
 };
 
 static struct byte_list lists[RANK_MAX];

@@ -377,7 +377,7 @@ static void group_finished(struct command_processor *c, uint32_t cu, const struc
     kernel_count(d->record, 1, m->finished.wavefront_instructions);
     if (unlikely(online_parts_recording))
         online_parts_record_ended(&c->io.base, m->finished.wavefront_instructions);
-    progress_done(1);
+    progress_end_work_groups(1);
     if (dispatcher_finished(d, cu, m->tag))
         kernel_release(c, g->dispatcher);
     for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++)

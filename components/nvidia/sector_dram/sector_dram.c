@@ -7,8 +7,8 @@
  * that another does not take.
  *
  * The part sees places, not addresses. In a place, the bits of the address that chose the slice are
- * left out, and the number of the slice within this memory takes their place, so that the
- * slices' lines lie side by side. */
+ * left out, and the number of the slice within this memory takes their place, so that the slices'
+ * lines lie side by side. */
 #include "sector_dram.gen.h"
 
 #include "base/likely.h"

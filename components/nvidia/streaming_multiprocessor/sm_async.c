@@ -136,8 +136,8 @@ static void phase_wait(struct streaming_multiprocessor *c, uint32_t slot, uint32
     c->phase_waits++;
 }
 
-/* Nothing moves and nothing is under way: a wrong count must hold up no warp for ever.
- * Returns whether one was held up. */
+/* Nothing moves and nothing is under way: a wrong count must hold up no warp for ever. Returns
+ * whether one was held up. */
 static bool phases_release(struct streaming_multiprocessor *c)
 {
     bool released = false;

@@ -1,10 +1,10 @@
 /* State of a streaming multiprocessor. Warps are kept in an array by slot; sets of warps are words
  * of 64 bits. Warp slot w belongs to sub-core w % sub_cores.
  *
- * Invariant: a warp is in ready[] of its sub-core under the unit of its next instruction
- * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * for nothing else (enum sm_wait). Code that changes one of these three conditions calls
- * warp_look(). */
+ * Invariant: a warp is in ready[] of its sub-core under the unit of its next instruction exactly
+ * when that instruction is in the buffer, no register of it is pending, and the warp waits for
+ * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_look().
+ */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 

@@ -102,7 +102,7 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
         return NULL;
     const uint32_t *grid = trace->header.grid;
     sample_take(p, k, trace->header.kernel_name);
-    progress_asked((uint64_t)grid[0] * grid[1] * grid[2]);
+    progress_add_kernel((uint64_t)grid[0] * grid[1] * grid[2]);
     return listed && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
 
@@ -376,7 +376,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     struct player_kernel *k = &p->kernel[b->kernel];
     k->blocks++;
     k->running--;
-    progress_done(1);
+    progress_end_work_groups(1);
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
     sm_room_give(player_room(p, sm), &k->block);

@@ -4,8 +4,8 @@
  * A launch names a kernel of such code and where its arguments and memory are. Blocks of a launch
  * are executed one by one, by warp_grid_run() (functional mode) or by a caller that decides when
  * each of them begins (timing mode): warp_block_begin(), then warp_block_run() until it is done.
- * All of a block, registers, shared and local memory, lies in memory of the caller, has no
- * pointers and may be copied, kept and moved between calls.
+ * All of a block, registers, shared and local memory, lies in memory of the caller, has no pointers
+ * and may be copied, kept and moved between calls.
  *
  * Blocks of a cluster have numbers in a row, in the order of their ranks, and so have clusters.
  * Blocks of a cluster wait for each other and reach each other's memory: find_block() knows where

@@ -10,7 +10,7 @@
 #include "components/traces/api_trace/api_trace_internal.h"
 
 #define POINTER_BYTES   8
-#define ARGUMENTS_BYTES 65536 /* of a kernel: far above what a code object can ask for */
+#define ARGUMENTS_BYTES 65536 /* most of a kernel: far above what a code object can ask for */
 #define NUMBER_TEXT     64
 
 /* Adds to the call's arguments. They are an array that grows while the line is read. */

@@ -174,7 +174,7 @@ static bool follow_pinned(struct api_trace_reader *r, const struct api_trace_cal
     return holds_rows(r, call, is_to ? &call->to : &call->from, call->size, call->pitch) && good;
 }
 
-/* What only version 2 has. */
+/* Checks the calls that only version 2 has. */
 static bool follow_recorded(struct api_trace_reader *r, const struct api_trace_call *call)
 {
     switch (call->kind) {

@@ -10,12 +10,12 @@
 enum { SLOTS = 64, WORK = 100, MOST = 200 * SLOTS };
 
 struct machine {
-    double scatter; /* of a generation's rate: a share */
+    double scatter; /* scatter of a generation's rate, a share */
     double drift;   /* from the first work-group to the last, a share */
     double ramp;    /* cycles that the first generation of a launch takes more */
     double begin;   /* that the first two generations of each part take more */
     double fill;    /* bytes that caches keep of what the launch writes first */
-    double wobble;  /* of a part's bytes for an instruction: a share */
+    double wobble;  /* scatter of a part's bytes per instruction, a share */
     uint32_t seed;
     uint64_t groups;
 };

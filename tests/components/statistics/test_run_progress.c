@@ -8,12 +8,12 @@ Test(run_progress, counts_begin_anew_with_each_run)
     struct run_counts counts;
     for (int run = 0; run < 2; run++) {
         progress_open();
-        progress_asked(100);
-        progress_asked(20);
-        progress_begun();
-        progress_done(5);
-        progress_done(1);
-        progress_tell(&counts);
+        progress_add_kernel(100);
+        progress_add_kernel(20);
+        progress_begin_kernel();
+        progress_end_work_groups(5);
+        progress_end_work_groups(1);
+        progress_read(&counts);
         cr_expect_eq(counts.launches, 2);
         cr_expect_eq(counts.begun, 1);
         cr_expect_eq(counts.parts, 120);

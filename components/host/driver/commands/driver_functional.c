@@ -232,7 +232,7 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
 {
     uint32_t record = functional_begin_record(d, k, number);
     kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
-    progress_done(k->launch.done_groups);
+    progress_end_work_groups(k->launch.done_groups);
     if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, (uint32_t)k->launch.number, sampling_way_name(way));
     if (platform_profile())

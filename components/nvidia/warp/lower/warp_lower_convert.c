@@ -59,8 +59,8 @@ static bool is_wide(struct warp_value v)
     return v.bank == WARP_WIDE || (v.bank == WARP_CONSTANT && v.wide);
 }
 
-/* Copies a result to the destination, which may be wider than the type: an integer is
- * extended as its type says. */
+/* Copies a result to the destination, which may be wider than the type: an integer is extended as
+ * its type says. */
 static void put_integer(struct warp_build *b, struct warp_value d, struct warp_value v,
                         enum ptx_type type)
 {

@@ -1,8 +1,8 @@
 /* Lowers a module to operations, function by function.
  *
- * A frame has WARP_FRAME_ROWS rows for the caller's state, a row for each word of the
- * parameters, one for each word of the results, then registers. A caller writes arguments into the
- * rows after its own frame, where the callee's begins, and finds results there. */
+ * A frame has WARP_FRAME_ROWS rows for the caller's state, a row for each word of the parameters,
+ * one for each word of the results, then registers. A caller writes arguments into the rows after
+ * its own frame, where the callee's begins, and finds results there. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,8 +44,8 @@ static void resolve_targets(struct warp_build *b)
     free(begins);
 }
 
-/* Marks the operation that counts as its instruction: the one that does more than change
- * registers, or else the last. */
+/* Marks the operation that counts as its instruction: the one that does more than change registers,
+ * or else the last. */
 static void mark_counted(struct warp_build *b, uint32_t first)
 {
     struct warp_code *c = b->code;

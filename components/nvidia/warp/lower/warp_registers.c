@@ -1,10 +1,10 @@
 /* Registers in rows: two registers share a row if no thread needs both at the same time.
  *
- * Which registers are live at the ends of blocks comes from the usual equations over the
- * function's flow graph; a register is taken to be live from the first to the last operation at
- * which it is, in the order of the operations. Rows are given in the order of first operations,
- * lowest free row first. A thread sees its own column of a row only, so threads that have parted do
- * not disturb each other. */
+ * Which registers are live at the ends of blocks comes from the usual equations over the function's
+ * flow graph; a register is taken to be live from the first to the last operation at which it is,
+ * in the order of the operations. Rows are given in the order of first operations, lowest free row
+ * first. A thread sees its own column of a row only, so threads that have parted do not disturb
+ * each other. */
 #include <stdlib.h>
 
 #include "warp_frame.h"

@@ -14,7 +14,7 @@ static const struct row {
 #include "components/traces/instruction_trace/nvidia/ptx_units.def"
 };
 
-/* Is one of the parts between dots after the first `part`? */
+/* True if one of the parts between dots, after the first, is `part`. */
 static bool has_part(const char *name, const char *part)
 {
     size_t size = strlen(part);

@@ -255,7 +255,7 @@ static bool found_late(struct itrace *t, uint64_t late, bool over)
     return true;
 }
 
-/* Have all lanes that the warp has by its block come to EXIT? */
+/* True if all lanes that the warp has by its block have come to EXIT. */
 static bool all_have_ended(const struct itrace *t)
 {
     const uint32_t *block = t->header.block;
