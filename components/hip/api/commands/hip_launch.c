@@ -353,21 +353,14 @@ static hipError_t check_cooperative(const struct request *request)
     return hipErrorLaunchFailure;
 }
 
-static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
-                                       void **values, size_t dynamic_lds, hipStream_t stream,
-                                       bool cooperative)
+static hipError_t launch_host_function(struct request request, dim3 grid, dim3 block)
 {
-    struct request request = {.host_function = host_function,
-                              .dynamic_lds = dynamic_lds,
-                              .stream = stream,
-                              .values = values,
-                              .cooperative = cooperative,
-                              .cluster = take_cluster()};
     uint32_t queue = 0;
     int device = 0;
-    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    request.cluster = take_cluster();
+    hipError_t error = hip_stream_queue(request.stream, &queue, &device);
     if (error == hipSuccess)
-        error = hip_find_host_function(host_function, device, &request.function);
+        error = hip_find_host_function(request.host_function, device, &request.function);
     hip.has_unseen_error |= error == hipErrorNoBinaryForGpu;
     if (error == hipSuccess)
         error = check_cooperative(&request);
@@ -380,7 +373,11 @@ HIP_DEFINE(hipLaunchKernel, (host_function, grid, block, values, dynamic_lds, st
            const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
            hipStream_t stream)
 {
-    return launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false);
+    const struct request request = {.host_function = host_function,
+                                    .dynamic_lds = dynamic_lds,
+                                    .stream = stream,
+                                    .values = values};
+    return launch_host_function(request, grid, block);
 }
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
@@ -417,10 +414,13 @@ HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dyna
            const void *host_function, dim3 grid, dim3 block, void **values, unsigned dynamic_lds,
            hipStream_t stream)
 {
+    const struct request request = {.host_function = host_function,
+                                    .dynamic_lds = dynamic_lds,
+                                    .stream = stream,
+                                    .values = values,
+                                    .cooperative = true};
     hipError_t error = check_room(host_function, grid, block, dynamic_lds);
-    return error == hipSuccess
-               ? launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true)
-               : error;
+    return error == hipSuccess ? launch_host_function(request, grid, block) : error;
 }
 
 /* ---- launches of functions of modules ---- */
@@ -441,9 +441,12 @@ static hipError_t read_extra(void **extra, struct request *request)
     return request->packed ? hipSuccess : hipErrorInvalidValue;
 }
 
-static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3],
-                                  const uint32_t block[3], unsigned dynamic_lds, hipStream_t stream,
-                                  void **values, void **extra)
+HIP_DEFINE(hipModuleLaunchKernel,
+           (handle, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_lds, stream, values,
+            extra),
+           hipFunction_t handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+           unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
+           hipStream_t stream, void **values, void **extra)
 {
     struct request request = {.function = hip_check_function(handle),
                               .handle = handle,
@@ -458,19 +461,9 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
         if (error != hipSuccess)
             return error;
     }
-    set_block_grid(&request, blocks, block);
+    set_block_grid(&request, (uint32_t[3]){grid_x, grid_y, grid_z},
+                   (uint32_t[3]){block_x, block_y, block_z});
     return launch_kernel(&request);
-}
-
-HIP_DEFINE(hipModuleLaunchKernel,
-           (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_lds, stream,
-            values, extra),
-           hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-           unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
-           hipStream_t stream, void **values, void **extra)
-{
-    const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    return launch_function(function, blocks, block, dynamic_lds, stream, values, extra);
 }
 
 /* ---- launches that are kept ---- */
