@@ -115,14 +115,11 @@ void hash_table_remove(struct hash_table *table, const struct hash_kind *kind, v
     table->count--;
 }
 
-void *hash_table_next(const struct hash_table *table, const struct hash_kind *kind,
-                      const void *entry)
+void *hash_table_next(const struct hash_table *table, const struct hash_kind *kind, size_t *at)
 {
-    size_t size = kind->entry_bytes;
-    size_t slot = entry ? (size_t)((const char *)entry - table->entries) / size + 1 : 0;
-    while (slot < table->capacity && !table->tags[slot])
-        slot++;
-    return slot < table->capacity ? table->entries + slot * size : NULL;
+    while (*at < table->capacity && !table->tags[*at])
+        ++*at;
+    return *at < table->capacity ? table->entries + (*at)++ * kind->entry_bytes : NULL;
 }
 
 void hash_table_release(struct hash_table *table)

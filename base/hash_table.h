@@ -36,9 +36,8 @@ void *hash_table_find(const struct hash_table *table, const struct hash_kind *ki
 /* The entry of the key; one that is new is zero behind it. */
 void *hash_table_add(struct hash_table *table, const struct hash_kind *kind, const void *key);
 void hash_table_remove(struct hash_table *table, const struct hash_kind *kind, void *entry);
-/* The entry after `entry`, the first after NULL; NULL after the last. */
-void *hash_table_next(const struct hash_table *table, const struct hash_kind *kind,
-                      const void *entry);
+/* One entry after the other, then NULL. `*at` begins with 0. */
+void *hash_table_next(const struct hash_table *table, const struct hash_kind *kind, size_t *at);
 /* Frees what is on the heap. Afterwards the table is empty, and may be used again. */
 void hash_table_release(struct hash_table *table);
 

@@ -43,8 +43,8 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
         .owner = owner,
     };
     vector_push(names->region, &names->symbols, symbol);
-    struct declared *entry =
-        hash_table_add(&names->symbol_at, &declared_kind, &(uint64_t){name.span.begin});
+    uint64_t offset = name.span.begin;
+    struct declared *entry = hash_table_add(&names->symbol_at, &declared_kind, &offset);
     entry->symbol = symbol;
     return symbol;
 }

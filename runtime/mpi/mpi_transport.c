@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "runtime/engine/rank_transport.h"
 

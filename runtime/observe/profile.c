@@ -129,9 +129,9 @@ static struct line *gather(uint32_t *count)
     total = other_count;
     if (total)
         memcpy(lines, others, total * sizeof *lines);
-    for (uint32_t i = 0; i < place_count; i++)
-        for (const struct profile_row *row = NULL;
-             (row = hash_table_next(&places[i].rows, &row_kind, row));) {
+    for (uint32_t i = 0; i < place_count; i++) {
+        const struct profile_row *row;
+        for (size_t at = 0; (row = hash_table_next(&places[i].rows, &row_kind, &at));) {
             const struct program *program = program_of(&places[i], (uint32_t)row->program);
             struct line *line = &lines[total++];
             *line = (struct line){"", "", 0, (int64_t)row->address, row->text, {0}};
@@ -143,6 +143,7 @@ static struct line *gather(uint32_t *count)
             }
             memcpy(line->count, row->count, sizeof row->count);
         }
+    }
     qsort(lines, total, sizeof *lines, by_place);
     for (uint32_t i = 0; i < total; i++) {
         if (!line_count || by_place(&lines[line_count - 1], &lines[i]) != 0) {

@@ -26,7 +26,8 @@ static uint32_t count_all(const struct hash_table *table, const uint32_t *values
     static uint8_t found[KEYS];
     uint32_t count = 0;
     memset(found, 0, sizeof found);
-    for (struct entry *e = NULL; (e = hash_table_next(table, &single, e)); count++) {
+    struct entry *e;
+    for (size_t at = 0; (e = hash_table_next(table, &single, &at)); count++) {
         uint32_t i = (uint32_t)(e->key % 2 ? e->key : e->key >> 44);
         cr_assert_eq(e->value, values[i], "key %u", i);
         cr_assert_not(found[i]++, "key %u twice", i);
@@ -41,7 +42,7 @@ Test(hash_table, holds_what_was_added_and_not_removed)
     uint64_t random = 1;
     uint32_t count = 0;
     cr_assert_null(hash_table_find(&table, &single, &(uint64_t){0}));
-    cr_assert_null(hash_table_next(&table, &single, NULL));
+    cr_assert_null(hash_table_next(&table, &single, &(size_t){0}));
     for (uint32_t step = 1; step < 30000; step++) {
         uint32_t i = (uint32_t)(splitmix64(&random) % KEYS);
         uint64_t key = key_of(i);
