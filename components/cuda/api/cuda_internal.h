@@ -77,7 +77,7 @@ hipError_t cuda_copy_from_array(void *to, const struct cuda_array *array, size_t
                                 size_t count, hipMemcpyKind kind);
 /* Arrays of the copy become what they are: pitched memory, with widths in bytes. */
 const hipMemcpy3DParms *cuda_copy_without_arrays(const hipMemcpy3DParms *copy,
-                                                 hipMemcpy3DParms *room);
+                                                 hipMemcpy3DParms *converted);
 hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resource,
                              const struct cuda_texture *texture, const void *view);
 hipError_t cuda_make_surface(uint64_t *made, const struct cuda_resource *resource);

@@ -1,6 +1,8 @@
 /* Reads the containers of PTX in CUDA programs. All numbers are little endian. */
 #include "cuda_fatbin.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <lz4.h>

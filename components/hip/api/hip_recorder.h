@@ -33,7 +33,7 @@ struct hip_recorder {
      * Prints why and returns false when nothing can be written. */
     bool (*open)(void);
     /* The program has ended and its work is done: writes the trace. */
-    void (*finish)(void);
+    void (*close)(void);
     /* The calling thread's API call is over. */
     void (*leave)(void);
     /* Gives the recording up, for a reason that is written. */

@@ -387,7 +387,7 @@ static void call_stream_wait_event(const struct api_trace_call *call)
 
 /* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too,
  * since the program relied on it; on a slower platform it takes further questions. */
-static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *call_name)
+static bool must_repeat(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
     play_check(call, error == hipErrorNotReady ? hipSuccess : error, call_name);
     return error == hipErrorNotReady && call->value;
@@ -395,13 +395,13 @@ static bool asks_again(const struct api_trace_call *call, hipError_t error, cons
 
 static void call_stream_query(const struct api_trace_call *call)
 {
-    while (asks_again(call, hipStreamQuery(play_stream(call)), "hipStreamQuery"))
+    while (must_repeat(call, hipStreamQuery(play_stream(call)), "hipStreamQuery"))
         continue;
 }
 
 static void call_event_query(const struct api_trace_call *call)
 {
-    while (asks_again(call, hipEventQuery(event_of(call)), "hipEventQuery"))
+    while (must_repeat(call, hipEventQuery(event_of(call)), "hipEventQuery"))
         continue;
 }
 

@@ -116,8 +116,8 @@ static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *ca
         return c->stage == END;
     }
     if (c->stage++ == COPY) {
-        copy_packet(c, call, mapped_place(c, call), address_of(c, &call->place),
-                    API_DIRECTION_HOST_TO_DEVICE);
+        send_copy(c, call, mapped_place(c, call), address_of(c, &call->place),
+                  API_DIRECTION_HOST_TO_DEVICE);
         return false;
     }
     return !call_failed(c, "the copy");
@@ -152,14 +152,14 @@ static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call)
     }
     if (c->stage == COPY) {
         c->stage = CHECK;
-        copy_packet(c, call, address_of(c, &call->place), mapped_place(c, call),
-                    API_DIRECTION_DEVICE_TO_HOST);
+        send_copy(c, call, address_of(c, &call->place), mapped_place(c, call),
+                  API_DIRECTION_DEVICE_TO_HOST);
         return false;
     }
     for (; c->item < rows_of(call); c->item++)
         check_add(c, call, address_of(c, &call->place) + c->item * call->host_pitch, call->size,
                   c->item * call->size);
-    return checks_done(c);
+    return compare_copies(c);
 }
 
 /* Copies from pinned memory read it when they are executed. So bytes that a line before has put

@@ -162,7 +162,7 @@ static void release_file(struct trace_cpu *c);
 static bool read_file(struct trace_cpu *c, const char *name, uint64_t size);
 static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
                       uint64_t size, uint64_t from);
-static bool checks_done(struct trace_cpu *c);
+static bool compare_copies(struct trace_cpu *c);
 static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address);
 
 /* ---- trace_cpu_names.c ---- */
@@ -194,8 +194,8 @@ static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *c
 
 static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
                       struct cpu_rows from, enum api_direction direction);
-static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
-                        uint64_t from, enum api_direction direction);
+static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                      uint64_t from, enum api_direction direction);
 static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call);

@@ -66,7 +66,7 @@ static char *copy_text(const char *text)
     return memcpy(hip_allocate(size), text, size);
 }
 
-static void forget_result(struct program *program)
+static void release_result(struct program *program)
 {
     for (size_t i = 0; i < program->expression_count; i++) {
         hip_release(program->expressions[i].lowered);
@@ -216,7 +216,7 @@ static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const 
     struct program *program = find_program(handle);
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
-    forget_result(program);
+    release_result(program);
     program->compiled = true;
     if (target)
         return compile_program(program, target, options, count);
@@ -252,7 +252,7 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **
 
 static void release_program(struct program *program)
 {
-    forget_result(program);
+    release_result(program);
     for (size_t i = 0; i < program->header_count; i++) {
         hip_release(program->headers[i].name);
         hip_release(program->headers[i].text);

@@ -36,8 +36,8 @@ struct request {
 
 /* NVIDIA's devices give a part of their shared memory only to kernels for which the program has
  * asked for it (cudaFuncSetAttribute); the program of a trace has. */
-static hipError_t check_dynamic(const struct request *request,
-                                const struct driver_device_info *info)
+static hipError_t check_dynamic_lds(const struct request *request,
+                                    const struct driver_device_info *info)
 {
     const struct hip_function *function = request->function;
     const uint32_t most =
@@ -82,7 +82,7 @@ static hipError_t check_geometry(const struct request *request, int device)
         return request->function->module->is_ptx ? hipErrorLaunchOutOfResources
                                                  : hipErrorLaunchFailure;
     }
-    hipError_t error = check_dynamic(request, info);
+    hipError_t error = check_dynamic_lds(request, info);
     if (error == hipSuccess
         && (request->dynamic_lds > info->lds_bytes_per_cu
             || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu)) {
@@ -106,7 +106,7 @@ static hipError_t check_kernel(const struct request *request, int device)
     return hipSuccess;
 }
 
-static bool kernel_meets(const struct request *request)
+static bool has_grid_sync(const struct request *request)
 {
     const struct hip_function *function = request->function;
     return hip.api->meets(function->module->base + function->kernel->entry_address);
@@ -116,7 +116,7 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
 {
     struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
     kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
-    geometry.meets = request->cooperative || kernel_meets(request);
+    geometry.meets = request->cooperative || has_grid_sync(request);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -344,7 +344,7 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 /* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
 static hipError_t check_cooperative(const struct request *request)
 {
-    if (request->cooperative || !kernel_meets(request))
+    if (request->cooperative || !has_grid_sync(request))
         return hipSuccess;
     hip_complain("the kernel lets its work-groups meet (grid sync): launch it with "
                  "hipLaunchCooperativeKernel (kernel '%s')",
@@ -394,7 +394,7 @@ hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, 
 
 /* All work-groups of the launch must have room at the same time, as they may wait for each other
  * (grid sync). */
-static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
+static hipError_t check_fit(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
 {
     const uint32_t units = hip.devices[hip_current_device()].info.compute_units;
     const uint64_t groups = (uint64_t)grid.x * grid.y * grid.z;
@@ -419,7 +419,7 @@ HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dyna
                                     .stream = stream,
                                     .values = values,
                                     .cooperative = true};
-    hipError_t error = check_room(host_function, grid, block, dynamic_lds);
+    hipError_t error = check_fit(host_function, grid, block, dynamic_lds);
     return error == hipSuccess ? launch_host_function(request, grid, block) : error;
 }
 

@@ -112,7 +112,7 @@ static void *memory_of(const struct side *s)
     return s->type == hipMemoryTypeHost ? (void *)(uintptr_t)s->host : s->device;
 }
 
-static hipMemcpyKind direction(const struct side *to, const struct side *from)
+static hipMemcpyKind direction_of(const struct side *to, const struct side *from)
 {
     bool from_host = from->type == hipMemoryTypeHost;
     if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
@@ -127,7 +127,7 @@ static hipError_t copy_sides(struct volume_copy c, const struct side *to, const 
 {
     if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
         return refuse_arrays();
-    c.kind = direction(to, from);
+    c.kind = direction_of(to, from);
     bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
                 && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
     return fits ? copy_volume(&c) : hipErrorInvalidValue;

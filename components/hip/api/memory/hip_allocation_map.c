@@ -63,7 +63,7 @@ const struct hip_allocation *hip_find_allocation_below(uint64_t address)
 
 bool hip_is_device_address(uint64_t address)
 {
-    return address >= hip.window_base && address - hip.window_base < hip.window_size;
+    return address >= hip.device_base && address - hip.device_base < hip.device_size;
 }
 
 bool hip_is_pinned_address(uint64_t address)

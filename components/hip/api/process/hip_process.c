@@ -254,7 +254,7 @@ static void after_fork(void)
             signal(interrupting[i], SIG_DFL);
 }
 
-static void finish_inside(void)
+static void end_inside_call(void)
 {
     pthread_mutex_init(&hip.lock,
                        NULL); /* this thread may hold it, and others are not waited for */
@@ -279,7 +279,7 @@ static void note_leaving(void)
     process.leaving = true;
     if (!process.is_child && hip.state == HIP_OPEN
         && (hip_is_inside() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
-        finish_inside();
+        end_inside_call();
     else if (!process.is_child && hip.state == HIP_OPEN)
         hip.api->program_ends(true);
 }

@@ -73,7 +73,7 @@ uint32_t hip_stream_take_number(void)
     return ++last_number;
 }
 
-static hipError_t make_stream(struct stream **stream, unsigned flags, int priority)
+static hipError_t add_stream(struct stream **stream, unsigned flags, int priority)
 {
     uint32_t queue = 0;
     release_destroyed();
@@ -95,7 +95,7 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
 }
 
 /* The stream's handle is refused from now on. */
-static void forget_stream(struct stream *stream)
+static void remove_stream(struct stream *stream)
 {
     stream->is_destroyed = true;
     hip_handle_remove(stream->handle);
@@ -105,7 +105,7 @@ void hip_release_streams(int device)
 {
     for (struct stream *each = streams; each; each = each->next)
         if (each->device == device)
-            forget_stream(each);
+            remove_stream(each);
     release_destroyed();
 }
 
@@ -118,7 +118,7 @@ static struct stream *own_stream(void)
            && (each->thread != thread_number || each->device != hip_current_device()
                || each->is_destroyed))
         each = each->next;
-    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+    if (!each && add_stream(&each, hipStreamDefault, 0) == hipSuccess) {
         thread_number = thread_number > 0 ? thread_number : ++last_thread;
         each->thread = thread_number;
     }
@@ -353,10 +353,10 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
         return hipErrorInvalidValue;
     struct stream *object = NULL;
-    hipError_t error = make_stream(&object, flags,
-                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
-                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
-                                                             : priority);
+    hipError_t error = add_stream(&object, flags,
+                                  priority < PRIORITY_HIGH  ? PRIORITY_HIGH
+                                  : priority > PRIORITY_LOW ? PRIORITY_LOW
+                                                            : priority);
     if (error == hipSuccess) {
         *stream = object->handle = hip_handle_add(HIP_HANDLE_STREAM, object);
         HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags);
@@ -370,7 +370,7 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
     HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = object->number);
-    forget_stream(object);
+    remove_stream(object);
     release_destroyed();
     return hipSuccess;
 }
