@@ -11,11 +11,6 @@
 #include "base/number.h"
 #include "components/hip/api/heddle_hip.h"
 
-static uint64_t rows_of(const struct api_trace_call *call)
-{
-    return max(call->rows, 1);
-}
-
 /* ---- memory ---- */
 
 static void call_malloc(const struct api_trace_call *call)
@@ -200,7 +195,7 @@ static void call_copy_on(const struct api_trace_call *call)
 static void call_pinned_to(const struct api_trace_call *call)
 {
     uint64_t rows =
-        play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : rows_of(call);
+        play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : api_trace_rows(call);
     uint8_t *bytes = play_read_file(call, api_trace_bytes(call)),
             *place = play_address(call, &call->place);
     for (uint64_t row = 0; row < rows; row++)

@@ -32,7 +32,7 @@ struct pending {
     uint64_t ticket;
     size_t line;
     uint32_t thread;
-    const char *file; /* what it has brought; NULL: it is under way */
+    const char *file; /* its bytes; NULL: it is under way */
     struct hip_recorded_copy copy;
 };
 
@@ -361,10 +361,10 @@ static void end_host_free(uint64_t address)
 
 /* ---- memory that moves by itself ---- */
 
-static void record_host_write(uint64_t view, const void *own, uint64_t size)
+static void record_host_write(uint64_t view, const void *bytes, uint64_t size)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_WRITE, .place = pointer_to(view), .size = size,
-               .file = hip_record_data(own, size, 1, 0));
+               .file = hip_record_data(bytes, size, 1, 0));
 }
 
 static void record_host_access(uint64_t view, bool write)
@@ -372,11 +372,11 @@ static void record_host_access(uint64_t view, bool write)
     HIP_RECORD(.kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write);
 }
 
-static void record_host_fetch(uint64_t view, const void *own, uint64_t size)
+static void record_host_fetch(uint64_t view, const void *bytes, uint64_t size)
 {
     note_return();
     HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
-               .file = hip_record_data(own, size, 1, 0));
+               .file = hip_record_data(bytes, size, 1, 0));
 }
 
 /* ---- beginning and end ---- */

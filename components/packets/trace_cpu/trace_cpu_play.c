@@ -83,7 +83,7 @@ static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, st
 {
     if (c->item > 0 && call_failed(c, "the copy"))
         return false;
-    if (c->item == rows_of(call))
+    if (c->item == api_trace_rows(call))
         return true;
     send_copy(c, call, to.first + c->item * to.pitch, from.first + c->item * from.pitch, direction);
     c->item++;
@@ -198,7 +198,7 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->item > 0 && call_failed(c, "hipMemset"))
         return false;
-    if (c->item == rows_of(call))
+    if (c->item == api_trace_rows(call))
         return true;
     uint64_t address = address_of(c, &call->to) + c->item++ * call->pitch;
     if (call->is_async) {

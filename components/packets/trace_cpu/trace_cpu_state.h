@@ -71,7 +71,7 @@ struct cpu_text {
 struct cpu_check {
     uint64_t address, size;
     const char *file;
-    uint64_t from; /* where its bytes begin in the file */
+    uint64_t from; /* its first byte in the file */
     uint32_t line, stream;
 };
 
@@ -128,7 +128,7 @@ struct trace_cpu {
     uint32_t received;              /* blob: what has come back */
     uint32_t module_file;           /* number of the next file of --module */
     uint32_t argument_byte;
-    uint64_t copy_address; /* where the bytes of the copy are in the host's memory */
+    uint64_t copy_address; /* address in the host's memory of the bytes of the copy */
     bool is_looking_up;    /* the variables that the call points to */
     uint32_t drain_stage;
     bool is_draining; /* the call continues when everything else is over */

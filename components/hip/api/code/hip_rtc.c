@@ -232,19 +232,19 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **
 {
     bool sound = count == 0 || (count > 0 && options);
     size_t option_count = sound ? (size_t)count : 0;
-    const char **own = hip_allocate((option_count + 1) * sizeof *own);
+    const char **kept_options = hip_allocate((option_count + 1) * sizeof *kept_options);
     for (size_t i = 0; i < option_count; i++)
-        own[i] = options[i];
-    const char *target = take_target(own, &option_count);
+        kept_options[i] = options[i];
+    const char *target = take_target(kept_options, &option_count);
     if (target)
         rtc_enter(__func__);
     else if (hip_enter(__func__) == hipSuccess)
         target = hip.devices[hip_current_device()].info.isa;
-    hiprtcResult result = sound                  ? compile_for(handle, target, own, option_count)
+    hiprtcResult result = sound ? compile_for(handle, target, kept_options, option_count)
                           : find_program(handle) ? HIPRTC_ERROR_INVALID_INPUT
                                                  : HIPRTC_ERROR_INVALID_PROGRAM;
     hip_unlock();
-    hip_release(own);
+    hip_release(kept_options);
     return result;
 }
 
@@ -379,9 +379,9 @@ RTC_DEFINE(hiprtcGetProgramLog, (handle, log), hiprtcProgram handle, char *log)
     const struct program *program = find_program(handle);
     if (!log || !program)
         return log ? HIPRTC_ERROR_INVALID_PROGRAM : HIPRTC_ERROR_INVALID_INPUT;
-    const char *own = program->result.log;
-    if (own && *own)
-        strcpy(log, own);
+    const char *result_log = program->result.log;
+    if (result_log && *result_log)
+        strcpy(log, result_log);
     return HIPRTC_SUCCESS;
 }
 

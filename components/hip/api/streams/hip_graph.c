@@ -392,20 +392,20 @@ HIP_DEFINE_ALWAYS(hipGraphRemoveDependencies, (graph, from, to, count), hipGraph
 
 HIP_DEFINE_ALWAYS(hipGraphDestroyNode, (handle), hipGraphNode_t handle)
 {
-    struct hip_node *node = hip_graph_find_node(handle), **at;
+    struct hip_node *node = hip_graph_find_node(handle), **link;
     if (!node)
         return hipErrorInvalidValue;
     struct hip_graph *graph = node->graph;
     graph->last = NULL;
-    for (at = &graph->first; *at;) {
-        while (remove_dependency(*at, node))
+    for (link = &graph->first; *link;) {
+        while (remove_dependency(*link, node))
             ;
-        if (*at == node) {
-            *at = node->next;
+        if (*link == node) {
+            *link = node->next;
             continue;
         }
-        graph->last = *at;
-        at = &(*at)->next;
+        graph->last = *link;
+        link = &(*link)->next;
     }
     graph->count--;
     release_node(node);
