@@ -1,7 +1,8 @@
-/* See warmup.h. Tables are made anew with each platform and are not state: pointers to functions
- * and instances, found by ring. */
+/* Finds the component at the other end of a port and calls it. The tables hold pointers to
+ * functions and instances by ring; they are built with each platform and are no state. */
 #include "warmup.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
@@ -74,7 +75,7 @@ void warm_pass(uint32_t ring, const struct warm_access *access)
 {
     if (ring == RING_NONE)
         return;
-    if (engine_unlikely(!ends))
+    if (unlikely(!ends))
         find_ends();
     if (ends[ring].touch)
         ends[ring].touch(ends[ring].component, access);

@@ -1,19 +1,19 @@
-/* See race_copies.h. */
+/* Turns each copy or fill into events of a wavefront of its own, and names its call in reports. */
 #include "race_copies.h"
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
-#include "components/checks/slot_array.h"
 #include "command_order.h"
 #include "race_report.h"
 
-enum { MOST = 1 << 30 }; /* of an event's bytes */
+enum { EVENT_BYTES_MAX = 1 << 30 };
 
-static struct finding_place *calls; /* different ones, by site; the first stands for none */
-static uint64_t call_count = 1, call_room;
+static struct finding_place *calls; /* different ones, by site; the first means none */
+static size_t call_count = 1, call_capacity;
 static uint32_t *sites; /* by ticket; 0: not looked at */
-static uint64_t site_room;
+static size_t site_capacity;
 
 static uint64_t pc_of(const struct check_identity *who, uint32_t site)
 {
@@ -36,8 +36,8 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
     while (site < call_count
            && (calls[site].pc != call->pc || strcmp(calls[site].text, call->text) != 0))
         site++;
-    calls = slot_array_grow(calls, &call_room, site, sizeof *calls);
-    sites = slot_array_grow(sites, &site_room, ticket, sizeof *sites);
+    grow_slots(calls, site, call_capacity, "checks");
+    grow_slots(sites, ticket, site_capacity, "checks");
     calls[site] = *call;
     call_count += site == call_count;
     sites[ticket] = site;
@@ -46,15 +46,15 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
 static void touch(const struct race_wave *w, uint32_t site, uint64_t address, uint64_t bytes,
                   enum race_use use)
 {
-    for (uint64_t at = 0; address && at < bytes; at += MOST) {
+    for (uint64_t at = 0; address && at < bytes; at += EVENT_BYTES_MAX) {
         struct race_event e = {.memory = &race_device_memory,
                                .wave = w,
                                .address = address + at,
-                               .bytes = (uint32_t)min(bytes - at, MOST),
+                               .bytes = (uint32_t)min(bytes - at, EVENT_BYTES_MAX),
                                .use = use,
                                .site = race_site(site, FINDING_NO_LANE),
                                .order = &(struct race_order){.id = {0}},
-                               .found = race_report};
+                               .report = race_report};
         race_touch(&e);
     }
 }
@@ -62,7 +62,7 @@ static void touch(const struct race_wave *w, uint32_t site, uint64_t address, ui
 void check_copy_done(uint64_t ticket, uint32_t pid, uint64_t to, uint64_t from, uint64_t bytes,
                      const struct program_table *program)
 {
-    uint32_t site = ticket < site_room ? sites[ticket] : 0;
+    uint32_t site = ticket < site_capacity ? sites[ticket] : 0;
     const struct check_identity who = {.executor = &copies, .program = program, .pid = pid};
     struct race_wave w;
     if (!site)

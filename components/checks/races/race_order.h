@@ -1,10 +1,11 @@
 /* The happens-before order of the accesses of wavefronts. It follows from the program's own
  * synchronisation, whatever the order of execution was here.
  *
- * A wavefront (a warp) is a thread of order. It has a clock, which goes on at each fence. An access
- * happens at a clock of its wavefront. The access happens before the present of a second wavefront
- * when the second one knows a clock of the first that is as large (vector clocks; Flanagan and
- * Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009). A wavefront learns
+ * A wavefront (a warp) is a thread of order. It has a clock, which advances at each fence. An
+ * access happens at a clock of its wavefront. The access happens before the present of a second
+ * wavefront when the second one knows a clock of the first that is as large (vector clocks;
+ * Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009). A
+ * wavefront learns
  *   - within its work-group by barriers,
  *   - by an atomic that reads what another wavefront released: the reader learns what the releasing
  *     wavefront knew at its fence or, within one work-group, at its atomic,
@@ -19,6 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
+
+#define RACE_MEMORY "the check of races" /* what memory is for, for messages */
+
 enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
 /* Set in the number of a command of which nothing is known: it is ordered with all others. */
 #define RACE_UNKNOWN ((uint32_t)1 << 31)
@@ -27,14 +32,8 @@ enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
 typedef uint32_t race_id;
 
 struct race_known {
-    race_id id;
+    uint64_t id;         /* a race_id */
     uint32_t near, wide; /* its clock as its own work-group knows it, and as others do */
-};
-
-/* What is known of wavefronts of other work-groups: by id, open addressing, a power of two. */
-struct race_table {
-    struct race_known *entry;
-    uint32_t count, room;
 };
 
 enum { RACE_HEARD = 64, RACE_SEEN = 8 };
@@ -45,13 +44,13 @@ struct race_wave {
     uint32_t command;
     uint32_t clock, fence; /* now; at the last fence towards all */
     uint32_t known[RACE_GROUP];
-    struct race_table others;
+    struct hash_table others;   /* race_known of other work-groups */
     uint32_t arrived;           /* a bit for each barrier that it waits at */
     uint64_t heard[RACE_HEARD]; /* atomics read since the last acquire */
     uint32_t heard_count;
     uint64_t seen[RACE_SEEN]; /* atomics read last, acquired or not */
     uint32_t seen_count;
-    struct race_table kept; /* what was released where the wavefront has read, before it stores */
+    struct hash_table kept; /* what was released where the wavefront has read, before it stores */
 };
 
 /* Commands: launches, copies. The n-th call gives n, from 1. `after`: the number of earlier
@@ -66,7 +65,7 @@ uint32_t race_group_begin(uint32_t command);
 void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number);
 void race_wave_end(struct race_wave *w);
 
-/* Has what `id` did at `clock` happened before what `w` does now? */
+/* True if what `id` did at `clock` has happened before what `w` does now. */
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock);
 
 /* All that the wavefront did so far is seen before what others learn of from here on. */

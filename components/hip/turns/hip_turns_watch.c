@@ -1,5 +1,6 @@
-/* What hip_turns.c asks of the host; see hip_turns_internal.h. Nothing here reaches the simulation
- * unless a thread holds up all others, which is said. */
+/* Looks at the host for hip_turns.c: which code creates threads, and whether the holder of the turn
+ * runs. Nothing here reaches the simulation unless a thread holds up all others, which is warned
+ * of. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
 #include "base/number.h"
 #include "components/hip/common/hip_common.h"
@@ -19,7 +20,7 @@
 
 enum {
     SECOND_NS = 1000000000,
-    PATIENCE_S = 20,       /* of processor time; HEDDLE_HOST_PATIENCE overrides it */
+    PATIENCE_S = 20,       /* seconds of processor time; HEDDLE_HOST_PATIENCE overrides it */
     LOOK_MS = 90,          /* between two looks, of any thread */
     ASLEEP_HIP_MS = 2000,  /* a thread that has called HIP, asleep in a call that we do not see */
     ASLEEP_OTHER_MS = 200, /* one that has not */
@@ -180,13 +181,13 @@ static bool is_asleep(const struct hip_turns_thread *thread)
     return name_end && begins_with(name_end, ") S");
 }
 
-static void say_dropped(const struct hip_turns_thread *thread, const char *reason, uint64_t ms)
+static void warn_dropped(const struct hip_turns_thread *thread, const char *reason, uint64_t ms)
 {
-    static bool said;
+    static bool has_warned;
     char name[32] = "";
     pthread_getname_np(thread->handle, name, sizeof name);
-    if (!said) {
-        said = true;
+    if (!has_warned) {
+        has_warned = true;
         hip_say("host thread %" PRIu64 " ('%s') %s for %" PRIu64 ".%" PRIu64
                 " s without waiting for anything that heddle sees; the others go on without it, so "
                 "cycle counts of this run may differ from others",
@@ -213,7 +214,7 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         return false;
     watched.looked_ms = now;
     if (cpu - watched.first_cpu_ms > patience_ms()) {
-        say_dropped(holder, "has run", cpu - watched.first_cpu_ms);
+        warn_dropped(holder, "has run", cpu - watched.first_cpu_ms);
         return true;
     }
     if (cpu != watched.last_cpu_ms || !is_asleep(holder)) {
@@ -222,7 +223,7 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
     }
     if (now - watched.awake_ms > (holder->called_hip ? ASLEEP_HIP_MS : ASLEEP_OTHER_MS)) {
         if (holder->called_hip)
-            say_dropped(holder, "has been asleep", now - watched.awake_ms);
+            warn_dropped(holder, "has been asleep", now - watched.awake_ms);
         return true;
     }
     return false;

@@ -1,4 +1,5 @@
 /* Warps and blocks: their beginning, barriers, and when all is over. */
+#include "base/likely.h"
 #include "runtime/observe/timeline.h"
 #include "sm_state.h"
 
@@ -29,7 +30,7 @@ static void block_over(struct streaming_multiprocessor *c, uint32_t number)
     c->blocks_over |= sm_bit(number);
 }
 
-/* Is what the warp has the last of it? */
+/* True if the store has all of the warp's instructions. */
 static inline bool warp_is_whole(const struct sm_block *b, const struct sm_warp *w)
 {
     return !b->more || (b->ended >> w->number & 1);
@@ -53,24 +54,24 @@ static void block_may_ask(struct streaming_multiprocessor *c, uint32_t number)
 static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slot)
 {
     struct sm_warp *w = &c->warp[slot];
-    if (engine_likely(w->left || w->in_flight))
+    if (likely(w->left || w->in_flight))
         return;
     struct sm_block *b = &c->block[w->block];
     uint32_t sub = slot % sm_sub_cores(c);
-    if (engine_unlikely(!warp_is_whole(b, w))) {
+    if (unlikely(!warp_is_whole(b, w))) {
         block_may_ask(c, w->block);
         return;
     }
     streaming_multiprocessor_scheduler_ops(c)->leave(streaming_multiprocessor_scheduler(c), sub,
                                                      slot);
-    if (engine_unlikely(w->asks))
+    if (unlikely(w->asks))
         account_change(c, slot);
     w->used = false;
     c->free_warps |= sm_bit(slot);
     b->warps &= ~sm_bit(slot);
     if (!b->warps)
         block_over(c, w->block);
-    else if (engine_unlikely(b->more))
+    else if (unlikely(b->more))
         block_may_ask(c, w->block);
 }
 
@@ -138,7 +139,7 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
         warp_decode(c, w);
     async_start(c, slot);
     b->warps |= sm_bit(slot);
-    b->four[i / 4] |= (uint8_t)(1u << i % 4);
+    b->warpgroup[i / 4] |= (uint8_t)(1u << i % 4);
     b->running++;
     b->count++;
     c->fetch |= w->left ? sm_bit(slot) : 0;
@@ -182,7 +183,7 @@ static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint
 static inline void warp_leave_block(struct sm_block *b, const struct sm_warp *w)
 {
     b->running--;
-    b->four[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
+    b->warpgroup[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
 }
 
 /* The block has its next instructions. */

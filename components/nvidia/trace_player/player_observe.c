@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/nvidia/program/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
@@ -150,7 +151,7 @@ static void lanes_settle(struct player_call *c, uint32_t warp)
         l->arrived = 0;
 }
 
-/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one stand
+/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one count
  * for all of them. */
 static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
 {
@@ -192,7 +193,7 @@ static void observe_step(void *context, const struct warp_step *step)
 {
     struct player_call *c = context;
     struct player_warp *w = &c->warp[step->warp];
-    if (engine_unlikely(c->is_checked))
+    if (unlikely(c->is_checked))
         ptx_checks_step(&c->call, step);
     observe_decode(c, step);
     const uint32_t id = step->instruction % TRACE_INSTS;

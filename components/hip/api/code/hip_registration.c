@@ -31,7 +31,7 @@ struct binary {
     const void *wrapper;
     hipError_t (*load)(const void *wrapper, int device, struct hip_module **loaded);
     struct hip_module *modules[HIP_DEVICES_MAX]; /* NULL until used there */
-    hipError_t errors[HIP_DEVICES_MAX];          /* why loading failed there */
+    hipError_t errors[HIP_DEVICES_MAX];          /* error of loading on each device */
 };
 
 /* A host address that means a kernel or a device variable of a binary. */
@@ -291,10 +291,10 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     const char *platform = getenv(OPTIONS_ENV_PLATFORM);
     uint64_t address = 0;
     hipError_t error = platform && *platform ? hip_enter("managed variables") : hipErrorNoDevice;
-    hip_make_own(true);
+    hip_hide_origins(true);
     if (error == hipSuccess)
         error = hip_allocate_managed(size, hipMemAttachGlobal, &address);
-    hip_make_own(false);
+    hip_hide_origins(false);
     if (platform && *platform)
         hip_leave(hipSuccess); /* errors come with the first use */
     (void)align;               /* whole pages */
@@ -339,6 +339,12 @@ static hipError_t symbol_address(void **pointer, size_t *size, const void *symbo
     return error;
 }
 
-HIP_CALL(hipGetSymbolAddress, (void **pointer, const void *symbol),
-         symbol_address(pointer, NULL, symbol));
-HIP_CALL(hipGetSymbolSize, (size_t * size, const void *symbol), symbol_address(NULL, size, symbol));
+HIP_DEFINE(hipGetSymbolAddress, (pointer, symbol), void **pointer, const void *symbol)
+{
+    return symbol_address(pointer, NULL, symbol);
+}
+
+HIP_DEFINE(hipGetSymbolSize, (size, symbol), size_t *size, const void *symbol)
+{
+    return symbol_address(NULL, size, symbol);
+}

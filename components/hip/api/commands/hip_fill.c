@@ -16,7 +16,7 @@ struct fill {
     /* Found out on the way. */
     struct hip_use to;
     uint32_t queue;
-    uint64_t ticket; /* of the last row; 0: none was enqueued */
+    uint64_t ticket; /* the fill of the last row; 0: none was enqueued */
 };
 
 /* ---- the steps ---- */
@@ -54,7 +54,7 @@ static hipError_t prepare_fill(struct fill *fill)
 static void record_fill(const struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
     struct api_trace_call call = {.kind = API_TRACE_MEMSET,
@@ -107,7 +107,7 @@ static hipError_t run_fill(struct fill *fill)
         return error;
     fill->to.location = hip_location_of(fill->area.address);
     error = check_fill(fill);
-    if (hip_captures(fill->stream))
+    if (hip_is_capturing(fill->stream))
         return error == hipSuccess ? capture_fill(fill) : error;
     if (error == hipSuccess)
         error = prepare_fill(fill);
@@ -156,26 +156,58 @@ hipError_t hip_check_fill(struct hip_fill_area area)
     return area.count == 0 || area.rows == 0 ? hipSuccess : check_fill(&fill);
 }
 
-HIP_CALL(hipMemset, (void *to, int value, size_t size),
-         fill_plain(to, (uint32_t)value, 1, size, NULL, true));
-HIP_CALL(hipMemsetAsync, (void *to, int value, size_t size, hipStream_t stream),
-         fill_plain(to, (uint32_t)value, 1, size, stream, false));
-HIP_CALL(hipMemsetD8, (hipDeviceptr_t to, unsigned char value, size_t count),
-         fill_plain(to, value, 1, count, NULL, true));
-HIP_CALL(hipMemsetD8Async,
-         (hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream),
-         fill_plain(to, value, 1, count, stream, false));
-HIP_CALL(hipMemsetD16, (hipDeviceptr_t to, unsigned short value, size_t count),
-         fill_plain(to, value, 2, count, NULL, true));
-HIP_CALL(hipMemsetD16Async,
-         (hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream),
-         fill_plain(to, value, 2, count, stream, false));
-HIP_CALL(hipMemsetD32, (hipDeviceptr_t to, int value, size_t count),
-         fill_plain(to, (uint32_t)value, 4, count, NULL, true));
-HIP_CALL(hipMemsetD32Async, (hipDeviceptr_t to, int value, size_t count, hipStream_t stream),
-         fill_plain(to, (uint32_t)value, 4, count, stream, false));
-HIP_CALL(hipMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
-         fill_2d(to, pitch, value, width, height, NULL, true));
-HIP_CALL(hipMemset2DAsync,
-         (void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream),
-         fill_2d(to, pitch, value, width, height, stream, false));
+HIP_DEFINE(hipMemset, (to, value, size), void *to, int value, size_t size)
+{
+    return fill_plain(to, (uint32_t)value, 1, size, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetAsync, (to, value, size, stream), void *to, int value, size_t size,
+           hipStream_t stream)
+{
+    return fill_plain(to, (uint32_t)value, 1, size, stream, false);
+}
+
+HIP_DEFINE(hipMemsetD8, (to, value, count), hipDeviceptr_t to, unsigned char value, size_t count)
+{
+    return fill_plain(to, value, 1, count, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetD8Async, (to, value, count, stream), hipDeviceptr_t to, unsigned char value,
+           size_t count, hipStream_t stream)
+{
+    return fill_plain(to, value, 1, count, stream, false);
+}
+
+HIP_DEFINE(hipMemsetD16, (to, value, count), hipDeviceptr_t to, unsigned short value, size_t count)
+{
+    return fill_plain(to, value, 2, count, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetD16Async, (to, value, count, stream), hipDeviceptr_t to, unsigned short value,
+           size_t count, hipStream_t stream)
+{
+    return fill_plain(to, value, 2, count, stream, false);
+}
+
+HIP_DEFINE(hipMemsetD32, (to, value, count), hipDeviceptr_t to, int value, size_t count)
+{
+    return fill_plain(to, (uint32_t)value, 4, count, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetD32Async, (to, value, count, stream), hipDeviceptr_t to, int value,
+           size_t count, hipStream_t stream)
+{
+    return fill_plain(to, (uint32_t)value, 4, count, stream, false);
+}
+
+HIP_DEFINE(hipMemset2D, (to, pitch, value, width, height), void *to, size_t pitch, int value,
+           size_t width, size_t height)
+{
+    return fill_2d(to, pitch, value, width, height, NULL, true);
+}
+
+HIP_DEFINE(hipMemset2DAsync, (to, pitch, value, width, height, stream), void *to, size_t pitch,
+           int value, size_t width, size_t height, hipStream_t stream)
+{
+    return fill_2d(to, pitch, value, width, height, stream, false);
+}

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 
-/* Where a volume begins, and the bytes from row to row and from slice to slice. */
+/* A volume: its first byte, and the bytes from row to row and from slice to slice. */
 struct volume {
     char *start;
     size_t pitch, slice;
@@ -20,13 +20,14 @@ struct volume_copy {
 
 /* False: some product is larger than any memory. */
 static bool begin_volume(struct volume *v, void *base, size_t pitch, size_t rows,
-                         const size_t at[3])
+                         const size_t first[3])
 {
     size_t slice, slices, lines;
-    if (__builtin_mul_overflow(pitch, rows, &slice) || __builtin_mul_overflow(slice, at[2], &slices)
-        || __builtin_mul_overflow(pitch, at[1], &lines)
+    if (__builtin_mul_overflow(pitch, rows, &slice)
+        || __builtin_mul_overflow(slice, first[2], &slices)
+        || __builtin_mul_overflow(pitch, first[1], &lines)
         || __builtin_add_overflow(slices, lines, &slices)
-        || __builtin_add_overflow(slices, at[0], &slices))
+        || __builtin_add_overflow(slices, first[0], &slices))
         return false;
     *v = (struct volume){(char *)base + slices, pitch, slice};
     return true;
@@ -88,9 +89,15 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 
-HIP_CALL(hipMemcpy3D, (const hipMemcpy3DParms *p), hip_copy_3d(p, NULL, true));
-HIP_CALL(hipMemcpy3DAsync, (const hipMemcpy3DParms *p, hipStream_t stream),
-         hip_copy_3d(p, stream, false));
+HIP_DEFINE(hipMemcpy3D, (p), const hipMemcpy3DParms *p)
+{
+    return hip_copy_3d(p, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpy3DAsync, (p, stream), const hipMemcpy3DParms *p, hipStream_t stream)
+{
+    return hip_copy_3d(p, stream, false);
+}
 
 /* ---- as drivers have it: a side says of which kind its memory is ---- */
 
@@ -98,7 +105,7 @@ struct side {
     hipMemoryType type;
     const void *host;
     hipDeviceptr_t device;
-    size_t pitch, rows, at[3];
+    size_t pitch, rows, first[3];
 };
 
 static void *memory_of(const struct side *s)
@@ -106,7 +113,7 @@ static void *memory_of(const struct side *s)
     return s->type == hipMemoryTypeHost ? (void *)(uintptr_t)s->host : s->device;
 }
 
-static hipMemcpyKind direction(const struct side *to, const struct side *from)
+static hipMemcpyKind direction_of(const struct side *to, const struct side *from)
 {
     bool from_host = from->type == hipMemoryTypeHost;
     if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
@@ -121,9 +128,9 @@ static hipError_t copy_sides(struct volume_copy c, const struct side *to, const 
 {
     if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
         return refuse_arrays();
-    c.kind = direction(to, from);
-    bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
-                && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
+    c.kind = direction_of(to, from);
+    bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->first)
+                && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->first);
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 
@@ -143,9 +150,15 @@ static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool bl
     return copy_sides(c, &to, &from);
 }
 
-HIP_CALL(hipDrvMemcpy3D, (const HIP_MEMCPY3D *p), copy_drv_3d(p, NULL, true));
-HIP_CALL(hipDrvMemcpy3DAsync, (const HIP_MEMCPY3D *p, hipStream_t stream),
-         copy_drv_3d(p, stream, false));
+HIP_DEFINE(hipDrvMemcpy3D, (p), const HIP_MEMCPY3D *p)
+{
+    return copy_drv_3d(p, NULL, true);
+}
+
+HIP_DEFINE(hipDrvMemcpy3DAsync, (p, stream), const HIP_MEMCPY3D *p, hipStream_t stream)
+{
+    return copy_drv_3d(p, stream, false);
+}
 
 static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking)
 {
@@ -163,10 +176,20 @@ static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool 
     return copy_sides(c, &to, &from);
 }
 
-HIP_CALL(hipMemcpyParam2D, (const hip_Memcpy2D *p), copy_param_2d(p, NULL, true));
-HIP_CALL(hipMemcpyParam2DAsync, (const hip_Memcpy2D *p, hipStream_t stream),
-         copy_param_2d(p, stream, false));
-HIP_CALL(hipDrvMemcpy2DUnaligned, (const hip_Memcpy2D *p), copy_param_2d(p, NULL, true));
+HIP_DEFINE(hipMemcpyParam2D, (p), const hip_Memcpy2D *p)
+{
+    return copy_param_2d(p, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyParam2DAsync, (p, stream), const hip_Memcpy2D *p, hipStream_t stream)
+{
+    return copy_param_2d(p, stream, false);
+}
+
+HIP_DEFINE(hipDrvMemcpy2DUnaligned, (p), const hip_Memcpy2D *p)
+{
+    return copy_param_2d(p, NULL, true);
+}
 
 /* ---- allocation and fills ---- */
 
@@ -204,7 +227,13 @@ static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStrea
     return error;
 }
 
-HIP_CALL(hipMemset3D, (hipPitchedPtr p, int value, hipExtent extent),
-         fill_3d(p, value, extent, NULL, true));
-HIP_CALL(hipMemset3DAsync, (hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream),
-         fill_3d(p, value, extent, stream, false));
+HIP_DEFINE(hipMemset3D, (p, value, extent), hipPitchedPtr p, int value, hipExtent extent)
+{
+    return fill_3d(p, value, extent, NULL, true);
+}
+
+HIP_DEFINE(hipMemset3DAsync, (p, value, extent, stream), hipPitchedPtr p, int value,
+           hipExtent extent, hipStream_t stream)
+{
+    return fill_3d(p, value, extent, stream, false);
+}

@@ -36,18 +36,18 @@ hipError_t hip_release_device(uint64_t address)
         hip_remove_allocation(allocation);
     }
     /* The driver waits for queued work first, so the simulation may run. */
-    const char *before = hip_doing("releasing device memory");
+    const char *before = hip_set_step("releasing device memory");
     hip_wait_all_devices();
     hip_forget_managed(address);
     hip_lock_pause();
     enum driver_status status = hip.api->release(name);
     hip_lock_resume();
     hipError_t error = hip_status(status);
-    hip_doing(before);
+    hip_set_step(before);
     return error;
 }
 
-void hip_memory_forget(int device)
+void hip_release_memory_of(int device)
 {
     const struct hip_allocation *last;
     while ((last = hip_last_allocation_of(device))) {
@@ -128,20 +128,38 @@ static hipError_t release_memory(void *pointer)
     return hip_release_device(location.address);
 }
 
-HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(pointer, size));
-HIP_CALL(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags),
-         flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue
-                                        : allocate_memory(pointer, size, flags));
-HIP_CALL_ALWAYS(hipFree, (void *pointer), release_memory(pointer));
-
-hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
+HIP_DEFINE(hipMalloc, (pointer, size), void **pointer, size_t size)
 {
-    (void)stream;
-    HIP_API_ALWAYS(release_memory(pointer));
+    return hip_allocate_for_program(pointer, size);
 }
 
-HIP_CALL_ALWAYS(hipHostFree, (void *pointer), release_memory(pointer));
-HIP_CALL_ALWAYS(hipFreeHost, (void *pointer), release_memory(pointer));
+HIP_DEFINE(hipExtMallocWithFlags, (pointer, size, flags), void **pointer, size_t size,
+           unsigned flags)
+{
+    return flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue
+                                          : allocate_memory(pointer, size, flags);
+}
+
+HIP_DEFINE_ALWAYS(hipFree, (pointer), void *pointer)
+{
+    return release_memory(pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipFreeAsync, (pointer, stream), void *pointer, hipStream_t stream)
+{
+    (void)stream;
+    return release_memory(pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipHostFree, (pointer), void *pointer)
+{
+    return release_memory(pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipFreeHost, (pointer), void *pointer)
+{
+    return release_memory(pointer);
+}
 
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
@@ -152,13 +170,16 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
     return hip_allocate_for_program(pointer, *pitch * rows);
 }
 
-HIP_CALL(hipMallocPitch, (void **pointer, size_t *pitch, size_t width, size_t height),
-         hip_allocate_pitch(pointer, pitch, width, height));
+HIP_DEFINE(hipMallocPitch, (pointer, pitch, width, height), void **pointer, size_t *pitch,
+           size_t width, size_t height)
+{
+    return hip_allocate_pitch(pointer, pitch, width, height);
+}
 
-hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
-                            unsigned element)
+HIP_DEFINE(hipMemAllocPitch, (pointer, pitch, width, height, element), hipDeviceptr_t *pointer,
+           size_t *pitch, size_t width, size_t height, unsigned element)
 {
     bool is_size = element == 4 || element == 8 || element == 16;
-    HIP_API(is_size ? hip_allocate_pitch((void **)pointer, pitch, width, height)
-                    : hipErrorInvalidValue);
+    return is_size ? hip_allocate_pitch((void **)pointer, pitch, width, height)
+                   : hipErrorInvalidValue;
 }
