@@ -19,7 +19,7 @@
 #include "components/host/driver/driver_api.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
+#include "components/nvidia/program/sm_occupancy.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"

@@ -1,5 +1,5 @@
 /* See sm_occupancy.h. */
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
+#include "components/nvidia/program/sm_occupancy.h"
 
 #include "base/number.h"
 
