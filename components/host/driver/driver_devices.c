@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/warp/warp.h"
+#include "components/nvidia/program/sm_occupancy.h"
 #include "runtime/engine/component_failure.h"
 #include "driver_state.h"
 
@@ -142,9 +142,9 @@ static void device_add_player(struct driver_device *device, const struct platfor
     sm->shared_system = (uint32_t)device_param(player, "shared_system", 0);
     device->takes_copies |= info->has_fabric = device_param(player, "nvlink", 0) > 0;
     snprintf(info->isa, sizeof info->isa, "sm_%u", (unsigned)device_param(player, "capability", 0));
-    info->lanes = WARP_LANES;
+    info->lanes = SM_WARP_THREADS;
     info->simds_per_cu = sm->sub_cores;
-    info->wavefronts_per_simd = sm->room.threads / WARP_LANES / sm->sub_cores;
+    info->wavefronts_per_simd = sm->room.threads / SM_WARP_THREADS / sm->sub_cores;
     info->registers_per_cu = sm->room.registers;
     info->vgprs_per_simd = sm->room.registers / 64 / sm->sub_cores;
     info->lds_bytes_per_cu = sm->room.shared;

@@ -1,48 +1,26 @@
-/* See sm_occupancy.h. */
-#include "components/nvidia/program/sm_occupancy.h"
+/* Counts how many blocks of a kernel fit on a streaming multiprocessor. */
+#include "sm_occupancy.h"
 
 #include "base/number.h"
 
-static inline uint32_t sm_room_units(uint64_t amount, uint64_t unit)
+static uint32_t room_units(uint64_t amount, uint64_t unit)
 {
     return (uint32_t)round_up(amount, unit);
 }
 
 /* Registers of a warp, so that as many fit as on sub-cores of equal size: what is left over on each
  * is shared out. UINT32_MAX / 64: more than there are. */
-static inline uint32_t sm_shape_registers(const struct sm_shape *sm, uint64_t registers)
+static uint32_t warp_registers(const struct sm_shape *sm, uint64_t registers)
 {
     uint32_t most = registers < 255 ? (uint32_t)registers : 255;
-    uint32_t warp = sm_room_units((uint64_t)most * 32, sm->register_unit);
+    uint32_t warp = room_units((uint64_t)most * SM_WARP_THREADS, sm->register_unit);
     uint32_t warps = warp ? sm->room.registers / sm->sub_cores / warp * sm->sub_cores : 0;
     if (!warp)
         return 0;
     return warps ? sm->room.registers / warps : UINT32_MAX / 64;
 }
 
-static inline bool sm_room_fits(const struct sm_room *room, const struct sm_room *block)
-{
-    return block->threads <= room->threads && block->blocks <= room->blocks
-           && block->registers <= room->registers && block->shared <= room->shared;
-}
-
-static inline void sm_room_take(struct sm_room *room, const struct sm_room *block)
-{
-    room->threads -= block->threads;
-    room->blocks -= block->blocks;
-    room->registers -= block->registers;
-    room->shared -= block->shared;
-}
-
-static inline void sm_room_give(struct sm_room *room, const struct sm_room *block)
-{
-    room->threads += block->threads;
-    room->blocks += block->blocks;
-    room->registers += block->registers;
-    room->shared += block->shared;
-}
-
-static inline uint32_t sm_room_carve(uint32_t bytes, uint32_t most)
+uint32_t sm_room_carve(uint32_t bytes, uint32_t most)
 {
     uint32_t carve = bytes ? 8192 : 0;
     while (carve < bytes && carve < 65536)
@@ -50,7 +28,7 @@ static inline uint32_t sm_room_carve(uint32_t bytes, uint32_t most)
     return carve < bytes || carve > most ? most : carve;
 }
 
-static inline uint32_t sm_room_count(const struct sm_room *whole, const struct sm_room *block,
+static uint32_t count_blocks(const struct sm_room *whole, const struct sm_room *block,
                                      const char **limit)
 {
     const struct {
@@ -70,9 +48,8 @@ static inline uint32_t sm_room_count(const struct sm_room *whole, const struct s
     return count;
 }
 
-static inline uint32_t sm_shape_blocks(const struct sm_shape *sm, uint64_t threads,
-                                       uint64_t registers, uint64_t shared, struct sm_room *block,
-                                       const char **limit)
+uint32_t sm_shape_blocks(const struct sm_shape *sm, uint64_t threads, uint64_t registers,
+                         uint64_t shared, struct sm_room *block, const char **limit)
 {
     *limit = "threads";
     if (!threads || threads > sm->room.threads)
@@ -80,10 +57,10 @@ static inline uint32_t sm_shape_blocks(const struct sm_shape *sm, uint64_t threa
     *limit = "bytes of shared memory";
     if (shared > sm->room.shared)
         return 0;
-    uint32_t warps = (uint32_t)divide_up(threads, 32);
-    *block = (struct sm_room){.threads = warps * 32,
+    uint32_t warps = (uint32_t)divide_up(threads, SM_WARP_THREADS);
+    *block = (struct sm_room){.threads = warps * SM_WARP_THREADS,
                               .blocks = 1,
-                              .registers = warps * sm_shape_registers(sm, registers),
-                              .shared = sm_room_units(shared + sm->shared_system, sm->shared_unit)};
-    return sm_room_count(&sm->room, block, limit);
+                              .registers = warps * warp_registers(sm, registers),
+                              .shared = room_units(shared + sm->shared_system, sm->shared_unit)};
+    return count_blocks(&sm->room, block, limit);
 }
