@@ -9,7 +9,11 @@
  * bytes. Copies read host memory when they are executed, not when they are enqueued.
  *
  * Errors are enum driver_status; error_text() explains the last one of this thread in words (what,
- * where, fix).
+ * where, fix). An error ends one of three things:
+ *   the call        it is refused: DRIVER_OUT_OF_MEMORY to DRIVER_TOO_LARGE
+ *   the simulation  the device is lost, and later calls fail alike: DRIVER_FAULT to DRIVER_LIMIT
+ *   the process     the platform's description or an option cannot be met: a message on stderr
+ *                   says which, and the call does not return
  */
 #ifndef HEDDLE_DRIVER_API_H
 #define HEDDLE_DRIVER_API_H
@@ -20,6 +24,12 @@
 #include <stdlib.h>
 
 #define DRIVER_API_VERSION 27
+
+/* Device addresses of programs in C, and of devices that call the driver on behalf of a program
+ * that ran elsewhere, so that addresses in recorded data are right: 1 TiB where neither apertures
+ * of local memory nor host memory on the map of a platform are. */
+#define DRIVER_WINDOW       ((uint64_t)0x200000000000)
+#define DRIVER_WINDOW_BYTES ((uint64_t)1 << 40)
 
 enum driver_status {
     DRIVER_OK,

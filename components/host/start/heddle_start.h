@@ -15,8 +15,8 @@ extern "C" {
  * NULL: it was said on stderr what is wrong. Once a process; later calls return the same table. */
 const struct driver_api *heddle_start(void);
 
-#define HEDDLE_WINDOW       ((uint64_t)0x200000000000)
-#define HEDDLE_WINDOW_BYTES ((uint64_t)1 << 40)
+#define HEDDLE_WINDOW       DRIVER_WINDOW
+#define HEDDLE_WINDOW_BYTES DRIVER_WINDOW_BYTES
 
 #ifdef __cplusplus
 }

@@ -30,7 +30,6 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "components/host/start/heddle_start.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"

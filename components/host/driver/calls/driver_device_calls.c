@@ -18,7 +18,6 @@
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
-#include "components/protocols/device_call/device_call.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/state/blob.h"
 
@@ -222,8 +221,7 @@ static void calls_window_end(struct driver *d)
     uint64_t ticket = 0;
     uint32_t read = 0;
     if (!d->memory.end)
-        memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE,
-                         DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
+        memory_set_range(&d->memory, DRIVER_WINDOW, DRIVER_WINDOW + DRIVER_WINDOW_BYTES);
     driver_process()->in_tick = true;
     enum driver_status status = calls_do(d, s, &ticket, &read);
     driver_process()->in_tick = false;

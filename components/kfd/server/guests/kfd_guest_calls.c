@@ -8,7 +8,6 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/host/start/heddle_start.h"
 #include "components/kfd/channel/program_memory.h"
 
 enum { TEXT_MAX = 1 << 20 };          /* names of kernels with templates are long */
@@ -109,7 +108,7 @@ static enum driver_status refuse_call(const char *why)
 
 static enum driver_status set_window(uint64_t base, uint64_t size)
 {
-    if (base == HEDDLE_WINDOW && size >= HEDDLE_WINDOW_BYTES)
+    if (base == DRIVER_WINDOW && size >= DRIVER_WINDOW_BYTES)
         return DRIVER_OK;
     return refuse_call("the range of device addresses of the shared machine is not free in this "
                        "process");
