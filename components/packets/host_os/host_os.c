@@ -29,7 +29,10 @@ static void map_page(struct host_os *c, uint64_t address, uint64_t physical)
         bug("host_os: the page at 0x%llx is mapped already", (unsigned long long)address);
     if (!page_table_map(host_os_page_table(c), (uint32_t)host_os_params(c)->pid, address, physical,
                         PAGE_TABLE_WRITABLE))
-        engine_die(&c->io.base, "the page at 0x%llx cannot be mapped", (unsigned long long)address);
+        engine_die(&c->io.base,
+                   "the page at 0x%llx cannot be mapped: the process number %u or the address is "
+                   "out of range, or the page table is full; use fewer pages or larger ones",
+                   (unsigned long long)address, (uint32_t)host_os_params(c)->pid);
 }
 
 static void host_os_init(struct host_os *c)
