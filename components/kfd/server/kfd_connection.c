@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/proc_stat.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "runtime/engine/options.h"
@@ -53,21 +54,10 @@ enum kfd_ringers kfd_ringers(const struct kfd_process *p)
     return found;
 }
 
-bool kfd_thread_sleeps(pid_t pid, int thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, thread);
-    FILE *file = fopen(path, "re");
-    const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return !end || end[1] != ' ' || (end[2] != 'R' && end[2] != 'D');
-}
-
 bool kfd_ringers_asleep(const struct kfd_process *p)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next)
-        if (c->process == p && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
+        if (c->process == p && c->rung && !proc_thread_sleeps(c->pid, c->thread))
             return false;
     return true;
 }
@@ -101,7 +91,7 @@ bool kfd_all_threads(const struct kfd_process *p,
 
 static bool is_in_call_or_asleep(const struct kfd_process *p, int thread)
 {
-    return is_in_call(p, thread) || kfd_thread_sleeps(p->pid, thread);
+    return is_in_call(p, thread) || proc_thread_sleeps(p->pid, thread);
 }
 
 /* One that has run while they were looked at may have woken another one. */

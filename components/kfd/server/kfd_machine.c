@@ -14,7 +14,7 @@
  *
  * With several processes the engine waits until each that has rung waits, too. A process may also
  * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
- * computes for SPIN_NS, the engine runs until its next request. What it asks for then is not
+ * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then is not
  * ordered with what the engine does, so the run is repeatable only if it does nothing but look. */
 #define _GNU_SOURCE
 #include "kfd_machine.h"
@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "components/host/driver/turn_limits.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
@@ -38,10 +39,8 @@
 
 #define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
 #define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */
-#define LOOK_NS     5000000              /* between two looks at threads */
-#define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
-#define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
-#define BESIDE_NS   UINT64_C(2000000000) /* as long as threads may compute beside one that waits */
+#define NS_OF_MS    UINT64_C(1000000)
+#define MOMENT_NS   50000 /* between two looks at threads beside one that waits */
 #define STUCK_MAX   20000     /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
@@ -257,12 +256,12 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 {
     uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
     if (!held_up) {
-        bool alone = (slept && process_sleeps(p)) || spent_ns > SPIN_NS;
+        bool alone = (slept && process_sleeps(p)) || spent_ns > TURN_PROCESS_SPENT_MS * NS_OF_MS;
         if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
             p->unawaited = true;
         if (p->unawaited && p->guest)
             kfd.api->note_unordered();
-    } else if (spent_ns > BESIDE_NS) {
+    } else if (spent_ns > TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS) {
         p->unordered = true;
         kfd.api->note_unordered();
         kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
@@ -274,7 +273,8 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 /* Those whose threads sleep still, or that have computed for long, are let behind. */
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
-    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS : LOOK_NS};
+    const struct timespec look = {
+        0, most == HELD_UP ? MOMENT_NS : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
     bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)

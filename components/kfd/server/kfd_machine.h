@@ -148,8 +148,6 @@ bool kfd_ringers_asleep(const struct kfd_process *p);
 /* Is a message of this process on its way? A thread that has sent one sleeps, too. What was handed
  * over meanwhile is to be looked at behind this. */
 bool kfd_messages_pending(const struct kfd_process *p);
-/* Does the thread sleep, or has it ended? */
-bool kfd_thread_sleeps(pid_t pid, int thread);
 /* Is it so for all threads of this process? */
 bool kfd_all_threads(const struct kfd_process *p,
                      bool (*is)(const struct kfd_process *p, int thread));

@@ -323,7 +323,7 @@ bool kfd_guest_is_busy(const struct kfd_process *p)
 
 static bool is_asleep(const struct kfd_process *p, int thread)
 {
-    return kfd_thread_sleeps(p->pid, thread);
+    return proc_thread_sleeps(p->pid, thread);
 }
 
 /* Has the process no thread that runs, or waits for the disk? */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/proc_stat.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "runtime/session/run_ledger.h"
 #include "kfd_guest.h"
@@ -52,28 +53,6 @@ static void end_wait(void)
     }
 }
 
-/* Where a process is described, behind its name; NULL: it has ended. */
-static const char *read_stat(pid_t pid, char text[1024])
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    const char *name = file && fgets(text, 1024, file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return name;
-}
-
-/* When it was started, in ticks of 10 ms (proc(5), field 22). */
-static uint64_t start_of(pid_t pid)
-{
-    char text[1024];
-    const char *at = read_stat(pid, text);
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 /* Numbers of processes order those of one tick. They begin anew when the last one was given away:
  * two of one tick that lie far apart do so on its two sides. */
 static bool is_before(const struct kfd_connection *a, const struct kfd_connection *b)
@@ -86,13 +65,15 @@ static bool is_before(const struct kfd_connection *a, const struct kfd_connectio
 void kfd_start_barrier_enter(struct kfd_connection *c)
 {
     struct kfd_connection **link = &barrier.gathered;
+    struct proc_stat stat;
     if (barrier.refused || barrier.come >= barrier.awaited) {
         if (!barrier.refused && c->process && kfd_any_process(kfd_guest_lives))
             kfd.api->note_unordered(); /* it comes at a time that depends on the host */
         go_on(c);
         return;
     }
-    c->started = start_of(c->pid);
+    proc_stat_read(c->pid, 0, &stat);
+    c->started = stat.start;
     while (*link && is_before(*link, c))
         link = &(*link)->after;
     c->after = *link;
@@ -117,21 +98,19 @@ void kfd_start_barrier_drop(const struct kfd_connection *c)
 
 /* ---- can anybody else come? ---- */
 
-/* The process that has started this one, and its state; 0: it has ended. */
-static pid_t parent_of(pid_t pid, char *state)
+/* The process that has started this one; 0: it has ended. */
+static pid_t find_parent(pid_t pid)
 {
-    char text[1024];
-    int parent = 0;
-    const char *name = read_stat(pid, text);
-    return name && sscanf(name, ") %c %d", state, &parent) == 2 ? parent : 0;
+    struct proc_stat stat;
+    proc_stat_read(pid, 0, &stat);
+    return stat.parent;
 }
 
-/* Has it been started by the process that has started this one? */
+/* True if the process has been started by the one that has started this server. */
 static bool is_of_command(pid_t pid)
 {
-    char state;
     while (pid > 1 && pid != getppid())
-        pid = parent_of(pid, &state);
+        pid = find_parent(pid);
     return pid == getppid();
 }
 
@@ -179,9 +158,10 @@ static void say_unseen(void)
 
 static bool may_come(pid_t pid)
 {
-    char state = 'Z';
+    struct proc_stat stat;
     return pid != getpid() && pid != getppid() && is_of_command(pid) && !is_gathered(pid)
-           && parent_of(pid, &state) && state != 'Z' && !waits_for_child(pid);
+           && proc_stat_read(pid, 0, &stat) && stat.parent
+           && stat.state != 'Z' && !waits_for_child(pid);
 }
 
 static bool any_may_come(void)
