@@ -6,9 +6,13 @@
 #ifndef HEDDLE_BASE_GROW_H
 #define HEDDLE_BASE_GROW_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "base/number.h"
 
 /* The memory, which was asked for already. */
 static inline void *grow_checked(void *block, const char *what)
@@ -39,5 +43,47 @@ static inline void *grow_zeroed(size_t size, const char *what)
 {
     return grow_sized(calloc(1, size > 0 ? size : 1), size, what);
 }
+
+static inline char *grow_text(const char *text, const char *what)
+{
+    return grow_checked(strdup(text), what);
+}
+
+/* ---- lists ---- */
+
+/* The capacity of a list of `capacity` items that lacks room for `need`. It at least doubles, so
+ * that all appending together copies each item about once. */
+static inline size_t grow_capacity(size_t need, size_t capacity)
+{
+    return max(max(need, 2 * capacity), (size_t)16);
+}
+
+static inline void *grow_items(void *items, size_t need, size_t *capacity, size_t item_size,
+                               const char *what)
+{
+    if (need <= *capacity)
+        return items;
+    *capacity = grow_capacity(need, *capacity);
+    return grow_memory(items, *capacity <= SIZE_MAX / item_size ? *capacity * item_size : SIZE_MAX,
+                       what);
+}
+
+static inline void *grow_zeroed_items(void *items, size_t need, size_t *capacity, size_t item_size,
+                                      const char *what)
+{
+    size_t before = *capacity;
+    items = grow_items(items, need, capacity, item_size, what);
+    if (*capacity > before)
+        memset((char *)items + before * item_size, 0, (*capacity - before) * item_size);
+    return items;
+}
+
+/* Gives `list`, an array on the heap, room for `need` items. `capacity` is a size_t. An empty list
+ * is NULL, with a capacity of 0. */
+#define grow_list(list, need, capacity, what)                                                      \
+    ((list) = grow_items((list), (need), &(capacity), sizeof *(list), (what)))
+/* Gives `list` an item at `index`. Items that are new are zero. */
+#define grow_slots(list, index, capacity, what)                                                    \
+    ((list) = grow_zeroed_items((list), (size_t)(index) + 1, &(capacity), sizeof *(list), (what)))
 
 #endif

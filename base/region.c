@@ -15,6 +15,7 @@
 #define FIRST_BYTES     ((size_t)16 * 1024)
 #define LAST_BYTES      ((size_t)256 * 1024) /* malloc maps it, so it is zero already */
 #define OWN_BLOCK_BYTES (LAST_BYTES / 4)
+#define READ_BYTES      ((size_t)64 * 1024)
 
 struct region_block {
     struct region_block *next;
@@ -121,6 +122,19 @@ char *region_printf(struct region *region, const char *format, ...)
     char *text = region_vprintf(region, format, args);
     va_end(args);
     return text;
+}
+
+char *region_read(struct region *region, FILE *stream, size_t most, size_t *size)
+{
+    char *bytes = NULL;
+    size_t capacity = 0, got = READ_BYTES;
+    for (*size = 0; got == READ_BYTES && *size <= most; *size += got) {
+        grow_list(bytes, *size + READ_BYTES, capacity, region->what);
+        got = fread(bytes + *size, 1, READ_BYTES, stream);
+    }
+    char *kept = region_strndup(region, bytes, *size);
+    free(bytes);
+    return kept;
 }
 
 void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *capacity,

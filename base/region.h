@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct region_block;
 
@@ -32,6 +33,10 @@ char *region_strdup(struct region *region, const char *text);
 char *region_printf(struct region *region, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *region_vprintf(struct region *region, const char *format, va_list args);
+
+/* What is left of a stream, and a NUL behind it. Reading ends early when there are more than `most`
+ * bytes; ferror() tells whether it failed. */
+char *region_read(struct region *region, FILE *stream, size_t most, size_t *size);
 
 /* `items` with room for one more than `count`: as they are as long as they have it. Room begins
  * with REGION_LEAST_ITEMS, and doubles. */

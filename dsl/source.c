@@ -91,9 +91,9 @@ bool source_exists(const struct source_set *set, const char *name)
     return text_in_editor(set, name, &size) || source_is_readable(name);
 }
 
-/* Opens a file that may be read whole, and says how long it is now; NULL with a reason. A FIFO
+/* Opens a file that may be read whole; NULL with a reason. A FIFO
  * would wait for its writer, and a device may have no end. */
-static FILE *open_bounded(const char *name, size_t *size, const char **reason)
+static FILE *open_bounded(const char *name, const char **reason)
 {
     struct stat status;
     const char *why = NULL;
@@ -108,7 +108,6 @@ static FILE *open_bounded(const char *name, size_t *size, const char **reason)
     FILE *stream = !why ? fopen(name, "rb") : NULL;
     if (!stream)
         *reason = why ? why : strerror(errno);
-    *size = (size_t)status.st_size;
     return stream;
 }
 
@@ -122,28 +121,19 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
             *reason = SOURCE_TOO_LARGE;
         return opened;
     }
-    size_t expected;
-    FILE *stream = open_bounded(name, &expected, reason);
+    FILE *stream = open_bounded(name, reason);
     if (!stream)
         return NULL;
     /* Files of /proc say that they are empty, and one may grow meanwhile. */
-    size_t size = 0, room = 0;
-    char *buffer = NULL;
-    while (size == room && size <= SOURCE_MAX_BYTES) {
-        room = room == 0 ? expected + 1 : 2 * room;
-        char *grown = region_take(set->region, room);
-        if (size > 0)
-            memcpy(grown, buffer, size);
-        buffer = grown;
-        size += fread(buffer + size, 1, room - size, stream);
-    }
+    size_t size;
+    const char *text = region_read(set->region, stream, SOURCE_MAX_BYTES, &size);
     bool failed = ferror(stream) != 0;
     fclose(stream);
     if (failed) {
         *reason = "it cannot be read";
         return NULL;
     }
-    struct source_file *file = source_add(set, name, buffer, size);
+    struct source_file *file = source_add(set, name, text, size);
     if (!file)
         *reason = SOURCE_TOO_LARGE;
     return file;

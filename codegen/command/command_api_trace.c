@@ -109,25 +109,14 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
 {
     const char *mistake = input_mistake(path, INPUT_BYTES);
     FILE *file = !mistake ? fopen(path, "rb") : NULL;
-    size_t capacity = 65536, got;
-    uint8_t *bytes = region_take(checker->region, capacity);
-    *size = 0;
-    while (file && (got = fread(bytes + *size, 1, capacity - *size, file)) > 0) {
-        *size += got;
-        if (*size < capacity)
-            continue;
-        uint8_t *larger = region_take(checker->region, capacity * 2);
-        memcpy(larger, bytes, *size);
-        bytes = larger;
-        capacity *= 2;
-    }
+    const char *bytes = file ? region_read(checker->region, file, SIZE_MAX, size) : NULL;
     bool good = file && ferror(file) == 0;
     if (!good)
         say(checker, line,
             region_printf(checker->region, "cannot read '%s': %s", name, strerror(errno)));
     if (file)
         fclose(file);
-    return good ? bytes : NULL;
+    return good ? (const uint8_t *)bytes : NULL;
 }
 
 static void add_module(struct checker *checker, const char *path, uint32_t line, const char *name)

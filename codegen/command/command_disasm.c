@@ -30,18 +30,7 @@ static bool read_input(struct command *c, const char *path, struct input *input)
     FILE *file = is_stdin ? stdin : input_open("disasm", path, INPUT_BYTES);
     if (!file)
         return false;
-    size_t capacity = 65536, got;
-    input->bytes = region_take(c->region, capacity);
-    input->size = 0;
-    while ((got = fread(input->bytes + input->size, 1, capacity - input->size, file)) > 0) {
-        input->size += got;
-        if (input->size < capacity)
-            continue;
-        uint8_t *larger = region_take(c->region, capacity * 2);
-        memcpy(larger, input->bytes, input->size);
-        input->bytes = larger;
-        capacity *= 2;
-    }
+    input->bytes = (uint8_t *)region_read(c->region, file, SIZE_MAX, &input->size);
     bool failed = ferror(file) != 0;
     if (failed)
         fprintf(stderr, "heddle disasm: cannot read '%s': %s\n", path, strerror(errno));

@@ -17,19 +17,9 @@ static const char *text_of_place(const struct command *c)
     FILE *file = fopen(path, "r");
     if (!file)
         return NULL;
-    size_t size = 0, room = 4096;
-    char *text = region_take(c->region, room);
-    for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
-        size += got;
-        if (room - size > 1)
-            continue;
-        char *more = region_take(c->region, 2 * room);
-        memcpy(more, text, size);
-        text = more;
-        room *= 2;
-    }
+    size_t size;
+    const char *text = region_read(c->region, file, SIZE_MAX, &size);
     fclose(file);
-    text[size] = '\0';
     return text;
 }
 

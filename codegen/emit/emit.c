@@ -1,5 +1,6 @@
 /* The emit helper: an append-only text buffer in the caller's region. Called by all emitters. */
 #include "codegen/emit/emit.h"
+#include "base/grow.h"
 #include "dsl/compiler_bug.h"
 
 #include <errno.h>
@@ -22,8 +23,7 @@ void emit_init(struct emit *e, struct region *region)
 static char *reserve(struct emit *e, size_t more)
 {
     if (e->size + more + 1 > e->capacity) {
-        while (e->size + more + 1 > e->capacity)
-            e->capacity *= 2;
+        e->capacity = grow_capacity(e->size + more + 1, e->capacity);
         char *larger = region_take(e->region, e->capacity);
         memcpy(larger, e->text, e->size + 1);
         e->text = larger;

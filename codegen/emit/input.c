@@ -38,21 +38,8 @@ char *input_read(struct region *region, const char *path, size_t *size)
     FILE *file = !input_mistake(path, INPUT_BYTES) ? fopen(path, "rb") : NULL;
     if (!file)
         return NULL;
-    size_t capacity = 16384;
-    char *text = region_take(region, capacity);
-    size_t got;
-    *size = 0;
-    while ((got = fread(text + *size, 1, capacity - 1 - *size, file)) > 0) {
-        *size += got;
-        if (*size + 1 < capacity)
-            continue;
-        char *larger = region_take(region, capacity * 2);
-        memcpy(larger, text, *size);
-        text = larger;
-        capacity *= 2;
-    }
+    char *text = region_read(region, file, SIZE_MAX, size);
     bool failed = ferror(file) != 0;
     fclose(file);
-    text[*size] = '\0';
     return failed ? NULL : text;
 }

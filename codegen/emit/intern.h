@@ -1,29 +1,25 @@
-/* A table from strings to small numbers, in order of first appearance. Iteration is never by hash,
- * so nothing that is written depends on it. */
+/* A table from texts to small numbers. */
 #ifndef HEDDLE_CODEGEN_INTERN_H
 #define HEDDLE_CODEGEN_INTERN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "base/region.h"
+#include "base/hash_table.h"
 
 struct intern_entry {
-    const char *key;
+    uint64_t key;
+    const char *text;
     uint32_t value;
 };
 
 struct intern {
-    struct region *region;
-    VECTOR(struct intern_entry) entries;
-    uint32_t *slots;     /* 1 + index in entries, 0 empty */
-    uint32_t slot_count; /* a power of two */
+    struct hash_table entries;
 };
 
 void intern_init(struct intern *table, struct region *region);
-/* The entry of `key`, or NULL. Valid until the next intern_add(). */
-const struct intern_entry *intern_find(const struct intern *table, const char *key);
-/* `key` must not be there yet; it is not copied. */
-void intern_add(struct intern *table, const char *key, uint32_t value);
+/* The entry of `text`, or NULL. Valid until the next intern_add(). */
+const struct intern_entry *intern_find(const struct intern *table, const char *text);
+/* `text` must not be there yet; it is not copied. */
+void intern_add(struct intern *table, const char *text, uint32_t value);
 
 #endif

@@ -23,10 +23,7 @@ void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
         reader->end -= reader->begin;
         reader->begin = 0;
     }
-    if (reader->room - reader->end < size) {
-        reader->room = 2 * (reader->end + size);
-        reader->bytes = grow_memory(reader->bytes, reader->room, "a message");
-    }
+    grow_list(reader->bytes, reader->end + size, reader->capacity, "a message");
     memcpy(reader->bytes + reader->end, bytes, size);
     reader->end += size;
 }

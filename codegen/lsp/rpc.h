@@ -25,7 +25,7 @@ enum rpc_error {
 
 struct rpc_reader {
     char *bytes;
-    size_t begin, end, room;
+    size_t begin, end, capacity;
     size_t skip; /* of what comes, bytes of a message that is too long */
 };
 

@@ -12,7 +12,6 @@
 
 #include "base/grow.h"
 #include "finding.h"
-#include "slot_array.h"
 #include "source_lines.h"
 
 struct range {
@@ -30,13 +29,13 @@ struct code {
 };
 
 static struct range *ranges;
-static uint64_t range_count, range_room;
+static size_t range_count, range_capacity;
 static struct code *codes;
-static uint64_t code_count, code_room;
+static size_t code_count, code_capacity;
 
 static void add_range(uint64_t start, uint64_t end, const char *what, uint64_t code)
 {
-    ranges = slot_array_grow(ranges, &range_room, range_count, sizeof *ranges);
+    grow_slots(ranges, range_count, range_capacity, "checks");
     ranges[range_count++] = (struct range){start, end, what, code};
 }
 
@@ -78,7 +77,7 @@ static bool read_head(const uint8_t *file, uint64_t size, Elf64_Ehdr *head)
 
 static struct code *add_code(uint64_t address, void *file, uint64_t size)
 {
-    codes = slot_array_grow(codes, &code_room, code_count, sizeof *codes);
+    grow_slots(codes, code_count, code_capacity, "checks");
     struct code *code = &codes[code_count++];
     *code = (struct code){.address = address};
     source_lines_open(&code->lines, file, size);
@@ -104,7 +103,7 @@ void check_code(uint64_t address, const void *bytes, uint64_t size)
     Elf64_Ehdr head;
     if (!finding_wanted_any() || !read_head(bytes, size, &head))
         return;
-    uint8_t *copy = grow_checked(malloc(size), "checks");
+    uint8_t *copy = grow_memory(NULL, size, "checks");
     memcpy(copy, bytes, size);
     add_segments(address, copy, size, &head);
     struct code *code = add_code(address, copy, size);

@@ -14,7 +14,6 @@
 #include "runtime/engine/extension.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/rank.h"
-#include "slot_array.h"
 
 static const struct {
     enum finding_check check;
@@ -30,19 +29,19 @@ enum { CHECK_COUNT = ARRAY_COUNT(checks) };
 /* Wavefronts of a unit, by their number there: 1 + slot. Grows. */
 struct unit_waves {
     uint32_t *slot;
-    uint64_t room;
+    size_t capacity;
 };
 
 static const struct check *active_checks[CHECK_COUNT + 1]; /* the debugger may be one more */
 static unsigned active_count;
 static struct unit_waves *units;
-static uint64_t unit_room;
+static size_t unit_capacity;
 static struct check_wave *waves; /* by slot */
 static uint32_t *free_slots, free_count, used_slots;
-static uint64_t wave_room, free_room;
+static size_t wave_capacity, free_capacity;
 static struct check_group *groups;
 static uint32_t *free_groups, free_group_count, used_groups;
-static uint64_t group_room, free_group_room;
+static size_t group_capacity, free_group_capacity;
 
 /* ---- wavefronts ---- */
 
@@ -52,23 +51,23 @@ static uint32_t slot_take(void)
         return free_slots[--free_count];
     if (used_slots == CHECK_SLOTS)
         die("--check: more than %d wavefronts at a time; check on a smaller platform", CHECK_SLOTS);
-    waves = slot_array_grow(waves, &wave_room, used_slots, sizeof *waves);
-    free_slots = slot_array_grow(free_slots, &free_room, used_slots, sizeof *free_slots);
+    grow_slots(waves, used_slots, wave_capacity, "checks");
+    grow_slots(free_slots, used_slots, free_capacity, "checks");
     return used_slots++;
 }
 
 static uint32_t *slot_of(uint32_t unit, uint32_t wave)
 {
     struct unit_waves *u = &units[unit];
-    u->slot = slot_array_grow(u->slot, &u->room, wave, sizeof *u->slot);
+    grow_slots(u->slot, wave, u->capacity, "checks");
     return &u->slot[wave];
 }
 
 static struct check_group *group_take(const struct observed_wavefront *what)
 {
     const struct work_placement *p = what->placement;
-    groups = slot_array_grow(groups, &group_room, used_groups, sizeof *groups);
-    free_groups = slot_array_grow(free_groups, &free_group_room, used_groups, sizeof *free_groups);
+    grow_slots(groups, used_groups, group_capacity, "checks");
+    grow_slots(free_groups, used_groups, free_group_capacity, "checks");
     uint32_t slot = free_group_count ? free_groups[--free_group_count] : used_groups++;
     struct check_group *g = &groups[slot];
     *g = (struct check_group){.who = {.executor = &check_wavefronts,
@@ -145,7 +144,7 @@ const struct check_wave *check_wave_at(uint32_t slot)
 void *check_slot_memory(void **memory, uint32_t slot, size_t bytes)
 {
     if (!memory[slot])
-        memory[slot] = grow_checked(malloc(bytes), "checks");
+        memory[slot] = grow_memory(NULL, bytes, "checks");
     return memory[slot];
 }
 
@@ -185,7 +184,9 @@ void checks_open(uint32_t instances, const struct page_table *pages)
             active_checks[active_count++] = checks[i].row;
     if (debugged)
         active_checks[active_count++] = &check_debugger;
-    units = slot_array_grow(NULL, &unit_room, instances, sizeof *units);
+    units = NULL;
+    unit_capacity = 0;
+    grow_slots(units, instances, unit_capacity, "checks");
     execution_observer = &observer;
 }
 

@@ -11,12 +11,12 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/json.h"
-#include "slot_array.h"
 
-enum { TABLE = 1 << 16, REPORTS_MAX = TABLE / 2, KEPT = 1000, RULE_TEXT = 256 };
+enum { REPORTS_MAX = 1 << 15, KEPT = 1000, RULE_TEXT = 256 };
 
 struct finding_facts {
     enum finding_check check;
@@ -47,16 +47,21 @@ struct rule {
 
 struct report {
     struct finding finding;
-    uint64_t key, count;
+    uint64_t count;
     bool suppressed;
 };
 
+struct known {
+    uint64_t key, report; /* report: an index */
+};
+
+static const struct hash_kind known_kind = HASH_KIND(struct known, key, "findings");
 static bool wanted[FINDING_CHECKS];
 static struct report *reports; /* in the order in which they were made */
-static uint64_t report_count, report_room, suppressed_count;
-static uint32_t *table; /* 1 + index of a report, by key */
+static size_t report_count, report_capacity, suppressed_count;
+static struct hash_table reports_by_key;
 static struct rule *rules;
-static uint64_t rule_count, rule_room;
+static size_t rule_count, rule_capacity;
 
 bool finding_wanted(enum finding_check check)
 {
@@ -80,7 +85,7 @@ uint64_t finding_count(void)
 
 static void add_rule(char *line, const char *file, unsigned number)
 {
-    rules = slot_array_grow(rules, &rule_room, rule_count, sizeof *rules);
+    grow_slots(rules, rule_count, rule_capacity, "checks");
     struct rule *r = &rules[rule_count];
     *r = (struct rule){.kernel = "*", .source = "*"};
     char *parts[] = {r->kind, r->kernel, r->source};
@@ -145,7 +150,6 @@ bool finding_open(const char *text)
         if (!want(text, size))
             return false;
     }
-    table = grow_checked(calloc(TABLE, sizeof *table), "findings");
     if (finding_wanted_any())
         return true;
     fprintf(stderr, "heddle: --check: what is to be checked? 'all' checks everything\n");
@@ -161,21 +165,13 @@ static uint64_t key_of(enum finding_kind kind, uint64_t one, uint64_t other)
     return hash_multiply(hash_multiply(first + 1) ^ (second << 8 | (uint64_t)kind)) | 1;
 }
 
-/* The report with the key, or the place for it. */
-static uint32_t *find_report(uint64_t key)
-{
-    uint32_t slot = (uint32_t)(key >> 40) % TABLE;
-    while (table[slot] && reports[table[slot] - 1].key != key)
-        slot = (slot + 1) % TABLE;
-    return &table[slot];
-}
-
 bool finding_seen(enum finding_kind kind, uint64_t first, uint64_t second)
 {
-    uint32_t at = *find_report(key_of(kind, first, second));
-    if (at)
-        reports[at - 1].count++;
-    return at != 0 || report_count >= REPORTS_MAX; /* so many that more are no help */
+    uint64_t key = key_of(kind, first, second);
+    const struct known *known = hash_table_find(&reports_by_key, &known_kind, &key);
+    if (known)
+        reports[known->report].count++;
+    return known || report_count >= REPORTS_MAX; /* so many that more are no help */
 }
 
 static bool is_suppressed(const struct finding *f)
@@ -202,12 +198,14 @@ void finding_report(const struct finding *f)
                  && finding_seen(f->kind, f->place[0].pc, f->places > 1 ? f->place[1].pc : 0);
     if (known || !wanted[facts[f->kind].check])
         return;
-    reports = slot_array_grow(reports, &report_room, report_count, sizeof *reports);
+    grow_slots(reports, report_count, report_capacity, "checks");
     struct report *r = &reports[report_count++];
-    *r = (struct report){.finding = *f, .key = key, .count = 1, .suppressed = is_suppressed(f)};
+    *r = (struct report){.finding = *f, .count = 1, .suppressed = is_suppressed(f)};
     suppressed_count += r->suppressed;
-    if (f->places > 0 && f->place[0].pc)
-        *find_report(key) = (uint32_t)report_count;
+    if (f->places == 0 || !f->place[0].pc)
+        return;
+    struct known *added = hash_table_add(&reports_by_key, &known_kind, &key);
+    added->report = report_count - 1;
 }
 
 /* ---- what is said at the end ---- */

@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/grow.h"
+#include "base/hash_table.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/races/spins.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "check_code.h"
-#include "slot_array.h"
 
-enum { ROOM = 1 << 20 };
+enum { INSTRUCTIONS_MAX = 1 << 19 };
 
 struct instruction {
     uint64_t name; /* program_name() of its address */
@@ -23,8 +23,17 @@ struct instruction {
 };
 
 static struct instruction *instructions; /* by number; the first stands for none */
-static uint64_t instruction_room;
-static uint32_t instruction_count, numbers[ROOM]; /* the numbers by hash of the address */
+static size_t instruction_capacity;
+static uint32_t instruction_count;
+
+/* Code that was loaded where other code was is a version of what is at the address. */
+struct known {
+    uint64_t name, version;
+    uint32_t number;
+};
+
+static struct hash_table numbers;
+static const struct hash_kind known_kind = HASH_KIND(struct known, version, "checks");
 
 static bool is_spin(uint64_t name, const struct isa_inst *inst)
 {
@@ -33,28 +42,33 @@ static bool is_spin(uint64_t name, const struct isa_inst *inst)
     return code.bytes && spins_at((enum isa_target)inst->target, &code, name);
 }
 
-static bool is_instruction(const struct instruction *i, uint64_t name, const struct isa_inst *inst)
+/* The number of the instruction at the place that the key names; NULL: there is none. key[1]
+ * becomes its version, or the next one. */
+static const struct known *find_version(uint64_t key[2], const struct isa_inst *inst)
 {
-    return i->name == name && memcmp(&i->inst, inst, sizeof i->inst) == 0;
+    const struct known *known;
+    for (key[1] = 0; (known = hash_table_find(&numbers, &known_kind, key)); key[1]++)
+        if (memcmp(&instructions[known->number].inst, inst, sizeof *inst) == 0)
+            break;
+    return known;
 }
 
 uint32_t check_instruction(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst)
 {
     uint64_t name = program_name(wave->what.program, wave->pid, pc);
-    uint32_t slot = (uint32_t)(hash_multiply(pc) >> 40) % ROOM;
-    while (numbers[slot] && !is_instruction(&instructions[numbers[slot]], name, inst))
-        slot = (slot + 1) % ROOM;
-    if (numbers[slot])
-        return numbers[slot];
-    if (++instruction_count > ROOM / 2)
+    uint64_t key[2] = {name};
+    const struct known *known = find_version(key, inst);
+    if (known)
+        return known->number;
+    if (++instruction_count > INSTRUCTIONS_MAX)
         die("--check races: more than %d instructions access memory; check fewer kernels in one "
             "run",
-            ROOM / 2);
-    instructions =
-        slot_array_grow(instructions, &instruction_room, instruction_count, sizeof *instructions);
+            INSTRUCTIONS_MAX);
+    grow_slots(instructions, instruction_count, instruction_capacity, "checks");
     instructions[instruction_count] =
         (struct instruction){.name = name, .inst = *inst, .spins = is_spin(name, inst)};
-    return numbers[slot] = instruction_count;
+    struct known *added = hash_table_add(&numbers, &known_kind, key);
+    return added->number = instruction_count;
 }
 
 bool check_instruction_spins(uint32_t number)

@@ -2,6 +2,7 @@
  * and instances, found by ring. */
 #include "warmup.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
@@ -74,7 +75,7 @@ void warm_pass(uint32_t ring, const struct warm_access *access)
 {
     if (ring == RING_NONE)
         return;
-    if (engine_unlikely(!ends))
+    if (unlikely(!ends))
         find_ends();
     if (ends[ring].touch)
         ends[ring].touch(ends[ring].component, access);

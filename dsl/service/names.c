@@ -1,34 +1,21 @@
-/* The tables of names.h: symbols by a hash of the offset that declares them, occurrences sorted. */
+/* The tables of names.h: symbols by the offset that declares them, occurrences sorted. */
 #include "dsl/service/names.h"
-
-#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t slot_of(const struct names *names, uint32_t offset)
-{
-    uint32_t at = hash_multiply_32(offset) & (names->table_size - 1);
-    while (names->table[at] != 0
-           && names->symbols.items[names->table[at] - 1]->span.begin != offset)
-        at = (at + 1) & (names->table_size - 1);
-    return at;
-}
+struct declared {
+    uint64_t offset;
+    struct name_symbol *symbol;
+};
 
-static void make_room(struct names *names)
-{
-    if (names->table_size > 2 * (names->symbols.count + 1))
-        return;
-    names->table_size = names->table_size == 0 ? 1024 : 2 * names->table_size;
-    names->table = region_take(names->region, names->table_size * sizeof *names->table);
-    for (uint32_t i = 0; i < names->symbols.count; i++)
-        names->table[slot_of(names, names->symbols.items[i]->span.begin)] = i + 1;
-}
+static const struct hash_kind declared_kind = HASH_KIND(struct declared, offset, "the names");
 
 struct name_symbol *names_declared(const struct names *names, uint32_t offset)
 {
-    uint32_t number = names->table_size > 0 ? names->table[slot_of(names, offset)] : 0;
-    return number != 0 ? names->symbols.items[number - 1] : NULL;
+    const struct declared *entry =
+        hash_table_find(&names->symbol_at, &declared_kind, &(uint64_t){offset});
+    return entry ? entry->symbol : NULL;
 }
 
 struct service_place names_place(const struct names *names, struct span span)
@@ -46,7 +33,6 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
     struct name_symbol *symbol = names_declared(names, name.span.begin);
     if (symbol)
         return symbol;
-    make_room(names);
     const struct source_file *file = source_of(names->program->sources, name.span.begin);
     symbol = region_take(names->region, sizeof *symbol);
     *symbol = (struct name_symbol){
@@ -56,9 +42,10 @@ struct name_symbol *names_symbol(struct names *names, enum service_kind kind, st
         .item = item,
         .owner = owner,
     };
-    uint32_t slot = slot_of(names, name.span.begin);
     vector_push(names->region, &names->symbols, symbol);
-    names->table[slot] = names->symbols.count;
+    uint64_t offset = name.span.begin;
+    struct declared *entry = hash_table_add(&names->symbol_at, &declared_kind, &offset);
+    entry->symbol = symbol;
     return symbol;
 }
 

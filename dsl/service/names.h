@@ -7,6 +7,7 @@
 #ifndef HEDDLE_DSL_NAMES_H
 #define HEDDLE_DSL_NAMES_H
 
+#include "base/hash_table.h"
 #include "dsl/elaborate/imports.h"
 #include "dsl/language_service.h"
 
@@ -29,8 +30,7 @@ struct names {
     const struct program *program;
     VECTOR(struct name_symbol *) symbols;
     VECTOR(struct name_occurrence) occurrences; /* by place */
-    uint32_t *table; /* 1 + index in symbols, by offset of the declaration */
-    uint32_t table_size;
+    struct hash_table symbol_at;                /* by offset of the declaration */
 };
 
 void names_build(struct names *names, struct region *region, const struct program *program);

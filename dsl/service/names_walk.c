@@ -577,7 +577,7 @@ static int by_place(const void *a, const void *b)
 
 void names_build(struct names *names, struct region *region, const struct program *program)
 {
-    *names = (struct names){.region = region, .program = program};
+    *names = (struct names){.region = region, .program = program, .symbol_at = {.region = region}};
     for (uint32_t f = 0; f < program->files.count; f++) {
         const struct ast_items *items = program->files.items[f]->items;
         for (uint32_t i = 0; i < items->v.count; i++)

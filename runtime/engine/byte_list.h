@@ -11,17 +11,14 @@
 
 struct byte_list {
     char *bytes;
-    size_t used, room;
+    size_t used, capacity;
 };
 
 /* Room for so many more, to be filled before the next call. Ends the program when there is no
  * memory. */
 static inline void *byte_list_room(struct byte_list *l, size_t bytes)
 {
-    if (l->used + bytes > l->room) {
-        l->room = 2 * (l->used + bytes);
-        l->bytes = grow_memory(l->bytes, l->room, "what a run records");
-    }
+    grow_list(l->bytes, l->used + bytes, l->capacity, "what a run records");
     l->used += bytes;
     return l->bytes + l->used - bytes;
 }

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_RUNTIME_CLOCK_H
 #define HEDDLE_RUNTIME_CLOCK_H
 
+#include "base/likely.h"
 #include "engine.h"
 
 void clock_set(struct engine_domain *d, uint64_t hz);
@@ -12,7 +13,7 @@ void clock_move_unevenly(struct engine_domain *d, uint64_t cycle);
 /* Moves to edge `cycle`, not before the current one. */
 static inline void clock_move(struct engine_domain *d, uint64_t cycle)
 {
-    if (engine_unlikely(d->remainder)) {
+    if (unlikely(d->remainder)) {
         clock_move_unevenly(d, cycle);
         return;
     }

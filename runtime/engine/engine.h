@@ -34,9 +34,6 @@
 #define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
 #define ENGINE_WATCHES  2u /* each message is looked at: watch.h */
 
-#define engine_unlikely(x) __builtin_expect(!!(x), 0)
-#define engine_likely(x)   __builtin_expect(!!(x), 1)
-
 struct ring;
 struct platform_table;
 

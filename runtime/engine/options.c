@@ -78,7 +78,7 @@ bool options_open(const char *text)
     forget_options();
     if (!text || !*text)
         return true;
-    options.text = grow_checked(strdup(text), "the options of a run");
+    options.text = grow_text(text, "the options of a run");
     for (char *item = options.text, *next; item; item = next) {
         next = strchr(item, ';');
         if (next)

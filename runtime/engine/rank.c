@@ -38,9 +38,11 @@
 /* Launchers kill one or two seconds after their first signal. */
 #define ANSWER_NS ((uint64_t)400000000)
 
+#define MESSAGES "messages between ranks"
+
 struct buffer {
     char *bytes;
-    size_t used, room;
+    size_t used, capacity;
     size_t read;
 };
 
@@ -58,20 +60,12 @@ static bool lost;
 static uint64_t alarmed_ns; /* when an interruption was first seen while waiting; 0: not yet */
 static uint64_t exchanges, sent_bytes, waited_ns, waited_cpu_ns;
 
-static void grow(struct buffer *b, size_t room)
-{
-    if (room <= b->room)
-        return;
-    b->room = max(room, 2 * b->room);
-    b->bytes = grow_memory(b->bytes, b->room, "messages between ranks");
-}
-
 void *rank_room(uint32_t to, size_t bytes)
 {
     struct buffer *b = &out[to];
     if (!b->used)
         b->used = sizeof(struct head);
-    grow(b, b->used + bytes);
+    grow_list(b->bytes, b->used + bytes, b->capacity, MESSAGES);
     b->used += bytes;
     return b->bytes + b->used - bytes;
 }
@@ -157,7 +151,7 @@ static bool receive_piece(uint32_t from, size_t size)
 {
     struct buffer *b = &in[from];
     struct head head = {0, exchanges};
-    grow(b, b->used + size);
+    grow_list(b->bytes, b->used + size, b->capacity, MESSAGES);
     transport->receive(from, b->bytes + b->used, size);
     b->used += size;
     if (b->used >= sizeof head)

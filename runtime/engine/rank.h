@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
+
 #include "engine.h"
 #include "rank_transport.h"
 
@@ -32,7 +34,7 @@ extern struct ranks ranks __attribute__((visibility("hidden")));
 
 static inline bool rank_is_alone(void)
 {
-    return engine_likely(ranks.count == 1);
+    return likely(ranks.count == 1);
 }
 
 /* Alone, or the one that knows the program and the user. */

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/likely.h"
+
 #define STAT_BUCKETS                                                                               \
     24 /* bucket 0: value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest */
 
@@ -40,7 +42,7 @@ static __attribute__((noinline, unused)) void stat_histogram_widen(struct stat_h
 static inline void stat_histogram_add(struct stat_histogram *s, uint64_t value)
 {
     unsigned bucket = 63u - (unsigned)__builtin_clzll(value << 1 | 1); /* 0 for 0: no branch */
-    if (__builtin_expect(value - s->min > s->max - s->min, 0))
+    if (unlikely(value - s->min > s->max - s->min))
         stat_histogram_widen(s, value); /* before the first one, min and max are 0 */
     s->count++;
     s->sum += value;

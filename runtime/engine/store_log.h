@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
+
 extern bool store_log_on __attribute__((visibility("hidden")));
 
 void store_offer(const void *store);
@@ -19,7 +21,7 @@ void store_log_note(const void *start, size_t bytes);
 /* `bytes` of the arena have been written. */
 static inline void store_wrote(const void *start, size_t bytes)
 {
-    if (__builtin_expect(store_log_on, 0))
+    if (unlikely(store_log_on))
         store_log_note(start, bytes);
 }
 

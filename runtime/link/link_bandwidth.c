@@ -8,6 +8,7 @@
  * granted by shared_wire.c; until then their messages carry RING_UNKNOWN. */
 #include <string.h>
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "port.h"
@@ -67,7 +68,7 @@ void ring_grant(const struct shared_wire_channel_use *use, uint32_t slot, uint64
     uint64_t ready = cross_link(r, time_ps, bytes);
     message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
     ring_announce_late(r, ready);
-    if (engine_unlikely(engine.tracing))
+    if (unlikely(engine.tracing))
         ring_trace(r, m, use->messages, time_ps, decided_ps);
 }
 

@@ -11,6 +11,7 @@
  * (ring.h); what one shard must do because of the other goes through exchange.c: the receiver is
  * woken when the next window begins, and a sender that was refused looks again then. Neither is
  * `simple`, and no sender waits at the far one. */
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
@@ -73,7 +74,7 @@ uint64_t ring_credit_return(const struct ring *r)
 void ring_announce_late(struct ring *r, uint64_t ready)
 {
     const struct ring_route *route = ring_route(r);
-    if (engine_unlikely(route->split))
+    if (unlikely(route->split))
         exchange_message(route->sender_domain / engine.clock_count,
                          route->receiver_domain / engine.clock_count, ring_index(r), ready);
     else
@@ -126,7 +127,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
         announce(r, ready);
     else if (ready != RING_UNKNOWN)
         ring_announce_late(r, ready);
-    if (engine_unlikely(engine.tracing))
+    if (unlikely(engine.tracing))
         ring_trace(r, m, r->messages, shard_now(ring_route(r)->sender_domain), RING_OWN);
 }
 
@@ -187,7 +188,7 @@ void ring_trace_all(bool on)
 /* The sender of a ring that may lie between two shards begins to wait for room. */
 static void begin_to_wait(struct ring *r, enum ring_wait wait)
 {
-    if (engine_unlikely(ring_route(r)->split) && !r->sender_waits)
+    if (unlikely(ring_route(r)->split) && !r->sender_waits)
         exchange_wait(ring_index(r));
     r->sender_waits = (uint8_t)wait;
 }

@@ -17,6 +17,7 @@
 #ifndef HEDDLE_RUNTIME_RING_H
 #define HEDDLE_RUNTIME_RING_H
 
+#include "base/likely.h"
 #include "runtime/engine/engine.h"
 
 #define RING_NONE        UINT32_MAX /* an optional port that is not connected */
@@ -225,7 +226,7 @@ bool ring_has_second(struct ring *r, uint64_t limit);
 /* Counts the messages of a cycle. */
 static inline void ring_count_sent(struct ring *r, uint64_t limit)
 {
-    if (engine_likely(r->sent != limit)) {
+    if (likely(r->sent != limit)) {
         r->sent = limit;
         r->burst = 1;
     } else {
@@ -262,7 +263,7 @@ static inline void ring_put_simple(struct ring *r, uint64_t limit, unsigned kind
 static inline void ring_put(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
                             unsigned awaited)
 {
-    if (engine_unlikely(!r->simple))
+    if (unlikely(!r->simple))
         ring_put_any(r, limit, kind, wire_bytes, awaited);
     else
         ring_put_simple(r, limit, kind, awaited);
@@ -271,7 +272,7 @@ static inline void ring_put(struct ring *r, uint64_t limit, unsigned kind, unsig
 /* ring_put() at the cost that the platform's tables give. */
 static inline void ring_post(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
 {
-    if (engine_unlikely(!r->simple))
+    if (unlikely(!r->simple))
         ring_post_any(r, limit, kind, awaited);
     else
         ring_put_simple(r, limit, kind, awaited);

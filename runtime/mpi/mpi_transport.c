@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "runtime/engine/rank_transport.h"
 
@@ -29,7 +30,8 @@ static struct message_counts no_counts, *own_counts = &no_counts;
 static uint32_t neighbour_count = 1, tellers;
 static MPI_Win window = MPI_WIN_NULL;
 static MPI_Request *requests; /* pieces of messages that are under way */
-static int request_count, request_room;
+static int request_count;
+static size_t request_capacity;
 
 /* Where the library has no common memory, no rank is told, and all ask the library. */
 static void share_counts(MPI_Comm here)
@@ -135,15 +137,7 @@ static bool wait_for_neighbours(uint64_t exchange, uint32_t looks, uint32_t slee
 
 static void send_bytes(uint32_t to, const void *bytes, size_t size)
 {
-    if (request_count == request_room) {
-        request_room = 2 * request_room + RANK_MAX;
-        MPI_Request *more = realloc(requests, (size_t)request_room * sizeof *requests);
-        if (!more) {
-            fprintf(stderr, "heddle: out of memory for %d messages to other ranks\n", request_room);
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
-        requests = more;
-    }
+    grow_list(requests, (size_t)request_count + 1, request_capacity, "messages to other ranks");
     MPI_Isend(bytes, (int)size, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &requests[request_count++]);
 }
 

@@ -238,8 +238,8 @@ static void describe_chain_in(struct wait *chain, uint32_t *seen)
 static void describe_chain(void)
 {
     uint32_t count = engine_base.platform->instance_count + 1;
-    struct wait *chain = grow_checked(calloc(count, sizeof *chain), "explanation");
-    uint32_t *seen = grow_checked(calloc(count, sizeof *seen), "explanation");
+    struct wait *chain = grow_zeroed(count * sizeof *chain, "explanation");
+    uint32_t *seen = grow_zeroed(count * sizeof *seen, "explanation");
     describe_chain_in(chain, seen);
     free(chain);
     free(seen);

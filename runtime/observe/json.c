@@ -1,6 +1,7 @@
 /* The JSON writer; see json.h. */
 #include "json.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -115,7 +116,7 @@ static inline char *escape_some(char *to, const char **text)
     const char *value = *text, *last = to + PIECE - 16;
     for (; *value && to < last; value++) {
         unsigned char c = (unsigned char)*value;
-        if (__builtin_expect(escapes[c], 0))
+        if (unlikely(escapes[c]))
             to = escape(to, c);
         else
             *to++ = (char)c;

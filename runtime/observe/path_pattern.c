@@ -23,7 +23,7 @@ bool path_pattern_matches(const char *pattern, const char *path)
 
 bool path_pattern_each(const char *text, bool (*take)(const char *line))
 {
-    char *copy = grow_checked(strdup(text), "a list of paths"), *rest = NULL;
+    char *copy = grow_text(text, "a list of paths"), *rest = NULL;
     bool good = true;
     for (char *line = strtok_r(copy, "\n", &rest); good && line; line = strtok_r(NULL, "\n", &rest))
         good = take(line);

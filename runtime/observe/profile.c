@@ -1,9 +1,8 @@
-/* See profile.h. A component's rows are an open hash table that doubles; its programs are a list,
- * of which a run has few. */
+/* See profile.h. The programs of a component are a list, as a run has few. */
 #include "runtime/observe/profile.h"
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -19,8 +18,6 @@
 #include "runtime/engine/rank_channel.h"
 #include "runtime/state/platform.h"
 
-#define FIRST_ROWS 256
-
 struct program {
     uint32_t id, device;
     uint64_t entry;
@@ -28,11 +25,13 @@ struct program {
 };
 
 struct place {
-    struct profile_row *rows;
-    uint32_t capacity, used; /* capacity: a power of two */
+    struct hash_table rows;
     struct program *programs;
     uint32_t program_count;
+    size_t program_capacity;
 };
+
+static const struct hash_kind row_kind = HASH_KIND(struct profile_row, program, "a profile");
 
 /* A row as it is written: of all components. */
 struct line {
@@ -46,6 +45,7 @@ struct line {
 static struct place *places;
 static struct line *others; /* of other ranks; their texts are copies */
 static uint32_t other_count;
+static size_t other_capacity;
 static uint32_t place_count, count_names;
 static const char *const *names;
 static const char *heading = "program", *path;
@@ -60,6 +60,7 @@ static void forget_others(void)
     free(others);
     others = NULL;
     other_count = 0;
+    other_capacity = 0;
 }
 
 bool profile_wanted(void)
@@ -98,46 +99,15 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
     struct place *p = &places[leaf];
     if (find_program(p, program))
         return;
-    p->programs = grow_checked(realloc(p->programs, (p->program_count + 1) * sizeof *p->programs),
-                               "a profile");
-    p->programs[p->program_count++] =
-        (struct program){program, device, entry, grow_checked(strdup(name), "a profile"),
-                         grow_checked(strdup(symbol), "a profile")};
-}
-
-static struct profile_row *find_row(struct place *p, uint32_t program, uint64_t address)
-{
-    uint64_t hash = hash_multiply(address >> 2) + program;
-    uint32_t at = (uint32_t)(hash >> 32) & (p->capacity - 1);
-    while (p->rows[at].used && (p->rows[at].address != address || p->rows[at].program != program))
-        at = (at + 1) & (p->capacity - 1);
-    return &p->rows[at];
-}
-
-static void grow(struct place *p)
-{
-    struct place old = *p;
-    p->capacity = old.capacity ? 2 * old.capacity : FIRST_ROWS;
-    p->rows = grow_checked(calloc(p->capacity, sizeof *p->rows), "a profile");
-    for (uint32_t i = 0; i < old.capacity; i++)
-        if (old.rows[i].used)
-            *find_row(p, old.rows[i].program, old.rows[i].address) = old.rows[i];
-    free(old.rows);
+    grow_list(p->programs, p->program_count + 1, p->program_capacity, "a profile");
+    p->programs[p->program_count++] = (struct program){
+        program, device, entry, grow_text(name, "a profile"), grow_text(symbol, "a profile")};
 }
 
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address)
 {
-    struct place *p = &places[leaf];
-    if (2 * p->used >= p->capacity)
-        grow(p);
-    struct profile_row *row = find_row(p, program, address);
-    if (!row->used) {
-        row->used = true;
-        row->program = program;
-        row->address = address;
-        p->used++;
-    }
-    return row;
+    const uint64_t key[] = {address, program};
+    return hash_table_add(&places[leaf].rows, &row_kind, key);
 }
 
 static int by_place(const void *a, const void *b)
@@ -154,17 +124,15 @@ static struct line *gather(uint32_t *count)
 {
     uint32_t total = other_count, line_count = 0;
     for (uint32_t i = 0; i < place_count; i++)
-        total += places[i].used;
-    struct line *lines = grow_checked(calloc(total + 1, sizeof *lines), "a profile");
+        total += (uint32_t)places[i].rows.count;
+    struct line *lines = grow_zeroed((total + 1) * sizeof *lines, "a profile");
     total = other_count;
     if (total)
         memcpy(lines, others, total * sizeof *lines);
-    for (uint32_t i = 0; i < place_count; i++)
-        for (uint32_t k = 0; k < places[i].capacity; k++) {
-            const struct profile_row *row = &places[i].rows[k];
-            if (!row->used)
-                continue;
-            const struct program *program = program_of(&places[i], row->program);
+    for (uint32_t i = 0; i < place_count; i++) {
+        const struct profile_row *row;
+        for (size_t at = 0; (row = hash_table_next(&places[i].rows, &row_kind, &at));) {
+            const struct program *program = program_of(&places[i], (uint32_t)row->program);
             struct line *line = &lines[total++];
             *line = (struct line){"", "", 0, (int64_t)row->address, row->text, {0}};
             if (program) {
@@ -175,6 +143,7 @@ static struct line *gather(uint32_t *count)
             }
             memcpy(line->count, row->count, sizeof row->count);
         }
+    }
     qsort(lines, total, sizeof *lines, by_place);
     for (uint32_t i = 0; i < total; i++) {
         if (!line_count || by_place(&lines[line_count - 1], &lines[i]) != 0) {
@@ -214,7 +183,7 @@ static void encode(uint32_t to, uint64_t end_ps)
 
 static char *read_text(struct rank_reader *from)
 {
-    return grow_checked(strdup(rank_read_text(from)), "a profile");
+    return grow_text(rank_read_text(from), "a profile");
 }
 
 /* What columns are called: it may be that nothing was counted here. */
@@ -237,7 +206,7 @@ static void merge(struct rank_reader *from)
 {
     read_columns(from);
     while (from->left) {
-        others = grow_checked(realloc(others, (other_count + 1) * sizeof *others), "a profile");
+        grow_list(others, other_count + 1, other_capacity, "a profile");
         struct line *l = &others[other_count++];
         l->program = read_text(from);
         l->symbol = read_text(from);
@@ -311,7 +280,7 @@ void profile_open(const struct platform_table *table)
             free(places[i].programs[k].symbol);
         }
         free(places[i].programs);
-        free(places[i].rows);
+        hash_table_release(&places[i].rows);
     }
     free(places);
     forget_others();
@@ -319,5 +288,5 @@ void profile_open(const struct platform_table *table)
     if (path)
         rank_channel_register(&channel);
     place_count = path ? table->instance_count : 0;
-    places = path ? grow_checked(calloc(place_count, sizeof *places), "a profile") : NULL;
+    places = path ? grow_zeroed(place_count * sizeof *places, "a profile") : NULL;
 }

@@ -22,10 +22,8 @@ struct platform_table;
 #define PROFILE_TEXT   120
 
 struct profile_row {
-    uint64_t address;
-    uint32_t program; /* an id of the component's */
-    bool used;
-    char text[PROFILE_TEXT]; /* the instruction; "" until it is filled in */
+    uint64_t address, program; /* program: an id of the component's */
+    char text[PROFILE_TEXT];   /* the instruction; "" until it is filled in */
     uint64_t count[PROFILE_COUNTS];
 };
 

@@ -237,7 +237,7 @@ static char *put_zeros(char *to, uint32_t count)
 /* The spool's samples as rows of the columns that grew, `kept` of them. */
 static void write_rows(FILE *out, const uint32_t *place, uint32_t kept)
 {
-    char *text = grow_checked(malloc(((size_t)kept + 3) * NUMBER_BYTES), "series");
+    char *text = grow_memory(NULL, ((size_t)kept + 3) * NUMBER_BYTES, "series");
     uint64_t head[2], from_ps = 0;
     rewind(series.spool);
     while (fread(head, sizeof head, 1, series.spool) == 1) {
@@ -265,8 +265,7 @@ static void write_rows(FILE *out, const uint32_t *place, uint32_t kept)
 
 static bool write_file(FILE *out)
 {
-    uint32_t kept = 0,
-             *place = grow_checked(calloc(series.column_count + 1, sizeof *place), "series");
+    uint32_t kept = 0, *place = grow_zeroed((series.column_count + 1) * sizeof *place, "series");
     fputs("from_ps,to_ps", out);
     for (uint32_t i = 0; i < series.column_count; i++)
         if (series.grew[i]) {
@@ -330,10 +329,10 @@ bool series_open(const struct platform_table *table)
     if (!series.columns)
         return false;
     size_t columns = series.column_count + 1;
-    series.sent = grow_checked(calloc(columns, sizeof *series.sent), "series");
-    series.growth = grow_checked(calloc(columns, sizeof *series.growth), "series");
-    series.grew = grow_checked(calloc(columns, sizeof *series.grew), "series");
-    series.record = grow_checked(calloc(2 * columns, sizeof *series.record), "series");
+    series.sent = grow_zeroed(columns * sizeof *series.sent, "series");
+    series.growth = grow_zeroed(columns * sizeof *series.growth, "series");
+    series.grew = grow_zeroed(columns * sizeof *series.grew, "series");
+    series.record = grow_zeroed(2 * columns * sizeof *series.record, "series");
     series.in_cycles = cycles != 0;
     series.interval = series.in_cycles ? cycles : ps;
     series.clock = fastest_clock();

@@ -16,7 +16,8 @@
 #include "stats_span.h"
 
 static struct series_column *columns;
-static uint32_t column_count, column_room;
+static uint32_t column_count;
+static size_t column_capacity;
 static const char *section;
 static bool only_use;
 static bool *wanted; /* by column */
@@ -24,10 +25,7 @@ static bool *wanted; /* by column */
 static void add_column(const char *path, const char *counter, const char *suffix,
                        const uint64_t *value, uint32_t rank)
 {
-    if (column_count == column_room) {
-        column_room = column_room ? 2 * column_room : 1024;
-        columns = grow_checked(realloc(columns, column_room * sizeof *columns), "columns");
-    }
+    grow_list(columns, column_count + 1, column_capacity, "columns");
     struct series_column *c = &columns[column_count++];
     *c = (struct series_column){.value = value, .section = section, .path = path, .rank = rank};
     snprintf(c->counter, sizeof c->counter, "%s%s", counter, suffix);
@@ -110,7 +108,7 @@ static bool select_columns(const char *patterns)
 {
     uint32_t kept = 0;
     free(wanted);
-    wanted = grow_checked(calloc(column_count + 1, sizeof *wanted), "columns");
+    wanted = grow_zeroed((column_count + 1) * sizeof *wanted, "columns");
     if (!path_pattern_each(patterns, want))
         return false;
     for (uint32_t i = 0; i < column_count; i++)
@@ -125,7 +123,8 @@ struct series_column *series_columns_find(const struct platform_table *table, co
 {
     only_use = use;
     columns = NULL;
-    column_count = column_room = 0;
+    column_count = 0;
+    column_capacity = 0;
     add_blocks(table);
     if (!use)
         add_connections(table);

@@ -12,7 +12,7 @@
 
 struct queue {
     uint64_t *words;
-    size_t first, count, room; /* in words */
+    size_t first, count, capacity; /* in words */
 };
 
 static struct queue queues[RANK_MAX]; /* of others only at rank 0 */
@@ -26,10 +26,7 @@ static uint64_t *room_for(struct queue *q, size_t words)
 {
     if (q->first == q->count)
         q->first = q->count = 0;
-    if (q->count + words > q->room) {
-        q->room = 2 * (q->count + words);
-        q->words = grow_checked(realloc(q->words, q->room * sizeof *q->words), "series");
-    }
+    grow_list(q->words, q->count + words, q->capacity, "series");
     q->count += words;
     return q->words + q->count - words;
 }

@@ -265,14 +265,14 @@ void timeline_write_begin(const struct component *c, uint64_t id, const char *na
 const char *timeline_name(const char *name)
 {
     static char **names;
-    static size_t count;
+    static size_t count, capacity;
     if (!(engine.tracing & ENGINE_TIMELINE))
         return NULL;
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return names[i];
-    names = grow_checked(realloc(names, (count + 1) * sizeof *names), "names");
-    names[count] = grow_checked(strdup(name), "names");
+    grow_list(names, count + 1, capacity, "names");
+    names[count] = grow_text(name, "names");
     return names[count++];
 }
 

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_RUNTIME_TIMELINE_H
 #define HEDDLE_RUNTIME_TIMELINE_H
 
+#include "base/likely.h"
 #include "runtime/engine/engine.h"
 
 void timeline_write_begin(const struct component *c, uint64_t id, const char *name);
@@ -14,7 +15,7 @@ void timeline_write_end(const struct component *c, uint64_t id, const char *name
  * `c`; `name` stays where it is until the end of the run. */
 static inline void timeline_begin(const struct component *c, uint64_t id, const char *name)
 {
-    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+    if (unlikely(engine.tracing & ENGINE_TIMELINE))
         timeline_write_begin(c, id, name);
 }
 
@@ -26,13 +27,13 @@ const char *timeline_name(const char *name);
 
 static inline void timeline_begin_launch(const struct component *c, uint64_t id, const char *name)
 {
-    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+    if (unlikely(engine.tracing & ENGINE_TIMELINE))
         timeline_write_launch(c, id, name);
 }
 
 static inline void timeline_end(const struct component *c, uint64_t id, const char *name)
 {
-    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+    if (unlikely(engine.tracing & ENGINE_TIMELINE))
         timeline_write_end(c, id, name);
 }
 
@@ -46,7 +47,7 @@ void timeline_write_growth(const char *path, const char *counter, uint64_t from_
 static inline void timeline_count(const char *path, const char *counter, uint64_t from_ps,
                                   uint64_t to_ps, uint64_t growth)
 {
-    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+    if (unlikely(engine.tracing & ENGINE_TIMELINE))
         timeline_write_growth(path, counter, from_ps, to_ps, growth);
 }
 

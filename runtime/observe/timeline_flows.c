@@ -6,17 +6,16 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/number.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"
 
-#define LINE_BYTES    64  /* of protocols whose answers have no line */
-#define BYTES_MAX     256 /* of a request that is one line, or part of it */
-#define PAGE_BITS     12  /* the smallest page */
-#define NO_FIELD      0xff
-#define FIRST_ENTRIES 1024 /* of the table of translations; a power of 2 */
+#define LINE_BYTES 64  /* of protocols whose answers have no line */
+#define BYTES_MAX  256 /* of a request that is one line, or part of it */
+#define PAGE_BITS  12  /* the smallest page */
+#define NO_FIELD   0xff
 
 /* The offset of a field in a message, and its bytes. */
 struct field {
@@ -40,22 +39,23 @@ struct request {
 
 struct list {
     struct request *requests;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 struct translation {
-    uint64_t page, physical; /* `page`: of PAGE_BITS, and 1 more than the number; 0: free */
-    uint32_t pid, bits;
+    uint64_t page, pid; /* page: the number of the first of PAGE_BITS */
+    uint64_t physical;
+    uint32_t bits;
 };
+
+static const struct hash_kind translation_kind = HASH_KIND(struct translation, pid, "flows");
 
 static const struct platform_table *table;
 static struct shape *shapes; /* by message */
 static struct list *lists;   /* by instance */
-static struct {
-    struct translation *entries;
-    uint32_t count, capacity;
-    uint64_t sizes; /* bit n: a page of 2^n bytes was seen */
-} known;
+static struct hash_table translations;
+static uint64_t sizes_seen; /* bit n: a page of 2^n bytes was seen */
 
 /* ---- fields ---- */
 
@@ -120,57 +120,33 @@ void timeline_flows_open(const struct platform_table *described)
         uint32_t end = p->first_message + p->request_count + p->reply_count;
         messages = max(end, messages);
     }
-    shapes = grow_checked(calloc(messages + 1, sizeof *shapes), "flows");
-    lists = grow_checked(calloc(table->instance_count + 1, sizeof *lists), "flows");
+    shapes = grow_zeroed((messages + 1) * sizeof *shapes, "flows");
+    lists = grow_zeroed((table->instance_count + 1) * sizeof *lists, "flows");
     for (uint32_t i = 0; i < table->protocol_count; i++)
         learn_protocol(&table->protocols[i]);
 }
 
 /* ---- translations ---- */
 
-static struct translation *entry_of(uint32_t pid, uint64_t page)
-{
-    uint64_t hash = hash_multiply(page) ^ ((uint64_t)pid * 0xc2b2ae3d27d4eb4fu);
-    for (uint64_t i = hash ^ hash >> 32;; i++) {
-        struct translation *t = &known.entries[i & (known.capacity - 1)];
-        if (!t->page || (t->page == page + 1 && t->pid == pid))
-            return t;
-    }
-}
-
-static void make_room(void)
-{
-    if (2 * known.count < known.capacity)
-        return;
-    struct translation *old = known.entries;
-    uint32_t count = known.capacity;
-    known.capacity = count ? 2 * count : FIRST_ENTRIES;
-    known.entries = grow_checked(calloc(known.capacity, sizeof *known.entries), "flows");
-    for (uint32_t i = 0; i < count; i++)
-        if (old[i].page)
-            *entry_of(old[i].pid, old[i].page - 1) = old[i];
-    free(old);
-}
-
 /* A page is found by the first of its smallest parts. */
 static void learn_translation(const struct request *r, uint64_t physical, uint32_t bits)
 {
     if (bits < PAGE_BITS || bits > 62)
         bits = PAGE_BITS;
-    make_room();
-    uint64_t page = r->address >> bits << (bits - PAGE_BITS);
-    struct translation *t = entry_of(r->pid, page);
-    known.count += !t->page;
-    *t = (struct translation){page + 1, physical, r->pid, bits};
-    known.sizes |= (uint64_t)1 << bits;
+    const uint64_t key[] = {r->address >> bits << (bits - PAGE_BITS), r->pid};
+    struct translation *t = hash_table_add(&translations, &translation_kind, key);
+    t->physical = physical;
+    t->bits = bits;
+    sizes_seen |= (uint64_t)1 << bits;
 }
 
 static bool translate(uint32_t pid, uint64_t address, uint64_t *physical)
 {
-    for (uint64_t sizes = known.sizes; sizes; sizes &= sizes - 1) {
+    for (uint64_t sizes = sizes_seen; sizes; sizes &= sizes - 1) {
         unsigned bits = (unsigned)__builtin_ctzll(sizes);
-        const struct translation *t = entry_of(pid, address >> bits << (bits - PAGE_BITS));
-        if (!t->page || t->bits != bits)
+        const uint64_t key[] = {address >> bits << (bits - PAGE_BITS), pid};
+        const struct translation *t = hash_table_find(&translations, &translation_kind, key);
+        if (!t || t->bits != bits)
             continue;
         *physical = t->physical | (address & (((uint64_t)1 << bits) - 1));
         return true;
@@ -224,10 +200,7 @@ static struct request *behalf_of(uint32_t instance, const struct shape *s, uint6
 static void add_request(uint32_t instance, const struct request *r)
 {
     struct list *l = &lists[instance];
-    if (l->count == l->capacity) {
-        l->capacity = l->capacity ? 2 * l->capacity : 8;
-        l->requests = grow_checked(realloc(l->requests, l->capacity * sizeof *r), "flows");
-    }
+    grow_list(l->requests, l->count + 1, l->capacity, "flows");
     l->requests[l->count++] = *r;
 }
 
@@ -319,8 +292,8 @@ void timeline_flows_close(void)
             free(lists[i].requests);
     free(lists);
     free(shapes);
-    free(known.entries);
+    hash_table_release(&translations);
     lists = NULL;
     shapes = NULL;
-    memset(&known, 0, sizeof known);
+    sizes_seen = 0;
 }

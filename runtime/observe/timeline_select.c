@@ -67,7 +67,7 @@ static bool want_launch(const char *text)
     uint64_t number = strtoull(text, &end, 10);
     *w = (struct wanted){.number = number};
     if (*end || end == text)
-        w->name = grow_checked(strdup(text), "a list of launches");
+        w->name = grow_text(text, "a list of launches");
     return true;
 }
 
@@ -85,7 +85,7 @@ bool timeline_select_open(const struct platform_table *table)
     if (!paths)
         return true;
     selection.instances =
-        grow_checked(calloc(table->instance_count, sizeof *selection.instances), "selection");
+        grow_zeroed(table->instance_count * sizeof *selection.instances, "selection");
     return path_pattern_each(paths, select_instances);
 }
 
@@ -132,7 +132,7 @@ void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t 
 {
     if (!selection.wanted_count)
         return;
-    struct launch *k = grow_checked(malloc(sizeof *k), "selection");
+    struct launch *k = grow_memory(NULL, sizeof *k, "selection");
     bool wanted = is_wanted(name, ++selection.launches);
     *k = (struct launch){instance, name, id, wanted, selection.open};
     selection.open = k;

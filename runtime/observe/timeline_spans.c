@@ -8,7 +8,8 @@
 
 struct list {
     struct timeline_span *spans;
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
 static struct list *lists;
@@ -16,17 +17,14 @@ static uint32_t list_count;
 
 void timeline_spans_open(uint32_t instances)
 {
-    lists = grow_checked(calloc(instances, sizeof *lists), "spans");
+    lists = grow_zeroed(instances * sizeof *lists, "spans");
     list_count = instances;
 }
 
 void timeline_spans_add(uint32_t instance, struct timeline_span span)
 {
     struct list *l = &lists[instance];
-    if (l->count == l->capacity) {
-        l->capacity = l->capacity ? 2 * l->capacity : 8;
-        l->spans = grow_checked(realloc(l->spans, l->capacity * sizeof *l->spans), "spans");
-    }
+    grow_list(l->spans, l->count + 1, l->capacity, "spans");
     l->spans[l->count++] = span;
 }
 

@@ -23,6 +23,7 @@
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
 #include "run.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/component_failure.h"
@@ -145,13 +146,13 @@ static bool look(uint64_t time_ps, enum engine_result *result)
         *result = ENGINE_LIMIT;
         return true;
     }
-    if (engine_unlikely(view_is_shared()) && (looks || this_run.met.settles) && look_together())
+    if (unlikely(view_is_shared()) && (looks || this_run.met.settles) && look_together())
         return true;
-    if (engine_unlikely(view_stops_now)) {
+    if (unlikely(view_stops_now)) {
         engine_flush_window();
         view_look(reached_ps());
     }
-    return engine_unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted();
+    return unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted();
 }
 
 /* Runs what begins with the step at `time_ps`: a window, several of the only shard that has
@@ -186,7 +187,7 @@ static enum engine_result loop(void)
         if (look(time, &result))
             return result;
         run_from(time);
-        if (engine_unlikely(engine_is_stopping()))
+        if (unlikely(engine_is_stopping()))
             return is_cut_short()                            ? ENGINE_INTERRUPTED
                    : engine_failure() || this_run.met.failed ? ENGINE_FAILED
                                                              : ENGINE_STOPPED;

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "base/splitmix64.h"
 #include "runtime/engine/arena.h"
@@ -270,14 +271,14 @@ STEP_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d,
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     uint64_t *near = NULL, bits;
-    if (engine_likely(engine_near_used(domain)[row])) {
+    if (likely(engine_near_used(domain)[row])) {
         near = engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
         engine_near_used(domain)[row] = 0;
         bits = merge_words(d, near, 0, wide);
     } else {
         bits = merge_words(d, NULL, 0, wide);
     }
-    for (uint32_t w = 64; engine_unlikely(w < d->word_count); w += 64)
+    for (uint32_t w = 64; unlikely(w < d->word_count); w += 64)
         busy[domain][w / 64] = merge_words(d, near ? near + w : NULL, w, wide);
     return bits;
 }
@@ -288,7 +289,7 @@ static inline uint64_t walk_ascending(uint32_t domain, const struct engine_domai
 {
     uint32_t walked = 0;
     uint64_t left = walk_busy(d->cycle, bits, d->first_word, &walked);
-    for (uint32_t w = 64; engine_unlikely(w < d->word_count); w += 64)
+    for (uint32_t w = 64; unlikely(w < d->word_count); w += 64)
         left |= walk_busy(d->cycle, busy[domain][w / 64], d->first_word + w, &walked);
     return left;
 }
@@ -317,8 +318,7 @@ static inline uint64_t near_next(uint32_t domain)
     const uint8_t *used = engine_near_used(domain);
     uint64_t next = engine.domains[domain].cycle + 1, few = 0;
     uint32_t row = (uint32_t)next % ENGINE_NEAR;
-    if (engine_likely(row
-                      <= ENGINE_NEAR - sizeof few)) /* the row is mostly among the first of them */
+    if (likely(row <= ENGINE_NEAR - sizeof few)) /* the row is mostly among the first of them */
         memcpy(&few, used + row, sizeof few);
     if (few)
         return next + (uint32_t)__builtin_ctzll(few) / 8;
@@ -358,10 +358,10 @@ STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool
     struct wheel *w = &wheels[domain];
     clock_move(d, cycle);
     w->now = cycle;
-    if (engine_unlikely(wheel_is_due(w, cycle)))
+    if (unlikely(wheel_is_due(w, cycle)))
         wheel_take(w, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
-    if (engine_unlikely(s->watched || arranged))
+    if (unlikely(s->watched || arranged))
         return run_edge_rarely(s, domain, bits);
     if (walk_ascending(domain, d, bits))
         return true;
@@ -398,7 +398,7 @@ STEP_INLINE void plan_domain(uint32_t domain)
         plan_sleeping(domain);
         return;
     }
-    if (engine_unlikely(tick_all))
+    if (unlikely(tick_all))
         p->arrivals |= near_next(domain) != ENGINE_NEVER;
     p->next_cycle = d->cycle + 1;
     p->next_ps = clock_next_ps(d);
@@ -461,10 +461,10 @@ STEP_INLINE void run_steps(uint32_t shard, bool wide)
             if (p->next_ps == time)
                 p->awake = run_edge(s, first + i, p->next_cycle, wide);
         }
-        if (engine_unlikely(s->step_end))
+        if (unlikely(s->step_end))
             settle_step(s, shard);
         plan_step(s, first, clocks);
-        if (engine_unlikely(!s->live))
+        if (unlikely(!s->live))
             window_ask_end();
     }
 }
@@ -481,7 +481,7 @@ WORDS_WIDE STEP_RARE void run_wide(uint32_t shard)
 
 void shard_run(uint32_t shard)
 {
-    if (engine_likely(wide_words))
+    if (likely(wide_words))
         run_wide(shard);
     else
         run_narrow(shard);

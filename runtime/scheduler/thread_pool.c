@@ -30,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -129,7 +130,7 @@ static uint32_t run_share(uint32_t thread, uint64_t *delays)
     uint32_t count = 0;
     for (uint32_t i = 0; i < own_shard_count; i++) {
         uint32_t shard = nth_shard(thread, i);
-        if (engine_unlikely(*delays))
+        if (unlikely(*delays))
             delay(delays);
         if (!claim(shard))
             continue;
@@ -182,7 +183,7 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
     __atomic_store_n(&window_published.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
     uint32_t threads = min(due_count, threads_wanted);
     change(&window_published.number, 1, delay_seed ? INT_MAX : threads - 1);
-    if (engine_unlikely(delays_of_leader))
+    if (unlikely(delays_of_leader))
         delay(&delays_of_leader);
     work(first);
     done -= run_share(0, &delays_of_leader);

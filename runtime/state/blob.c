@@ -9,21 +9,17 @@
 static struct {
     struct blob **blobs; /* by number; NULL: free */
     uint32_t *free;      /* numbers, a stack */
-    uint32_t count, free_count, capacity;
+    uint32_t count, free_count;
+    size_t capacity, free_capacity;
 } table;
 
 static uint32_t take_number(void)
 {
     if (table.free_count > 0)
         return table.free[--table.free_count];
-    if (table.count + 1 >= table.capacity) {
-        table.capacity = table.capacity ? table.capacity * 2 : 64;
-        table.blobs =
-            grow_memory(table.blobs, table.capacity * sizeof *table.blobs, "a list of blobs");
-        table.free =
-            grow_memory(table.free, table.capacity * sizeof *table.free, "a list of blobs");
-    }
-    return ++table.count; /* the first is 1 */
+    ++table.count; /* the first is 1 */
+    grow_list(table.blobs, table.count + 1, table.capacity, "a list of blobs");
+    return table.count;
 }
 
 struct blob *blob_new(size_t size)
@@ -46,5 +42,6 @@ void blob_free(uint32_t number)
         bug("blob %u is given back twice, or was never made", number);
     free(table.blobs[number]);
     table.blobs[number] = NULL;
+    grow_list(table.free, table.free_count + 1, table.free_capacity, "a list of blobs");
     table.free[table.free_count++] = number;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
+
 struct memory {
     char *bytes;
     uint64_t first; /* lowest physical address */
@@ -29,7 +31,7 @@ _Noreturn void memory_outside(uint64_t physical, uint64_t bytes);
 /* The byte at `physical`. Bytes that follow it in memory follow it in the host's memory, too. */
 static inline void *memory_at(uint64_t physical)
 {
-    if (__builtin_expect(!memory_contains(physical, 1), 0))
+    if (unlikely(!memory_contains(physical, 1)))
         memory_outside(physical, 1);
     return memory.bytes + (physical - memory.first);
 }
@@ -37,7 +39,7 @@ static inline void *memory_at(uint64_t physical)
 /* The host address of a physical one, with all of `bytes` checked. */
 static inline void *memory_span(uint64_t physical, uint64_t bytes)
 {
-    if (__builtin_expect(!memory_contains(physical, bytes), 0))
+    if (unlikely(!memory_contains(physical, bytes)))
         memory_outside(physical, bytes);
     return memory.bytes + (physical - memory.first);
 }

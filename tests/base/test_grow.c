@@ -33,6 +33,40 @@ Test(grow, ends_with_a_message_when_there_is_no_memory)
     close(ends[0]);
 }
 
+Test(grow, keeps_items_and_doubles)
+{
+    uint32_t *list = NULL;
+    size_t capacity = 0, moves = 0;
+    for (uint32_t i = 0; i < 10000; i++) {
+        size_t before = capacity;
+        grow_list(list, i + 1, capacity, "a test");
+        moves += capacity != before;
+        cr_assert_geq(capacity, i + 1);
+        list[i] = i;
+    }
+    for (uint32_t i = 0; i < 10000; i++)
+        cr_assert_eq(list[i], i);
+    cr_expect_leq(moves, 11);
+    free(list);
+}
+
+Test(grow, zeroes_slots_that_are_new)
+{
+    uint16_t *list = NULL;
+    size_t capacity = 0, before = 0;
+    for (size_t index = 3; index < 100000; index *= 3) {
+        grow_slots(list, index, capacity, "a test");
+        cr_assert_gt(capacity, index);
+        for (size_t i = before; i < capacity; i++)
+            cr_assert_eq(list[i], 0, "%zu of %zu", i, capacity);
+        for (size_t i = 0; i < before; i++)
+            cr_assert_eq(list[i], UINT16_MAX, "%zu of %zu", i, capacity);
+        memset(list, 0xff, capacity * sizeof *list);
+        before = capacity;
+    }
+    free(list);
+}
+
 Test(grow, gives_memory_for_nothing_and_zeroes)
 {
     char *none = grow_memory(NULL, 0, "a test"), *zeroed = grow_zeroed(64, "a test");

@@ -117,3 +117,26 @@ Test(region, ends_the_program_where_there_is_too_little_memory)
                   "case %zu: %s", i, said);
     }
 }
+
+Test(region, reads_a_stream_whole_or_a_little_beyond_the_limit)
+{
+    static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 300000};
+    struct region region = {.what = "a test"};
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        FILE *stream = tmpfile();
+        for (size_t at = 0; at < sizes[i]; at++)
+            putc((int)(at % 251), stream);
+        rewind(stream);
+        size_t size;
+        const char *text = region_read(&region, stream, SIZE_MAX, &size);
+        cr_assert_eq(size, sizes[i]);
+        cr_assert_eq(text[size], 0);
+        for (size_t at = 0; at < size; at++)
+            cr_assert_eq((unsigned char)text[at], at % 251, "byte %zu of %zu", at, size);
+        rewind(stream);
+        region_read(&region, stream, 1000, &size);
+        cr_expect(size == sizes[i] || size > 1000, "%zu of %zu", size, sizes[i]);
+        fclose(stream);
+    }
+    region_release(&region);
+}

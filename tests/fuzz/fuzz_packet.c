@@ -8,7 +8,6 @@
 
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
-#include "components/packets/packet/packet.c"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

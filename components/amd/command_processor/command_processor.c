@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cu_resource_pool.gen.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/sampling/launch_record.h"
 #include "components/sampling/online_parts.h"
@@ -284,7 +285,7 @@ static bool dispatch(struct command_processor *c, uint32_t number)
         (struct placed_group){(uint16_t)number, placement.wavefronts};
     slot_account_place(&account_of(c, number)->slots, &c->all, command_processor_now(c),
                        placement.wavefronts, !d->left);
-    if (engine_unlikely(parts_logged))
+    if (unlikely(parts_logged))
         parts_note_placed(&c->io.base);
     return true;
 }
@@ -374,7 +375,7 @@ static void group_finished(struct command_processor *c, uint32_t cu, const struc
     account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c), g->wavefronts,
                    cu, work_finished_account(command_processor_work_reply_payload(c, cu)));
     kernel_count(d->record, 1, m->finished.wavefront_instructions);
-    if (engine_unlikely(parts_logged))
+    if (unlikely(parts_logged))
         parts_note_ended(&c->io.base, m->finished.wavefront_instructions);
     progress_done(1);
     if (dispatcher_finished(d, cu, m->tag))

@@ -22,6 +22,7 @@
  * a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
@@ -167,7 +168,7 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
     for (; due; due &= due - 1) {
         unsigned wave = cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due));
         struct cu_wave *w = cu_wave_at(c, wave);
-        if (engine_unlikely(w->ready_at > now)) {
+        if (unlikely(w->ready_at > now)) {
             wave_sleep(c, w, now);
             continue;
         }

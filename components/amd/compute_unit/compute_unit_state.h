@@ -8,6 +8,7 @@
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
+#include "base/likely.h"
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/execute/decode_cache.h"
 #include "components/amd/execute/wavefront_start.h"
@@ -329,7 +330,7 @@ static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint
 static inline unsigned cu_mark_turn(struct compute_unit *c, unsigned simd, uint64_t turn,
                                     uint64_t now)
 {
-    if (engine_unlikely(turn - now >= CU_WHEEL))
+    if (unlikely(turn - now >= CU_WHEEL))
         turn = cu_turn(c, simd, now + CU_WHEEL - (uint64_t)compute_unit_params(c)->simds);
     c->wheel_used |= (uint64_t)1 << turn % CU_WHEEL;
     return turn % CU_WHEEL;

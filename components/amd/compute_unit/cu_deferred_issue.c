@@ -14,6 +14,7 @@
  * and for aes128 4096, 8 % for matmul 64 and 1 % for vectoradd 16384. */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "runtime/engine/deferral.h"
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
@@ -31,7 +32,7 @@ static inline uint64_t deferred_cycles(const struct compute_unit *c, const struc
 static inline void deferred_turn(struct compute_unit *c, struct cu_simd *s, struct cu_wave *w,
                                  struct isa_wave *scalars, uint64_t turn)
 {
-    if (engine_unlikely(cu_decoded(c)[w->decoded].address != scalars->pc))
+    if (unlikely(cu_decoded(c)[w->decoded].address != scalars->pc))
         wave_decode(c, w, cu_wave_number(c, w->simd, w->slot)); /* another one took the entry */
     struct decoded *d = &cu_decoded(c)[w->decoded];
     uint64_t cycles = deferred_cycles(c, d);
@@ -82,7 +83,7 @@ static inline void deferred_take(struct compute_unit *c, unsigned simd, uint64_t
     struct cu_wave *w = cu_wave_at(c, wave);
     struct isa_wave *scalars = cu_scalars(c, wave);
     uint64_t turn = cu_turn(c, simd, w->ready_at);
-    if (engine_likely(run->count && turn + run->last_turn < cycle)) {
+    if (likely(run->count && turn + run->last_turn < cycle)) {
         taken = run->count;
         s->deferred = 0;
         deferred_run(c, s, w, scalars, turn);
@@ -225,17 +226,17 @@ __attribute__((noinline)) static void deferred_begin(struct compute_unit *c, str
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), behind;
     uint64_t pc = cu_scalars(c, wave)->pc;
     if (s->valu_free > first || (!w->ahead && !execute_early(c, w, wave))
-        || engine_unlikely(w->checked != cu_code(c)->fills))
+        || unlikely(w->checked != cu_code(c)->fills))
         return;
     struct cu_deferred *known = execute_deferred(c, w);
-    if (engine_unlikely(!known->ahead) && c->whole_turns)
+    if (unlikely(!known->ahead) && c->whole_turns)
         deferred_describe(c, w, pc, known);
     unsigned count = known->count;
     if (!count && known->ahead == w->ahead)
         return;
-    if (engine_likely(known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
-                      && first + known->cycles - now < CU_WHEEL
-                      && !deferred_meets(c, first, known->cycles))) {
+    if (likely(known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
+               && first + known->cycles - now < CU_WHEEL
+               && !deferred_meets(c, first, known->cycles))) {
         behind = first + known->cycles;
         c->deferred[simd].run = *known;
     } else {

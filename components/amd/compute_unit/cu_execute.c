@@ -11,6 +11,7 @@
  * turns as always. */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/amd/isa/execute/isa_ready.h"
 #include "runtime/engine/arena.h"
@@ -85,7 +86,7 @@ execute_entry(const struct compute_unit *c, const struct execute_domain *domain,
 {
     const struct decoded *d = &cu_decoded(c)[number];
     struct execute_entry *e = &domain->entries[number];
-    if (engine_likely(e->checked == cu_code(c)->fills))
+    if (likely(e->checked == cu_code(c)->fills))
         return e;
     if (!execute_holds(e, d))
         execute_prepare(d, e);
@@ -131,13 +132,13 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
     uint64_t pc = s->pc, at = pc - w->line_address;
     unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
     const struct cu_code *code = cu_code(c);
-    if (engine_unlikely(e->run_checked != code->fills || e->run_code != code->version
-                        || w->code != code->version)) {
+    if (unlikely(e->run_checked != code->fills || e->run_code != code->version
+                 || w->code != code->version)) {
         execute_find_run(c, domain, e, pc, cu_line_bytes(c, wave, w->line_slot) + at, size);
         e->run_code = w->code == code->version ? w->code : 0;
     }
     w->checked = e->run_checked;
-    if (engine_unlikely(e->run_vgprs > context->vgpr_count || e->run_agprs > context->agpr_count))
+    if (unlikely(e->run_vgprs > context->vgpr_count || e->run_agprs > context->agpr_count))
         return;
     for (unsigned i = 0; i < e->run; i++) {
         const struct isa_ready *ready = &domain->entries[decode_slot(s->pc)].ready;
@@ -159,13 +160,13 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     const struct decoded *d = &cu_decoded(c)[w->decoded];
     struct execute_domain *domain = &execute_domains[c->tables];
     uint64_t executed = s->pc;
-    if (engine_unlikely(!execute_fits(&d->inst, context)))
+    if (unlikely(!execute_fits(&d->inst, context)))
         return isa_execute(context, s, &d->inst);
     struct execute_entry *e = execute_entry(c, domain, w->decoded);
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
     profile_executed(c, w, executed, domain->workspace.idle_lanes);
-    if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR
-        && !engine_unlikely(execution_observer) && engine_likely(!w->unusual)) {
+    if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR && !unlikely(execution_observer)
+        && likely(!w->unusual)) {
         execute_ahead(c, w, wave, context, s, domain, e);
         e->alone = !e->run;
     }
@@ -225,7 +226,7 @@ static struct cu_deferred *execute_deferred(const struct compute_unit *c, const 
 {
     struct execute_deferred *deferred = execute_deferred_at(c, w->decoded);
     const struct cu_code *code = cu_code(c);
-    if (engine_unlikely(deferred->checked != code->fills || deferred->code != code->version)) {
+    if (unlikely(deferred->checked != code->fills || deferred->code != code->version)) {
         execute_count_deferred(c, deferred);
         deferred->pc = cu_decoded(c)[w->decoded].address;
         deferred->turns.ahead = deferred->turns.count = 0;

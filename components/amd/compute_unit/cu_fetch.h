@@ -47,7 +47,7 @@ static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address
 {
     *number = decode_slot(address);
     struct decoded *d = &cu_decoded(c)[*number];
-    if (engine_likely(decode_holds(d, cu_target(c), address, bytes, size)))
+    if (likely(decode_holds(d, cu_target(c), address, bytes, size)))
         return 0;
     int result = decode_fill(d, cu_target(c), address, bytes, size);
     cu_code(c)->fills += result >= 0;

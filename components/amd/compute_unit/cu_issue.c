@@ -11,6 +11,7 @@
  * when its unit is free again. */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include "compute_unit_internal.h"
@@ -41,10 +42,10 @@ __attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, 
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
     struct isa_context context = cu_context(c, w);
-    if (engine_unlikely(execution_observer))
+    if (unlikely(execution_observer))
         work_record_plain(c->io.base.leaf, wave, s, inst, &context);
     enum isa_status status = execute(c, w, wave, &context, s);
-    if (__builtin_expect(status == ISA_OK, 1))
+    if (likely(status == ISA_OK))
         return true;
     if (status == ISA_TRAPPED && !work_trap_is_fatal(s))
         return true;
@@ -236,7 +237,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
     uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256
                        && !(inst->flags & (ISA_IS_SWIZZLE | ISA_IS_SYNC));
-    if (engine_unlikely(inst->flags & ISA_IS_SYNC))
+    if (unlikely(inst->flags & ISA_IS_SYNC))
         return issue_sync(c, w, wave, inst, now);
     if (has_address)
         memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
@@ -261,7 +262,7 @@ static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, uns
                                   const struct isa_inst *inst, uint64_t now)
 {
     uint64_t pc = cu_scalars(c, wave)->pc, behind = pc + inst->size;
-    if (engine_unlikely(program_is_killed(compute_unit_program(c), wave_pid(c, wave)))) {
+    if (unlikely(program_is_killed(compute_unit_program(c), wave_pid(c, wave)))) {
         cu_fault(c, wave, inst, pc, UINT32_MAX, "its process has ended");
         return ISSUE_FAULT;
     }
@@ -306,7 +307,7 @@ __attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;
     w->state = WAVE_EXECUTING;
-    if (__builtin_expect(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind, 0)) {
+    if (unlikely(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind)) {
         if (!wave_decode(c, w, wave)) /* another wavefront took the entry */
             return ISSUE_DONE;
         d = &cu_decoded(c)[w->decoded];
@@ -316,7 +317,7 @@ __attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c
     if (wave_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
-    if (engine_likely(w->kind == CU_VALU))
+    if (likely(w->kind == CU_VALU))
         result = issue_vector(c, w, wave, inst, now, c->valu_cycles[inst->timing]);
     else
         result = issue_other(c, w, wave, inst, now);
@@ -393,7 +394,7 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
             retry = min(turn, retry);
             continue;
         }
-        if (engine_unlikely(bits & s->prioritised))
+        if (unlikely(bits & s->prioritised))
             bits = issue_most_urgent(c, simd, bits);
         unsigned slot = issue_next(c, simd, kind, bits);
         unsigned wave = cu_wave_number(c, simd, slot);
@@ -421,7 +422,7 @@ static inline void issue_alone(struct compute_unit *c, struct cu_simd *s, unsign
     unsigned kind = w->kind;
     uint64_t free_at = issue_unit_free(s, kind);
     wave_begin_ready(c, w, now);
-    if (engine_likely(free_at <= now)) {
+    if (likely(free_at <= now)) {
         if (issue_wave(c, w, wave, now) != ISSUE_BLOCKED) {
             s->turn[kind] = (uint8_t)(w->slot + 1);
             if (c->may_defer && w->state == WAVE_EXECUTING && w->kind <= CU_SCALAR)

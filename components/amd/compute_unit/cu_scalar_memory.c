@@ -6,6 +6,7 @@
  * of its entry plus the part. */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include "compute_unit_internal.h"
@@ -82,7 +83,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
                  || smem_is_atomic(e);
     if (moves && !smem_check(c, wave, inst, &e->access))
         return ISSUE_FAULT;
-    if (engine_unlikely(execution_observer))
+    if (unlikely(execution_observer))
         work_record_scalar(c->io.base.leaf, wave, s, inst, &context, &e->access);
     c->io.stats.smem_instructions++;
     profile_scalar(e, s->pc);

@@ -9,6 +9,7 @@
 #include "compute_unit.gen.h"
 
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
@@ -174,7 +175,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     const struct cu_group *g = cu_group_at(c, w->group);
     struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
     account->vmem_lines += count;
-    if (engine_unlikely(g->scratch_bytes) && count
+    if (unlikely(g->scratch_bytes) && count
         && lines[0].address - g->scratch_begin < g->scratch_bytes)
         account->scratch_lines += count;
     profile_asked(c, e, count);
@@ -293,7 +294,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (m->mask && !vmem_check(c, wave, e, m, &reach))
         return ISSUE_FAULT;
     c->vmem_free_count--;
-    if (engine_unlikely(execution_observer))
+    if (unlikely(execution_observer))
         work_record_vector(c->io.base.leaf, wave, s, inst, &context, m);
     if (m->lds_mask)
         isa_memory_lds(&context, inst, m);

@@ -2,6 +2,7 @@
  * its time goes to. */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include "compute_unit_internal.h"
@@ -205,7 +206,7 @@ static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, u
 static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                               uint64_t now)
 {
-    if (engine_likely(!w->unusual) || wave_skip(c, w, wave))
+    if (likely(!w->unusual) || wave_skip(c, w, wave))
         wave_sleep(c, w, now);
 }
 

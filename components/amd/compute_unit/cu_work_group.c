@@ -3,6 +3,7 @@
  * the kernel's ledger (protocols/work/work_cycles.h), which goes with each answer. */
 #include "compute_unit.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/observe/timeline.h"
 #include "compute_unit_internal.h"
@@ -64,7 +65,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     profile_start(c, w, wave);
-    if (engine_unlikely(execution_observer))
+    if (unlikely(execution_observer))
         wave_record_begin(c, wave, p, g, number);
     timeline_begin(&c->io.base, cu_wave_name(c, place->simd, place->slot), wavefront_span);
     wave_continue(c, w, wave, now, now + 1);
@@ -187,7 +188,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = cu_group_at(c, w->group);
     wave_waits(c, w, now, WORK_ENDED);
-    if (engine_unlikely(execution_observer))
+    if (unlikely(execution_observer))
         execution_observer->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
     timeline_end(&c->io.base, cu_wave_name(c, w->simd, w->slot), wavefront_span);
     g->ended_at += now;

@@ -12,6 +12,7 @@
 #include "dma_engine.gen.h"
 
 #include "atomic_op.gen.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/component_failure.h"
@@ -242,7 +243,7 @@ static void send_atomic(struct dma_engine *c, struct ring *lane, uint32_t number
 /* A line, nearly always. */
 static void copy_bytes(const struct dma_engine *c, void *to, const void *from, uint32_t bytes)
 {
-    if (engine_likely(bytes == dma_line(c)))
+    if (likely(bytes == dma_line(c)))
         memcpy(to, from, dma_line(c));
     else
         memcpy(to, from, bytes);

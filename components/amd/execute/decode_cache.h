@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/likely.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/sampling/warmup.h"
@@ -68,7 +69,7 @@ static inline int decode_find(struct decoded *cache, enum isa_target target, uin
     uint32_t slot = decode_slot(address);
     struct decoded *d = &cache[slot];
     *number = slot;
-    if (__builtin_expect(decode_holds(d, target, address, bytes, size), 1))
+    if (likely(decode_holds(d, target, address, bytes, size)))
         return 0;
     return decode_fill(d, target, address, bytes, size);
 }

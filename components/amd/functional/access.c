@@ -9,6 +9,7 @@
 #include "footprint.h"
 #include "touch.h"
 
+#include "base/likely.h"
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/execute/work_fault.h"
 
@@ -38,7 +39,7 @@ static inline const struct host_span *span_of(struct host_view *t, uint64_t addr
                                               uint8_t *hint)
 {
     const struct host_span *w = &t->span[*hint];
-    if (__builtin_expect(host_span_holds(w, address, bytes), 1))
+    if (likely(host_span_holds(w, address, bytes)))
         return w;
     w = host_view_find(t, address);
     if (w)
@@ -338,14 +339,14 @@ const char *PASTE(access_vector_,
     struct isa_memory m;
     struct shape shape = {0};
     *lane = WORK_NO_LANE;
-    if (__builtin_expect(access_fast_vector(view, context, wave, ready, hint), 1)) {
+    if (likely(access_fast_vector(view, context, wave, ready, hint))) {
         wave->pc += ready->size;
         return NULL;
     }
     enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
     if (status != ISA_OK)
         return isa_status_text(status);
-    if (__builtin_expect(view->unit != HOST_VIEW_NO_UNIT, 0))
+    if (unlikely(view->unit != HOST_VIEW_NO_UNIT))
         touch_memory(view, &m);
     if (m.kind == ISA_MEMORY_CACHE_OP)
         m.mask = 0;
@@ -405,11 +406,11 @@ const char *PASTE(access_scalar_,
     struct isa_scalar access;
     uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};
     *lane = WORK_NO_LANE;
-    if (__builtin_expect(access_fast_scalar(view, wave, ready, hint), 1)) {
+    if (likely(access_fast_scalar(view, wave, ready, hint))) {
         wave->pc += ready->size;
         return NULL;
     }
-    if (__builtin_expect(view->unit != HOST_VIEW_NO_UNIT, 0))
+    if (unlikely(view->unit != HOST_VIEW_NO_UNIT))
         touch_scalar(view, context, wave, inst);
     enum isa_status status = isa_scalar_address(context, wave, inst, &access);
     if (status != ISA_OK)

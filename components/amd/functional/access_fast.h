@@ -9,6 +9,7 @@
 
 #include "access_lines.h"
 
+#include "base/likely.h"
 #include "components/amd/isa/execute/isa_lanes.h"
 
 /* False: the active lanes' upper halves differ. */
@@ -56,7 +57,7 @@ LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *co
     if (ready->memory == ISA_READY_OTHER || !exec || (wave->mode & ISA_MODE_SKIP)
         || !find_base(context, wave, ready, exec, &base))
         return false;
-    bool touches = __builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0);
+    bool touches = unlikely(t->unit != HOST_VIEW_NO_UNIT);
     if (ready->memory == ISA_READY_LOAD && ready->bytes == 4 && exec == UINT64_MAX && !touches
         && load_rows(t, context, ready, base, hint))
         return true;
@@ -69,7 +70,7 @@ LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *co
         touch_lanes_of(t, w, base, &s, exec, ready);
     char *host = w->host + (base + s.low - w->start);
     bool is_store = ready->memory == ISA_READY_STORE;
-    if (__builtin_expect(t->footprint != NULL, 0))
+    if (unlikely(t->footprint != NULL))
         mark_span(t->footprint, host, &s, ready->bytes, exec,
                   is_store ? FOOTPRINT_WRITTEN : FOOTPRINT_READ);
     uint32_t *registers = context->vgpr + ready->data;
@@ -92,10 +93,10 @@ LANES_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wave *wave,
     const struct host_span *w = span_of(t, address, 4u * ready->dwords, hint);
     if (!w)
         return false;
-    if (__builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0))
+    if (unlikely(t->unit != HOST_VIEW_NO_UNIT))
         touch_words(t, w, address, 4u * ready->dwords);
     const char *from = w->host + (address - w->start);
-    if (__builtin_expect(t->footprint != NULL, 0))
+    if (unlikely(t->footprint != NULL))
         footprint_mark(t->footprint, from, 4u * ready->dwords, FOOTPRINT_READ);
     uint32_t *to = &wave->sgpr[ready->dst];
     for (unsigned i = 0; i < ready->dwords; i++)

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "runtime/state/memory.h"
 
 enum {
@@ -68,15 +69,13 @@ static inline void footprint_mark(struct footprint *f, const char *host, uint64_
 {
     uint64_t from = (uint64_t)(host - memory.bytes), to = from + bytes - 1;
     const uint8_t *blocks = f->blocks, *pages = footprint_pages;
-    if (__builtin_expect(
+    if (unlikely(
             !((blocks[from >> FOOTPRINT_BLOCK_BITS] & blocks[to >> FOOTPRINT_BLOCK_BITS]) >> kind
-              & 1),
-            0))
+              & 1)))
         footprint_new_blocks(f, from, to, kind);
     if (kind != FOOTPRINT_READ
-        && __builtin_expect(!footprint_is_kept(&pages[from >> FOOTPRINT_PAGE_BITS])
-                                || !footprint_is_kept(&pages[to >> FOOTPRINT_PAGE_BITS]),
-                            0))
+        && unlikely(!footprint_is_kept(&pages[from >> FOOTPRINT_PAGE_BITS])
+                    || !footprint_is_kept(&pages[to >> FOOTPRINT_PAGE_BITS])))
         footprint_keep(from, to);
     uint64_t first = from >> 2, *word = f->mark[kind] + (first >> 6);
     uint64_t left = (to >> 2) - (first & ~UINT64_C(63)); /* number of the last bit in *word */

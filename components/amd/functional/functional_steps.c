@@ -7,6 +7,7 @@
 #include "observe.h"
 
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
 
@@ -200,7 +201,7 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     else
         wrong =
             r->access->scalar(&r->worker->view, context, &w->scalars, &s->ready, &s->hint, &lane);
-    if (__builtin_expect(wrong != NULL, 0))
+    if (unlikely(wrong != NULL))
         functional_fault(r, g, w, inst, w->scalars.pc, lane, wrong);
     return !wrong;
 }
@@ -313,11 +314,11 @@ static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct is
     for (;;) {
         uint64_t pc = w->scalars.pc;
         struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-        if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
+        if (unlikely(s->address != pc || s->launch != launch) && !(s = decode(r, g, w)))
             return false;
         r->instructions++;
         s->count++;
-        if (__builtin_expect(observed, 0))
+        if (unlikely(observed))
             observe(r, g, w, context, s->ready.inst);
         if (s->kind >= STEP_VECTOR) {
             if (!access_memory(r, g, w, context, s))
@@ -325,7 +326,7 @@ static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct is
             continue;
         }
         enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, workspace);
-        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, s->ready.inst, pc, status))
+        if (unlikely(status != ISA_OK) && !stopped(r, g, w, s->ready.inst, pc, status))
             return false;
         if (s->kind == STEP_REGISTERS)
             continue;

@@ -1,58 +1,24 @@
-/* See debug_stores.h. A table with open addressing; lines are removed by making it anew. */
+/* See debug_stores.h. Lines are removed by making the table anew. */
 #include "debug_stores.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/grow.h"
-#include "base/hash.h"
+#include "base/hash_table.h"
 
 enum { LINE = 64 };
 
 struct line {
-    uint64_t number; /* + 1; 0: the entry is free */
-    uint64_t mask;   /* bytes that were stored */
+    uint64_t number;
+    uint64_t mask; /* bytes that were stored */
     uint8_t bytes[LINE];
 };
 
-static struct line *lines;
-static uint64_t room, count;
-
-/* The line's entry, or a free one for it. */
-static struct line *entry_of(uint64_t number)
-{
-    uint64_t at = hash_multiply(number) >> 32 & (room - 1);
-    while (lines[at].number && lines[at].number != number + 1)
-        at = (at + 1) & (room - 1);
-    return &lines[at];
-}
-
-static void make_room(uint64_t size)
-{
-    struct line *old = lines;
-    uint64_t before = room;
-    room = size;
-    lines = grow_checked(calloc(room, sizeof *lines), "a debugger");
-    count = 0;
-    for (uint64_t i = 0; i < before; i++) {
-        if (!old[i].number || !old[i].mask)
-            continue;
-        *entry_of(old[i].number - 1) = old[i];
-        count++;
-    }
-    free(old);
-}
+static struct hash_table lines;
+static const struct hash_kind line_kind = HASH_KIND(struct line, number, "a debugger");
 
 void debug_stores_write(uint64_t address, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
     for (size_t i = 0; i < size; i++) {
-        uint64_t number = (address + i) / LINE;
-        if (2 * (count + 1) > room)
-            make_room(room ? 2 * room : 1024);
-        struct line *l = entry_of(number);
-        count += !l->number;
-        l->number = number + 1;
+        struct line *l = hash_table_add(&lines, &line_kind, &(uint64_t){(address + i) / LINE});
         l->mask |= (uint64_t)1 << (address + i) % LINE;
         l->bytes[(address + i) % LINE] = from[i];
     }
@@ -61,19 +27,20 @@ void debug_stores_write(uint64_t address, const void *bytes, size_t size)
 void debug_stores_read(uint64_t address, void *bytes, size_t size)
 {
     uint8_t *to = bytes;
-    for (size_t i = 0; count && i < size; i++) {
-        const struct line *l = entry_of((address + i) / LINE);
-        if (l->mask >> (address + i) % LINE & 1)
+    for (size_t i = 0; i < size; i++) {
+        const struct line *l =
+            hash_table_find(&lines, &line_kind, &(uint64_t){(address + i) / LINE});
+        if (l && l->mask >> (address + i) % LINE & 1)
             to[i] = l->bytes[(address + i) % LINE];
     }
 }
 
 void debug_stores_forget(uint64_t address, uint64_t size)
 {
-    for (uint64_t i = 0; i < room; i++) {
-        struct line *l = &lines[i];
-        uint64_t start = (l->number - 1) * LINE;
-        if (!l->number || start >= address + size || address >= start + LINE)
+    struct line *l;
+    for (size_t at = 0; (l = hash_table_next(&lines, &line_kind, &at));) {
+        uint64_t start = l->number * LINE;
+        if (start >= address + size || address >= start + LINE)
             continue;
         for (unsigned k = 0; k < LINE; k++)
             if (start + k - address < size)
@@ -84,15 +51,16 @@ void debug_stores_forget(uint64_t address, uint64_t size)
 void debug_stores_settle(bool (*read)(uint64_t address, void *bytes, size_t size))
 {
     uint8_t held[LINE];
-    for (uint64_t i = 0; i < room; i++) {
-        struct line *l = &lines[i];
-        if (!l->mask)
-            continue;
-        bool there = read((l->number - 1) * LINE, held, sizeof held);
+    struct hash_table kept = {0};
+    struct line *l;
+    for (size_t at = 0; (l = hash_table_next(&lines, &line_kind, &at));) {
+        bool there = l->mask && read(l->number * LINE, held, sizeof held);
         for (unsigned k = 0; k < LINE; k++)
             if (!there || held[k] == l->bytes[k])
                 l->mask &= ~((uint64_t)1 << k);
+        if (l->mask)
+            *(struct line *)hash_table_add(&kept, &line_kind, &l->number) = *l;
     }
-    if (room)
-        make_room(room);
+    hash_table_release(&lines);
+    lines = kept;
 }

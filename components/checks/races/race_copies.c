@@ -3,17 +3,17 @@
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
-#include "components/checks/slot_array.h"
 #include "command_order.h"
 #include "race_report.h"
 
 enum { MOST = 1 << 30 }; /* of an event's bytes */
 
 static struct finding_place *calls; /* different ones, by site; the first stands for none */
-static uint64_t call_count = 1, call_room;
+static size_t call_count = 1, call_capacity;
 static uint32_t *sites; /* by ticket; 0: not looked at */
-static uint64_t site_room;
+static size_t site_capacity;
 
 static uint64_t pc_of(const struct check_identity *who, uint32_t site)
 {
@@ -36,8 +36,8 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
     while (site < call_count
            && (calls[site].pc != call->pc || strcmp(calls[site].text, call->text) != 0))
         site++;
-    calls = slot_array_grow(calls, &call_room, site, sizeof *calls);
-    sites = slot_array_grow(sites, &site_room, ticket, sizeof *sites);
+    grow_slots(calls, site, call_capacity, "checks");
+    grow_slots(sites, ticket, site_capacity, "checks");
     calls[site] = *call;
     call_count += site == call_count;
     sites[ticket] = site;
@@ -62,7 +62,7 @@ static void touch(const struct race_wave *w, uint32_t site, uint64_t address, ui
 void check_copy_done(uint64_t ticket, uint32_t pid, uint64_t to, uint64_t from, uint64_t bytes,
                      const struct program_table *program)
 {
-    uint32_t site = ticket < site_room ? sites[ticket] : 0;
+    uint32_t site = ticket < site_capacity ? sites[ticket] : 0;
     const struct check_identity who = {.executor = &copies, .program = program, .pid = pid};
     struct race_wave w;
     if (!site)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
 #include "base/number.h"
 
 struct command {
@@ -17,80 +16,59 @@ struct command {
 /* What was released at an address: what each wavefront knew that released there. */
 struct released {
     uint64_t address;
-    struct race_table table;
-    bool used;
+    struct hash_table table;
 };
 
 static struct command *commands; /* by number - 1 */
-static uint32_t command_count, command_room;
-static uint32_t *queue_places, queue_count;
-static uint32_t *group_commands, group_count, group_room;
-static struct released *releases;
-static uint32_t release_count, release_room;
+static uint32_t command_count;
+static size_t command_capacity;
+static uint32_t *queue_places; /* how many commands each queue has */
+static size_t queue_capacity;
+static uint32_t *group_commands, group_count;
+static size_t group_capacity;
+static struct hash_table releases;
 
-static void *grown(void *old, uint64_t count, uint64_t size)
-{
-    return grow_checked(realloc(old, count * size), "the check of races");
-}
+static const struct hash_kind known_kind = HASH_KIND(struct race_known, id, RACE_MEMORY);
+static const struct hash_kind release_kind = HASH_KIND(struct released, address, RACE_MEMORY);
 
 /* ---- tables ---- */
 
-static struct race_known *table_find(const struct race_table *t, race_id id)
+static const struct race_known *table_find(const struct hash_table *t, race_id id)
 {
-    uint32_t slot = t->room ? (uint32_t)(hash_multiply(id) >> 32) & (t->room - 1) : 0;
-    while (t->room && t->entry[slot].id && t->entry[slot].id != id)
-        slot = (slot + 1) & (t->room - 1);
-    return t->room ? &t->entry[slot] : NULL;
+    return hash_table_find(t, &known_kind, &(uint64_t){id});
 }
 
-static void table_grow(struct race_table *t)
+static const struct race_known *table_next(const struct hash_table *t, size_t *at)
 {
-    struct race_table larger = {.room = t->room ? 2 * t->room : 8};
-    larger.entry = grown(NULL, larger.room, sizeof *larger.entry);
-    memset(larger.entry, 0, larger.room * sizeof *larger.entry);
-    for (uint32_t i = 0; i < t->room; i++)
-        if (t->entry[i].id)
-            *table_find(&larger, t->entry[i].id) = t->entry[i];
-    larger.count = t->count;
-    free(t->entry);
-    *t = larger;
+    return hash_table_next(t, &known_kind, at);
 }
 
-static void table_learn(struct race_table *t, race_id id, uint32_t near, uint32_t wide)
+static void table_learn(struct hash_table *t, uint64_t id, uint32_t near, uint32_t wide)
 {
     if (!near && !wide)
         return;
-    if (4 * (t->count + 1) > 3 * t->room)
-        table_grow(t);
-    struct race_known *k = table_find(t, id);
-    t->count += k->id == 0;
-    k->id = id;
+    struct race_known *k = hash_table_add(t, &known_kind, &id);
     k->near = max(near, k->near);
     k->wide = max(wide, k->wide);
 }
 
-static void table_free(struct race_table *t)
+/* What others know of `from`. */
+static void learn_wide(struct hash_table *to, const struct hash_table *from)
 {
-    free(t->entry);
-    *t = (struct race_table){0};
+    const struct race_known *k;
+    for (size_t at = 0; (k = table_next(from, &at));)
+        table_learn(to, k->id, k->wide, k->wide);
 }
 
 /* ---- commands ---- */
 
 uint32_t race_command(uint32_t queue, const uint32_t *after, uint32_t queues)
 {
-    if (command_count == command_room) {
-        command_room = command_room ? 2 * command_room : 256;
-        commands = grown(commands, command_room, sizeof *commands);
-    }
-    if (queue >= queue_count) {
-        queue_places = grown(queue_places, queue + 1, sizeof *queue_places);
-        memset(queue_places + queue_count, 0, (queue + 1 - queue_count) * sizeof *queue_places);
-        queue_count = queue + 1;
-    }
+    grow_list(commands, (size_t)command_count + 1, command_capacity, RACE_MEMORY);
+    grow_slots(queue_places, queue, queue_capacity, RACE_MEMORY);
     struct command *c = &commands[command_count++];
     *c = (struct command){.queue = queue, .place = ++queue_places[queue], .queues = queues};
-    c->after = grown(NULL, queues + 1, sizeof *c->after);
+    c->after = grow_memory(NULL, (queues + 1) * sizeof *c->after, RACE_MEMORY);
     memcpy(c->after, after, queues * sizeof *after);
     return command_count;
 }
@@ -107,11 +85,9 @@ bool race_command_before(uint32_t first, uint32_t second)
 
 uint32_t race_group_begin(uint32_t command)
 {
-    if (group_count + 1 >= group_room) {
-        group_room = group_room ? 2 * group_room : 1024;
-        group_commands = grown(group_commands, group_room, sizeof *group_commands);
-    }
-    group_commands[++group_count] = command;
+    group_count++;
+    grow_list(group_commands, (size_t)group_count + 1, group_capacity, RACE_MEMORY);
+    group_commands[group_count] = command;
     return group_count;
 }
 
@@ -128,8 +104,8 @@ void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number)
 
 void race_wave_end(struct race_wave *w)
 {
-    table_free(&w->others);
-    table_free(&w->kept);
+    hash_table_release(&w->others);
+    hash_table_release(&w->kept);
 }
 
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock)
@@ -141,8 +117,8 @@ bool race_before(const struct race_wave *w, race_id id, uint32_t clock)
     uint32_t command = group_commands[id >> RACE_GROUP_BITS];
     if (command != w->command && race_command_before(command, w->command))
         return true;
-    const struct race_known *k = w->others.count ? table_find(&w->others, id) : NULL;
-    return k && k->id && k->wide >= clock;
+    const struct race_known *k = table_find(&w->others, id);
+    return k && k->wide >= clock;
 }
 
 void race_fence(struct race_wave *w)
@@ -152,33 +128,18 @@ void race_fence(struct race_wave *w)
 
 /* ---- atomics ---- */
 
-static struct released *release_at(uint64_t address)
+static const struct released *release_at(uint64_t address)
 {
-    uint32_t slot = (uint32_t)(hash_multiply(address) >> 32) & (release_room - 1);
-    while (releases[slot].used && releases[slot].address != address)
-        slot = (slot + 1) & (release_room - 1);
-    return &releases[slot];
-}
-
-static void releases_grow(void)
-{
-    struct released *old = releases;
-    uint32_t room = release_room;
-    release_room = room ? 2 * room : 1024;
-    releases = grown(NULL, release_room, sizeof *releases);
-    memset(releases, 0, release_room * sizeof *releases);
-    for (uint32_t i = 0; i < room; i++)
-        if (old[i].used)
-            *release_at(old[i].address) = old[i];
-    free(old);
+    return hash_table_find(&releases, &release_kind, &address);
 }
 
 /* What the wavefront may still acquire. */
-static void keep_clock(struct race_wave *w, const struct race_table *t)
+static void keep_clock(struct race_wave *w, const struct hash_table *t)
 {
-    for (uint32_t i = 0; i < t->room; i++)
-        if (t->entry[i].id && t->entry[i].id != w->id)
-            table_learn(&w->kept, t->entry[i].id, t->entry[i].near, t->entry[i].wide);
+    const struct race_known *k;
+    for (size_t at = 0; (k = table_next(t, &at));)
+        if (k->id != w->id)
+            table_learn(&w->kept, k->id, k->near, k->wide);
 }
 
 bool race_has_heard(const struct race_wave *w, uint64_t address)
@@ -191,27 +152,18 @@ bool race_has_heard(const struct race_wave *w, uint64_t address)
 
 void race_release(struct race_wave *w, uint64_t address, bool adds)
 {
-    if (4 * (release_count + 1) > 3 * release_room)
-        releases_grow();
-    struct released *r = release_at(address);
-    release_count += !r->used;
-    r->used = true;
-    r->address = address;
+    struct released *r = hash_table_add(&releases, &release_kind, &address);
     if (!adds && race_has_heard(w, address))
         keep_clock(w, &r->table);
     if (!adds)
-        table_free(&r->table);
+        hash_table_release(&r->table);
     table_learn(&r->table, w->id, w->clock, w->fence);
     for (uint32_t i = 0; i < RACE_GROUP; i++) {
         race_id mate = (w->id & ~(race_id)(RACE_GROUP - 1)) | i;
         if (w->known[i] && mate != w->id)
             table_learn(&r->table, mate, w->known[i], w->known[i]);
     }
-    for (uint32_t i = 0; i < w->others.room; i++) {
-        const struct race_known *k = &w->others.entry[i];
-        if (k->id)
-            table_learn(&r->table, k->id, k->wide, k->wide);
-    }
+    learn_wide(&r->table, &w->others);
     w->clock++;
 }
 
@@ -227,19 +179,19 @@ static void learn(struct race_wave *w, const struct race_known *k, bool near)
 
 static void learn_from(struct race_wave *w, uint64_t address, bool near)
 {
-    const struct released *r = release_room ? release_at(address) : NULL;
-    for (uint32_t i = 0; r && r->used && i < r->table.room; i++)
-        if (r->table.entry[i].id && r->table.entry[i].id != w->id)
-            learn(w, &r->table.entry[i], near);
+    const struct released *r = release_at(address);
+    const struct race_known *k;
+    for (size_t at = 0; r && (k = table_next(&r->table, &at));)
+        if (k->id != w->id)
+            learn(w, k, near);
 }
 
 bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock)
 {
     for (uint32_t i = 0; i < RACE_SEEN && i < w->seen_count; i++) {
-        const struct released *r =
-            release_room && w->seen[i] == address ? release_at(address) : NULL;
-        const struct race_known *k = r && r->used ? table_find(&r->table, id) : NULL;
-        if (k && k->id && k->near >= clock)
+        const struct released *r = w->seen[i] == address ? release_at(address) : NULL;
+        const struct race_known *k = r ? table_find(&r->table, id) : NULL;
+        if (k && k->near >= clock)
             return true;
     }
     return false;
@@ -263,26 +215,26 @@ void race_hear(struct race_wave *w, uint64_t address)
 bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock)
 {
     for (uint32_t i = 0; i < w->heard_count; i++) {
-        const struct released *r = release_room ? release_at(w->heard[i]) : NULL;
-        const struct race_known *k = r && r->used ? table_find(&r->table, id) : NULL;
-        if (k && k->id && k->wide >= clock)
+        const struct released *r = release_at(w->heard[i]);
+        const struct race_known *k = r ? table_find(&r->table, id) : NULL;
+        if (k && k->wide >= clock)
             return true;
     }
-    const struct race_known *k = w->kept.count ? table_find(&w->kept, id) : NULL;
-    return k && k->id && k->wide >= clock;
+    const struct race_known *k = table_find(&w->kept, id);
+    return k && k->wide >= clock;
 }
 
 void race_acquire(struct race_wave *w, bool near)
 {
     for (uint32_t i = 0; i < w->heard_count; i++)
         learn_from(w, w->heard[i], near);
-    for (uint32_t i = 0; i < w->kept.room; i++)
-        if (w->kept.entry[i].id)
-            learn(w, &w->kept.entry[i], near);
+    const struct race_known *k;
+    for (size_t at = 0; (k = table_next(&w->kept, &at));)
+        learn(w, k, near);
     if (near)
         return;
     w->heard_count = 0;
-    table_free(&w->kept);
+    hash_table_release(&w->kept);
 }
 
 /* ---- barriers ---- */
@@ -293,11 +245,7 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < RACE_GROUP; j++)
             all.known[j] = max(all.known[j], wave[i]->known[j]);
-        for (uint32_t j = 0; j < wave[i]->others.room; j++) {
-            const struct race_known *k = &wave[i]->others.entry[j];
-            if (k->id)
-                table_learn(&all.others, k->id, k->wide, k->wide);
-        }
+        learn_wide(&all.others, &wave[i]->others);
         for (uint32_t j = 0; j < wave[i]->heard_count; j++)
             race_hear(&all, wave[i]->heard[j]);
     }
@@ -309,25 +257,22 @@ void race_join(struct race_wave *const *wave, uint32_t count)
         memcpy(wave[i]->known, all.known, sizeof all.known);
         memcpy(wave[i]->heard, all.heard, sizeof all.heard[0] * all.heard_count);
         wave[i]->heard_count = all.heard_count;
-        for (uint32_t j = 0; j < all.others.room; j++) {
-            if (all.others.entry[j].id)
-                table_learn(&wave[i]->others, all.others.entry[j].id, all.others.entry[j].wide,
-                            all.others.entry[j].wide);
-        }
+        learn_wide(&wave[i]->others, &all.others);
         wave[i]->clock++;
     }
-    table_free(&all.others);
+    hash_table_release(&all.others);
 }
 
 void race_forget(void)
 {
     for (uint32_t i = 0; i < command_count; i++)
         free(commands[i].after);
-    for (uint32_t i = 0; i < release_room; i++)
-        table_free(&releases[i].table);
-    free(releases);
-    releases = NULL;
+    struct released *r;
+    for (size_t at = 0; (r = hash_table_next(&releases, &release_kind, &at));)
+        hash_table_release(&r->table);
+    hash_table_release(&releases);
     free(queue_places);
     queue_places = NULL;
-    command_count = queue_count = group_count = release_count = release_room = 0;
+    command_count = group_count = 0;
+    queue_capacity = 0;
 }

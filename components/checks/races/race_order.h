@@ -19,6 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
+
+#define RACE_MEMORY "the check of races" /* what memory is for, for messages */
+
 enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
 /* Set in the number of a command of which nothing is known: it is ordered with all others. */
 #define RACE_UNKNOWN ((uint32_t)1 << 31)
@@ -27,14 +31,8 @@ enum { RACE_GROUP_BITS = 5, RACE_GROUP = 1 << RACE_GROUP_BITS };
 typedef uint32_t race_id;
 
 struct race_known {
-    race_id id;
+    uint64_t id;         /* a race_id */
     uint32_t near, wide; /* its clock as its own work-group knows it, and as others do */
-};
-
-/* What is known of wavefronts of other work-groups: by id, open addressing, a power of two. */
-struct race_table {
-    struct race_known *entry;
-    uint32_t count, room;
 };
 
 enum { RACE_HEARD = 64, RACE_SEEN = 8 };
@@ -45,13 +43,13 @@ struct race_wave {
     uint32_t command;
     uint32_t clock, fence; /* now; at the last fence towards all */
     uint32_t known[RACE_GROUP];
-    struct race_table others;
+    struct hash_table others;   /* race_known of other work-groups */
     uint32_t arrived;           /* a bit for each barrier that it waits at */
     uint64_t heard[RACE_HEARD]; /* atomics read since the last acquire */
     uint32_t heard_count;
     uint64_t seen[RACE_SEEN]; /* atomics read last, acquired or not */
     uint32_t seen_count;
-    struct race_table kept; /* what was released where the wavefront has read, before it stores */
+    struct hash_table kept; /* what was released where the wavefront has read, before it stores */
 };
 
 /* Commands: launches, copies. The n-th call gives n, from 1. `after`: the number of earlier

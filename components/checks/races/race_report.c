@@ -1,17 +1,17 @@
 /* See race_report.h. */
 #include "race_report.h"
 
-#include "components/checks/slot_array.h"
+#include "base/grow.h"
 
 struct race_memory race_device_memory;
 
 static struct check_identity *identities; /* by number of a work-group */
-static uint64_t identity_room;
+static size_t identity_capacity;
 
 uint32_t race_group(uint32_t command, const struct check_identity *who)
 {
     uint32_t number = race_group_begin(command);
-    identities = slot_array_grow(identities, &identity_room, number, sizeof *identities);
+    grow_slots(identities, number, identity_capacity, "checks");
     identities[number] = *who;
     return number;
 }

@@ -6,7 +6,10 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/number.h"
+
+static const struct hash_kind page_kind = HASH_KIND(struct race_page, number, RACE_MEMORY);
 
 enum { PAGE_BYTES = 1 << RACE_PAGE_BITS, CELLS = PAGE_BYTES / 4 };
 
@@ -22,7 +25,8 @@ union more {
 };
 
 static union more *pool; /* the first is never given */
-static uint32_t pool_count, pool_room, pool_free;
+static uint32_t pool_count, pool_free;
+static size_t pool_capacity;
 
 static uint32_t more_take(void)
 {
@@ -30,11 +34,8 @@ static uint32_t more_take(void)
     if (taken) {
         pool_free = pool[taken].next;
     } else {
-        if (pool_count + 1 >= pool_room) {
-            pool_room = pool_room ? 2 * pool_room : 1024;
-            pool = grow_checked(realloc(pool, pool_room * sizeof *pool), "the check of races");
-        }
         taken = ++pool_count;
+        grow_list(pool, (size_t)pool_count + 1, pool_capacity, RACE_MEMORY);
     }
     memset(&pool[taken], 0, sizeof pool[taken]);
     return taken;
@@ -261,47 +262,13 @@ static void split(struct race_cell *c)
 
 /* ---- memory ---- */
 
-static uint32_t page_slot(const struct race_memory *m, uint64_t page)
-{
-    uint32_t slot = (uint32_t)(hash_multiply(page) >> 32) & (m->room - 1);
-    while (m->page[slot].number && m->page[slot].number != page + 1)
-        slot = (slot + 1) & (m->room - 1);
-    return slot;
-}
-
-static void *zeros(uint64_t count, uint64_t size)
-{
-    return grow_checked(calloc(count, size), "the check of races");
-}
-
-static void pages_grow(struct race_memory *m)
-{
-    struct race_memory old = *m;
-    m->room = old.room ? 2 * old.room : 1024;
-    m->page = zeros(m->room, sizeof *m->page);
-    for (uint32_t i = 0; i < old.room; i++)
-        if (old.page[i].number)
-            m->page[page_slot(m, old.page[i].number - 1)] = old.page[i];
-    free(old.page);
-}
-
-static struct race_page *page_of(struct race_memory *m, uint64_t number)
-{
-    if (4 * (m->pages + 1) > 3 * m->room)
-        pages_grow(m);
-    struct race_page *p = &m->page[page_slot(m, number)];
-    m->pages += !p->number;
-    p->number = number + 1;
-    return p;
-}
-
 static struct race_cell *cells_of(struct race_memory *m, uint64_t number)
 {
     if (m->last_page == number + 1)
         return m->last_cells;
-    struct race_page *p = page_of(m, number);
+    struct race_page *p = hash_table_add(&m->pages, &page_kind, &number);
     if (!p->cells) {
-        p->cells = zeros(CELLS, sizeof *p->cells);
+        p->cells = grow_zeroed(CELLS * sizeof *p->cells, RACE_MEMORY);
         bool touched = p->whole.write.id || p->whole.other.id || p->whole.more;
         for (unsigned i = 0; touched && i < CELLS; i++)
             p->cells[i] = cell_copy(&p->whole);
@@ -317,7 +284,8 @@ static struct race_cell *whole_page(struct race_memory *m, uint64_t address, uin
 {
     if (m->flat || address % PAGE_BYTES || bytes < PAGE_BYTES)
         return NULL;
-    struct race_page *p = page_of(m, address >> RACE_PAGE_BITS);
+    struct race_page *p =
+        hash_table_add(&m->pages, &page_kind, &(uint64_t){address >> RACE_PAGE_BITS});
     return p->cells ? NULL : &p->whole;
 }
 
@@ -372,7 +340,7 @@ void race_clear_flat(struct race_memory *memory, uint64_t bytes)
         more_give(&memory->flat[i]);
     if (cells > before || !memory->flat) {
         free(memory->flat);
-        memory->flat = zeros(cells + 1, sizeof *memory->flat);
+        memory->flat = grow_zeroed((cells + 1) * sizeof *memory->flat, RACE_MEMORY);
     } else {
         memset(memory->flat, 0, before * sizeof *memory->flat);
     }
@@ -381,13 +349,14 @@ void race_clear_flat(struct race_memory *memory, uint64_t bytes)
 
 void race_release_memory(struct race_memory *memory)
 {
-    for (uint32_t i = 0; i < memory->room; i++) {
-        for (unsigned c = 0; memory->page[i].cells && c < CELLS; c++)
-            more_give(&memory->page[i].cells[c]);
-        more_give(&memory->page[i].whole);
-        free(memory->page[i].cells);
+    struct race_page *p;
+    for (size_t at = 0; (p = hash_table_next(&memory->pages, &page_kind, &at));) {
+        for (unsigned c = 0; p->cells && c < CELLS; c++)
+            more_give(&p->cells[c]);
+        more_give(&p->whole);
+        free(p->cells);
     }
     free(memory->flat);
-    free(memory->page);
+    hash_table_release(&memory->pages);
     *memory = (struct race_memory){0};
 }

@@ -54,7 +54,7 @@ struct race_cell {
 };
 
 struct race_page {
-    uint64_t number; /* + 1; 0: the entry is free */
+    uint64_t number;
     struct race_cell *cells;
     struct race_cell whole; /* for all, while copies and fills alone have accessed the page */
 };
@@ -63,8 +63,7 @@ struct race_page {
 struct race_memory {
     struct race_cell *flat;
     uint64_t flat_bytes;
-    struct race_page *page; /* open addressing */
-    uint32_t pages, room;
+    struct hash_table pages;
     uint64_t last_page; /* number + 1, and its cells */
     struct race_cell *last_cells;
 };

@@ -8,10 +8,10 @@
  * instruction set have no scopes, they do not say which of them are atomic: see enum race_use. */
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
-#include "components/checks/slot_array.h"
 #include "command_order.h"
 #include "race_lanes.h"
 
@@ -35,7 +35,7 @@ struct live_group {
 
 static struct live_wave *waves; /* by slot */
 static struct live_group *groups;
-static uint64_t wave_room, group_room;
+static size_t wave_capacity, group_capacity;
 
 /* ---- accesses ---- */
 
@@ -364,8 +364,8 @@ static void begin_group(const struct check_wave *wave, struct live_group *g)
 
 static void begin_races(const struct check_wave *wave)
 {
-    waves = slot_array_grow(waves, &wave_room, wave->slot, sizeof *waves);
-    groups = slot_array_grow(groups, &group_room, wave->group, sizeof *groups);
+    grow_slots(waves, wave->slot, wave_capacity, "checks");
+    grow_slots(groups, wave->group, group_capacity, "checks");
     if (wave->what.number == 0)
         begin_group(wave, &groups[wave->group]);
     waves[wave->slot] = (struct live_wave){.fenced = false};

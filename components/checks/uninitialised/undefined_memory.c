@@ -5,52 +5,29 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/hash.h"
+#include "base/hash_table.h"
 #include "base/number.h"
 
 enum { PAGE = 1 << UNDEFINED_PAGE_BITS };
 
-static void *zeros(uint64_t count, uint64_t size)
-{
-    return grow_checked(calloc(count, size), "the check of uninitialised memory");
-}
-
-static struct undefined_page *page_place(const struct undefined_memory *m, uint64_t number)
-{
-    uint32_t slot = (uint32_t)(hash_multiply(number) >> 32) & (m->room - 1);
-    while (m->page[slot].number && m->page[slot].number != number + 1)
-        slot = (slot + 1) & (m->room - 1);
-    return &m->page[slot];
-}
-
-static void grow(struct undefined_memory *m)
-{
-    struct undefined_memory old = *m;
-    m->room = old.room ? 2 * old.room : 1024;
-    m->page = zeros(m->room, sizeof *m->page);
-    for (uint32_t i = 0; i < old.room; i++)
-        if (old.page[i].number)
-            *page_place(m, old.page[i].number - 1) = old.page[i];
-    free(old.page);
-}
+static const struct hash_kind page_kind =
+    HASH_KIND(struct undefined_page, number, "the check of uninitialised memory");
 
 /* The bits of a page, NULL where all is defined. */
 static uint64_t *find_page(struct undefined_memory *m, uint64_t number)
 {
     if (m->last.number == number + 1)
         return m->last.bits;
-    uint64_t *bits = m->room ? page_place(m, number)->bits : NULL;
-    m->last = (struct undefined_page){number + 1, bits};
-    return bits;
+    const struct undefined_page *p = hash_table_find(&m->pages, &page_kind, &number);
+    m->last = (struct undefined_page){number + 1, p ? p->bits : NULL};
+    return m->last.bits;
 }
 
 static void keep_page(struct undefined_memory *m, uint64_t number, uint64_t *bits)
 {
-    if (4 * (m->pages + 1) > 3 * m->room)
-        grow(m);
-    struct undefined_page *p = page_place(m, number);
-    m->pages += !p->number;
-    *p = m->last = (struct undefined_page){number + 1, bits};
+    struct undefined_page *p = hash_table_add(&m->pages, &page_kind, &number);
+    p->bits = bits;
+    m->last = (struct undefined_page){number + 1, bits};
 }
 
 static void set_part(uint64_t *bits, uint32_t from, uint32_t count, bool undefined)
@@ -75,7 +52,8 @@ void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes,
             free(bits);
             keep_page(m, number, NULL);
         } else if (bits || undefined) {
-            bits = bits ? bits : zeros(UNDEFINED_WORDS, sizeof *bits);
+            if (!bits)
+                bits = grow_zeroed(UNDEFINED_WORDS * sizeof *bits, page_kind.what);
             set_part(bits, from, here, undefined);
             keep_page(m, number, bits);
         }

@@ -6,17 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/hash_table.h"
+
 enum { UNDEFINED_PAGE_BITS = 12, UNDEFINED_WORDS = 1 << (UNDEFINED_PAGE_BITS - 6) };
 
 struct undefined_page {
-    uint64_t number; /* + 1; 0: the entry is free */
-    uint64_t *bits;  /* NULL: all is defined */
+    uint64_t number;
+    uint64_t *bits; /* NULL: all is defined */
 };
 
 struct undefined_memory {
-    struct undefined_page *page;
-    uint32_t pages, room;
-    struct undefined_page last; /* found last */
+    struct hash_table pages;
+    struct undefined_page last; /* found last; its number + 1 */
 };
 
 /* Bytes become defined or undefined. */

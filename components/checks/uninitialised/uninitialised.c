@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
-#include "components/checks/slot_array.h"
 #include "undefined_memory.h"
 #include "undefined_registers.h"
 #include "undefined_report.h"
@@ -21,10 +21,10 @@
 enum { CACHE = 1 << 12 };
 
 static struct undefined_wave *waves;
-static uint64_t wave_room;
+static size_t wave_capacity;
 static struct undefined_memory memory;
 static struct undefined_memory *lds; /* by work-group */
-static uint64_t lds_room;
+static size_t lds_capacity;
 static struct undefined_facts cache[CACHE];
 
 static const struct undefined_facts *facts_of(const struct observed_instruction *s)
@@ -323,8 +323,8 @@ static void begin_registers(struct undefined_wave *w, const struct work_placemen
 
 static void begin_undefined(const struct check_wave *wave)
 {
-    waves = slot_array_grow(waves, &wave_room, wave->slot, sizeof *waves);
-    lds = slot_array_grow(lds, &lds_room, wave->group, sizeof *lds);
+    grow_slots(waves, wave->slot, wave_capacity, "checks");
+    grow_slots(lds, wave->group, lds_capacity, "checks");
     if (wave->what.number == 0)
         begin_group(wave->group, check_group_of(wave));
     begin_registers(&waves[wave->slot], wave->what.placement);

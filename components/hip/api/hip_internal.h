@@ -6,9 +6,9 @@
  * map of allocations.
  *
  * Threads: `hip.lock` guards everything below. Each API function holds it for its whole body,
- * through HIP_API(). hip_wait_*() release it while the simulation runs, so that other host threads
- * can enqueue; a pointer to a stream, event or module must not be used after a wait. Which thread
- * takes the lock first is decided by turns (hip_turns.h). */
+ * through HIP_DEFINE(). hip_wait_*() release it while the simulation runs, so that other host
+ * threads can enqueue; a pointer to a stream, event or module must not be used after a wait. Which
+ * thread takes the lock first is decided by turns (hip_turns.h). */
 #ifndef HEDDLE_HIP_INTERNAL_H
 #define HEDDLE_HIP_INTERNAL_H
 
@@ -92,37 +92,24 @@ const char *hip_call_begins_as(const char *function);
 void hip_call_ends_as(const char *before);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
-/* Body of a function of HIP that needs the device, and of one that works even after it is lost. */
-#define HIP_API(...)                                                                               \
-    do {                                                                                           \
-        hipError_t api_error = hip_enter(__func__);                                                \
-        if (api_error == hipSuccess)                                                               \
-            api_error = hip.lost != hipSuccess ? hip.lost : (__VA_ARGS__);                         \
-        return hip_leave(api_error);                                                               \
-    } while (0)
-#define HIP_API_ALWAYS(...)                                                                        \
-    do {                                                                                           \
-        hipError_t api_error = hip_enter(__func__);                                                \
-        return hip_leave(api_error == hipSuccess ? (__VA_ARGS__) : api_error);                     \
-    } while (0)
-/* A whole function of HIP, `parameters` in parentheses, that returns one expression. */
-#define HIP_CALL(name, parameters, ...) HIP_CALL_BY(HIP_API, name, parameters, __VA_ARGS__)
-#define HIP_CALL_ALWAYS(name, parameters, ...)                                                     \
-    HIP_CALL_BY(HIP_API_ALWAYS, name, parameters, __VA_ARGS__)
-#define HIP_CALL_BY(api, name, parameters, ...)                                                    \
-    hipError_t name parameters                                                                     \
-    {                                                                                              \
-        api(__VA_ARGS__);                                                                          \
-    }                                                                                              \
-    hipError_t name parameters
 /* Defines a function of HIP, as SYSCALL_DEFINE() does in Linux: the body that follows runs between
  * hip_enter() and hip_leave(). `arguments`: the names of its parameters, in parentheses. */
-#define HIP_DEFINE(name, arguments, ...) HIP_DEFINE_BY(HIP_API, name, arguments, __VA_ARGS__)
+#define HIP_DEFINE(name, arguments, ...)                                                           \
+    HIP_DEFINE_AS(hipError_t, hip.lost, name, arguments, __VA_ARGS__)
+/* Defines one that works also after the device is lost. */
 #define HIP_DEFINE_ALWAYS(name, arguments, ...)                                                    \
-    HIP_DEFINE_BY(HIP_API_ALWAYS, name, arguments, __VA_ARGS__)
-#define HIP_DEFINE_BY(api, name, arguments, ...)                                                   \
+    HIP_DEFINE_AS(hipError_t, hipSuccess, name, arguments, __VA_ARGS__)
+/* `type`: int for the functions of heddle_hip.h, whose users may lack HIP's headers. `refusal`: not
+ * hipSuccess, the body does not run. */
+#define HIP_DEFINE_AS(type, refusal, name, arguments, ...)                                         \
     static hipError_t name##_body(__VA_ARGS__);                                                    \
-    HIP_CALL_BY(api, name, (__VA_ARGS__), name##_body arguments);                                  \
+    type name(__VA_ARGS__)                                                                         \
+    {                                                                                              \
+        hipError_t entry_error = hip_enter(__func__);                                              \
+        if (entry_error == hipSuccess)                                                             \
+            entry_error = refusal;                                                                 \
+        return hip_leave(entry_error == hipSuccess ? name##_body arguments : entry_error);         \
+    }                                                                                              \
     static hipError_t name##_body(__VA_ARGS__)
 
 /* The calling thread's device number. */

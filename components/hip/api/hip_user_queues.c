@@ -6,7 +6,8 @@
 #include "heddle_user_queues.h"
 #pragma GCC visibility pop
 
-static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *device)
+HIP_DEFINE_AS(int, hip.lost, heddleUserQueues, (queues, device),
+              const struct driver_queue_api **queues, uint32_t *device)
 {
     if (!queues || !device)
         return hipErrorInvalidValue;
@@ -16,7 +17,8 @@ static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *
     return *queues ? hipSuccess : hipErrorNotSupported;
 }
 
-static hipError_t kernel_object(const void *host_function, struct heddle_kernel *kernel)
+HIP_DEFINE_AS(int, hip.lost, heddleKernelObject, (host_function, kernel), const void *host_function,
+              struct heddle_kernel *kernel)
 {
     const struct hip_function *function = NULL;
     if (!kernel || !hip.api->user_queues)
@@ -32,14 +34,4 @@ static hipError_t kernel_object(const void *host_function, struct heddle_kernel 
         .private_bytes = code_object_private_bytes(function->kernel),
     };
     return hip_status(hip.api->user_queues->name_kernel(kernel->object, function->name));
-}
-
-int heddleUserQueues(const struct driver_queue_api **queues, uint32_t *device)
-{
-    HIP_API(user_queues(queues, device));
-}
-
-int heddleKernelObject(const void *host_function, struct heddle_kernel *kernel)
-{
-    HIP_API(kernel_object(host_function, kernel));
 }

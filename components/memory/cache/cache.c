@@ -29,6 +29,7 @@
  * says what the request waits for, so that it is not tried in vain. */
 #include "cache.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/arena.h"
@@ -107,7 +108,7 @@ static bool worth_trying(struct cache *c)
 {
     if (c->hold == HOLD_NONE)
         return true;
-    if (engine_likely(c->hold == HOLD_ROOM_BELOW))
+    if (likely(c->hold == HOLD_ROOM_BELOW))
         return !ring_is_still_full(ring_placed(c->io.bottom_request)) && room_below(c);
     if (c->hold == HOLD_MSHR)
         return index_pool_has(&c->free_mshrs);
@@ -140,7 +141,7 @@ struct cache_next {
 CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
 {
     next->parked = cache_translation_ops(c) ? c->replay.first : PARKED_NONE;
-    if (engine_unlikely(next->parked != PARKED_NONE)) {
+    if (unlikely(next->parked != PARKED_NONE)) {
         struct cache_parked *p = parked_at(c, next->parked);
         next->request = &p->request;
         next->payload = parked_payload(c, next->parked);
@@ -152,7 +153,7 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
     if (!next->request)
         return NOTHING;
-    if (engine_unlikely(message_kind(next->request) >= MEM_FENCE)) {
+    if (unlikely(message_kind(next->request) >= MEM_FENCE)) {
         start_fence(c, next->request);
         return NOTHING;
     }
@@ -191,7 +192,7 @@ CACHE_INLINE bool finish_oldest(struct cache *c)
 CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     note_unblocked(c);
-    if (engine_unlikely(next->parked != PARKED_NONE)) {
+    if (unlikely(next->parked != PARKED_NONE)) {
         c->head_missed = false;
         c->unanswered--; /* counted when it stepped aside, and again when taken */
         c->replay.first = parked_at(c, next->parked)->next;
@@ -292,14 +293,14 @@ static bool cache_tick(struct cache *c)
     uint64_t pending = component_pending(&c->io.base, 0);
     if (pending & bottom)
         take_answers(c);
-    if (engine_unlikely((pending & ~(top | bottom)) || c->job != JOB_NONE)) {
+    if (unlikely((pending & ~(top | bottom)) || c->job != JOB_NONE)) {
         bool worked = tick_rare(c, pending, &room);
         return room == 0 || worked;
     }
     if (!(pending & top) && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE))
         return false;
     take_requests(c, &room);
-    return room == 0 || (engine_unlikely(c->job != JOB_NONE) && work_on_job(c));
+    return room == 0 || (unlikely(c->job != JOB_NONE) && work_on_job(c));
 }
 
 static void cache_explain(const struct cache *c, struct hang_report *report)

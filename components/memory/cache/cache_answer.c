@@ -33,7 +33,7 @@ CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *
     mshr->installed = MSHR_INSTALLED;
     if (mshr->line == LINE_NONE)
         return;
-    if (engine_unlikely(mshr->own_bytes))
+    if (unlikely(mshr->own_bytes))
         install_around(c, mshr->line, bytes);
     else
         memcpy(line_data(c, mshr->line), bytes, line_bytes(c));
@@ -118,7 +118,7 @@ CACHE_INLINE bool fill_line(struct cache *c, uint32_t number, const struct messa
         uint64_t bit = (uint64_t)1 << (line % way_count(c));
         s->pending &= ~bit;
         s->filled |= bit;
-        if (engine_unlikely(mshr->outdated))
+        if (unlikely(mshr->outdated))
             line_outdate(c, line);
     }
     mshr->used = 0;
@@ -174,7 +174,7 @@ CACHE_INLINE void take_answers(struct cache *c)
         uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
-        bool done = engine_likely(m->tag < mshrs)
+        bool done = likely(m->tag < mshrs)
                         ? fill_lines(c, m->tag, m, mem_data_data(payload, below_bytes(c)))
                         : acknowledge(c, m->tag - mshrs, m, payload);
         if (!done)

@@ -415,7 +415,7 @@ CACHE_INLINE bool take_request(struct cache *c, const struct mem_request *m, voi
                                uint64_t address)
 {
     if (message_kind(m) == MEM_READ && kept_as(c, m->read.pid, address) != MEM_UNCACHED
-        && (has_last_word(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
+        && (has_last_word(c) || cache_params(c)->shared || likely(!m->read.coherent)))
         return take_read(c, m, address);
     return take_other(c, m, payload, address);
 }

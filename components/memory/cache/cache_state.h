@@ -20,6 +20,7 @@
 #define HEDDLE_COMPONENTS_CACHE_STATE_H
 
 #include "scope.gen.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/mem/mem_served.h"
@@ -306,7 +307,7 @@ static inline enum scope widest_scope(const struct cache *c)
 static inline enum mem_type kept_as(const struct cache *c, uint32_t pid, uint64_t address)
 {
     enum mem_type type = is_write_back(c) ? mem_type_of(pid) : MEM_COARSE;
-    if (engine_likely(type != MEM_FINE))
+    if (likely(type != MEM_FINE))
         return type;
     if (c->probe_pid && address - c->probed_base >= c->probed_size)
         return cache_params(c)->fine_elsewhere == CACHE_FINE_ELSEWHERE_KEPT ? MEM_COARSE
@@ -329,7 +330,7 @@ static inline uint32_t line_place(const struct cache *c, uint32_t line)
     if (!c->places)
         return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
     uint16_t *places = arena_at(uint16_t, c->places);
-    if (engine_unlikely(!places[line + 1]))
+    if (unlikely(!places[line + 1]))
         places[line + 1] = ++places[0];
     return places[line + 1] - 1u;
 }

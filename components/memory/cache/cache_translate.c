@@ -14,6 +14,7 @@
  * and pauses do not wait for it. */
 #include "cache.gen.h"
 
+#include "base/likely.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/component_failure.h"
 #include "cache_state.h"
@@ -230,12 +231,12 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
     *physical = request_address(m);
     if (!cache_translation_ops(c))
         return TRANSLATED;
-    if (engine_unlikely(c->head_faults))
+    if (unlikely(c->head_faults))
         return park(c, m, true, true);
     if (!c->head_translated) {
         struct address_translation translation;
         bool full = !index_pool_has(&c->free_parked);
-        if (engine_unlikely(full) && page_before(c, m) != UINT32_MAX)
+        if (unlikely(full) && page_before(c, m) != UINT32_MAX)
             return HELD;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
             cache_translation(c), request_pid(m), request_address(m), &translation);
@@ -243,13 +244,13 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
             return HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
             return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
-        if (engine_unlikely(!page_may_be_written(translation.traits)) && request_writes(m)) {
+        if (unlikely(!page_may_be_written(translation.traits)) && request_writes(m)) {
             c->head_faults = true;
             return park(c, m, true, true);
         }
         bool may_wait = !full && index_pool_used(&c->free_parked);
-        uint32_t before = engine_unlikely(may_wait) ? page_before(c, m) : UINT32_MAX;
-        if (engine_unlikely(before != UINT32_MAX)) {
+        uint32_t before = unlikely(may_wait) ? page_before(c, m) : UINT32_MAX;
+        if (unlikely(before != UINT32_MAX)) {
             step_aside(c, m, before);
             return ASIDE;
         }

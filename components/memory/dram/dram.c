@@ -6,6 +6,7 @@
  * A request takes effect in the simulated memory when it is taken, and its answer spends the
  * latency in the ring of answers; so a load never sees a store that was taken after it, and what
  * has been answered is there for the other port. */
+#include "base/likely.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
 #include "dram_state.h"
@@ -69,7 +70,7 @@ static inline __attribute__((always_inline)) void dram_serve(struct dram *c, uns
         return;
     }
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
-    if (engine_unlikely(!memory_contains(address, line))) {
+    if (unlikely(!memory_contains(address, line))) {
         dram_fail_outside(c, address);
         return;
     }

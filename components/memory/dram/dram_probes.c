@@ -9,6 +9,7 @@
  * taken. */
 #include "dram.gen.h"
 
+#include "base/likely.h"
 #include "components/protocols/probe/probe_die.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
@@ -36,7 +37,7 @@ static struct dram_withheld *dram_withheld_at(const struct dram *c, uint32_t num
 static uint16_t *dram_holders(struct dram *c, uint64_t address)
 {
     struct platform_interleaving *w = &c->placing;
-    if (engine_unlikely(!w->size))
+    if (unlikely(!w->size))
         *w = platform_interleaving(platform_space(address));
     uint64_t offset = address - w->base;
     uint64_t chunk = w->powers ? offset >> w->shift >> __builtin_ctz(w->targets)

@@ -9,6 +9,7 @@
  * more ticks change nothing. */
 #include "dram.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include "runtime/engine/component_failure.h"
@@ -18,12 +19,12 @@
 static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
 {
     const struct engine_domain *d = &engine.domains[c->io.base.domain];
-    if (engine_unlikely(d->remainder))
+    if (unlikely(d->remainder))
         return engine_cycle_at(c->io.base.domain, time_ps);
     uint64_t ahead_ps = time_ps - d->time_ps + d->period_ps - 1;
     /* Nearly always both have 32 bits, whose division takes half as long. */
     return d->cycle
-           + (engine_likely(!((ahead_ps | d->period_ps) >> 32))
+           + (likely(!((ahead_ps | d->period_ps) >> 32))
                   ? (uint32_t)ahead_ps / (uint32_t)d->period_ps
                   : ahead_ps / d->period_ps);
 }
@@ -94,7 +95,7 @@ static inline void dram_write(struct dram *c, unsigned port, void *payload, char
     unsigned line = dram_port_line(c, port);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
     c->io.stats.writes++;
-    if (engine_likely(mem_mask_is_full(mask, line))) {
+    if (likely(mem_mask_is_full(mask, line))) {
         memcpy(bytes, mem_write_data(payload, line), line);
         c->io.stats.bytes_written += line;
         return;
@@ -208,15 +209,15 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
                                         uint64_t now_ps)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
-    if (engine_unlikely(kind >= MEM_FENCE))
+    if (unlikely(kind >= MEM_FENCE))
         return dram_take_fence(c, port, m);
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
-    if (engine_unlikely(!memory_contains(address, line))) {
+    if (unlikely(!memory_contains(address, line))) {
         dram_fail_outside(c, address);
         return false;
     }
     __builtin_prefetch(dram_line_bytes(address)); /* the host's memory answers meanwhile */
-    if (engine_unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
+    if (unlikely(dram_is_probing(c, port)) && !dram_may_happen(c, m, address))
         return false;
     if (dram_front_ops(c))
         return dram_take_cached(c, port, m, address, now_ps);
@@ -225,7 +226,7 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
                  : kind == MEM_WRITE
                      ? dram_take_memory(c, port, m, MEM_WRITE, address, DRAM_TIMING_WRITE, now_ps)
                      : dram_take_atomic(c, port, m, address, now_ps);
-    if (engine_unlikely(dram_is_probing(c, port)) && taken)
+    if (unlikely(dram_is_probing(c, port)) && taken)
         dram_note_holder(c, m, address);
     return taken;
 }
@@ -315,7 +316,7 @@ static bool dram_tick_timed(struct dram *c)
     bool room = false, taken = false;
     unsigned shown = 0;
     if (component_pending(&c->io.base, 0)) {
-        room = engine_unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
+        room = unlikely(next_ps < now_ps) && dram_issue(c, now_ps - 1);
         shown = dram_shown(c);
         taken = shown & ~c->refused && dram_accept_timed(c, &shown, now_ps);
         next_ps = dram_timing_ops(c)->next_ps(part);

@@ -16,6 +16,7 @@
  * idle memory wakes no component. */
 #include "hbm.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include "hbm_state.h"
@@ -117,7 +118,7 @@ static inline uint64_t hbm_plan_columns(const struct hbm *p, struct hbm_channel 
         now |= (uint64_t)(hbm_column_ready(p, ch, d, number) <= limit) << number;
     }
     ch->columns = now;
-    if (engine_likely(now || !open))
+    if (likely(now || !open))
         return now ? limit : next;
     for (uint64_t rest = open; rest; rest &= rest - 1) {
         uint64_t ready = hbm_column_ready(p, ch, d, (uint32_t)__builtin_ctzll(rest));
@@ -237,7 +238,7 @@ static HBM_INLINE unsigned hbm_oldest_at(const struct hbm_channel *ch, enum hbm_
 {
     const struct hbm_queue *q = &ch->queues[d];
     unsigned slot = hbm_oldest(q, hits ? q->hits : q->valid);
-    if (engine_likely(banks >> q->requests[slot].bank & 1))
+    if (likely(banks >> q->requests[slot].bank & 1))
         return slot;
     uint64_t places = 0;
     for (; banks; banks &= banks - 1) {

@@ -57,7 +57,7 @@ static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch
 {
     struct hbm_queue *q = &ch->queues[d];
     uint64_t bit = (uint64_t)1 << number, hits = bank->hits[d];
-    if (hits && engine_unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap))
+    if (hits && unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap))
         hits = hits >> hbm_oldest(q, bank->waiting[d]) & 1;
     q->open = hits ? q->open | bit : q->open & ~bit;
 }
@@ -105,7 +105,7 @@ static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum h
     else if (slot == q->first % HBM_SLOTS)
         q->first += hbm_age(q, hbm_oldest(q, valid));
     hbm_sort_bank(p, ch, d, bank, number);
-    if (engine_unlikely(p->full & hbm_queue_bit(ch, d))) {
+    if (unlikely(p->full & hbm_queue_bit(ch, d))) {
         p->full &= ~hbm_queue_bit(ch, d);
         p->rooms++;
     }

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "memory_side_cache.h"
@@ -122,8 +123,8 @@ static inline uint32_t infinity_find_near(const struct infinity_cache *p, uint64
 
 static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t set, uint64_t line)
 {
-    return engine_unlikely(p->far || line >> 32) ? infinity_find_far(p, set, line)
-                                                 : infinity_find_near(p, set, (uint32_t)line);
+    return unlikely(p->far || line >> 32) ? infinity_find_far(p, set, line)
+                                          : infinity_find_near(p, set, (uint32_t)line);
 }
 
 /* Is there a line in this place? */
@@ -185,7 +186,7 @@ static void infinity_settle(struct part *self, uint64_t address, bool writes)
         infinity_count(p, false);
         return;
     }
-    if (engine_unlikely(p->far || line >> 32)) {
+    if (unlikely(p->far || line >> 32)) {
         infinity_settle_far(p, set, line);
         return;
     }

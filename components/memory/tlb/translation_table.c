@@ -1,6 +1,7 @@
 /* See translation_table.h. */
 #include "components/memory/tlb/translation_table.h"
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/arena.h"
 
@@ -34,8 +35,8 @@ static __attribute__((noinline)) void translation_widen(struct translation_table
 
 static inline void translation_chain(struct translation_table *t, uint32_t i)
 {
-    if (engine_unlikely((t->valid_count + t->pending_count) * 2 > t->bucket_mask
-                        && t->bucket_mask + 1 < t->bucket_most))
+    if (unlikely((t->valid_count + t->pending_count) * 2 > t->bucket_mask
+                 && t->bucket_mask + 1 < t->bucket_most))
         translation_widen(t);
     struct translation_entry *e = translation_entry(t, i);
     uint32_t *bucket = translation_bucket(t, e->key, e->pid);
@@ -187,7 +188,7 @@ static inline void translation_touch(struct translation_table *t, uint32_t i)
 
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
-    if (engine_unlikely(!t->chained))
+    if (unlikely(!t->chained))
         translation_chain_pending(t);
     uint32_t i = t->free_pending;
     struct translation_entry *e = translation_entry(t, i);

@@ -1,6 +1,7 @@
 /* How messages move through an interconnect. See interconnect.h for the algorithm; arbitration.c
  * decides whose turn it is. Crossbar and switch are these functions with their own rules. */
 #include "components/network/interconnect/interconnect.h"
+#include "base/likely.h"
 
 #include <string.h>
 
@@ -107,7 +108,7 @@ INTERCONNECT_INLINE int32_t interconnect_way(const struct interconnect_unit *u, 
     if (c->route_space < 0 && x->side[0].targets == 1)
         return 0;
     int32_t target = c->route_space < 0 ? -1 : platform_target(&x->interleaving, address);
-    if (engine_unlikely(x->by_map)) {
+    if (unlikely(x->by_map)) {
         int32_t space = platform_space(address);
         target =
             space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
@@ -325,8 +326,8 @@ INTERCONNECT_INLINE bool interconnect_move_words(const struct interconnect_unit 
 INTERCONNECT_INLINE bool interconnect_move_side(const struct interconnect_unit *u, bool reply)
 {
     uint32_t words = u->x->side[reply].words;
-    return engine_likely(words == 1) ? interconnect_move_words(u, 1, reply)
-                                     : interconnect_move_words(u, words, reply);
+    return likely(words == 1) ? interconnect_move_words(u, 1, reply)
+                              : interconnect_move_words(u, words, reply);
 }
 
 INTERCONNECT_INLINE bool interconnect_move(const struct interconnect_unit *u)

@@ -15,6 +15,7 @@
  * meanwhile. */
 #include "sector_state.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
@@ -321,7 +322,7 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
 {
     uint64_t number = m->load.address / SECTOR_LINE;
     unsigned sectors = SECTOR_OF_REQUEST(m) & SECTOR_ALL;
-    if (engine_unlikely(!sectors || !c->ways_used)) {
+    if (unlikely(!sectors || !c->ways_used)) {
         engine_fail(&c->io.base,
                     sectors ? "address 0x%llx is asked for, but shared memory has taken all ways"
                             : "a request of no sectors of the line at 0x%llx",

@@ -11,6 +11,7 @@
  * slices' lines lie side by side. */
 #include "sector_dram.gen.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
 #include "components/protocols/sector_mem/sector_map.h"
@@ -128,13 +129,12 @@ static const struct sector_mem_request *port_head(struct sector_dram *c, uint32_
     const struct sector_mem_request *m = sector_dram_top_peek(c, i);
     if (!m)
         return NULL;
-    if (engine_unlikely(message_kind(m) != SECTOR_MEM_LOAD
-                        && message_kind(m) != SECTOR_MEM_STORE)) {
+    if (unlikely(message_kind(m) != SECTOR_MEM_LOAD && message_kind(m) != SECTOR_MEM_STORE)) {
         engine_fail(&c->io.base, "%s reaches memory: a cache above must have `atomics = here`",
                     message_kind(m) == SECTOR_MEM_ATOMIC ? "an atomic" : "a copy of the host");
         return NULL;
     }
-    if (engine_unlikely(!(m->load.sectors & SECTOR_ALL))) {
+    if (unlikely(!(m->load.sectors & SECTOR_ALL))) {
         engine_fail(&c->io.base, "a request of no sectors of the line at 0x%llx",
                     (unsigned long long)m->load.address);
         return NULL;

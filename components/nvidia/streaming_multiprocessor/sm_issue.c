@@ -9,6 +9,7 @@
  * takes one operand and whose banks give one a step, `bank_reads` steps a cycle. */
 #include "sm_state.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 /* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
@@ -165,7 +166,7 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     struct sm_block *b = &c->block[w->block];
     const struct trace_inst *inst = sm_inst(w);
     const uint32_t *words = sm_words(c);
-    if (engine_unlikely(w->asks))
+    if (unlikely(w->asks))
         account_issue(c, slot);
     sub->ready[inst->unit] &= ~sm_bit(slot);
     sub->units &= ~((uint32_t)!sub->ready[inst->unit] << inst->unit);
@@ -189,13 +190,13 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
             warp_look(c, slot);
         else
             c->fetch |= sm_bit(slot);
-    } else if (engine_likely(warp_is_whole(b, w))) {
+    } else if (likely(warp_is_whole(b, w))) {
         warp_leave_block(b, w);
     }
     if (!w->left || inst->kind == TRACE_MATRIX_GATHER)
         gather_pass(c, b, w->number / 4);
     barrier_pass(c, b);
-    if (engine_unlikely(w->asks))
+    if (unlikely(w->asks))
         account_change(c, slot);
 }
 

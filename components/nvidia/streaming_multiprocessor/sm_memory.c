@@ -5,6 +5,7 @@
  * answers when it can. */
 #include "sm_shared.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 #include "sm_state.h"
@@ -56,7 +57,7 @@ static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *re
                            (unsigned)params->shared_banks, &parts);
     c->io.stats.shared_accesses++;
     c->io.stats.bank_conflicts += cycles - parts;
-    if (engine_unlikely(c->warp[a->warp].asks))
+    if (unlikely(c->warp[a->warp].asks))
         account_shared(c, a->warp, cycles, cycles - parts);
     if (a->kind == TRACE_COPY) { /* the place that the next copy fills when its data has come */
         c->async[a->warp].writes = (uint8_t)cycles;
@@ -83,7 +84,7 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
     }
     m->sent = 0;
     coalesce(&m->lines, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
-    if (engine_unlikely(c->warp[m->now.warp].asks))
+    if (unlikely(c->warp[m->now.warp].asks))
         account_memory(c, &m->now, m->lines.count);
     m->active = true;
     m->tag = SM_NONE;
@@ -185,7 +186,7 @@ static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now)
             memory_shared_take(c, now, p->writes);
         if (--p->left)
             continue;
-        if (engine_unlikely(c->warp[p->warp].asks && p->issued))
+        if (unlikely(c->warp[p->warp].asks && p->issued))
             account_answer(c, p);
         memory_answered(c, p, now);
         p->next = c->memory.free_pending;

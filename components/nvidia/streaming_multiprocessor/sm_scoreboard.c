@@ -2,6 +2,7 @@
  * and fetching instructions. */
 #include "sm_state.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 
 static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
@@ -41,7 +42,7 @@ static inline void warp_find(struct streaming_multiprocessor *c, uint32_t slot)
 static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
 {
     warp_find(c, slot);
-    if (engine_unlikely(c->warp[slot].asks))
+    if (unlikely(c->warp[slot].asks))
         account_change(c, slot);
 }
 

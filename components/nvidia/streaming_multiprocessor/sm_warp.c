@@ -1,4 +1,5 @@
 /* Warps and blocks: their beginning, barriers, and when all is over. */
+#include "base/likely.h"
 #include "runtime/observe/timeline.h"
 #include "sm_state.h"
 
@@ -53,24 +54,24 @@ static void block_may_ask(struct streaming_multiprocessor *c, uint32_t number)
 static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slot)
 {
     struct sm_warp *w = &c->warp[slot];
-    if (engine_likely(w->left || w->in_flight))
+    if (likely(w->left || w->in_flight))
         return;
     struct sm_block *b = &c->block[w->block];
     uint32_t sub = slot % sm_sub_cores(c);
-    if (engine_unlikely(!warp_is_whole(b, w))) {
+    if (unlikely(!warp_is_whole(b, w))) {
         block_may_ask(c, w->block);
         return;
     }
     streaming_multiprocessor_scheduler_ops(c)->leave(streaming_multiprocessor_scheduler(c), sub,
                                                      slot);
-    if (engine_unlikely(w->asks))
+    if (unlikely(w->asks))
         account_change(c, slot);
     w->used = false;
     c->free_warps |= sm_bit(slot);
     b->warps &= ~sm_bit(slot);
     if (!b->warps)
         block_over(c, w->block);
-    else if (engine_unlikely(b->more))
+    else if (unlikely(b->more))
         block_may_ask(c, w->block);
 }
 

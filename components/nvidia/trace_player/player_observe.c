@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/nvidia/program/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
@@ -192,7 +193,7 @@ static void observe_step(void *context, const struct warp_step *step)
 {
     struct player_call *c = context;
     struct player_warp *w = &c->warp[step->warp];
-    if (engine_unlikely(c->is_checked))
+    if (unlikely(c->is_checked))
         ptx_checks_step(&c->call, step);
     observe_decode(c, step);
     const uint32_t id = step->instruction % TRACE_INSTS;

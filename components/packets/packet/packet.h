@@ -14,14 +14,13 @@
  *     CASES_END
  *
  * The bytes are version and length, 32 bits each, the common fields, and the fields of one case;
- * little-endian, without padding. The structure has the bytes behind the length, as they are, so
+ * little-endian, without padding. The structure has the bytes after the length, as they are, so
  * its members are not aligned. The layout of a case has a constant size, which the length in the
  * packet must equal. What decodes therefore encodes to the same bytes again: text is padded with
  * zeros, truth is 0 or 1, choices exist. A change of a layout needs another version.
  *
- * Nothing here keeps state or allocates. No sender is trusted: decoding looks at no byte behind
- * `size` and leaves the structure alone unless everything is in order. A component that uses it
- * names packet.c among its files. */
+ * Nothing here keeps state or allocates. No sender is trusted: decoding looks at no byte after
+ * `size` and leaves the structure alone unless everything is in order. */
 #ifndef HEDDLE_COMPONENTS_PACKET_H
 #define HEDDLE_COMPONENTS_PACKET_H
 
@@ -46,7 +45,7 @@ struct packet_field {
     const char *name;
     enum packet_kind kind;
     uint32_t bytes;
-    uint32_t limit; /* of a choice; of a case: the value that chooses it */
+    uint32_t limit; /* a choice is below it; for a case, the value that chooses the case */
 };
 
 struct packet_layout {
@@ -65,7 +64,7 @@ enum packet_error {
     PACKET_WRONG_VERSION, /* `found` is not `expected` */
     PACKET_WRONG_LENGTH,  /* `found` is not the `expected` size of this case */
     PACKET_UNKNOWN_CASE,  /* no case has the value `found` */
-    PACKET_WRONG_VALUE,   /* a truth value or choice that does not exist, or text behind its end */
+    PACKET_WRONG_VALUE,   /* a truth value or choice that does not exist, or text after its end */
     PACKET_NO_ROOM        /* encoding: the packet has `expected` bytes, there are `found` */
 };
 
@@ -73,24 +72,24 @@ struct packet_fault {
     enum packet_error error;
     const char *packet; /* name of the layout */
     const char *field;  /* static; "version" and "length" for the header */
-    uint32_t offset;    /* of the field */
+    uint32_t offset;    /* where the field begins in the packet */
     uint64_t found, expected;
 };
 
 /* Bytes of the packet, 0 when `value` has no case. Without a union `value` does not matter. */
-static uint32_t packet_bytes(const struct packet_layout *layout, uint32_t value);
+uint32_t packet_bytes(const struct packet_layout *layout, uint32_t value);
 
 /* Writes `packet` to `bytes`. Returns the size of the packet, or 0 with `fault` filled and nothing
  * written. */
-static size_t packet_encode(const struct packet_layout *layout, const void *packet, void *bytes,
-                            size_t size, struct packet_fault *fault);
+size_t packet_encode(const struct packet_layout *layout, const void *packet, void *bytes,
+                     size_t size, struct packet_fault *fault);
 
 /* Reads a packet from the first of `size` bytes. Returns its size, or 0 with `fault` filled and
- * `packet` as it was. What lies behind the case that was read is zero afterwards. */
-static size_t packet_decode(const struct packet_layout *layout, void *packet, const void *bytes,
-                            size_t size, struct packet_fault *fault);
+ * `packet` as it was. The bytes after the case that was read are zero then. */
+size_t packet_decode(const struct packet_layout *layout, void *packet, const void *bytes,
+                     size_t size, struct packet_fault *fault);
 
 /* The fault in words, at most `size` bytes with the final zero. Returns `text`. */
-static const char *packet_fault_text(const struct packet_fault *fault, char *text, size_t size);
+const char *packet_fault_text(const struct packet_fault *fault, char *text, size_t size);
 
 #endif

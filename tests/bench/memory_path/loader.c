@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/likely.h"
 #include "components/memory/page_table/page_table.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
@@ -107,7 +108,7 @@ static void check(struct loader *c, const struct flight *f, const uint8_t *line)
 {
     uint64_t found, at = (f->address / LINE + c->issued) % (LINE / sizeof found) * sizeof found;
     memcpy(&found, line + at, sizeof found);
-    if (engine_unlikely(found != f->word))
+    if (unlikely(found != f->word))
         engine_fail(&c->io.base, "the word at 0x%llx is 0x%llx, not 0x%llx",
                     (unsigned long long)(f->address + at), (unsigned long long)found,
                     (unsigned long long)f->word);

@@ -10,7 +10,6 @@
 #include "base/number.h"
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
-#include "components/packets/packet/packet.c"
 
 static const struct packet_layout *const layouts[] = {&api_request_layout, &api_answer_layout};
 
@@ -189,27 +188,41 @@ static uint64_t random_next(void)
     return random_state;
 }
 
-static void fill_fields(const struct packet_run *run, uint8_t *packet)
+/* The field after `field` in a packet of that case, the first one after NULL; NULL: there is none.
+ */
+static const struct packet_field *next_field(const struct packet_layout *layout, uint32_t value,
+                                             const struct packet_field *field)
 {
-    uint8_t *member = packet + run->offset - PACKET_HEADER_BYTES;
-    for (const struct packet_field *f = run->first; f < run->behind; member += f->bytes, f++) {
-        uint16_t choice = (uint16_t)(f->limit ? random_next() % f->limit : 0);
-        uint32_t length = (uint32_t)(random_next() % f->bytes);
-        switch (f->kind) {
-        case PACKET_BOOL:
-            *member = random_next() & 1;
-            break;
-        case PACKET_CHOICE:
-            memcpy(member, &choice, sizeof choice);
-            break;
-        case PACKET_STRING:
-            for (uint32_t k = 0; k < length; k++)
-                member[k] = (uint8_t)(1 + random_next() % 255);
-            break;
-        default:
-            for (uint32_t k = 0; k < f->bytes; k++)
-                member[k] = (uint8_t)random_next();
-        }
+    const struct packet_field *end = layout->fields + layout->field_count, *first_case = end;
+    for (const struct packet_field *f = end - 1; f >= layout->fields; f--)
+        first_case = f->kind == PACKET_CASE ? f : first_case;
+    field = field ? field + 1 : layout->fields;
+    if (field == first_case) {
+        while (field < end && !(field->kind == PACKET_CASE && field->limit == value))
+            field++;
+        field += field < end;
+    }
+    return field < end && field->kind != PACKET_CASE ? field : NULL;
+}
+
+static void fill_field(const struct packet_field *f, uint8_t *member)
+{
+    uint16_t choice = (uint16_t)(f->limit ? random_next() % f->limit : 0);
+    uint32_t length = (uint32_t)(random_next() % f->bytes);
+    switch (f->kind) {
+    case PACKET_BOOL:
+        *member = random_next() & 1;
+        break;
+    case PACKET_CHOICE:
+        memcpy(member, &choice, sizeof choice);
+        break;
+    case PACKET_STRING:
+        for (uint32_t k = 0; k < length; k++)
+            member[k] = (uint8_t)(1 + random_next() % 255);
+        break;
+    default:
+        for (uint32_t k = 0; k < f->bytes; k++)
+            member[k] = (uint8_t)random_next();
     }
 }
 
@@ -217,13 +230,16 @@ static void fill_fields(const struct packet_run *run, uint8_t *packet)
 static bool fill(const struct packet_layout *layout, uint32_t value, union any_packet *packet)
 {
     uint16_t chosen = (uint16_t)value;
-    struct packet_run common = packet_common(layout), one;
-    if (!packet_find_case(layout, &common, value, &one))
+    uint8_t *member = (uint8_t *)packet;
+    if (packet_bytes(layout, value) == 0)
         return false;
     memset(packet, 0, sizeof *packet);
-    fill_fields(&common, (uint8_t *)packet);
-    memcpy((uint8_t *)packet + common.end - PACKET_HEADER_BYTES - 2, &chosen, 2);
-    fill_fields(&one, (uint8_t *)packet);
+    for (const struct packet_field *f = NULL; (f = next_field(layout, value, f));) {
+        fill_field(f, member);
+        if (strcmp(f->name, "call") == 0)
+            memcpy(member, &chosen, sizeof chosen);
+        member += f->bytes;
+    }
     return true;
 }
 
@@ -258,12 +274,12 @@ static const char *field_at(const struct packet_layout *layout, uint32_t value, 
 {
     if (at < PACKET_HEADER_BYTES)
         return at < 4 ? "version" : "length";
-    struct packet_run common = packet_common(layout), one = common;
-    packet_find_case(layout, &common, value, &one);
-    struct packet_run run = at < common.end ? common : one;
-    for (const struct packet_field *f = run.first; f < run.behind; run.offset += f->bytes, f++)
-        if (at >= run.offset && at < run.offset + f->bytes)
+    uint32_t offset = PACKET_HEADER_BYTES;
+    for (const struct packet_field *f = NULL; (f = next_field(layout, value, f));) {
+        offset += f->bytes;
+        if (at < offset)
             return f->name;
+    }
     return NULL;
 }
 

@@ -5,7 +5,6 @@
 
 #include "packet_dma.gen.h"
 #include "base/number.h"
-#include "components/packets/packet/packet.c"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
 #include "runtime/engine/run_control.h"

@@ -169,16 +169,35 @@ bool VARIANT(isa_memory_words_)(const uint32_t *words, uint32_t one, uint32_t ot
     return found;
 }
 
+#if defined __AVX2__
+/* The dwords at byte offsets `at`, all multiples of 4, of a line. Two permutations take less time
+ * than a gather, above all on processors that guard gathers (Intel, "Gather Data Sampling"). */
+static inline __m256i pick_dwords(const uint8_t *line, __m256i at)
+{
+    __m256 low = _mm256_loadu_ps((const float *)(const void *)line);
+    __m256 high = _mm256_loadu_ps((const float *)(const void *)(line + 32));
+    __m256i dword = _mm256_srli_epi32(at, 2), in_high = _mm256_slli_epi32(at, 26);
+    return _mm256_castps_si256(_mm256_blendv_ps(_mm256_permutevar8x32_ps(low, dword),
+                                                _mm256_permutevar8x32_ps(high, dword),
+                                                _mm256_castsi256_ps(in_high)));
+}
+#endif
+
 void VARIANT(isa_memory_pick_)(const uint8_t *offset, uint64_t lanes, const uint8_t *line,
                                uint8_t *to)
 {
 #if defined __AVX2__
     const __m256i bit = _mm256_set_epi32(128, 64, 32, 16, 8, 4, 2, 1);
     for (unsigned lane = 0; lane < ISA_LANES; lane += 8) {
-        __m256i some = _mm256_and_si256(_mm256_set1_epi32((int)(lanes >> lane & 0xff)), bit);
+        unsigned group = lanes >> lane & 0xff;
+        if (!group)
+            continue;
+        __m256i some = _mm256_and_si256(_mm256_set1_epi32((int)group), bit);
         some = _mm256_cmpeq_epi32(some, bit);
         __m256i at = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(offset + lane)));
-        __m256i from = _mm256_mask_i32gather_epi32(at, (const int *)line, at, some, 1);
+        __m256i from = _mm256_testz_si256(_mm256_and_si256(at, some), _mm256_set1_epi32(3))
+                           ? pick_dwords(line, at)
+                           : _mm256_mask_i32gather_epi32(at, (const int *)line, at, some, 1);
         _mm256_maskstore_epi32((int *)(to + (size_t)lane * 4), some, from);
     }
 #else

@@ -15,6 +15,7 @@
 #ifndef HEDDLE_ISA_READY_H
 #define HEDDLE_ISA_READY_H
 
+#include "base/likely.h"
 #include "components/amd/isa/isa.h"
 
 /* What a vector instruction's kernel computes with beside its sources. */
@@ -55,7 +56,7 @@ void isa_workspace_set_daz(struct isa_workspace *work, bool daz);
 
 static inline void isa_workspace_plain(struct isa_workspace *work)
 {
-    if (__builtin_expect(work->daz, 0))
+    if (unlikely(work->daz))
         isa_workspace_set_daz(work, false);
 }
 

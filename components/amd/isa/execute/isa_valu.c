@@ -14,6 +14,7 @@
  * defined one: the first NaN source quietened, else 0x7fc00000. */
 #include "isa_valu.h"
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_kernels.h"
@@ -162,7 +163,7 @@ static void set_environment(struct isa_environment *env, const struct isa_wave *
 {
     const uint32_t flush = 0x80000000, keep = 0xffffffff;
     unsigned nature = nature_of(inst->op);
-    env->mode = __builtin_expect(!nature, 1) ? wave->mode : find_mode(wave, inst, nature);
+    env->mode = likely(!nature) ? wave->mode : find_mode(wave, inst, nature);
     env->keep_in = env->mode & 0x10 ? keep : flush;
     env->keep_out = env->mode & 0x20 ? keep : flush;
     if (entry->kind == KIND_CIO || entry->kind == KIND_CI)
@@ -186,8 +187,7 @@ static void run_kernel(const struct isa_wave *wave, const struct isa_inst *inst,
     unsigned row = inst->op - ISA_OP_VALU_FIRST;
     bool scales = entry->kind == KIND_VI && (env->mask_in & isa_wave_exec(wave));
     bool flushes = isa_flushes_out(env) && is_half_or_double(entry->dst);
-    if (__builtin_expect(!is_usual_mode(wave->mode) | scales | flushes, 0)
-        && isa_rounding_covers(row))
+    if (unlikely(!is_usual_mode(wave->mode) | scales | flushes) && isa_rounding_covers(row))
         isa_rounding_run(row, is_half_or_double(entry->dst), wave->mode, to, source, env);
     else
         entry->kernel(to, source[0], source[1], source[2], env);
@@ -768,7 +768,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
                                                       struct isa_wave *wave,
                                                       const struct isa_inst *inst)
 {
-    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+    if (unlikely(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP)))
         return execute_otherwise(ctx, wave, inst);
     const struct entry *entry = &entries[inst->op - ISA_OP_VALU_FIRST];
     if (!entry->kernel)

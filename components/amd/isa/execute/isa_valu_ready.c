@@ -48,7 +48,7 @@ static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
 
 INLINE bool is_plain(const struct isa_wave *wave, struct isa_workspace *work)
 {
-    return __builtin_expect(work->mode == wave->mode, 1) || new_mode(wave, work);
+    return likely(work->mode == wave->mode) || new_mode(wave, work);
 }
 
 /* ---- sources and results --------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ INLINE const uint32_t *ready_source(const struct isa_context *ctx, const struct 
     uint32_t *buffer = work->source[i];
     bool abs = may_be_signed && (ready->abs >> i & 1), neg = may_be_signed && (ready->neg >> i & 1);
     uint32_t clear = abs ? 0x7fffffff : 0xffffffff, flip = neg ? 0x80000000 : 0;
-    if (__builtin_expect(ready->kind[i] == ISA_READY_VGPR, 1)) {
+    if (likely(ready->kind[i] == ISA_READY_VGPR)) {
         const uint32_t *from = ctx->vgpr + ready->source[i];
         if (!abs && !neg)
             return from;
@@ -93,7 +93,7 @@ INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wav
                                    unsigned sources, bool may_be_signed)
 {
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
-    if (__builtin_expect(!is_plain(wave, work), 0))
+    if (unlikely(!is_plain(wave, work)))
         return ready_general(ctx, wave, ready, work);
     for (unsigned i = 0; i < sources; i++)
         source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
@@ -125,7 +125,7 @@ RUNNER(ready_plain_3)
 /* Minima and maxima that do not flush denormals. */
 RUNNER(ready_keeping)
 {
-    if (__builtin_expect(!is_plain(wave, work), 0))
+    if (unlikely(!is_plain(wave, work)))
         return ready_general(ctx, wave, ready, work);
     uint32_t keep_in = work->env.keep_in, keep_out = work->env.keep_out;
     work->env.keep_in = work->env.keep_out = 0xffffffff;
@@ -166,10 +166,10 @@ INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave
                                   unsigned sources, bool may_be_signed, bool must_flush)
 {
     const uint32_t *source[3] = {NULL, NULL, NULL};
-    if (__builtin_expect(!is_plain(wave, work), 0)
-        || __builtin_expect(!(must_flush ? work->flushes : work->is_uniform), 0))
+    if (unlikely(!is_plain(wave, work))
+        || unlikely(!(must_flush ? work->flushes : work->is_uniform)))
         return ready_general(ctx, wave, ready, work);
-    if (__builtin_expect(work->daz != work->flushes, 0))
+    if (unlikely(work->daz != work->flushes))
         isa_workspace_set_daz(work, work->flushes);
     for (unsigned i = 0; i < sources; i++)
         source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
@@ -178,7 +178,7 @@ INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave
     uint32_t *to = ctx->vgpr + ready->dst;
     bool direct = ready->direct && exec == ~UINT64_C(0);
     uint32_t *result = direct ? to : work->result;
-    if (__builtin_expect(kernel(result, source[0], source[1], source[2], work->one), 0)
+    if (unlikely(kernel(result, source[0], source[1], source[2], work->one))
         && (direct || any_nan(result, exec)))
         return ready_general(ctx, wave, ready, work);
     wave->pc += ready->size;
@@ -219,7 +219,7 @@ RUNNER(ready_flushing_signed)
 /* v_lshlrev_b64 by a constant of less than 32, which addresses are made with. */
 RUNNER(ready_shift)
 {
-    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+    if (unlikely(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP)))
         return ready_general(ctx, wave, ready, work);
     uint64_t exec = isa_wave_exec(wave);
     unsigned shift = (unsigned)ready->constant[0];
@@ -243,7 +243,7 @@ RUNNER(ready_shift)
 /* SDWA of integers: parts of sources, and of the destination. */
 RUNNER(ready_parts)
 {
-    if (__builtin_expect(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP), 0))
+    if (unlikely(wave->mode & (ISA_MODE_INDEXED | ISA_MODE_SKIP)))
         return ready_general(ctx, wave, ready, work);
     const struct isa_inst *inst = ready->inst;
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
@@ -272,7 +272,7 @@ INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wa
                                     unsigned sources, bool may_be_signed)
 {
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
-    if (__builtin_expect(!is_plain(wave, work), 0))
+    if (unlikely(!is_plain(wave, work)))
         return ready_general(ctx, wave, ready, work);
     work->env.mask_in = isa_wave_pair(wave, ready->mask_in);
     for (unsigned i = 0; i < sources; i++)
@@ -311,7 +311,7 @@ RUNNER(ready_unscaled)
 {
     isa_workspace_plain(work);
     bool scales = isa_wave_vcc(wave) & isa_wave_exec(wave);
-    if (__builtin_expect(scales || !is_plain(wave, work), 0))
+    if (unlikely(scales || !is_plain(wave, work)))
         return ready_general(ctx, wave, ready, work);
     uint32_t keep_in = work->env.keep_in;
     work->env.keep_in = 0xffffffff;

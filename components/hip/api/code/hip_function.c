@@ -102,16 +102,18 @@ HIP_DEFINE(hipFuncSetAttribute, (host_function, attribute, value), const void *h
     }
 }
 
-hipError_t hipFuncSetCacheConfig(const void *host_function, hipFuncCache_t config)
+HIP_DEFINE(hipFuncSetCacheConfig, (host_function, config), const void *host_function,
+           hipFuncCache_t config)
 {
     (void)host_function; /* a hint that no modelled architecture has a switch for */
-    HIP_API((unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue);
+    return (unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue;
 }
 
-hipError_t hipFuncSetSharedMemConfig(const void *host_function, hipSharedMemConfig config)
+HIP_DEFINE(hipFuncSetSharedMemConfig, (host_function, config), const void *host_function,
+           hipSharedMemConfig config)
 {
     (void)host_function;
-    HIP_API((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue);
+    return (unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue;
 }
 
 static const char *kernel_name(const void *either, bool is_handle)

@@ -358,12 +358,14 @@ HIP_DEFINE(hipModuleGetGlobal, (pointer, size, handle, name), hipDeviceptr_t *po
     return hipSuccess;
 }
 
-HIP_CALL(hipModuleLoadData, (hipModule_t * handle, const void *image),
-         load_data(handle, image, hip_readable_bytes(image), "module in memory"));
+HIP_DEFINE(hipModuleLoadData, (handle, image), hipModule_t *handle, const void *image)
+{
+    return load_data(handle, image, hip_readable_bytes(image), "module in memory");
+}
 
-hipError_t hipModuleLoadDataEx(hipModule_t *handle, const void *image, unsigned count,
-                               hipJitOption *options, void **values)
+HIP_DEFINE(hipModuleLoadDataEx, (handle, image, count, options, values), hipModule_t *handle,
+           const void *image, unsigned count, hipJitOption *options, void **values)
 {
     (void)count, (void)options, (void)values; /* options are for compilers; the code is compiled */
-    HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
+    return load_data(handle, image, hip_readable_bytes(image), "module in memory");
 }

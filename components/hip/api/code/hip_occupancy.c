@@ -88,42 +88,52 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
     return best > 0 ? hipSuccess : hipErrorLaunchOutOfResources;
 }
 
-HIP_CALL(hipOccupancyMaxActiveBlocksPerMultiprocessor,
-         (int *count, const void *host_function, int threads, size_t dynamic_lds),
-         hip_active_blocks(count, host_function, false, threads, dynamic_lds));
-
-hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
-                                                                 const void *host_function,
-                                                                 int threads, size_t dynamic_lds,
-                                                                 unsigned flags)
+HIP_DEFINE(hipOccupancyMaxActiveBlocksPerMultiprocessor,
+           (count, host_function, threads, dynamic_lds), int *count, const void *host_function,
+           int threads, size_t dynamic_lds)
 {
-    (void)flags;
-    HIP_API(hip_active_blocks(count, host_function, false, threads, dynamic_lds));
+    return hip_active_blocks(count, host_function, false, threads, dynamic_lds);
 }
 
-HIP_CALL(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
-         (int *count, hipFunction_t function, int threads, size_t dynamic_lds),
-         hip_active_blocks(count, function, true, threads, dynamic_lds));
-
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *count, hipFunction_t function, int threads, size_t dynamic_lds, unsigned flags)
+HIP_DEFINE(hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+           (count, host_function, threads, dynamic_lds, flags), int *count,
+           const void *host_function, int threads, size_t dynamic_lds, unsigned flags)
 {
     (void)flags;
-    HIP_API(hip_active_blocks(count, function, true, threads, dynamic_lds));
+    return hip_active_blocks(count, host_function, false, threads, dynamic_lds);
 }
 
-HIP_CALL(hipOccupancyMaxPotentialBlockSize,
-         (int *grid, int *block, const void *host_function, size_t dynamic_lds, int limit),
-         best_block(grid, block, host_function, false, dynamic_lds, limit));
-HIP_CALL(hipModuleOccupancyMaxPotentialBlockSize,
-         (int *grid, int *block, hipFunction_t function, size_t dynamic_lds, int limit),
-         best_block(grid, block, function, true, dynamic_lds, limit));
+HIP_DEFINE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
+           (count, function, threads, dynamic_lds), int *count, hipFunction_t function, int threads,
+           size_t dynamic_lds)
+{
+    return hip_active_blocks(count, function, true, threads, dynamic_lds);
+}
 
-hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
-                                                            hipFunction_t function,
-                                                            size_t dynamic_lds, int limit,
-                                                            unsigned flags)
+HIP_DEFINE(hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+           (count, function, threads, dynamic_lds, flags), int *count, hipFunction_t function,
+           int threads, size_t dynamic_lds, unsigned flags)
 {
     (void)flags;
-    HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));
+    return hip_active_blocks(count, function, true, threads, dynamic_lds);
+}
+
+HIP_DEFINE(hipOccupancyMaxPotentialBlockSize, (grid, block, host_function, dynamic_lds, limit),
+           int *grid, int *block, const void *host_function, size_t dynamic_lds, int limit)
+{
+    return best_block(grid, block, host_function, false, dynamic_lds, limit);
+}
+
+HIP_DEFINE(hipModuleOccupancyMaxPotentialBlockSize, (grid, block, function, dynamic_lds, limit),
+           int *grid, int *block, hipFunction_t function, size_t dynamic_lds, int limit)
+{
+    return best_block(grid, block, function, true, dynamic_lds, limit);
+}
+
+HIP_DEFINE(hipModuleOccupancyMaxPotentialBlockSizeWithFlags,
+           (grid, block, function, dynamic_lds, limit, flags), int *grid, int *block,
+           hipFunction_t function, size_t dynamic_lds, int limit, unsigned flags)
+{
+    (void)flags;
+    return best_block(grid, block, function, true, dynamic_lds, limit);
 }

@@ -339,6 +339,12 @@ static hipError_t symbol_address(void **pointer, size_t *size, const void *symbo
     return error;
 }
 
-HIP_CALL(hipGetSymbolAddress, (void **pointer, const void *symbol),
-         symbol_address(pointer, NULL, symbol));
-HIP_CALL(hipGetSymbolSize, (size_t * size, const void *symbol), symbol_address(NULL, size, symbol));
+HIP_DEFINE(hipGetSymbolAddress, (pointer, symbol), void **pointer, const void *symbol)
+{
+    return symbol_address(pointer, NULL, symbol);
+}
+
+HIP_DEFINE(hipGetSymbolSize, (size, symbol), size_t *size, const void *symbol)
+{
+    return symbol_address(NULL, size, symbol);
+}

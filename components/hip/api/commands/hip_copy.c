@@ -226,27 +226,56 @@ hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind,
     return hip_copy_2d(area_of(to, 0, from, 0, size, 1, kind), stream, blocking);
 }
 
-HIP_CALL(hipMemcpy, (void *to, const void *from, size_t size, hipMemcpyKind kind),
-         hip_copy(to, from, size, kind, NULL, true));
-HIP_CALL(hipMemcpyWithStream,
-         (void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream),
-         hip_copy(to, from, size, kind, stream, true));
-HIP_CALL(hipMemcpyAsync,
-         (void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream),
-         hip_copy(to, from, size, kind, stream, false));
-HIP_CALL(hipMemcpyHtoD, (hipDeviceptr_t to, void *from, size_t size),
-         hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true));
-HIP_CALL(hipMemcpyDtoH, (void *to, hipDeviceptr_t from, size_t size),
-         hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true));
-HIP_CALL(hipMemcpyDtoD, (hipDeviceptr_t to, hipDeviceptr_t from, size_t size),
-         hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true));
-HIP_CALL(hipMemcpyHtoDAsync, (hipDeviceptr_t to, void *from, size_t size, hipStream_t stream),
-         hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false));
-HIP_CALL(hipMemcpyDtoHAsync, (void *to, hipDeviceptr_t from, size_t size, hipStream_t stream),
-         hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false));
-HIP_CALL(hipMemcpyDtoDAsync,
-         (hipDeviceptr_t to, hipDeviceptr_t from, size_t size, hipStream_t stream),
-         hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false));
+HIP_DEFINE(hipMemcpy, (to, from, size, kind), void *to, const void *from, size_t size,
+           hipMemcpyKind kind)
+{
+    return hip_copy(to, from, size, kind, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyWithStream, (to, from, size, kind, stream), void *to, const void *from,
+           size_t size, hipMemcpyKind kind, hipStream_t stream)
+{
+    return hip_copy(to, from, size, kind, stream, true);
+}
+
+HIP_DEFINE(hipMemcpyAsync, (to, from, size, kind, stream), void *to, const void *from, size_t size,
+           hipMemcpyKind kind, hipStream_t stream)
+{
+    return hip_copy(to, from, size, kind, stream, false);
+}
+
+HIP_DEFINE(hipMemcpyHtoD, (to, from, size), hipDeviceptr_t to, void *from, size_t size)
+{
+    return hip_copy(to, from, size, hipMemcpyHostToDevice, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyDtoH, (to, from, size), void *to, hipDeviceptr_t from, size_t size)
+{
+    return hip_copy(to, from, size, hipMemcpyDeviceToHost, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyDtoD, (to, from, size), hipDeviceptr_t to, hipDeviceptr_t from, size_t size)
+{
+    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyHtoDAsync, (to, from, size, stream), hipDeviceptr_t to, void *from, size_t size,
+           hipStream_t stream)
+{
+    return hip_copy(to, from, size, hipMemcpyHostToDevice, stream, false);
+}
+
+HIP_DEFINE(hipMemcpyDtoHAsync, (to, from, size, stream), void *to, hipDeviceptr_t from, size_t size,
+           hipStream_t stream)
+{
+    return hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false);
+}
+
+HIP_DEFINE(hipMemcpyDtoDAsync, (to, from, size, stream), hipDeviceptr_t to, hipDeviceptr_t from,
+           size_t size, hipStream_t stream)
+{
+    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false);
+}
 
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                             hipStream_t stream, bool blocking)
@@ -256,12 +285,17 @@ static hipError_t copy_peer(void *to, int to_device, const void *from, int from_
     return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking);
 }
 
-HIP_CALL(hipMemcpyPeer, (void *to, int to_device, const void *from, int from_device, size_t size),
-         copy_peer(to, to_device, from, from_device, size, NULL, true));
-HIP_CALL(hipMemcpyPeerAsync,
-         (void *to, int to_device, const void *from, int from_device, size_t size,
-          hipStream_t stream),
-         copy_peer(to, to_device, from, from_device, size, stream, false));
+HIP_DEFINE(hipMemcpyPeer, (to, to_device, from, from_device, size), void *to, int to_device,
+           const void *from, int from_device, size_t size)
+{
+    return copy_peer(to, to_device, from, from_device, size, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyPeerAsync, (to, to_device, from, from_device, size, stream), void *to,
+           int to_device, const void *from, int from_device, size_t size, hipStream_t stream)
+{
+    return copy_peer(to, to_device, from, from_device, size, stream, false);
+}
 
 hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking)
 {
@@ -274,14 +308,19 @@ hipError_t hip_check_copy_2d(struct hip_copy_area area)
     return area.width == 0 || area.rows == 0 ? hipSuccess : check_copy(&copy);
 }
 
-HIP_CALL(hipMemcpy2D,
-         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-          size_t height, hipMemcpyKind kind),
-         hip_copy_2d(area_of(to, to_pitch, from, from_pitch, width, height, kind), NULL, true));
-HIP_CALL(hipMemcpy2DAsync,
-         (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-          size_t height, hipMemcpyKind kind, hipStream_t stream),
-         hip_copy_2d(area_of(to, to_pitch, from, from_pitch, width, height, kind), stream, false));
+HIP_DEFINE(hipMemcpy2D, (to, to_pitch, from, from_pitch, width, height, kind), void *to,
+           size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+           hipMemcpyKind kind)
+{
+    return hip_copy_2d(area_of(to, to_pitch, from, from_pitch, width, height, kind), NULL, true);
+}
+
+HIP_DEFINE(hipMemcpy2DAsync, (to, to_pitch, from, from_pitch, width, height, kind, stream),
+           void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+           size_t height, hipMemcpyKind kind, hipStream_t stream)
+{
+    return hip_copy_2d(area_of(to, to_pitch, from, from_pitch, width, height, kind), stream, false);
+}
 
 /* ---- device variables ---- */
 
@@ -316,17 +355,26 @@ static hipError_t copy_from_symbol(void *to, const void *symbol, size_t size, si
     return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
 }
 
-HIP_CALL(hipMemcpyToSymbol,
-         (const void *symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind),
-         copy_to_symbol(symbol, from, size, offset, kind, NULL, true));
-HIP_CALL(hipMemcpyToSymbolAsync,
-         (const void *symbol, const void *from, size_t size, size_t offset, hipMemcpyKind kind,
-          hipStream_t stream),
-         copy_to_symbol(symbol, from, size, offset, kind, stream, false));
-HIP_CALL(hipMemcpyFromSymbol,
-         (void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind),
-         copy_from_symbol(to, symbol, size, offset, kind, NULL, true));
-HIP_CALL(hipMemcpyFromSymbolAsync,
-         (void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind,
-          hipStream_t stream),
-         copy_from_symbol(to, symbol, size, offset, kind, stream, false));
+HIP_DEFINE(hipMemcpyToSymbol, (symbol, from, size, offset, kind), const void *symbol,
+           const void *from, size_t size, size_t offset, hipMemcpyKind kind)
+{
+    return copy_to_symbol(symbol, from, size, offset, kind, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyToSymbolAsync, (symbol, from, size, offset, kind, stream), const void *symbol,
+           const void *from, size_t size, size_t offset, hipMemcpyKind kind, hipStream_t stream)
+{
+    return copy_to_symbol(symbol, from, size, offset, kind, stream, false);
+}
+
+HIP_DEFINE(hipMemcpyFromSymbol, (to, symbol, size, offset, kind), void *to, const void *symbol,
+           size_t size, size_t offset, hipMemcpyKind kind)
+{
+    return copy_from_symbol(to, symbol, size, offset, kind, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyFromSymbolAsync, (to, symbol, size, offset, kind, stream), void *to,
+           const void *symbol, size_t size, size_t offset, hipMemcpyKind kind, hipStream_t stream)
+{
+    return copy_from_symbol(to, symbol, size, offset, kind, stream, false);
+}

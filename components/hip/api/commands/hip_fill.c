@@ -156,26 +156,58 @@ hipError_t hip_check_fill(struct hip_fill_area area)
     return area.count == 0 || area.rows == 0 ? hipSuccess : check_fill(&fill);
 }
 
-HIP_CALL(hipMemset, (void *to, int value, size_t size),
-         fill_plain(to, (uint32_t)value, 1, size, NULL, true));
-HIP_CALL(hipMemsetAsync, (void *to, int value, size_t size, hipStream_t stream),
-         fill_plain(to, (uint32_t)value, 1, size, stream, false));
-HIP_CALL(hipMemsetD8, (hipDeviceptr_t to, unsigned char value, size_t count),
-         fill_plain(to, value, 1, count, NULL, true));
-HIP_CALL(hipMemsetD8Async,
-         (hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream),
-         fill_plain(to, value, 1, count, stream, false));
-HIP_CALL(hipMemsetD16, (hipDeviceptr_t to, unsigned short value, size_t count),
-         fill_plain(to, value, 2, count, NULL, true));
-HIP_CALL(hipMemsetD16Async,
-         (hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream),
-         fill_plain(to, value, 2, count, stream, false));
-HIP_CALL(hipMemsetD32, (hipDeviceptr_t to, int value, size_t count),
-         fill_plain(to, (uint32_t)value, 4, count, NULL, true));
-HIP_CALL(hipMemsetD32Async, (hipDeviceptr_t to, int value, size_t count, hipStream_t stream),
-         fill_plain(to, (uint32_t)value, 4, count, stream, false));
-HIP_CALL(hipMemset2D, (void *to, size_t pitch, int value, size_t width, size_t height),
-         fill_2d(to, pitch, value, width, height, NULL, true));
-HIP_CALL(hipMemset2DAsync,
-         (void *to, size_t pitch, int value, size_t width, size_t height, hipStream_t stream),
-         fill_2d(to, pitch, value, width, height, stream, false));
+HIP_DEFINE(hipMemset, (to, value, size), void *to, int value, size_t size)
+{
+    return fill_plain(to, (uint32_t)value, 1, size, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetAsync, (to, value, size, stream), void *to, int value, size_t size,
+           hipStream_t stream)
+{
+    return fill_plain(to, (uint32_t)value, 1, size, stream, false);
+}
+
+HIP_DEFINE(hipMemsetD8, (to, value, count), hipDeviceptr_t to, unsigned char value, size_t count)
+{
+    return fill_plain(to, value, 1, count, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetD8Async, (to, value, count, stream), hipDeviceptr_t to, unsigned char value,
+           size_t count, hipStream_t stream)
+{
+    return fill_plain(to, value, 1, count, stream, false);
+}
+
+HIP_DEFINE(hipMemsetD16, (to, value, count), hipDeviceptr_t to, unsigned short value, size_t count)
+{
+    return fill_plain(to, value, 2, count, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetD16Async, (to, value, count, stream), hipDeviceptr_t to, unsigned short value,
+           size_t count, hipStream_t stream)
+{
+    return fill_plain(to, value, 2, count, stream, false);
+}
+
+HIP_DEFINE(hipMemsetD32, (to, value, count), hipDeviceptr_t to, int value, size_t count)
+{
+    return fill_plain(to, (uint32_t)value, 4, count, NULL, true);
+}
+
+HIP_DEFINE(hipMemsetD32Async, (to, value, count, stream), hipDeviceptr_t to, int value,
+           size_t count, hipStream_t stream)
+{
+    return fill_plain(to, (uint32_t)value, 4, count, stream, false);
+}
+
+HIP_DEFINE(hipMemset2D, (to, pitch, value, width, height), void *to, size_t pitch, int value,
+           size_t width, size_t height)
+{
+    return fill_2d(to, pitch, value, width, height, NULL, true);
+}
+
+HIP_DEFINE(hipMemset2DAsync, (to, pitch, value, width, height, stream), void *to, size_t pitch,
+           int value, size_t width, size_t height, hipStream_t stream)
+{
+    return fill_2d(to, pitch, value, width, height, stream, false);
+}

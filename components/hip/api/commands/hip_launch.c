@@ -376,10 +376,12 @@ static hipError_t launch_host_function(const void *host_function, dim3 grid, dim
     return error != hipSuccess ? error : launch_kernel(&request);
 }
 
-HIP_CALL(hipLaunchKernel,
-         (const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
-          hipStream_t stream),
-         launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false));
+HIP_DEFINE(hipLaunchKernel, (host_function, grid, block, values, dynamic_lds, stream),
+           const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
+           hipStream_t stream)
+{
+    return launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false);
+}
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
                               size_t dynamic_lds, hipStream_t stream, hipEvent_t start,
@@ -460,13 +462,15 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
     return launch_kernel(&request);
 }
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
-                                 unsigned grid_z, unsigned block_x, unsigned block_y,
-                                 unsigned block_z, unsigned dynamic_lds, hipStream_t stream,
-                                 void **values, void **extra)
+HIP_DEFINE(hipModuleLaunchKernel,
+           (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_lds, stream,
+            values, extra),
+           hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+           unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
+           hipStream_t stream, void **values, void **extra)
 {
     const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    HIP_API(launch_function(function, blocks, block, dynamic_lds, stream, values, extra));
+    return launch_function(function, blocks, block, dynamic_lds, stream, values, extra);
 }
 
 /* ---- launches that are kept ---- */

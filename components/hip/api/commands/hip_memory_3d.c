@@ -88,9 +88,15 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 
-HIP_CALL(hipMemcpy3D, (const hipMemcpy3DParms *p), hip_copy_3d(p, NULL, true));
-HIP_CALL(hipMemcpy3DAsync, (const hipMemcpy3DParms *p, hipStream_t stream),
-         hip_copy_3d(p, stream, false));
+HIP_DEFINE(hipMemcpy3D, (p), const hipMemcpy3DParms *p)
+{
+    return hip_copy_3d(p, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpy3DAsync, (p, stream), const hipMemcpy3DParms *p, hipStream_t stream)
+{
+    return hip_copy_3d(p, stream, false);
+}
 
 /* ---- as drivers have it: a side says of which kind its memory is ---- */
 
@@ -143,9 +149,15 @@ static hipError_t copy_drv_3d(const HIP_MEMCPY3D *p, hipStream_t stream, bool bl
     return copy_sides(c, &to, &from);
 }
 
-HIP_CALL(hipDrvMemcpy3D, (const HIP_MEMCPY3D *p), copy_drv_3d(p, NULL, true));
-HIP_CALL(hipDrvMemcpy3DAsync, (const HIP_MEMCPY3D *p, hipStream_t stream),
-         copy_drv_3d(p, stream, false));
+HIP_DEFINE(hipDrvMemcpy3D, (p), const HIP_MEMCPY3D *p)
+{
+    return copy_drv_3d(p, NULL, true);
+}
+
+HIP_DEFINE(hipDrvMemcpy3DAsync, (p, stream), const HIP_MEMCPY3D *p, hipStream_t stream)
+{
+    return copy_drv_3d(p, stream, false);
+}
 
 static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool blocking)
 {
@@ -163,10 +175,20 @@ static hipError_t copy_param_2d(const hip_Memcpy2D *p, hipStream_t stream, bool 
     return copy_sides(c, &to, &from);
 }
 
-HIP_CALL(hipMemcpyParam2D, (const hip_Memcpy2D *p), copy_param_2d(p, NULL, true));
-HIP_CALL(hipMemcpyParam2DAsync, (const hip_Memcpy2D *p, hipStream_t stream),
-         copy_param_2d(p, stream, false));
-HIP_CALL(hipDrvMemcpy2DUnaligned, (const hip_Memcpy2D *p), copy_param_2d(p, NULL, true));
+HIP_DEFINE(hipMemcpyParam2D, (p), const hip_Memcpy2D *p)
+{
+    return copy_param_2d(p, NULL, true);
+}
+
+HIP_DEFINE(hipMemcpyParam2DAsync, (p, stream), const hip_Memcpy2D *p, hipStream_t stream)
+{
+    return copy_param_2d(p, stream, false);
+}
+
+HIP_DEFINE(hipDrvMemcpy2DUnaligned, (p), const hip_Memcpy2D *p)
+{
+    return copy_param_2d(p, NULL, true);
+}
 
 /* ---- allocation and fills ---- */
 
@@ -204,7 +226,13 @@ static hipError_t fill_3d(hipPitchedPtr p, int value, hipExtent extent, hipStrea
     return error;
 }
 
-HIP_CALL(hipMemset3D, (hipPitchedPtr p, int value, hipExtent extent),
-         fill_3d(p, value, extent, NULL, true));
-HIP_CALL(hipMemset3DAsync, (hipPitchedPtr p, int value, hipExtent extent, hipStream_t stream),
-         fill_3d(p, value, extent, stream, false));
+HIP_DEFINE(hipMemset3D, (p, value, extent), hipPitchedPtr p, int value, hipExtent extent)
+{
+    return fill_3d(p, value, extent, NULL, true);
+}
+
+HIP_DEFINE(hipMemset3DAsync, (p, value, extent, stream), hipPitchedPtr p, int value,
+           hipExtent extent, hipStream_t stream)
+{
+    return fill_3d(p, value, extent, stream, false);
+}

@@ -64,16 +64,12 @@ static hipError_t give_context(hipCtx_t *context, int device)
     return hipSuccess;
 }
 
-static hipError_t create_context(hipCtx_t *context, int device)
-{
-    hipError_t error = give_context(context, device);
-    return error == hipSuccess ? push(device) : error;
-}
-
-hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
+HIP_DEFINE_ALWAYS(hipCtxCreate, (context, flags, device), hipCtx_t *context, unsigned flags,
+                  hipDevice_t device)
 {
     (void)flags;
-    HIP_API_ALWAYS(create_context(context, device));
+    hipError_t error = give_context(context, device);
+    return error == hipSuccess ? push(device) : error;
 }
 
 HIP_DEFINE_ALWAYS(hipCtxDestroy, (context), hipCtx_t context)
@@ -96,8 +92,10 @@ HIP_DEFINE_ALWAYS(hipCtxSetCurrent, (context), hipCtx_t context)
     return push(device);
 }
 
-HIP_CALL_ALWAYS(hipCtxPushCurrent, (hipCtx_t context),
-                device_of(context) >= 0 ? push(device_of(context)) : hipErrorInvalidContext);
+HIP_DEFINE_ALWAYS(hipCtxPushCurrent, (context), hipCtx_t context)
+{
+    return device_of(context) >= 0 ? push(device_of(context)) : hipErrorInvalidContext;
+}
 
 HIP_DEFINE_ALWAYS(hipCtxPopCurrent, (context), hipCtx_t *context)
 {
@@ -108,26 +106,41 @@ HIP_DEFINE_ALWAYS(hipCtxPopCurrent, (context), hipCtx_t *context)
     return error;
 }
 
-HIP_CALL_ALWAYS(hipCtxGetCurrent, (hipCtx_t * context),
-                give_context(context, hip_current_device()));
+HIP_DEFINE_ALWAYS(hipCtxGetCurrent, (context), hipCtx_t *context)
+{
+    return give_context(context, hip_current_device());
+}
 
 hipError_t hipCtxGetDevice(hipDevice_t *device)
 {
     return hipGetDevice(device);
 }
 
-HIP_CALL(hipCtxSynchronize, (void), hip_synchronize_device());
-HIP_CALL_ALWAYS(hipDevicePrimaryCtxRetain, (hipCtx_t * context, hipDevice_t device),
-                give_context(context, device));
-HIP_CALL_ALWAYS(hipDevicePrimaryCtxRelease, (hipDevice_t device),
-                hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
-HIP_CALL(hipDevicePrimaryCtxReset, (hipDevice_t device),
-         hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
+HIP_DEFINE(hipCtxSynchronize, (), void)
+{
+    return hip_synchronize_device();
+}
 
-hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t device, unsigned flags)
+HIP_DEFINE_ALWAYS(hipDevicePrimaryCtxRetain, (context, device), hipCtx_t *context,
+                  hipDevice_t device)
+{
+    return give_context(context, device);
+}
+
+HIP_DEFINE_ALWAYS(hipDevicePrimaryCtxRelease, (device), hipDevice_t device)
+{
+    return hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice;
+}
+
+HIP_DEFINE(hipDevicePrimaryCtxReset, (device), hipDevice_t device)
+{
+    return hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice;
+}
+
+HIP_DEFINE_ALWAYS(hipDevicePrimaryCtxSetFlags, (device, flags), hipDevice_t device, unsigned flags)
 {
     (void)flags; /* how a host thread waits, as in hipSetDeviceFlags */
-    HIP_API_ALWAYS(hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice);
+    return hip_is_device(device) ? hipSuccess : hipErrorInvalidDevice;
 }
 
 /* The primary context of a device is there as long as the device is. */
@@ -142,10 +155,16 @@ static hipError_t primary_state(hipDevice_t device, unsigned *flags, int *active
     return hipSuccess;
 }
 
-HIP_CALL_ALWAYS(hipDevicePrimaryCtxGetState, (hipDevice_t device, unsigned *flags, int *active),
-                primary_state(device, flags, active));
-HIP_CALL_ALWAYS(hipCtxGetFlags, (unsigned *flags),
-                flags ? primary_state(hip_current_device(), flags, NULL) : hipErrorInvalidValue);
+HIP_DEFINE_ALWAYS(hipDevicePrimaryCtxGetState, (device, flags, active), hipDevice_t device,
+                  unsigned *flags, int *active)
+{
+    return primary_state(device, flags, active);
+}
+
+HIP_DEFINE_ALWAYS(hipCtxGetFlags, (flags), unsigned *flags)
+{
+    return flags ? primary_state(hip_current_device(), flags, NULL) : hipErrorInvalidValue;
+}
 
 HIP_DEFINE_ALWAYS(hipCtxGetApiVersion, (context, version), hipCtx_t context, int *version)
 {

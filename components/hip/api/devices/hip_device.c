@@ -241,22 +241,26 @@ HIP_DEFINE_ALWAYS(hipDeviceGetAttribute, (value, attribute, device), int *value,
     return *value != 0 || is_absent_feature(attribute) ? hipSuccess : hipErrorInvalidValue;
 }
 
-static hipError_t get_count(int *count)
+HIP_DEFINE_ALWAYS(hipInit, (flags), unsigned flags)
 {
-    *count = hip.device_count;
-    return hipSuccess;
+    return flags == 0 ? hipSuccess : hipErrorInvalidValue;
 }
 
-HIP_CALL_ALWAYS(hipInit, (unsigned flags), flags == 0 ? hipSuccess : hipErrorInvalidValue);
-
+/* The count is 0 also where no platform can be opened. */
 hipError_t hipGetDeviceCount(int *count)
 {
+    hipError_t error = hip_enter(__func__);
     if (count)
-        *count = 0;
-    HIP_API_ALWAYS(count ? get_count(count) : hipErrorInvalidValue);
+        *count = error == hipSuccess ? hip.device_count : 0;
+    else if (error == hipSuccess)
+        error = hipErrorInvalidValue;
+    return hip_leave(error);
 }
 
-HIP_CALL_ALWAYS(hipSetDevice, (int device), hip_set_current_device(device));
+HIP_DEFINE_ALWAYS(hipSetDevice, (device), int device)
+{
+    return hip_set_current_device(device);
+}
 
 HIP_DEFINE_ALWAYS(hipGetDevice, (device), int *device)
 {
@@ -266,8 +270,11 @@ HIP_DEFINE_ALWAYS(hipGetDevice, (device), int *device)
     return hipSuccess;
 }
 
-HIP_CALL_ALWAYS(hipGetDeviceProperties, (hipDeviceProp_t * properties, int device),
-                get_properties(properties, device));
+HIP_DEFINE_ALWAYS(hipGetDeviceProperties, (properties, device), hipDeviceProp_t *properties,
+                  int device)
+{
+    return get_properties(properties, device);
+}
 
 HIP_DEFINE_ALWAYS(hipDeviceGetName, (name, size, device), char *name, int size, int device)
 {
@@ -323,11 +330,17 @@ hipError_t hip_synchronize_device(void)
     return hip_wait_device(hip_current_device());
 }
 
-HIP_CALL(hipDeviceSynchronize, (void), hip_synchronize_device());
+HIP_DEFINE(hipDeviceSynchronize, (), void)
+{
+    return hip_synchronize_device();
+}
 
 /* All of the program's memory stays: what a reset frees on real devices, the end of the program
  * frees here. */
-HIP_CALL(hipDeviceReset, (void), hip_synchronize_device());
+HIP_DEFINE(hipDeviceReset, (), void)
+{
+    return hip_synchronize_device();
+}
 
 HIP_DEFINE_ALWAYS(hipDeviceGetLimit, (value, limit), size_t *value, enum hipLimit_t limit)
 {
@@ -338,11 +351,15 @@ HIP_DEFINE_ALWAYS(hipDeviceGetLimit, (value, limit), size_t *value, enum hipLimi
 }
 
 /* Hints about caches and banks that no modelled architecture has a switch for. */
-HIP_CALL_ALWAYS(hipDeviceSetCacheConfig, (hipFuncCache_t config),
-                (unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue);
-HIP_CALL_ALWAYS(hipDeviceSetSharedMemConfig, (hipSharedMemConfig config),
-                (unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess
-                                                                  : hipErrorInvalidValue);
+HIP_DEFINE_ALWAYS(hipDeviceSetCacheConfig, (config), hipFuncCache_t config)
+{
+    return (unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue;
+}
+
+HIP_DEFINE_ALWAYS(hipDeviceSetSharedMemConfig, (config), hipSharedMemConfig config)
+{
+    return (unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue;
+}
 
 HIP_DEFINE_ALWAYS(hipDeviceGetCacheConfig, (config), hipFuncCache_t *config)
 {
@@ -364,13 +381,20 @@ hipError_t hipProfilerStart(void);
 hipError_t hipProfilerStop(void);
 #pragma GCC visibility pop
 
-HIP_CALL_ALWAYS(hipProfilerStart, (void), hipSuccess);
-HIP_CALL_ALWAYS(hipProfilerStop, (void), hipSuccess);
+HIP_DEFINE_ALWAYS(hipProfilerStart, (), void)
+{
+    return hipSuccess;
+}
 
-hipError_t hipSetDeviceFlags(unsigned flags)
+HIP_DEFINE_ALWAYS(hipProfilerStop, (), void)
+{
+    return hipSuccess;
+}
+
+HIP_DEFINE_ALWAYS(hipSetDeviceFlags, (flags), unsigned flags)
 {
     (void)flags; /* how a host thread waits: it does not wait in simulated time */
-    HIP_API_ALWAYS(hipSuccess);
+    return hipSuccess;
 }
 
 HIP_DEFINE_ALWAYS(hipGetDeviceFlags, (flags), unsigned *flags)
@@ -440,6 +464,12 @@ static hipError_t switch_peer(int peer, bool on)
     return error;
 }
 
-HIP_CALL_ALWAYS(hipDeviceEnablePeerAccess, (int peer, unsigned flags),
-                flags == 0 ? switch_peer(peer, true) : hipErrorInvalidValue);
-HIP_CALL_ALWAYS(hipDeviceDisablePeerAccess, (int peer), switch_peer(peer, false));
+HIP_DEFINE_ALWAYS(hipDeviceEnablePeerAccess, (peer, flags), int peer, unsigned flags)
+{
+    return flags == 0 ? switch_peer(peer, true) : hipErrorInvalidValue;
+}
+
+HIP_DEFINE_ALWAYS(hipDeviceDisablePeerAccess, (peer), int peer)
+{
+    return switch_peer(peer, false);
+}

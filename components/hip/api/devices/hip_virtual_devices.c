@@ -61,7 +61,8 @@ static void record_unified(int device, const int *gpus, int count)
     HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
 }
 
-static hipError_t unify_gpus(int *device, const int *gpus, int count)
+HIP_DEFINE_AS(int, hip.lost, heddleUnifyDevices, (device, gpus, count), int *device,
+              const int *gpus, int count)
 {
     uint32_t numbers[HIP_DEVICES_MAX], number = 0;
     if (!device || !gpus || count < 1 || count > HIP_DEVICES_MAX)
@@ -75,12 +76,7 @@ static hipError_t unify_gpus(int *device, const int *gpus, int count)
     return error;
 }
 
-int heddleUnifyDevices(int *device, const int *gpus, int count)
-{
-    HIP_API(unify_gpus(device, gpus, count));
-}
-
-static hipError_t create_context(int *device, int like)
+HIP_DEFINE_AS(int, hip.lost, heddleCreateContext, (device, like), int *device, int like)
 {
     uint32_t number = 0;
     if (!device || !hip_is_device(like))
@@ -94,12 +90,7 @@ static hipError_t create_context(int *device, int like)
     return error;
 }
 
-int heddleCreateContext(int *device, int like)
-{
-    HIP_API(create_context(device, like));
-}
-
-static hipError_t destroy_device(int device)
+HIP_DEFINE_AS(int, hip.lost, heddleDestroyDevice, (device), int device)
 {
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
         return hipErrorInvalidDevice;
@@ -116,28 +107,22 @@ static hipError_t destroy_device(int device)
     return error;
 }
 
-int heddleDestroyDevice(int device)
+HIP_DEFINE_AS(int, hip.lost, heddleRemap, (pointer, bytes, gpu), void *pointer, unsigned long bytes,
+              int gpu)
 {
-    HIP_API(destroy_device(device));
-}
-
-static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
-{
+    uint64_t address = (uintptr_t)pointer;
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
-    hipError_t error = hip_status(hip.api->remap(name, size, gpu));
-    struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
+    uint32_t number = gpu < 0 ? UINT32_MAX : (uint32_t)gpu;
+    hipError_t error = hip_status(hip.api->remap(name, bytes, number));
+    struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = bytes, .device = number};
     if (error == hipSuccess)
         HIP_RECORD_STEP(call_to(&call, address));
     return error;
 }
 
-int heddleRemap(void *pointer, unsigned long bytes, int gpu)
+HIP_DEFINE_AS(int, hip.lost, heddleAllocateAt, (pointer, size), void *pointer, unsigned long size)
 {
-    HIP_API(remap((uintptr_t)pointer, bytes, gpu < 0 ? UINT32_MAX : (uint32_t)gpu));
-}
-
-static hipError_t allocate_at(uint64_t address, uint64_t size)
-{
+    uint64_t address = (uintptr_t)pointer;
     int device = hip_current_device();
     const struct hip_allocation *before = hip_find_allocation(address);
     uint32_t number = hip.devices[device].number;
@@ -155,12 +140,7 @@ static hipError_t allocate_at(uint64_t address, uint64_t size)
     return hipSuccess;
 }
 
-int heddleAllocateAt(void *pointer, unsigned long bytes)
-{
-    HIP_API(allocate_at((uintptr_t)pointer, bytes));
-}
-
-static hipError_t page_owner(int *gpu, const void *pointer)
+HIP_DEFINE_AS(int, hip.lost, heddlePageOwner, (gpu, pointer), int *gpu, const void *pointer)
 {
     struct driver_page page;
     if (!gpu)
@@ -169,11 +149,6 @@ static hipError_t page_owner(int *gpu, const void *pointer)
     hipError_t error = hip_status(hip.api->page_info(name, &page));
     *gpu = error == hipSuccess ? (int)page.device : -1;
     return error;
-}
-
-int heddlePageOwner(int *gpu, const void *pointer)
-{
-    HIP_API(page_owner(gpu, pointer));
 }
 
 /* "0,1,3": the GPUs of --unified. False: it was said what is wrong. */

@@ -174,14 +174,25 @@ static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
     return hipSuccess;
 }
 
-HIP_CALL(hipHostMalloc, (void **pointer, size_t size, unsigned flags),
-         host_allocate(pointer, size, flags));
-HIP_CALL(hipHostAlloc, (void **pointer, size_t size, unsigned flags),
-         host_allocate(pointer, size, flags));
-HIP_CALL(hipMallocHost, (void **pointer, size_t size),
-         host_allocate(pointer, size, hipHostMallocDefault));
-HIP_CALL(hipMemAllocHost, (void **pointer, size_t size),
-         host_allocate(pointer, size, hipHostMallocDefault));
+HIP_DEFINE(hipHostMalloc, (pointer, size, flags), void **pointer, size_t size, unsigned flags)
+{
+    return host_allocate(pointer, size, flags);
+}
+
+HIP_DEFINE(hipHostAlloc, (pointer, size, flags), void **pointer, size_t size, unsigned flags)
+{
+    return host_allocate(pointer, size, flags);
+}
+
+HIP_DEFINE(hipMallocHost, (pointer, size), void **pointer, size_t size)
+{
+    return host_allocate(pointer, size, hipHostMallocDefault);
+}
+
+HIP_DEFINE(hipMemAllocHost, (pointer, size), void **pointer, size_t size)
+{
+    return host_allocate(pointer, size, hipHostMallocDefault);
+}
 
 /* ---- registered memory ---- */
 

@@ -128,20 +128,38 @@ static hipError_t release_memory(void *pointer)
     return hip_release_device(location.address);
 }
 
-HIP_CALL(hipMalloc, (void **pointer, size_t size), hip_allocate_for_program(pointer, size));
-HIP_CALL(hipExtMallocWithFlags, (void **pointer, size_t size, unsigned flags),
-         flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue
-                                        : allocate_memory(pointer, size, flags));
-HIP_CALL_ALWAYS(hipFree, (void *pointer), release_memory(pointer));
-
-hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
+HIP_DEFINE(hipMalloc, (pointer, size), void **pointer, size_t size)
 {
-    (void)stream;
-    HIP_API_ALWAYS(release_memory(pointer));
+    return hip_allocate_for_program(pointer, size);
 }
 
-HIP_CALL_ALWAYS(hipHostFree, (void *pointer), release_memory(pointer));
-HIP_CALL_ALWAYS(hipFreeHost, (void *pointer), release_memory(pointer));
+HIP_DEFINE(hipExtMallocWithFlags, (pointer, size, flags), void **pointer, size_t size,
+           unsigned flags)
+{
+    return flags > DEVICE_MALLOC_UNCACHED ? hipErrorInvalidValue
+                                          : allocate_memory(pointer, size, flags);
+}
+
+HIP_DEFINE_ALWAYS(hipFree, (pointer), void *pointer)
+{
+    return release_memory(pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipFreeAsync, (pointer, stream), void *pointer, hipStream_t stream)
+{
+    (void)stream;
+    return release_memory(pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipHostFree, (pointer), void *pointer)
+{
+    return release_memory(pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipFreeHost, (pointer), void *pointer)
+{
+    return release_memory(pointer);
+}
 
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows)
@@ -152,13 +170,16 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
     return hip_allocate_for_program(pointer, *pitch * rows);
 }
 
-HIP_CALL(hipMallocPitch, (void **pointer, size_t *pitch, size_t width, size_t height),
-         hip_allocate_pitch(pointer, pitch, width, height));
+HIP_DEFINE(hipMallocPitch, (pointer, pitch, width, height), void **pointer, size_t *pitch,
+           size_t width, size_t height)
+{
+    return hip_allocate_pitch(pointer, pitch, width, height);
+}
 
-hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch, size_t width, size_t height,
-                            unsigned element)
+HIP_DEFINE(hipMemAllocPitch, (pointer, pitch, width, height, element), hipDeviceptr_t *pointer,
+           size_t *pitch, size_t width, size_t height, unsigned element)
 {
     bool is_size = element == 4 || element == 8 || element == 16;
-    HIP_API(is_size ? hip_allocate_pitch((void **)pointer, pitch, width, height)
-                    : hipErrorInvalidValue);
+    return is_size ? hip_allocate_pitch((void **)pointer, pitch, width, height)
+                   : hipErrorInvalidValue;
 }

@@ -60,7 +60,8 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
 }
 
 /* What is said for one GPU holds for all. A preferred GPU is none that pages must go to. */
-static hipError_t advise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
+HIP_DEFINE(hipMemAdvise, (pointer, size, advice, device), const void *pointer, size_t size,
+           hipMemoryAdvise advice, int device)
 {
     hipError_t error = check_managed(pointer, size);
     enum driver_advice which = DRIVER_ADVICE_REMOTE;
@@ -99,11 +100,9 @@ static hipError_t advise(const void *pointer, size_t size, hipMemoryAdvise advic
     return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
 }
 
-HIP_CALL(hipMemAdvise, (const void *pointer, size_t size, hipMemoryAdvise advice, int device),
-         advise(pointer, size, advice, device));
-
-hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
+HIP_DEFINE(hipStreamAttachMemAsync, (stream, pointer, size, flags), hipStream_t stream,
+           void *pointer, size_t size, unsigned flags)
 {
     (void)stream, (void)flags;
-    HIP_API(check_managed(pointer, size ? size : 1));
+    return check_managed(pointer, size ? size : 1);
 }

@@ -71,23 +71,18 @@ static hipError_t allocate_from(struct pool *pool, void **pointer, size_t size)
     return error;
 }
 
-hipError_t hipMallocAsync(void **pointer, size_t size, hipStream_t stream)
+HIP_DEFINE(hipMallocAsync, (pointer, size, stream), void **pointer, size_t size, hipStream_t stream)
 {
     (void)stream; /* memory that is there at once is there in the stream's order, too */
-    HIP_API(allocate_from(pool_of(hip_current_device()), pointer, size));
+    return allocate_from(pool_of(hip_current_device()), pointer, size);
 }
 
-static hipError_t allocate_from_handle(void **pointer, size_t size, hipMemPool_t handle)
-{
-    struct pool *pool = find_pool(handle);
-    return pool ? allocate_from(pool, pointer, size) : hipErrorInvalidValue;
-}
-
-hipError_t hipMallocFromPoolAsync(void **pointer, size_t size, hipMemPool_t pool,
-                                  hipStream_t stream)
+HIP_DEFINE(hipMallocFromPoolAsync, (pointer, size, handle, stream), void **pointer, size_t size,
+           hipMemPool_t handle, hipStream_t stream)
 {
     (void)stream;
-    HIP_API(allocate_from_handle(pointer, size, pool));
+    struct pool *pool = find_pool(handle);
+    return pool ? allocate_from(pool, pointer, size) : hipErrorInvalidValue;
 }
 
 /* ---- pools ---- */
@@ -100,10 +95,15 @@ static hipError_t give_pool(hipMemPool_t *handle, int device, bool is_default)
     return hipSuccess;
 }
 
-HIP_CALL_ALWAYS(hipDeviceGetDefaultMemPool, (hipMemPool_t * pool, int device),
-                give_pool(pool, device, true));
-HIP_CALL_ALWAYS(hipDeviceGetMemPool, (hipMemPool_t * pool, int device),
-                give_pool(pool, device, false));
+HIP_DEFINE_ALWAYS(hipDeviceGetDefaultMemPool, (pool, device), hipMemPool_t *pool, int device)
+{
+    return give_pool(pool, device, true);
+}
+
+HIP_DEFINE_ALWAYS(hipDeviceGetMemPool, (pool, device), hipMemPool_t *pool, int device)
+{
+    return give_pool(pool, device, false);
+}
 
 HIP_DEFINE_ALWAYS(hipDeviceSetMemPool, (device, handle), int device, hipMemPool_t handle)
 {
@@ -147,10 +147,10 @@ HIP_DEFINE_ALWAYS(hipMemPoolDestroy, (handle), hipMemPool_t handle)
     return hipSuccess;
 }
 
-hipError_t hipMemPoolTrimTo(hipMemPool_t pool, size_t bytes)
+HIP_DEFINE_ALWAYS(hipMemPoolTrimTo, (pool, bytes), hipMemPool_t pool, size_t bytes)
 {
     (void)bytes; /* nothing is kept */
-    HIP_API_ALWAYS(find_pool(pool) ? hipSuccess : hipErrorInvalidValue);
+    return find_pool(pool) ? hipSuccess : hipErrorInvalidValue;
 }
 
 /* Does the attribute ask for the most bytes at a time? What is reserved is what is used. */

@@ -1,7 +1,7 @@
 /* What programs ask about memory: how much is free, and what a pointer points to. */
 #include "hip_host_memory.h"
 
-static hipError_t memory_info(size_t *available, size_t *total)
+HIP_DEFINE_ALWAYS(hipMemGetInfo, (available, total), size_t *available, size_t *total)
 {
     uint64_t available_bytes = 0, total_bytes = 0;
     hipError_t error = hip_status(hip.api->memory_info(hip.devices[hip_current_device()].number,
@@ -12,8 +12,6 @@ static hipError_t memory_info(size_t *available, size_t *total)
         *total = total_bytes;
     return error;
 }
-
-HIP_CALL_ALWAYS(hipMemGetInfo, (size_t * available, size_t *total), memory_info(available, total));
 
 static hipError_t address_range(hipDeviceptr_t *base, size_t *size, hipDeviceptr_t pointer)
 {
@@ -27,11 +25,16 @@ static hipError_t address_range(hipDeviceptr_t *base, size_t *size, hipDeviceptr
     return hipSuccess;
 }
 
-HIP_CALL_ALWAYS(hipMemGetAddressRange,
-                (hipDeviceptr_t * base, size_t *size, hipDeviceptr_t pointer),
-                address_range(base, size, pointer));
-HIP_CALL_ALWAYS(hipMemPtrGetInfo, (void *pointer, size_t *size),
-                size ? address_range(NULL, size, pointer) : hipErrorInvalidValue);
+HIP_DEFINE_ALWAYS(hipMemGetAddressRange, (base, size, pointer), hipDeviceptr_t *base, size_t *size,
+                  hipDeviceptr_t pointer)
+{
+    return address_range(base, size, pointer);
+}
+
+HIP_DEFINE_ALWAYS(hipMemPtrGetInfo, (pointer, size), void *pointer, size_t *size)
+{
+    return size ? address_range(NULL, size, pointer) : hipErrorInvalidValue;
+}
 
 HIP_DEFINE_ALWAYS(hipPointerGetAttributes, (attributes, pointer), hipPointerAttribute_t *attributes,
                   const void *pointer)

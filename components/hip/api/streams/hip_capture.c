@@ -268,8 +268,14 @@ static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,
     return hipSuccess;
 }
 
-HIP_CALL_ALWAYS(hipStreamIsCapturing, (hipStream_t stream, hipStreamCaptureStatus *status),
-                status_of(stream, status, NULL));
-HIP_CALL_ALWAYS(hipStreamGetCaptureInfo,
-                (hipStream_t stream, hipStreamCaptureStatus *status, unsigned long long *id),
-                status_of(stream, status, id));
+HIP_DEFINE_ALWAYS(hipStreamIsCapturing, (stream, status), hipStream_t stream,
+                  hipStreamCaptureStatus *status)
+{
+    return status_of(stream, status, NULL);
+}
+
+HIP_DEFINE_ALWAYS(hipStreamGetCaptureInfo, (stream, status, id), hipStream_t stream,
+                  hipStreamCaptureStatus *status, unsigned long long *id)
+{
+    return status_of(stream, status, id);
+}

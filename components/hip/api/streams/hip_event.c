@@ -189,8 +189,15 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
     return error;
 }
 
-HIP_CALL(hipEventCreate, (hipEvent_t * event), create_event(event, hipEventDefault));
-HIP_CALL(hipEventCreateWithFlags, (hipEvent_t * event, unsigned flags), create_event(event, flags));
+HIP_DEFINE(hipEventCreate, (event), hipEvent_t *event)
+{
+    return create_event(event, hipEventDefault);
+}
+
+HIP_DEFINE(hipEventCreateWithFlags, (event, flags), hipEvent_t *event, unsigned flags)
+{
+    return create_event(event, flags);
+}
 
 hipError_t hip_make_event(hipEvent_t *event, unsigned flags)
 {

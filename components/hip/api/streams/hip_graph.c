@@ -318,11 +318,11 @@ hipError_t hipGraphAddMemcpyNode1D(hipGraphNode_t *node, hipGraph_t graph,
     return hipGraphAddMemcpyNode(node, graph, before, count, &p);
 }
 
-hipError_t hipGraphAddEmptyNode(hipGraphNode_t *node, hipGraph_t graph,
-                                const hipGraphNode_t *before, size_t count)
+HIP_DEFINE_ALWAYS(hipGraphAddEmptyNode, (node, graph, before, count), hipGraphNode_t *node,
+                  hipGraph_t graph, const hipGraphNode_t *before, size_t count)
 {
     struct hip_action action = {.kind = HIP_ACTION_EMPTY};
-    HIP_API_ALWAYS(add_if_good(node, graph, before, count, hipSuccess, &action));
+    return add_if_good(node, graph, before, count, hipSuccess, &action);
 }
 
 static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
@@ -334,14 +334,19 @@ static hipError_t add_event(hipGraphNode_t *node, hipGraph_t graph, const hipGra
     return add_if_good(node, graph, before, count, status, &action);
 }
 
-HIP_CALL_ALWAYS(hipGraphAddEventRecordNode,
-                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
-                 size_t count, hipEvent_t event),
-                add_event(node, graph, before, count, event, HIP_ACTION_RECORD));
-HIP_CALL_ALWAYS(hipGraphAddEventWaitNode,
-                (hipGraphNode_t * node, hipGraph_t graph, const hipGraphNode_t *before,
-                 size_t count, hipEvent_t event),
-                add_event(node, graph, before, count, event, HIP_ACTION_WAIT));
+HIP_DEFINE_ALWAYS(hipGraphAddEventRecordNode, (node, graph, before, count, event),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                  size_t count, hipEvent_t event)
+{
+    return add_event(node, graph, before, count, event, HIP_ACTION_RECORD);
+}
+
+HIP_DEFINE_ALWAYS(hipGraphAddEventWaitNode, (node, graph, before, count, event),
+                  hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,
+                  size_t count, hipEvent_t event)
+{
+    return add_event(node, graph, before, count, event, HIP_ACTION_WAIT);
+}
 
 HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child),
                   hipGraphNode_t *node, hipGraph_t graph, const hipGraphNode_t *before,

@@ -167,21 +167,21 @@ static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
     return hipSuccess;
 }
 
-hipError_t hipGraphInstantiate(hipGraphExec_t *exec, hipGraph_t graph, hipGraphNode_t *wrong,
-                               char *log, size_t size)
+HIP_DEFINE_ALWAYS(hipGraphInstantiate, (exec, graph, wrong, log, size), hipGraphExec_t *exec,
+                  hipGraph_t graph, hipGraphNode_t *wrong, char *log, size_t size)
 {
     if (wrong)
         *wrong = NULL;
     if (log && size)
         log[0] = '\0';
-    HIP_API_ALWAYS(instantiate(exec, graph));
+    return instantiate(exec, graph);
 }
 
-hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *exec, hipGraph_t graph,
-                                        unsigned long long flags)
+HIP_DEFINE_ALWAYS(hipGraphInstantiateWithFlags, (exec, graph, flags), hipGraphExec_t *exec,
+                  hipGraph_t graph, unsigned long long flags)
 {
     (void)flags; /* hipGraphInstantiateFlagAutoFreeOnLaunch: no node allocates */
-    HIP_API_ALWAYS(instantiate(exec, graph));
+    return instantiate(exec, graph);
 }
 
 /* A launch: the streams of the branches, what they begin behind, and an event for each step that
@@ -345,40 +345,27 @@ static hipError_t change_step(hipGraphExec_t handle, hipGraphNode_t node, hipErr
     return change_action(old, status, action);
 }
 
-/* The two functions that change parameters of a kind: of a node, and of a step. */
-#define SET_PARAMS(api, action_of, kind, type)                                                     \
-    static hipError_t set_##kind(hipGraphNode_t node, const type *p)                               \
+/* The two functions that change parameters of a kind: of a node, and of a step. `exec_type`:
+ * the parameters as the second function takes them. */
+#define SET_PARAMS(define, action_of, kind, type, exec_type)                                       \
+    define(hipGraph##kind##NodeSetParams, (node, p), hipGraphNode_t node, const type *p)           \
     {                                                                                              \
         struct hip_action action;                                                                  \
         hipError_t status = action_of(p, &action);                                                 \
         return change_node(node, status, &action);                                                 \
     }                                                                                              \
-    static hipError_t set_exec_##kind(hipGraphExec_t exec, hipGraphNode_t node, const type *p)     \
+    define(hipGraphExec##kind##NodeSetParams, (exec, node, p), hipGraphExec_t exec,                \
+           hipGraphNode_t node, exec_type *p)                                                      \
     {                                                                                              \
         struct hip_action action;                                                                  \
         hipError_t status = action_of(p, &action);                                                 \
         return change_step(exec, node, status, &action);                                           \
-    }                                                                                              \
-    HIP_CALL_BY(api, hipGraph##kind##NodeSetParams, (hipGraphNode_t node, const type *p),          \
-                set_##kind(node, p))
+    }
 
-SET_PARAMS(HIP_API, hip_action_of_kernel, Kernel, hipKernelNodeParams);
-SET_PARAMS(HIP_API_ALWAYS, hip_action_of_copy, Memcpy, hipMemcpy3DParms);
-SET_PARAMS(HIP_API_ALWAYS, hip_action_of_fill, Memset, hipMemsetParams);
-SET_PARAMS(HIP_API_ALWAYS, hip_action_of_host, Host, hipHostNodeParams);
-
-HIP_CALL(hipGraphExecKernelNodeSetParams,
-         (hipGraphExec_t exec, hipGraphNode_t node, const hipKernelNodeParams *p),
-         set_exec_Kernel(exec, node, p));
-HIP_CALL_ALWAYS(hipGraphExecMemcpyNodeSetParams,
-                (hipGraphExec_t exec, hipGraphNode_t node, hipMemcpy3DParms *p),
-                set_exec_Memcpy(exec, node, p));
-HIP_CALL_ALWAYS(hipGraphExecMemsetNodeSetParams,
-                (hipGraphExec_t exec, hipGraphNode_t node, const hipMemsetParams *p),
-                set_exec_Memset(exec, node, p));
-HIP_CALL_ALWAYS(hipGraphExecHostNodeSetParams,
-                (hipGraphExec_t exec, hipGraphNode_t node, const hipHostNodeParams *p),
-                set_exec_Host(exec, node, p));
+SET_PARAMS(HIP_DEFINE, hip_action_of_kernel, Kernel, hipKernelNodeParams, const hipKernelNodeParams)
+SET_PARAMS(HIP_DEFINE_ALWAYS, hip_action_of_copy, Memcpy, hipMemcpy3DParms, hipMemcpy3DParms)
+SET_PARAMS(HIP_DEFINE_ALWAYS, hip_action_of_fill, Memset, hipMemsetParams, const hipMemsetParams)
+SET_PARAMS(HIP_DEFINE_ALWAYS, hip_action_of_host, Host, hipHostNodeParams, const hipHostNodeParams)
 
 hipError_t hipGraphMemcpyNodeSetParams1D(hipGraphNode_t node, void *to, const void *from,
                                          size_t size, hipMemcpyKind kind)

@@ -20,10 +20,17 @@ static hipError_t list_nodes(hipGraph_t handle, hipGraphNode_t *nodes, size_t *c
     return hipSuccess;
 }
 
-HIP_CALL_ALWAYS(hipGraphGetNodes, (hipGraph_t graph, hipGraphNode_t *nodes, size_t *count),
-                list_nodes(graph, nodes, count, false));
-HIP_CALL_ALWAYS(hipGraphGetRootNodes, (hipGraph_t graph, hipGraphNode_t *nodes, size_t *count),
-                list_nodes(graph, nodes, count, true));
+HIP_DEFINE_ALWAYS(hipGraphGetNodes, (graph, nodes, count), hipGraph_t graph, hipGraphNode_t *nodes,
+                  size_t *count)
+{
+    return list_nodes(graph, nodes, count, false);
+}
+
+HIP_DEFINE_ALWAYS(hipGraphGetRootNodes, (graph, nodes, count), hipGraph_t graph,
+                  hipGraphNode_t *nodes, size_t *count)
+{
+    return list_nodes(graph, nodes, count, true);
+}
 
 HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
                   hipGraphNodeType *type)
@@ -183,11 +190,26 @@ static hipError_t set_event(hipGraphNode_t handle, enum hip_action_kind kind, hi
     return node ? hipSuccess : hipErrorInvalidValue;
 }
 
-HIP_CALL_ALWAYS(hipGraphEventRecordNodeGetEvent, (hipGraphNode_t node, hipEvent_t *event),
-                event_of(node, HIP_ACTION_RECORD, event));
-HIP_CALL_ALWAYS(hipGraphEventWaitNodeGetEvent, (hipGraphNode_t node, hipEvent_t *event),
-                event_of(node, HIP_ACTION_WAIT, event));
-HIP_CALL_ALWAYS(hipGraphEventRecordNodeSetEvent, (hipGraphNode_t node, hipEvent_t event),
-                set_event(node, HIP_ACTION_RECORD, event));
-HIP_CALL_ALWAYS(hipGraphEventWaitNodeSetEvent, (hipGraphNode_t node, hipEvent_t event),
-                set_event(node, HIP_ACTION_WAIT, event));
+HIP_DEFINE_ALWAYS(hipGraphEventRecordNodeGetEvent, (node, event), hipGraphNode_t node,
+                  hipEvent_t *event)
+{
+    return event_of(node, HIP_ACTION_RECORD, event);
+}
+
+HIP_DEFINE_ALWAYS(hipGraphEventWaitNodeGetEvent, (node, event), hipGraphNode_t node,
+                  hipEvent_t *event)
+{
+    return event_of(node, HIP_ACTION_WAIT, event);
+}
+
+HIP_DEFINE_ALWAYS(hipGraphEventRecordNodeSetEvent, (node, event), hipGraphNode_t node,
+                  hipEvent_t event)
+{
+    return set_event(node, HIP_ACTION_RECORD, event);
+}
+
+HIP_DEFINE_ALWAYS(hipGraphEventWaitNodeSetEvent, (node, event), hipGraphNode_t node,
+                  hipEvent_t event)
+{
+    return set_event(node, HIP_ACTION_WAIT, event);
+}

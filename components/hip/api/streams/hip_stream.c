@@ -422,17 +422,29 @@ hipError_t hip_call_host(hipStream_t stream, struct hip_host_action host)
     return error;
 }
 
-HIP_CALL(hipStreamAddCallback,
-         (hipStream_t stream, hipStreamCallback_t callback, void *data, unsigned flags),
-         callback &&flags == 0
-             ? hip_call_host(stream, (struct hip_host_action){.callback = callback, .data = data})
-             : hipErrorInvalidValue);
+HIP_DEFINE(hipStreamAddCallback, (stream, callback, data, flags), hipStream_t stream,
+           hipStreamCallback_t callback, void *data, unsigned flags)
+{
+    return callback && flags == 0
+               ? hip_call_host(stream, (struct hip_host_action){.callback = callback, .data = data})
+               : hipErrorInvalidValue;
+}
 
-HIP_CALL(hipStreamCreate, (hipStream_t * stream), create_stream(stream, hipStreamDefault, 0));
-HIP_CALL(hipStreamCreateWithFlags, (hipStream_t * stream, unsigned flags),
-         create_stream(stream, flags, 0));
-HIP_CALL(hipStreamCreateWithPriority, (hipStream_t * stream, unsigned flags, int priority),
-         create_stream(stream, flags, priority));
+HIP_DEFINE(hipStreamCreate, (stream), hipStream_t *stream)
+{
+    return create_stream(stream, hipStreamDefault, 0);
+}
+
+HIP_DEFINE(hipStreamCreateWithFlags, (stream, flags), hipStream_t *stream, unsigned flags)
+{
+    return create_stream(stream, flags, 0);
+}
+
+HIP_DEFINE(hipStreamCreateWithPriority, (stream, flags, priority), hipStream_t *stream,
+           unsigned flags, int priority)
+{
+    return create_stream(stream, flags, priority);
+}
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
@@ -444,10 +456,15 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
     return hipSuccess;
 }
 
-HIP_CALL(hipStreamSynchronize, (hipStream_t stream),
-         hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream));
-HIP_CALL(hipStreamQuery, (hipStream_t stream),
-         hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream));
+HIP_DEFINE(hipStreamSynchronize, (stream), hipStream_t stream)
+{
+    return hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream);
+}
+
+HIP_DEFINE(hipStreamQuery, (stream), hipStream_t stream)
+{
+    return hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream);
+}
 
 static int stream_device(hipStream_t stream)
 {

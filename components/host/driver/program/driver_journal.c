@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
@@ -405,7 +406,7 @@ static void state_at_launch(const struct driver *d, const struct driver_command 
 {
     const struct program_table *program = driver_program(d);
     const struct sampling chosen = {.kernels = checkpoint_kernel()};
-    if (engine_unlikely(chosen.kernels != NULL)
+    if (unlikely(chosen.kernels != NULL)
         && sampling_chosen(&chosen, k->launch.number,
                            program_kernel_name(program, k->launch.kernel),
                            program_kernel_symbol(program, k->launch.kernel)))

@@ -10,6 +10,7 @@
  * order exactly. */
 #include "lru.gen.h"
 
+#include "base/likely.h"
 #include "components/memory/cache/replacement_policy.h"
 
 #define LRU_LISTED_WAYS 16u
@@ -55,7 +56,7 @@ static __attribute__((noinline)) void lru_renumber(struct lru *p)
 
 static __attribute__((noinline)) void lru_stamp(struct lru *p, uint32_t set, uint32_t way)
 {
-    if (engine_unlikely(p->clock == UINT32_MAX))
+    if (unlikely(p->clock == UINT32_MAX))
         lru_renumber(p);
     arena_at(uint32_t, p->stamps)[set * p->ways + way] = ++p->clock;
 }
@@ -63,7 +64,7 @@ static __attribute__((noinline)) void lru_stamp(struct lru *p, uint32_t set, uin
 static void lru_touch(struct part *self, uint32_t set, uint32_t way)
 {
     struct lru *p = (struct lru *)(void *)self;
-    if (engine_unlikely(p->ways > LRU_LISTED_WAYS)) {
+    if (unlikely(p->ways > LRU_LISTED_WAYS)) {
         lru_stamp(p, set, way);
         return;
     }
@@ -94,7 +95,7 @@ static __attribute__((noinline)) uint32_t lru_oldest_stamp(const struct lru *p, 
 static uint32_t lru_victim(struct part *self, uint32_t set, uint64_t candidates)
 {
     const struct lru *p = (const struct lru *)(const void *)self;
-    if (engine_unlikely(p->ways > LRU_LISTED_WAYS))
+    if (unlikely(p->ways > LRU_LISTED_WAYS))
         return lru_oldest_stamp(p, set, candidates);
     uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order ^ LRU_FIRST;
     unsigned shift = (p->ways - 1) * 4;

@@ -2,6 +2,7 @@
  * what waits. */
 #include "tlb_l1.gen.h"
 
+#include "base/likely.h"
 #include "components/memory/cache/address_translation.h"
 #include "components/memory/tlb/translation_table.h"
 
@@ -79,7 +80,7 @@ static inline enum address_translation_result
 tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address, struct address_translation *out)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
-    if (engine_unlikely(address >> p->page_bits != p->page || pid != p->pid))
+    if (unlikely(address >> p->page_bits != p->page || pid != p->pid))
         return tlb_l1_search(p, pid, address, out);
     return tlb_l1_hit(p, address, out);
 }
