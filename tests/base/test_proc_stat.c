@@ -25,7 +25,7 @@ Test(proc_stat, a_running_thread_does_not_sleep)
     cr_assert(proc_stat_read(getpid(), 0, &stat));
     cr_expect_eq(stat.state, 'R');
     cr_expect_eq(stat.parent, getppid());
-    cr_expect_not(proc_thread_sleeps(getpid(), gettid()));
+    cr_expect_not(proc_thread_sleeps(getpid(), getpid()));
 }
 
 Test(proc_stat, a_sleeping_process_sleeps_whatever_its_name)

@@ -31,6 +31,7 @@
 
 #include "base/number.h"
 #include "components/host/driver/turn_limits.h"
+#include "components/host/start/heddle_start.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"

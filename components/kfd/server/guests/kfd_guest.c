@@ -11,6 +11,7 @@
  */
 #include "kfd_guest.h"
 #include "base/grow.h"
+#include "base/proc_stat.h"
 #include "kfd_start_barrier.h"
 
 #include <errno.h>
