@@ -199,7 +199,7 @@ static bool take_addresses(const struct memory_ref *r, const struct memory_reque
     return page_allocator_take_run(&m->fresh, fresh, pages, align, first);
 }
 
-/* Does a process use one of these addresses under a name? */
+/* True if a process uses one of these addresses under a name. */
 static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
 {
     const struct program_table *t = r.program;

@@ -78,12 +78,12 @@ struct memory_manager {
     uint32_t device_count;
     bool removed; /* a page of some allocation may be missing */
     struct memory_device device[MEMORY_DEVICES];
-    uint64_t start, end; /* of the range of virtual addresses; 0, 0: not set yet */
+    uint64_t start, end; /* range of virtual addresses; 0, 0: not set yet */
     struct page_allocator fresh, retired;
     uint32_t fresh_extents, retired_extents; /* arena */
 };
 
-/* What the functions work on; the tables belong to others. */
+/* The allocator's state; the tables belong to others. */
 struct memory_ref {
     struct memory_manager *memory;
     struct page_table *pages;
@@ -93,7 +93,7 @@ struct memory_ref {
 struct memory_request {
     uint32_t pid;
     uint32_t use;           /* enum program_use */
-    uint32_t flags;         /* of the page table entries */
+    uint32_t flags;         /* those of its page table entries */
     uint64_t size, align;   /* bytes; align: power of two or 0 */
     uint64_t fixed;         /* where it is to begin, an address or a name; 0: anywhere */
     const uint32_t *device; /* the pages are spread over these, in runs */
@@ -183,7 +183,7 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
                                    uint64_t *address);
 enum memory_result memory_free(struct memory_ref r, uint64_t address);
 
-/* Is it time to recycle, if that can be done now? */
+/* True if it is time to recycle, as far as that can be done now. */
 bool memory_retired_many(const struct memory_manager *m);
 
 /* Makes retired addresses fresh. No TLB may hold any of them: shoot down everything first. */

@@ -109,7 +109,7 @@ static bool driver_tick(struct driver *d)
     return progress;
 }
 
-/* What the first command of the queue waits for. */
+/* Reports the reason why the first command of the queue waits. */
 static void report_queue(const struct driver *d, uint32_t queue, struct hang_report *report)
 {
     static const char *const phases[] = {[PHASE_QUEUED] = "is queued",

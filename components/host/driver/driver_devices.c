@@ -1,4 +1,4 @@
-/* What the driver knows of the GPUs it is connected to, from the tables of the platform.
+/* Reads what GPUs the driver is connected to from the tables of the platform.
  *
  * A GPU is what stands beside the component that a `gpu` port leads to: "gpu[2].cp" makes
  * everything below "gpu[2]." belong to that device. Where memory that the platform maps stands
@@ -75,7 +75,7 @@ static bool device_is_memory(const struct driver *d, uint32_t number)
     return !strcmp(table_string(engine_base.platform->instances[receiver].type), "dma_engine");
 }
 
-/* Is it a bank of an L2, and of the first one of the GPU? Runtimes tell the size of the L2 of one
+/* True if it is a bank of the first L2 of the GPU. Runtimes tell the size of the L2 of one
  * die. Slices of sectors are all of one L2. `first`: the path up to there, or NULL. */
 static bool device_is_l2(const struct platform_instance *instance, const char *rest,
                          const char **first)
@@ -154,8 +154,8 @@ static void device_add_player(struct driver_device *device, const struct platfor
     info->work_groups_per_cu = sm->room.blocks;
 }
 
-/* Is a port of this name, or an array of them, wired in the GPU, from a component of the type
- * (NULL: of any)? */
+/* True if a port of this name, or an array of them, is wired in the GPU, from a component of the
+ * type (NULL: of any). */
 static bool device_has_port(const char *prefix, const char *port, const char *sender)
 {
     const struct platform_table *table = engine_base.platform;
@@ -171,14 +171,14 @@ static bool device_has_port(const char *prefix, const char *port, const char *se
     return false;
 }
 
-/* Does the L2 keep lines that other GPUs do not see? The scope is the second enumerator then. */
+/* True if the L2 keeps lines that other GPUs do not see: the scope is the second enumerator. */
 static bool needs_system_scope(const struct platform_instance *instance)
 {
     return !strcmp(table_string(instance->type), "command_processor")
            && device_param(instance, "scope", 0) == 1;
 }
 
-/* Does a launch drop what the L2 holds? */
+/* True if a launch drops the lines of the L2. */
 static bool drops_at_launch(const struct platform_instance *instance)
 {
     return !strcmp(table_string(instance->type), "command_processor")

@@ -12,7 +12,7 @@
 #include "components/host/driver/program/driver_journal.h"
 
 struct driver_process {
-    struct driver *driver; /* of the platform */
+    struct driver *driver; /* the platform's */
     pthread_mutex_t mutex;
     enum driver_status lost; /* not DRIVER_OK: a kernel failed or the simulation was ended */
     char lost_text[2048];
@@ -24,7 +24,7 @@ struct driver_process {
     bool tells_calls;        /* the front end was answered DRIVER_STREAMS_TELL_CALLS */
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
-    uint32_t functional_gpu; /* of the launch by which it failed */
+    uint32_t functional_gpu; /* GPU of the launch by which it failed */
     enum driver_status functional; /* functional mode: how a launch has ended the run */
     bool ends;                     /* atomic; the program has ended */
     uint64_t patience;   /* cycles that a program that has ended may wait; 0: it has not ended */
@@ -45,8 +45,8 @@ struct driver_process {
 
 static struct driver_process *driver_process(void);
 static bool driver_is_nudged(void);
-/* Can nothing but the launch that is executed change memory, as no thread of the program can go on?
- * Where one may, that is said once. */
+/* True if nothing but the launch that is executed can change memory, as no thread of the program
+ * can run. False: one can, and the first time a warning says so. */
 static bool driver_is_alone(void);
 
 /* Remembers, for this thread, why a call failed; returns the status. */

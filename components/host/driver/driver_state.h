@@ -31,15 +31,15 @@ enum {
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
     DRIVER_PID = 1,               /* process of the devices that the platform has */
-    DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
+    DRIVER_ALL_PIDS = UINT32_MAX, /* a shoot-down is for all processes */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES = 4 << 20, /* of packets and kernel arguments; less on small devices */
+    DRIVER_RING_BYTES = 4 << 20, /* ring of packets and kernel arguments; less on small devices */
     DRIVER_PAGE_REQUESTS = 4096, /* requests for pages that wait */
-    DRIVER_BLOCK_PAGES = 512,    /* of 4 KiB in the largest block that is evicted */
+    DRIVER_BLOCK_PAGES = 512,    /* pages of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
-    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
+    DRIVER_LATE_PIECES = 64,     /* pieces of a ring that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
-    DRIVER_SPARE_SLOTS = 1,      /* of a device, for other messages when launches have all others */
+    DRIVER_SPARE_SLOTS = 1,      /* slots for other messages when launches have all others */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
@@ -48,7 +48,7 @@ struct driver_queue {
     bool used;
     bool scratch_wanted;  /* the first command waits for a pool to be made */
     uint32_t flags;       /* enum driver_queue_flags */
-    uint32_t device;      /* of unified ones: the first */
+    uint32_t device;      /* GPU; the first one of a unified device */
     uint32_t handle;      /* that it was made for */
     uint32_t first, last; /* commands */
     uint32_t at;   /* command in work: the first, or behind launches that a user queue holds */
@@ -85,7 +85,7 @@ struct driver_piece {
  * one for each process that shares the GPU with others (contain()), out of reach of the others'
  * kernels. */
 struct driver_ring {
-    uint32_t pid;     /* of the process; 0: of none any more */
+    uint32_t pid;     /* its process; 0: none any more */
     uint32_t next;    /* arena: the ring of the next such process */
     uint64_t address; /* virtual; 0: not allocated yet */
     uint32_t bytes;
@@ -115,12 +115,12 @@ struct driver_device {
     uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */
     uint32_t slots_used;
     uint32_t slots_of_launches;
-    uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
+    uint64_t bandwidth;  /* bytes a second over the link to it; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_l2_flush.c */
     uint32_t met_queue; /* queue and ticket of the last launch whose work-groups meet; 0: none */
     uint64_t met;
-    uint32_t line;          /* of its caches, the longest */
+    uint32_t line;          /* bytes of the longest line of its caches */
     bool drops;             /* a launch drops what the L2 holds */
     bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
     bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
@@ -133,7 +133,7 @@ struct driver_device {
     struct driver_ring ring;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
     struct sm_shape sm;
-    uint64_t heap_bytes; /* of kernels that allocate; 0: nothing was said */
+    uint64_t heap_bytes; /* heap of kernels that allocate; 0: the default */
     struct driver_device_info info;
 };
 
@@ -173,7 +173,7 @@ struct driver_page_request {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port; /* of the request; DRIVER_NONE: the host's */
+    uint32_t port; /* port that the request came by; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
     bool later;    /* the page has come to another GPU in this pause */
     uint16_t tag;
@@ -194,7 +194,7 @@ struct driver_sample {
     uint32_t timed;    /* timed launches under way: 0 or 1 */
     bool ended;        /* `perfect`: the last chosen launch is over, the rest takes no time */
     uint64_t prepared; /* number of the launch that the platform was made ready for */
-    uint64_t flushes;  /* of caches, in no time */
+    uint64_t flushes;  /* flushes of caches that took no time */
     bool quiet;        /* nothing was under way, and nothing has been begun since */
     bool warned;       /* that a launch is simulated while one that is not waits for others */
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
@@ -314,13 +314,13 @@ static inline struct driver_handle *driver_handle_at(const struct driver *d, uin
     return arena_at(struct driver_handle, d->handles) + number;
 }
 
-/* Is there memory of the host? */
+/* True if there is memory of the host. */
 static inline bool driver_has_host(const struct driver *d)
 {
     return d->gpu_count < d->device_count;
 }
 
-/* Do managed pages begin there, and are they evicted to it? */
+/* True if managed pages begin there and are evicted to it. */
 static inline bool driver_evicts(const struct driver *d)
 {
     return driver_has_host(d) && driver_eviction_ops(d);
@@ -336,7 +336,7 @@ static inline uint64_t driver_page_bytes(const struct driver *d)
 
 static const char *table_string(uint32_t offset);
 
-/* Does port `number` of `gpu` lead to memory of the host? */
+/* True if port `number` of `gpu` leads to memory of the host. */
 static bool device_is_memory(const struct driver *d, uint32_t number);
 
 static void device_init(struct driver *d, uint32_t number);

@@ -43,7 +43,7 @@ struct queue_info {
     uint32_t packets;    /* room, a power of two */
     uint64_t ring;       /* device address */
     uint64_t read_index; /* device address of 8 bytes: packets before it are over */
-    uint64_t offset;     /* of its doorbell: to be mapped, and rung */
+    uint64_t offset;     /* where its doorbell is to be mapped, and rung */
 };
 
 struct queue_state {

@@ -15,7 +15,7 @@ struct conversion {
     char shape[SHAPE]; /* from '%' on; there is room for a length and the kind */
     size_t used;
     unsigned elements; /* 0: no vector */
-    unsigned bytes;    /* of a number, by its length */
+    unsigned bytes;    /* size of a number, by its length */
     char kind;
 };
 

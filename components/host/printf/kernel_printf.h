@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct kernel_printf {
-    void *context; /* of the functions below */
+    void *context; /* argument of the functions below */
     /* An argument begins, a vector of so many elements; 0: it is none. NULL: no matter. */
     void (*begin)(void *context, unsigned elements);
     /* The next argument, or element of a vector, for which the conversion wants 1, 2, 4 or 8 bytes.

@@ -24,7 +24,7 @@ enum {
     KFD_CHANNEL_BYTES = 1024,
     KFD_GPUS_MAX = 64,
     KFD_PAGE = 4096,
-    KFD_DOORBELLS = 1024,  /* of a process on a GPU (kfd_priv.h: one page or two) */
+    KFD_DOORBELLS = 1024,  /* doorbells of a process on a GPU (kfd_priv.h: one page or two) */
     KFD_EVENTS_MAX = 4096, /* KFD_SIGNAL_EVENT_LIMIT */
 };
 
@@ -53,7 +53,7 @@ enum kfd_say {
     KFD_SAYS
 };
 
-enum kfd_ioctl_flags { KFD_IOCTL_UNREADABLE = 1, KFD_IOCTL_OTHER = 2 /* of a render node */ };
+enum kfd_ioctl_flags { KFD_IOCTL_UNREADABLE = 1, KFD_IOCTL_OTHER = 2 /* a render node's */ };
 
 /* The memory of the GPUs, and struct kfd_page with what follows it. */
 enum { KFD_PASS_MEMORY, KFD_PASS_SHARED, KFD_PASS_FILES };
@@ -71,7 +71,7 @@ struct kfd_reply {
     _Alignas(8) uint8_t bytes[KFD_CHANNEL_BYTES];
 };
 
-/* What a thread waits for: the value of the signal at an address (hsa_signal_condition_t). */
+/* The value of the signal at an address that a thread waits for (hsa_signal_condition_t). */
 struct kfd_condition {
     uint64_t signal;
     int64_t compare;
@@ -89,8 +89,8 @@ struct kfd_extent {
  * GPU, follow it. */
 struct kfd_page {
     uint64_t time_ns;  /* simulated, as it was when the server went on last */
-    uint64_t readings; /* of the clock: each is later than the one before */
-    uint64_t moves;    /* of pages: views of memory by attributes have to be made anew */
+    uint64_t readings; /* readings of the clock: each is later than the one before */
+    uint64_t moves;    /* moves of pages: views of memory by attributes have to be made anew */
 };
 
 enum {

@@ -89,7 +89,7 @@ static enum driver_status ask_machine(enum guest_name name, const uint64_t *word
     return (enum driver_status)status;
 }
 
-/* What kernels of this process have printed. */
+/* Text that kernels of this process have printed. */
 static void print_bytes(uint64_t bytes)
 {
     char text[4096] = "";

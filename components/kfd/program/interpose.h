@@ -44,7 +44,7 @@ enum interpose_kind { INTERPOSE_OTHER, INTERPOSE_FILE, INTERPOSE_KFD, INTERPOSE_
 
 struct interpose_path {
     enum interpose_kind kind;
-    int minor; /* of a render node */
+    int minor; /* device number of a render node */
     /* INTERPOSE_FILE and devices: what stands for it on the host, and the path in that folder. */
     char real[INTERPOSE_PATH_MAX];
     const char *inside;

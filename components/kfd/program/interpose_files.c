@@ -86,7 +86,7 @@ int interpose_openat(int folder, const char *path, int flags, ...)
 }
 int interpose_openat64(int folder, const char *path, int flags, ...) INTERPOSE_AS(openat64, openat);
 
-/* What _FORTIFY_SOURCE makes of calls without a mode. */
+/* _FORTIFY_SOURCE turns calls without a mode into these. */
 INTERPOSED(int, open_2, __open_2, (const char *path, int flags), open_at(AT_FDCWD, path, flags, 0));
 int interpose_open64_2(const char *path, int flags) INTERPOSE_AS(__open64_2, __open_2);
 
@@ -115,7 +115,7 @@ FILE *interpose_fopen64(const char *path, const char *mode) INTERPOSE_AS(fopen64
 
 /* ---- folders ---- */
 
-/* What stands for the path, which may be the path itself. */
+/* The path that is opened in place of this one, or this one. */
 static const char *instead_of(const char *path, struct interpose_path *target)
 {
     return interpose_find(path, target) == INTERPOSE_OTHER ? path : target->real;

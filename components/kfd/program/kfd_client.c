@@ -160,7 +160,7 @@ static bool take_copy(char *to, const struct given_memory *g, uint64_t at, uint6
     return done == run;
 }
 
-/* What a view of the program's memory shows becomes its own memory again, but for pages that it has
+/* Memory of the program that a view has shown becomes its own again, but for pages that it has
  * given a second time. With the lock held, and out of the list. */
 static void give_back(const struct given_memory *g)
 {
@@ -286,7 +286,7 @@ static uint32_t limit_of(unsigned long number, const uint8_t *argument)
     return wait.timeout; /* UINT32_MAX is KFD_EVENT_TIMEOUT_INFINITE */
 }
 
-/* What is to be done here before the server hears of it, and behind its answer. */
+/* Steps of a call before the server receives it, and after its answer. */
 static struct kfd_closed *prepare_call(unsigned long number, const uint8_t *argument)
 {
     struct kfd_ioctl_free_memory_of_gpu_args gone;

@@ -12,7 +12,7 @@ struct kfd_client {
     uint32_t gpu_count;
     uint32_t doorbell_bytes[KFD_GPUS_MAX];
     int memory; /* the file of the GPUs' memory */
-    int file;   /* of the page and what follows it */
+    int file;   /* file that holds the page and what follows it */
     struct kfd_page *page;
 };
 extern struct kfd_client kfd_client; /* valid when kfd_is_open() */
@@ -26,7 +26,7 @@ bool kfd_is_open(void);
 int kfd_send(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms);
 /* Sends a descriptor with the call, and gets one with the answer; -1: none. */
 int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms, int *file);
-/* Has the thread rung a doorbell? */
+/* True if the thread has rung a doorbell. */
 bool kfd_is_ringer(void);
 /* Nanoseconds of simulated time. Each reading is later than the one before. */
 uint64_t kfd_read_clock(void);
@@ -55,8 +55,8 @@ bool kfd_close_waits(uint64_t address);
 
 /* ---- interpose_signal_waits.c ---- */
 
-/* Is this thread inside of the runtime, which waits for the work that it begins there? Handlers may
- * ask. */
+/* True if this thread is inside the runtime, which waits for the work that it begins there.
+ * Handlers may ask. */
 bool kfd_runtime_waits(void);
 
 /* ---- kfd_svm_views.c ---- */

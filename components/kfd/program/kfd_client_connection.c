@@ -93,7 +93,7 @@ static int tell_gone(void)
     return -ENODEV;
 }
 
-/* Is there an answer within the time? */
+/* True if an answer comes within the time. */
 static bool wait_for_answer(int fd, uint32_t limit_ms)
 {
     struct timespec now, end;

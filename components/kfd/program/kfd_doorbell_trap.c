@@ -18,8 +18,8 @@
 
 enum {
     PAGES_MAX = 256,
-    TRAP_FLAG = 1 << 8, /* of EFLAGS: a trap behind the next instruction */
-    WRITE_FAULT = 2     /* of the processor's page-fault error code */
+    TRAP_FLAG = 1 << 8, /* bit of EFLAGS: a trap after the next instruction */
+    WRITE_FAULT = 2     /* bit of the processor's page-fault error code */
 };
 
 struct watched_page {
@@ -31,7 +31,7 @@ static struct {
     struct watched_page page[PAGES_MAX];
     size_t count; /* atomic */
     bool installed;
-    struct sigaction before[2]; /* of SIGSEGV and SIGTRAP: the program's */
+    struct sigaction before[2]; /* the program's actions on SIGSEGV and SIGTRAP */
     pthread_mutex_t mutex;
 } doorbells = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 

@@ -62,7 +62,7 @@ bool kfd_ringers_asleep(const struct kfd_process *p)
     return true;
 }
 
-/* Does the thread wait for an answer of ours? */
+/* True if the thread waits for an answer of the server. */
 static bool is_in_call(const struct kfd_process *p, int thread)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next)

@@ -202,7 +202,7 @@ static int set_xnack(struct kfd_process *p, struct kfd_request *request)
     return 0;
 }
 
-/* What a debugger would find, which there is none of: the driver only remembers that the runtime
+/* State for a debugger, which there is none of: the driver only remembers that the runtime
  * has announced itself. */
 static int enable_runtime(struct kfd_process *p, struct kfd_request *request)
 {

@@ -14,8 +14,9 @@
  *
  * With several processes the engine waits until each that has rung waits, too. A process may also
  * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
- * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then is not
- * ordered with what the engine does, so the run is repeatable only if it does nothing but look. */
+ * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then
+ * is not ordered with what the engine does, so the run is repeatable only if it does nothing but
+ * look. */
 #define _GNU_SOURCE
 #include "kfd_machine.h"
 
@@ -38,10 +39,10 @@
 #include "runtime/session/run_ledger.h"
 #include "kfd_ioctl.h"
 
-#define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */
+#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
 #define NS_OF_MS    UINT64_C(1000000)
-#define MOMENT_NS   50000 /* between two looks at threads beside one that waits */
+#define MOMENT_NS   50000     /* between two looks at threads beside one that waits */
 #define STUCK_MAX   20000     /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
@@ -159,8 +160,8 @@ void kfd_drop(const struct kfd_request *request)
     kfd_guest_drop(request);
 }
 
-/* May threads of this process go on that have waited? Those come first that serve them, as handlers
- * of signals do: then what these have done does not depend on the host. */
+/* True if threads of this process that have waited may run. Those come first that serve them, as
+ * handlers of signals do: then what these have done does not depend on the host. */
 static bool may_go_on(struct kfd_process *p)
 {
     return p->guest || p->unordered || kfd_threads_at_rest(p);
@@ -205,7 +206,7 @@ static void look_at_waits(struct kfd_process *p)
         kfd_signal_waits_end(p, broken);
 }
 
-/* Has this process work? Before it goes on, what its kernels have written must be in memory. */
+/* True if this process has work. Before it runs, its kernels' writes must be in memory. */
 static bool is_busy(struct kfd_process *p)
 {
     bool busy = p->guest
@@ -274,8 +275,8 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 /* Those whose threads sleep still, or that have computed for long, are let behind. */
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
-    const struct timespec look = {
-        0, most == HELD_UP ? MOMENT_NS : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
+    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS
+                                                     : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
     bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)
@@ -312,7 +313,7 @@ static void exchange_memory(void)
     }
 }
 
-/* May it still set what a kernel waits for? */
+/* True if the process may still set the value that a kernel waits for. */
 static bool process_lives(struct kfd_process *p)
 {
     return p->life == KFD_LIVES;
@@ -357,7 +358,7 @@ static void refuse_oldest(void)
     kfd_answer(request, -EBUSY);
 }
 
-/* Does a process wait for what cannot be done before its kernel ends? */
+/* True if a process waits for a call that cannot be done before its kernel ends. */
 static bool is_stuck(void)
 {
     if (!machine_loop.waiting)

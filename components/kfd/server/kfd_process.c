@@ -190,7 +190,7 @@ bool kfd_process_enter(struct kfd_process *p)
     return open_space(p) == 0;
 }
 
-/* What it has begun ends at its next access of memory, as a killed program's waves do. */
+/* Kernels that it has begun end at their next access of memory, as a killed program's waves do. */
 static void abandon(const struct kfd_process *p)
 {
     kfd_status(kfd.api->abandon(p->device[0]), "the end of a process");

@@ -119,7 +119,7 @@ static ssize_t receive_message(const struct kfd_connection *c, struct kfd_call *
     return got;
 }
 
-/* What is wrong with a message, or NULL. */
+/* The mistake of a message, or NULL. */
 static const char *check_message(const struct kfd_connection *c, const struct kfd_call *call,
                                  ssize_t got)
 {

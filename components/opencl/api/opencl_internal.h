@@ -55,7 +55,7 @@ extern struct opencl_library opencl;
  * any case and returns `error`. */
 cl_int opencl_enter(const char *function);
 cl_int opencl_leave(cl_int error);
-/* What an error of the HIP library is in OpenCL. */
+/* The error of OpenCL for one of the HIP library. */
 cl_int opencl_error_of(hipError_t error);
 cl_int opencl_status(enum driver_status status);
 /* A line on stderr, with the function of OpenCL in front. */

@@ -53,7 +53,7 @@ static void hide_files(char *text)
     }
 }
 
-/* What the compiler said, without what only this process knows. */
+/* The compiler's messages, without names that only this process knows. */
 static char *read_log(int file)
 {
     size_t size;
@@ -142,7 +142,7 @@ static void add_target(struct clang_command *command, const char *target)
     clang_add(command, "-mcpu=", target);
 }
 
-/* What the source sees of OpenCL 3.0, beside what clang defines by itself. */
+/* Macros of OpenCL 3.0 that the source sees beside those that clang defines by itself. */
 static void add_language(struct clang_command *command, const struct opencl_options *options,
                          bool whole)
 {
@@ -180,7 +180,7 @@ static char *join_sources(const struct opencl_job *job, size_t *size)
     char *text = clang_allocate(room + 1);
     *size = strlen(strcat(strcpy(text, opencl_prelude), line));
     for (size_t i = 0; i < job->source_count; i++) {
-        static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which editors put in front */
+        static const char mark[] = "\xef\xbb\xbf"; /* mark of UTF-8, which editors put in front */
         const char *bytes = job->sources[i].bytes;
         bool marked = job->sources[i].size >= 3 && memcmp(bytes, mark, 3) == 0;
         memcpy(text + *size, bytes + 3 * marked, job->sources[i].size - 3 * marked);

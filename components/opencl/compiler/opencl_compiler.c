@@ -63,8 +63,8 @@ const char *opencl_compiler_extensions(const char *target)
 
 /* ---- the cache's key ---- */
 
-/* What every build depends on: target, compiler, device library, and this library, which says how
- * they are called. */
+/* The dependencies of every build: target, compiler, device library, and this library, which says
+ * how they are called. */
 static void begin_key(struct sha256 *key, const char *target, const char *options)
 {
     static const char *const programs[] = {OPENCL_COMPILER, OPENCL_LINKER};

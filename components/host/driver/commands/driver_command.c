@@ -1,4 +1,4 @@
-/* What a command is called, whose memory it touches, and its end. See driver_command.h. */
+/* Tells what a command is called and whose memory it touches, and ends it. */
 #include "driver_command.h"
 
 #include "components/host/driver/driver_memory.h"

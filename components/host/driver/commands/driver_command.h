@@ -53,7 +53,7 @@ struct command_move {
     char *program;            /* reads with `data`: the program's buffer */
     uint32_t data;            /* blob: bytes on their way through a simulated host; 0: none */
     uint32_t pattern;         /* fills: the bytes for addresses 0 .. 3 modulo 4 */
-    uint32_t launches_before; /* of all devices, when it began */
+    uint32_t launches_before; /* launches of all devices before it began */
     bool beside_kernels;      /* kernels ran when it began */
     uint8_t way;              /* copies: enum copy_way */
     bool of_library; /* the library moves contents of managed or registered memory for itself */
@@ -62,7 +62,7 @@ struct command_move {
 };
 
 struct command_launch {
-    uint64_t number; /* of the launch, from 1 */
+    uint64_t number; /* the launch's, from 1 */
     uint64_t entry;
     uint64_t object;      /* virtual address of the descriptor */
     uint64_t groups;      /* to be run, from first_group on */
@@ -96,9 +96,9 @@ struct driver_command {
     uint32_t next;          /* in its queue, or in the list of free ones */
     uint32_t queue;
     uint32_t in_flight;   /* messages */
-    uint32_t pid;         /* of launches, shoot-downs, opened queues and fences */
+    uint32_t pid;         /* process of a launch, shoot-down, opened queue or fence */
     uint32_t ring_offset; /* launches and stages: in the device's ring of arguments */
-    uint32_t piece;       /* of that ring; DRIVER_NONE: another command holds it */
+    uint32_t piece;       /* its piece of that ring; DRIVER_NONE: another command holds it */
     uint8_t kind;         /* enum driver_kind */
     uint8_t phase;        /* enum driver_phase */
     uint8_t span;         /* enum driver_span */
@@ -121,7 +121,7 @@ struct driver_command {
 struct driver;
 struct driver_queue;
 
-/* Does it move the bytes of a program's call? */
+/* True if it moves the bytes of a program's call. */
 static inline bool command_is_move(const struct driver_command *k)
 {
     return k->kind <= DRIVER_FILL;
@@ -141,7 +141,7 @@ static const char *command_span(const struct driver_command *k);
 /* The GPUs whose memory a copy or a fill touches. */
 static struct gpu_set command_owners(const struct driver *d, const struct driver_command *k);
 
-/* Does it touch the memory of any GPU? */
+/* True if it touches the memory of any GPU. */
 static bool command_touches(const struct driver *d, const struct driver_command *k);
 
 /* Ends the first command of the queue. */

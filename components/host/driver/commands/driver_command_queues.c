@@ -25,7 +25,7 @@ static void driver_window_end(struct component *c)
     sample_window_end(d);
 }
 
-/* May a command of any kind begin, or go on? It waits for its packet, its time and its ticket. */
+/* True if a command of any kind may begin or continue: its packet, time and ticket have come. */
 static bool may_begin(struct driver *d, const struct driver_command *k)
 {
     if (k->gated)
@@ -37,7 +37,7 @@ static bool may_begin(struct driver *d, const struct driver_command *k)
     return k->kind != DRIVER_BARRIER || driver_ticket_done(d, k->barrier.awaited);
 }
 
-/* Does the command, or a part of it. False: it has to wait, or the run has failed. */
+/* Does the command or some of it. False: it has to wait, or the run has failed. */
 static bool do_functionally(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     if (platform_profile() == PLATFORM_PROFILE_MEMORY)

@@ -330,7 +330,7 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     return true;
 }
 
-/* What is written of accesses is of this launch from here on. */
+/* Accesses that are written belong to this launch from here on. */
 static void functional_name(const struct driver_command *k)
 {
     address_list_launch(k->launch.number);

@@ -15,7 +15,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
 
-enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* of the host */
+enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* the host's pages, in bytes */
 
 static uint64_t cycles_of(const struct driver *d, uint64_t ps)
 {

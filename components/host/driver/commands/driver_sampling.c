@@ -57,8 +57,8 @@ static bool sample_is_timed(enum sampling_way way)
     return way == SAMPLING_DETAILED || way == SAMPLING_MEMORY_ONLY;
 }
 
-/* Must caches and TLBs be empty when the launch begins? `none` says so, and whatever was left
- * before launches that were skipped is older than the warm-up that was asked for. */
+/* True if caches and TLBs must be empty when the launch begins. `none` says so, and whatever was
+ * left before launches that were skipped is older than the warm-up that was asked for. */
 static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
 {
     if (way == SAMPLING_SKIPPED || platform_sampling()->automatic)
@@ -66,7 +66,7 @@ static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
     return platform_sampling()->warmup == SAMPLING_NONE || d->sample.skipped;
 }
 
-/* May a timed launch go on without waiting for the end of a window? */
+/* True if a timed launch may continue without waiting for the end of a window. */
 static bool sample_is_ready(const struct driver *d, const struct driver_command *k)
 {
     if (platform_sampling()->automatic)
@@ -103,7 +103,7 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
     }
 }
 
-/* Has it begun without time, and waits for others? */
+/* True if the command has begun without time and waits for others. */
 static bool has_yielded(const struct driver_command *k)
 {
     return k->kind == DRIVER_LAUNCH && k->launch.has_yielded;

@@ -37,7 +37,7 @@ static int slot_for_launch(struct driver *d, uint32_t number)
     return device->slots_used < (uint32_t)driver_params(d)->in_flight ? slot_for(d, number) : -1;
 }
 
-enum { LINK_HEADER = 20 }; /* of a write: frame, address and size */
+enum { LINK_HEADER = 20 }; /* bytes beside the data of a write: frame, address and size */
 
 static bool link_busy(struct driver *d, uint32_t number, enum link_way way)
 {
@@ -178,8 +178,8 @@ static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
     return true;
 }
 
-/* May the DMA engine of `gpu` use the allocation that holds `address`, on GPU `owner`? As kernels
- * there may. */
+/* True if the DMA engine of `gpu` may use the allocation that holds `address` on GPU `owner`. As
+ * kernels there may. */
 static bool copy_reaches(const struct driver *d, uint32_t gpu, uint32_t owner, uint64_t address)
 {
     const struct program_table *program = driver_program(d);

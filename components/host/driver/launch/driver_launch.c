@@ -27,7 +27,7 @@ enum {
     DESCRIPTOR_QUEUE_POINTER = 1 << 2
 };
 
-/* What the driver's tables call the first instruction. */
+/* The address of the first instruction in the driver's tables. */
 static uint64_t launch_code(const struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     return queue_name(d, queue, l->entry);
@@ -76,7 +76,7 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
     return (uint32_t)min(info->wavefronts_per_simd, by_registers);
 }
 
-/* Is there a compute unit with room for one work-group's registers? */
+/* True if a compute unit has room for one work-group's registers. */
 static enum driver_status launch_check_registers(const struct driver *d, uint32_t number,
                                                  const struct driver_launch *l, uint32_t waves)
 {
@@ -165,7 +165,7 @@ struct launch_part {
     uint64_t code; /* launch_code() */
     uint32_t queue, gpu;
     uint32_t arguments; /* their offset behind the packet */
-    uint32_t align;     /* of the arguments */
+    uint32_t align;     /* alignment of the arguments */
     struct driver_command command;
 };
 
@@ -234,7 +234,7 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
     return DRIVER_OK;
 }
 
-/* What the launch asks for, or else what the driver's parameters say. */
+/* The launch's own choice, or else that of the driver's parameters. */
 static unsigned launch_scope(uint8_t scope, unsigned otherwise)
 {
     static const unsigned scopes[] = {[DRIVER_SCOPE_NONE] = AQL_SCOPE_NONE,

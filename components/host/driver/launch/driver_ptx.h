@@ -14,7 +14,7 @@ static inline bool device_executes_ptx(const struct driver_device *device)
 static enum driver_status ptx_unregister(uint64_t address);
 static enum driver_status ptx_register_kernel(const char *name, uint64_t entry);
 
-/* Can the device run the launch? Sizes of the grid have been checked. */
+/* Checks that the device can run the launch. Sizes of the grid have been checked. */
 static enum driver_status ptx_check(const struct driver_device *device, uint64_t code,
                                     const struct driver_launch *l);
 

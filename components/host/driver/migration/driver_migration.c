@@ -84,7 +84,7 @@ static bool migrate_listen(struct driver *d)
     return progress;
 }
 
-/* May no access to managed memory be under way for the first request? */
+/* True if no access to managed memory may be under way for the first request. */
 static bool migrate_needs_pause(const struct driver *d)
 {
     enum migrate_work work = migrate_work_of(d, migrate_first(d));
@@ -101,8 +101,8 @@ static bool migrate_is_idle(const struct driver *d)
     return true;
 }
 
-/* Is a copy between its flush and its end? What a page's move leaves in an L2 would be missed by
- * it. */
+/* True if a copy is between its flush and its end. Lines that a page's move leaves in an L2 would
+ * be missed by it. */
 static bool migrate_meets_copies(const struct driver *d)
 {
     for (uint32_t i = 0; i < d->queue_count; i++) {
@@ -274,7 +274,7 @@ static bool migrate_later(struct driver *d)
     return true;
 }
 
-/* Does an access wait for the answer to the first request? */
+/* True if an access waits for the answer to the first request. */
 static bool migrate_waits(const struct driver *d)
 {
     const struct driver_page_request *r = migrate_first(d);

@@ -106,7 +106,7 @@ static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uin
             residence_went(d, physical);
 }
 
-/* Is the page of the frame still there, and may it go? */
+/* True if the page of the frame is still there and may go. */
 static bool frame_holds(const struct driver *d, uint32_t gpu, uint32_t frame)
 {
     const struct driver_frame *f = frame_at(&d->residence[gpu], frame);
@@ -122,7 +122,7 @@ static uint64_t block_start(const struct driver *d, uint64_t address)
     return address / block * block;
 }
 
-/* Does the page of the block, of `gpu`, lie in its memory? */
+/* True if the page of the block lies in the memory of `gpu`. */
 static bool block_page(const struct driver *d, uint32_t gpu, uint32_t pid, uint64_t address,
                        uint32_t *frame)
 {

@@ -528,7 +528,7 @@ static bool api_meets(uint64_t entry)
     return meets;
 }
 
-/* What the front end says of itself once. */
+/* Each front end describes itself once. */
 #define API_SET(name, member, parameter)                                                           \
     static void api_##name(parameter)                                                              \
     {                                                                                              \

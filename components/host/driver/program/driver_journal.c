@@ -22,7 +22,7 @@ enum journal_kind {
     JOURNAL_RUN,     /* the engine ran to its end */
     JOURNAL_STATE,   /* ... to where a state was written */
     JOURNAL_AT_ONCE, /* commands were done in the call that enqueued them */
-    JOURNAL_ADDRESS, /* of an allocation */
+    JOURNAL_ADDRESS, /* an allocation's */
 };
 
 struct journal_record {
@@ -30,7 +30,7 @@ struct journal_record {
     uint64_t calls; /* hash of the calls before */
     union {
         struct {
-            uint64_t cycle, time_ps; /* of the driver's clock */
+            uint64_t cycle, time_ps; /* by the driver's clock */
             uint64_t stop_at;
             uint64_t written; /* bit i: the newest piece of GPU i's ring of arguments is there */
             uint32_t done,
@@ -248,7 +248,7 @@ static bool take_done(struct driver *d, const struct journal_done *done, uint32_
     return true;
 }
 
-/* Does to the driver what the run of the record did, as far as calls can see it. */
+/* Repeats on the driver what the run of the record did, as far as calls can see it. */
 static bool take_run(struct driver *d, const struct journal_record *r)
 {
     struct engine_domain *domain = &engine.domains[d->io.base.domain];

@@ -372,7 +372,7 @@ static enum driver_status call_allocate_page_at(struct driver *d, uint32_t numbe
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
                                                             address, flags, &physical);
         if (result == MEMORY_OK) {
-            l2_note_left(d, h->pid); /* of the page that was there */
+            l2_note_left(d, h->pid); /* lines of the page that was there */
             program_open(driver_program(d), address);
             memory_trace(d, "map", h->pid, address, 1);
             return mapping_shoot_down(d, h->pid, address, 1);

@@ -38,7 +38,8 @@ static void handles_init(struct driver *d);
 static void handle_info(const struct driver *d, const struct driver_handle *h,
                         struct driver_device_info *info);
 
-/* Does a shoot-down reach every shared TLB of the platform? Otherwise says what to connect. */
+/* Checks that a shoot-down reaches every shared TLB of the platform; otherwise says what to
+ * connect. */
 static enum driver_status shootdown_check(void);
 
 /* Commands at the ends of queues. See driver_enqueue.c. */
@@ -67,7 +68,7 @@ static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint
 /* The ticket of the last command of the queue that is not done; 0: there is none. */
 static uint64_t queue_last(const struct driver *d, uint32_t queue);
 
-/* What `address` is in the queue's process: a name, where others use the address, too. */
+/* The name of `address` in the queue's process, which differs where others use the address, too. */
 static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address);
 
 /* Running the engine for a thread of the program that waits. See driver_wait.c. */
@@ -147,7 +148,7 @@ static void code_add(const char *name, uint64_t address, const void *bytes, uint
 static bool code_remove(uint64_t address);
 static const struct code_module *code_find(uint64_t address);
 
-/* Is this the first launch of a kernel of the module that holds `entry`? */
+/* True if this is the first launch of a kernel of the module that holds `entry`. */
 static bool code_first_launch(uint64_t entry);
 
 static const struct code_lack *code_find_lack(uint64_t entry);
@@ -163,7 +164,7 @@ static bool code_check_kernel(enum isa_target target, const char *name, uint64_t
 
 struct code_copy {
     struct code_copy *next;
-    uint64_t address, size; /* of the original */
+    uint64_t address, size; /* those of the original */
     uint32_t handle, gpu;
     uint64_t copy;
 };

@@ -1,4 +1,4 @@
-/* What packet processors tell the driver: signals that have changed, and kernels that need private
+/* Receives messages of packet processors: signals that have changed, and kernels that need private
  * memory. */
 #include "driver_user_queue.h"
 

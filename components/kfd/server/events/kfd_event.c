@@ -36,7 +36,7 @@ struct kfd_events {
     struct event event[KFD_EVENTS_MAX]; /* 0 is none */
     uint32_t end;                       /* numbers below it have been used */
     struct waiter *waiters;
-    uint64_t page_handle; /* of the program's own page; 0: none */
+    uint64_t page_handle; /* handle of the program's own page; 0: none */
     uint64_t *page;       /* ours; NULL: not used */
     struct kfd_hsa_memory_exception_data fault;
     struct kfd_hsa_hw_exception_data hang;

@@ -73,7 +73,7 @@ static bool is_for_any(const struct kfd_connection *c)
     return name_in(c) == GUEST_advance && !word_in(c, 0);
 }
 
-/* Is what the wait is for over? */
+/* True if the event is over that the wait is for. */
 static bool is_over(const struct kfd_connection *c)
 {
     uint64_t done_ps;
@@ -327,7 +327,7 @@ static bool is_asleep(const struct kfd_process *p, int thread)
     return proc_thread_sleeps(p->pid, thread);
 }
 
-/* Has the process no thread that runs, or waits for the disk? */
+/* True if no thread of the process runs or waits for the disk. */
 bool kfd_guest_sleeps(const struct kfd_process *p)
 {
     if (p->guest->calls)

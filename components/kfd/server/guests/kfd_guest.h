@@ -44,19 +44,19 @@ bool kfd_guest_is_aside(const struct kfd_call *call);
 void kfd_guest_close(struct kfd_process *p);
 /* Takes a request, which may wait for something, out of all lists. */
 void kfd_guest_drop(const struct kfd_request *request);
-/* Has the guest calls that are not answered, or work that is not done? */
+/* True if the guest has calls that are not answered, or work that is not done. */
 bool kfd_guest_is_busy(const struct kfd_process *p);
-/* Is it a guest that has entered, and has not ended? */
+/* True for a guest that has entered and has not ended. */
 bool kfd_guest_lives(struct kfd_process *p);
-/* Is it one that wants the engine to run? */
+/* True for one that wants the engine to run. */
 bool kfd_guest_waits(const struct kfd_process *p);
-/* Is it one that may ask for something before any simulated time passes? */
+/* True for one that may ask for something before any simulated time passes. */
 bool kfd_guest_computes(struct kfd_process *p);
-/* Does the guest, which is one of those, sleep for another reason than a call? */
+/* True if such a guest sleeps for another reason than a call. */
 bool kfd_guest_sleeps(const struct kfd_process *p);
 /* A kernel of the guest did something wrong. */
 void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault);
-/* Does what can be done for guests while no simulated time passes. */
+/* Does the calls of guests that are possible while no simulated time passes. */
 bool kfd_guests_step(void);
 /* A command was done, of whatever process. */
 void kfd_guests_advanced(void);

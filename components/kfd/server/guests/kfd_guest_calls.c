@@ -1,4 +1,4 @@
-/* What the calls of a guest do (guest_calls.def). Devices, queues and addresses of others cannot be
+/* Does the calls of guests (guest_calls.def). Devices, queues and addresses of others cannot be
  * named: they are looked up in the tables of the guest. */
 #include "kfd_guest.h"
 
@@ -11,7 +11,7 @@
 #include "components/kfd/channel/program_memory.h"
 
 enum { TEXT_MAX = 1 << 20 };          /* names of kernels with templates are long */
-#define BYTES_MAX ((uint64_t)1 << 32) /* of code */
+#define BYTES_MAX ((uint64_t)1 << 32) /* largest code object or PTX */
 
 static const struct driver_attention *attention;
 
@@ -405,7 +405,7 @@ static const struct kfd_process *program_of(uint32_t device)
     return NULL;
 }
 
-/* Does a process with AMD's runtime use the device? Its copies name the machine's own views. */
+/* True if a process with AMD's runtime uses the device. Its copies name the machine's own views. */
 static bool is_viewed(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {

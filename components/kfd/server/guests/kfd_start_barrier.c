@@ -134,8 +134,8 @@ static void find_sleep(pid_t pid, char where[64])
         fclose(file);
 }
 
-/* Does it wait for the end of a process that it has started? A shell's `wait` may suspend it until
- * a signal says so. */
+/* True if it waits for the end of a process that it has started. A shell's `wait` may suspend it
+ * until a signal says so. */
 static bool waits_for_child(pid_t pid)
 {
     char where[64];
@@ -160,8 +160,8 @@ static bool may_come(pid_t pid)
 {
     struct proc_stat stat;
     return pid != getpid() && pid != getppid() && is_of_command(pid) && !is_gathered(pid)
-           && proc_stat_read(pid, 0, &stat) && stat.parent
-           && stat.state != 'Z' && !waits_for_child(pid);
+           && proc_stat_read(pid, 0, &stat) && stat.parent && stat.state != 'Z'
+           && !waits_for_child(pid);
 }
 
 static bool any_may_come(void)

@@ -12,7 +12,7 @@ void kfd_start_barrier_await(uint32_t processes, bool serves);
 void kfd_start_barrier_enter(struct kfd_connection *c);
 /* The process has ended. */
 void kfd_start_barrier_drop(const struct kfd_connection *c);
-/* Do processes of a command wait for others? */
+/* True if processes of a command wait for others. */
 bool kfd_start_barrier_is_short(void);
 /* Looks whether others can come. When none can at two looks, those that wait are refused. */
 void kfd_start_barrier_look(void);

@@ -200,7 +200,7 @@ static int take_run(const struct kfd_process *p, const struct kfd_allocation *a,
                     uint64_t end)
 {
     enum { PIECE = 64 * KFD_PAGE };
-    static char piece[PIECE]; /* of the machine's thread */
+    static char piece[PIECE]; /* used by the machine's thread only */
     for (uint64_t size; at < end; at += size) {
         size = min(end - at, PIECE);
         if (!program_read(p->pid, piece, a->host + at, size))

@@ -327,7 +327,7 @@ static void apply_attribute(struct traits *traits, const struct kfd_ioctl_svm_at
     }
 }
 
-/* Is all of it memory of the program, and none of it what the runtime has allocated? */
+/* True if all of it is memory of the program, and none of it was allocated by the runtime. */
 static int check_memory(const struct kfd_process *p, uint64_t start, uint64_t end)
 {
     if (!program_has(p->pid, start, end))
@@ -376,7 +376,7 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
     return sum;
 }
 
-/* What all pages of the addresses have in common. */
+/* The attributes that all pages of the addresses have in common. */
 static struct traits sum_up(const struct kfd_process *p, uint64_t start, uint64_t end,
                             uint32_t *any_flags)
 {

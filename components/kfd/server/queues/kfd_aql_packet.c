@@ -268,8 +268,8 @@ static enum kfd_turn begin_barrier_value(struct kfd_queue *q, const struct barri
     return begin_empty(q, p->header, p->completion);
 }
 
-/* Is all of an indirect buffer of commands the invalidation of caches? `jump`: INDIRECT_BUFFER,
- * address, size. */
+/* True if an indirect buffer of commands does nothing but invalidate caches. `jump`:
+ * INDIRECT_BUFFER, address, size. */
 static bool only_invalidates(const struct kfd_queue *q, const uint32_t *jump)
 {
     uint64_t address = jump[1] | (uint64_t)(jump[2] & 0xffff) << 32;

@@ -18,15 +18,15 @@ struct amd_signal {
 
 /* A packet that was begun. */
 struct kfd_flight {
-    uint64_t ticket; /* of the driver; 0: nothing is with the driver */
+    uint64_t ticket; /* the driver's; 0: nothing is with the driver */
     uint64_t completion;
     uint64_t begun_ps;
 };
 
-/* What a ring of packets for SDMA engines has beside (kfd_sdma_queue.c). */
+/* Further state of a ring of packets for SDMA engines (kfd_sdma_queue.c). */
 struct kfd_sdma {
     uint64_t ring_bytes;
-    uint64_t row;          /* of the copy at `next`: rows before it have begun */
+    uint64_t row;          /* row of the copy at `next`: those before it have begun */
     uint64_t buffer, left; /* address and bytes of an indirect buffer that goes first; 0: none */
 };
 
@@ -62,16 +62,16 @@ enum kfd_stop {
     STOP_OTHER = 0x80000000
 };
 
-enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* of the queue, which has stopped */ };
+enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* the queue has stopped */ };
 
-/* What caches may hold of the memory of a process. */
+/* Lines of a process's memory that caches may hold. */
 struct kfd_cache_state {
     bool host_ran;         /* since the last launch on a GPU: may have written anything */
     uint64_t acquisitions; /* how often launches had to see that, from 1 */
     bool unreleased;       /* queues that are gone have left something */
 };
 
-/* May caches hold what launches have written? A fence of one queue does not wait for launches of
+/* True if caches may hold writes of launches. A fence of one queue does not wait for launches of
  * another. */
 bool kfd_queues_unreleased(const struct kfd_process *p);
 /* There is a fence behind all that `q` has begun, and all that is over; NULL: behind everything. */
@@ -90,7 +90,7 @@ void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);
 void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address);
 /* Tells the program. */
 void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason);
-/* What was begun is with the driver until the ticket is done; 0: it is over. */
+/* The driver has the packet until the ticket is done; 0: it is over. */
 void kfd_packet_track(struct kfd_queue *q, uint64_t ticket, uint64_t completion);
 /* Begins the packet, which is then a flight of the queue, if that can be done now. */
 enum kfd_turn kfd_packet_begin(struct kfd_queue *q, const void *packet, uint16_t header);

@@ -59,7 +59,7 @@ static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
     return used;
 }
 
-/* May the queue, which has packets, begin one? Otherwise it has its turn later. */
+/* True if the queue, which has packets, may begin one; false: its turn comes later. */
 static bool has_slot(struct kfd_queue *q)
 {
     static uint64_t waits;
@@ -353,7 +353,7 @@ int kfd_queue_create(struct kfd_process *p, struct kfd_request *request)
     return 0;
 }
 
-/* What was begun comes to its end; the other packets are dropped. */
+/* Packets that have begun come to their end; the others are dropped. */
 int kfd_queue_destroy(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_destroy_queue_args *call = request->argument;

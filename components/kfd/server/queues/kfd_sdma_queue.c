@@ -15,7 +15,7 @@
 #include "kfd_sdma_packet.h"
 
 enum {
-    COPIES_MAX = 64, /* of a queue that are with the driver */
+    COPIES_MAX = 64, /* copies of a queue that are with the driver */
     RING_LEAST = 1024,
     WORD = sizeof(uint32_t)
 };
@@ -58,7 +58,7 @@ static bool is_at_host(const struct kfd_queue *q, uint64_t address)
     return kfd_find_allocation(q->process, address)->at_host;
 }
 
-/* What the driver was asked for is under way, or it was not possible. */
+/* The driver's command is under way, or it was refused. */
 static enum kfd_turn take_ticket(struct kfd_queue *q, enum driver_status status, uint64_t ticket)
 {
     if (kfd_status(status, "an SDMA queue") == 0) {
@@ -333,7 +333,7 @@ bool kfd_sdma_begin(struct kfd_queue *q)
     return begun;
 }
 
-/* Does a packet among those from `start` on send an interrupt? */
+/* True if a packet among those from `start` on sends an interrupt. */
 static bool packet_interrupts(const struct kfd_queue *q, uint64_t start)
 {
     struct sdma_packet p;

@@ -4,7 +4,7 @@
 
 #include "kfd_aql_packet.h"
 
-/* Is it one of the driver's types of queues that packets for SDMA engines go to? */
+/* True if it is one of the driver's types of queues that packets for SDMA engines go to. */
 bool kfd_sdma_is_type(uint32_t queue_type);
 /* A ring of this size can be used. */
 bool kfd_sdma_ring_size(uint64_t bytes);

@@ -202,7 +202,7 @@ cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint3
 
 /* ---- launches ---- */
 
-/* What a launch of HIP cannot say; NULL: it can be noted. */
+/* The property of a launch that HIP cannot express; NULL: it can be noted. */
 static const char *unspeakable(const struct driver_launch *launch,
                                const struct kernarg_geometry *geometry, bool prints)
 {

@@ -42,7 +42,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket);
 /* Waits until all commands of the lane are done, and lets no other thread go on. */
 cl_int opencl_driver_drain(uint32_t lane);
-/* What a recording says of an event: it is made when its command was issued, waited for, asked for,
+/* Notes an event in a recording: it is made when its command was issued, waited for, asked for,
  * and gone. */
 void opencl_driver_note_event(struct opencl_event *event);
 void opencl_driver_note_wait(const struct opencl_event *event);

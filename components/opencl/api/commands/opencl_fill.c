@@ -14,7 +14,7 @@ struct fill {
     struct opencl_memory *memory;
     uint64_t address; /* without a memory object */
     struct opencl_box box;
-    size_t bytes; /* of the pattern */
+    size_t bytes; /* size of the pattern */
     uint8_t pattern[OPENCL_PATTERN_MAX];
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What kernels find at the address that an image argument is: struct image of
+/* The image as kernels find it at the address of an argument: struct image of
  * compiler/opencl_functions.cl. */
 struct image_words {
     uint64_t pixels, slice;

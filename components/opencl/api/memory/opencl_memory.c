@@ -88,7 +88,7 @@ cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *
     return error;
 }
 
-/* What is copied from a device waits for the command there that made it, a write or a copy:
+/* A copy from a device waits for the command that made its bytes there, a write or a copy:
  * commands that use other parts of the buffer need no event between them. A queue that is gone has
  * nothing left to do. */
 static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)

@@ -1,4 +1,4 @@
-/* What kernels answer. */
+/* Answers clGetKernelInfo() and its relatives. */
 #include "opencl_kernel_object.h"
 
 #include "base/number.h"

@@ -171,7 +171,8 @@ static cl_int set_buffer(const struct opencl_kernel_object *kernel, struct openc
     return CL_SUCCESS;
 }
 
-/* Is that the image of the argument's type? Binaries of other compilers may not say which it is. */
+/* True if that is an image of the argument's type. Binaries of other compilers may not say which it
+ * is. */
 static bool is_image_of(const char *type_name, cl_mem_object_type type)
 {
     static const char *const names[] = {

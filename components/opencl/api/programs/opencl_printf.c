@@ -93,7 +93,7 @@ struct record {
     const struct opencl_format *format;
     const uint8_t *next, *at;
     uint32_t argument;
-    unsigned size, left; /* of the argument: bytes, and those that are not printed */
+    unsigned size, left; /* bytes of the argument, and those that are not printed */
     bool is_vector;
     char *text;
 };

@@ -13,7 +13,7 @@ struct opencl_build {
     uint8_t *binary;
     size_t size;
     enum opencl_binary_kind kind;
-    struct opencl_facts facts; /* of an executable */
+    struct opencl_facts facts; /* an executable's kernels */
     bool has_facts;
     struct hip_module *module; /* NULL: not loaded yet */
 };
@@ -31,9 +31,9 @@ struct opencl_program {
 /* The build for the device; NULL: the program has none. */
 struct opencl_build *opencl_program_build(const struct opencl_program *program,
                                           const struct opencl_device *device);
-/* What the build knows of its kernel `name`; NULL: it is no executable, or has none. */
+/* The facts of its kernel `name` from the build; NULL: it is no executable, or has none. */
 const struct opencl_kernel *opencl_build_kernel(const struct opencl_build *build, const char *name);
-/* May the last work-groups of its kernels be smaller than the others? */
+/* True if the last work-groups of its kernels may be smaller than the others. */
 bool opencl_build_allows_remainder(const struct opencl_build *build);
 /* Loads the module when that was not done. */
 cl_int opencl_build_load(struct opencl_build *build);

@@ -1,4 +1,4 @@
-/* What programs answer. */
+/* Answers clGetProgramInfo() and clGetProgramBuildInfo(). */
 #include "opencl_program.h"
 
 #include <stdlib.h>

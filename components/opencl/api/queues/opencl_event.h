@@ -28,12 +28,12 @@ struct opencl_event {
     struct opencl_event **waits; /* held */
     uint32_t wait_count, listed; /* the first ones are those of the call's wait list */
     struct opencl_command *command;
-    struct opencl_event *next; /* of those that are not issued */
+    struct opencl_event *next; /* the next that is not issued */
 };
 
-/* What a command does. `issue` enqueues it on `event->lane` and sets the ticket of the last step,
- * or leaves it 0 when there is nothing to do. Its memory begins with this struct and lives as long
- * as the event. */
+/* The functions of a command. `issue` enqueues it on `event->lane` and sets the ticket of the last
+ * step, or leaves it 0 when there is nothing to do. Its memory begins with this struct and lives as
+ * long as the event. */
 struct opencl_command {
     cl_int (*issue)(struct opencl_command *command, struct opencl_event *event);
     /* Lets go of what the command holds; NULL: nothing. */
@@ -58,7 +58,7 @@ cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queu
  * blocking. */
 cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *command);
 
-/* Is the command done, or has it failed? Asking takes no simulated time. */
+/* True if the command is done or has failed. Asking takes no simulated time. */
 bool opencl_event_is_over(struct opencl_event *event);
 /* Waits; the event is held by the caller. CL_SUCCESS or the error of the command. */
 cl_int opencl_event_wait(struct opencl_event *event);
@@ -68,7 +68,7 @@ struct opencl_event *opencl_event_make(struct opencl_context *context);
 void opencl_events_issue(void);
 /* Something may be done that threads of the library wait for. */
 void opencl_note_done(void);
-/* What opencl_note_done() wakes; for hip_services.wait_for(). */
+/* The object that opencl_note_done() wakes; for hip_services.wait_for(). */
 const void *opencl_changes(void);
 
 #endif

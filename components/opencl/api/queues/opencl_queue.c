@@ -159,7 +159,8 @@ static cl_int read_properties(const cl_queue_properties *properties, size_t *cou
     if (properties)
         for (*count = 0; properties[*count]; *count += 2) {
             if (properties[*count] == CL_QUEUE_SIZE)
-                return CL_INVALID_QUEUE_PROPERTIES; /* of queues on the device, which there are none
+                return CL_INVALID_QUEUE_PROPERTIES; /* a property of queues on the device, which
+                                                     * there are none
                                                      */
             if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
                 return CL_INVALID_VALUE;
@@ -251,7 +252,7 @@ static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what
                              queue->property_count * sizeof *queue->properties);
     case CL_QUEUE_DEVICE_DEFAULT:
         return OPENCL_ANSWER(to, cl_command_queue, NULL);
-    case CL_QUEUE_SIZE: /* of a queue on the device */
+    case CL_QUEUE_SIZE: /* only a queue on the device has one */
         return CL_INVALID_COMMAND_QUEUE;
     default:
         return CL_INVALID_VALUE;
