@@ -8,12 +8,12 @@
 
 #define CLANG_LIBRARY_FOLDER "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"
 
-/* Whether the folder of the device library has that file. */
+/* True if the folder of the device library has that file. */
 bool clang_library_exists(const char *name);
 
 /* Sets `name` to the file that tells the library its target, "oclc_isa_version_90a.bc" for
  * "gfx90a:xnack-". Where that is missing, it is the file of the first target of the family, whose
- * constants are the same; `*borrowed` says so. False: there is neither. */
+ * constants are the same; `*borrowed` is true then. False: there is neither. */
 bool clang_library_of_target(const char *target, char *name, size_t size, bool *borrowed);
 
 #endif

@@ -162,7 +162,7 @@ static int start_process(const struct clang_command *command, int in, int out, i
     return error;
 }
 
-/* Whether the child has failed. A program that ignores SIGCHLD, or that waits for all children in
+/* True if the child has failed. A program that ignores SIGCHLD, or that waits for all children in
  * another thread, takes the status away: then the output decides. */
 static bool has_failed(pid_t child)
 {
@@ -200,7 +200,7 @@ static void print_json_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Which name is which file: YAML, of which JSON is a part. */
+/* Writes which name is which file, in YAML, of which JSON is a part. */
 static int make_map(const char *folder, const struct clang_header *headers, const int *files,
                     size_t count)
 {

@@ -1,6 +1,6 @@
 /* Starting clang as a process: commands as arrays of words, files in memory for what it reads and
  * writes, headers through an overlay of its file system. No shell takes part, and no file with a
- * name is written, so that nothing stays behind however the process ends.
+ * name is written, so that nothing stays on disk however the process ends.
  *
  * hipRTC and OpenCL programs compile through it. Running out of host memory ends the program. */
 #ifndef HEDDLE_CLANG_PROCESS_H
@@ -23,7 +23,7 @@ void clang_release(void *memory);
 int clang_file_make(const void *bytes, size_t size);
 /* The whole file, with a byte 0 after it. */
 char *clang_file_read(int file, size_t *size);
-/* Whether it holds an ELF file. */
+/* True if it holds an ELF file. */
 bool clang_file_is_code(int file);
 /* Closes a file, if it is one, and forgets it. */
 void clang_file_close(int *file);
@@ -53,13 +53,13 @@ int clang_run(struct clang_command *command, int in, int out, int log, bool *fai
 /* ---- headers ---- */
 
 struct clang_header {
-    const char *name; /* that the source includes: relative, or absolute */
+    const char *name; /* path in the source's #include: relative, or absolute */
     const char *text;
     size_t size;
 };
 
 struct clang_overlay {
-    int file; /* that says which name is which file; -1: there are no headers */
+    int file; /* the list of names and files; -1: there are no headers */
     int *headers;
     size_t count;
 };

@@ -253,7 +253,7 @@ hipError_t cuda_version(int *version, int number)
 
 /* ---- limits ---- */
 
-/* In the order of cudaLimit, with the values that devices have when nothing is said. */
+/* In the order of cudaLimit, with the values that devices have by default. */
 enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP, LIMIT_DEPTH, LIMIT_PENDING, LIMIT_FETCH, LIMIT_L2 };
 static size_t limits[] = {
     [LIMIT_STACK] = 1024,   [LIMIT_PRINTF] = 1 << 20, [LIMIT_HEAP] = 8 << 20, [LIMIT_DEPTH] = 2,

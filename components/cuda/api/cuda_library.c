@@ -1,4 +1,4 @@
-/* What the generated functions begin and end with, and handles of default streams. */
+/* The begin and end of generated functions, and handles of default streams. */
 #include "cuda_internal.h"
 
 const struct hip_services *cuda_services(void)
@@ -8,14 +8,14 @@ const struct hip_services *cuda_services(void)
 
 const char *cuda_begin(const char *function)
 {
-    return heddleServices()->call_begins_as(function);
+    return heddleServices()->begin_outer_call(function);
 }
 
 hipError_t cuda_end(const char *before, hipError_t error)
 {
     if (error != hipSuccess && error != hipErrorNotReady)
         heddleServices()->set_last_error(error);
-    heddleServices()->call_ends_as(before);
+    heddleServices()->end_outer_call(before);
     return error;
 }
 
@@ -25,7 +25,7 @@ hipError_t cuda_refuse(const char *function)
         "%s: not in this CUDA library; the program goes on with "
         "cudaErrorNotSupported (reference/cuda.md of './dev docs' lists what works)",
         function);
-    heddleServices()->called(function);
+    heddleServices()->note_call(function);
     heddleServices()->set_last_error(hipErrorNotSupported);
     return hipErrorNotSupported;
 }

@@ -37,7 +37,7 @@ struct cuda_fatbin {
     char error[CUDA_FATBIN_ERROR_BYTES]; /* why a call has failed, without a full stop */
 };
 
-/* Does a container seem to begin here? */
+/* True if a container seems to begin here. */
 bool cuda_fatbin_recognise(const void *bytes, size_t size);
 /* Reads the container that lies in at most `size` bytes. False: see `error`. */
 bool cuda_fatbin_read(struct cuda_fatbin *fatbin, const void *bytes, size_t size);

@@ -9,7 +9,7 @@
 
 #include "components/host/driver/user_queue_api.h"
 
-/* What a dispatch packet needs to know of a kernel. */
+/* The members of a dispatch packet that follow from the kernel. */
 struct heddle_kernel {
     uint64_t object; /* device address of the descriptor: kernel_object */
     uint32_t kernarg_bytes, kernarg_align;

@@ -100,7 +100,7 @@ static const struct {
 
 const char *hipGetErrorName(hipError_t error)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].number == (int)error)
             return names[i].name;
@@ -109,7 +109,7 @@ const char *hipGetErrorName(hipError_t error)
 
 const char *hipGetErrorString(hipError_t error)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].number == (int)error)
             return names[i].text;
@@ -125,24 +125,24 @@ void hip_set_last_error(hipError_t error)
 
 hipError_t hipGetLastError(void)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     hipError_t error = last_error;
-    hip.unheard = false;
+    hip.has_unseen_error = false;
     last_error = hipSuccess;
     return error;
 }
 
 hipError_t hipPeekAtLastError(void)
 {
-    hip_called(__func__);
-    hip.unheard = false;
+    hip_note_call(__func__);
+    hip.has_unseen_error = false;
     return last_error;
 }
 
 /* Numbers of cudaError that HIP has no name for. */
 enum { CUDA_ERROR_ILLEGAL_INSTRUCTION = 715, CUDA_ERROR_MISALIGNED_ADDRESS = 716 };
 
-/* What a kernel did by which the device is lost. */
+/* The error of a kernel by which the device is lost. */
 static hipError_t fault_error(void)
 {
     static const int errors[] = {
@@ -185,10 +185,10 @@ hipError_t hip_status(enum driver_status status)
         hip_process_park();
     if (!breaks_device)
         hip_complain("%s", text);
-    else if (hip.lost == hipSuccess)
+    else if (hip.device_error == hipSuccess)
         hip_complain_always(text);
-    if (breaks_device && hip.lost == hipSuccess) {
-        hip.lost = error;
+    if (breaks_device && hip.device_error == hipSuccess) {
+        hip.device_error = error;
         run_ledger_report(exit_status_of(status));
     }
     return error;
@@ -196,8 +196,8 @@ hipError_t hip_status(enum driver_status status)
 
 hipError_t hip_status_of(enum driver_status status, const char *step)
 {
-    const char *before = hip_doing(step);
+    const char *before = hip_set_step(step);
     hipError_t error = hip_status(status);
-    hip_doing(before);
+    hip_set_step(before);
     return error;
 }

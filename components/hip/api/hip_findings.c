@@ -1,5 +1,5 @@
-/* See hip_findings.h. The platform keeps the findings (components/checks); here is what only the
- * library knows: which calls there were. */
+/* Reports mistakes in the program's calls to the platform, which keeps the findings
+ * (components/checks). Only the library knows which calls there were. */
 #define _GNU_SOURCE /* dladdr */
 #include "hip_findings.h"
 
@@ -22,7 +22,7 @@ static struct freed {
 } freed[FREED_MAX];
 static uint64_t freed_count;
 
-/* Is the program checked? */
+/* True if the program is checked. */
 static bool is_checked(void)
 {
     return hip.state != HIP_CLOSED && hip.api && hip.api->mistake && option_text("check");
@@ -45,19 +45,19 @@ static bool is_ours(const Dl_info *code)
     return false;
 }
 
-static _Thread_local bool makes_own;
+static _Thread_local bool hides_origins;
 
-void hip_make_own(bool own)
+void hip_hide_origins(bool hidden)
 {
-    makes_own = own;
+    hides_origins = hidden;
 }
 
 struct hip_origin hip_origin_here(void)
 {
-    struct hip_origin origin = {.call = makes_own ? NULL : hip_entered()};
+    struct hip_origin origin = {.call = hides_origins ? NULL : hip_current_call()};
     void *frames[FRAMES];
     Dl_info symbol;
-    if (!is_checked() || makes_own)
+    if (!is_checked() || hides_origins)
         return origin;
     int count = backtrace(frames, FRAMES);
     for (int i = 1; i < count && !origin.code; i++)
@@ -188,40 +188,40 @@ void hip_report_capture(const struct hip_origin *begun, bool ended)
 
 /* ---- the end ---- */
 
-/* What was left by one call. */
-struct left {
+/* Memory or handles that one call has made and nothing has given back. */
+struct leak {
     struct hip_origin origin;
-    const char *what;
+    const char *kind;
     uint64_t count, bytes, address;
 };
 
-static struct left *lefts;
-static size_t left_count, left_room;
+static struct leak *leaks;
+static size_t leak_count, leak_room;
 
-static void note_left(const struct hip_origin *origin, const char *what, uint64_t bytes,
+static void note_leak(const struct hip_origin *origin, const char *kind, uint64_t bytes,
                       uint64_t address)
 {
     size_t i = 0;
-    while (i < left_count
-           && (lefts[i].origin.code != origin->code || strcmp(lefts[i].what, what) != 0
-               || lefts[i].origin.call != origin->call))
+    while (i < leak_count
+           && (leaks[i].origin.code != origin->code || strcmp(leaks[i].kind, kind) != 0
+               || leaks[i].origin.call != origin->call))
         i++;
-    if (i == left_count) {
-        HIP_MAKE_ROOM(lefts, left_count, left_room);
-        lefts[left_count++] = (struct left){.origin = *origin, .what = what, .address = address};
+    if (i == leak_count) {
+        HIP_MAKE_ROOM(leaks, leak_count, leak_room);
+        leaks[leak_count++] = (struct leak){.origin = *origin, .kind = kind, .address = address};
     }
-    lefts[i].count++;
-    lefts[i].bytes += bytes;
+    leaks[i].count++;
+    leaks[i].bytes += bytes;
 }
 
-static void leave_allocation(const struct hip_allocation *allocation)
+static void note_allocation(const struct hip_allocation *allocation)
 {
     if (allocation->kind != HIP_MODULE_MEMORY && allocation->origin.call)
-        note_left(&allocation->origin, kind_name(allocation->kind), allocation->size,
+        note_leak(&allocation->origin, kind_name(allocation->kind), allocation->size,
                   allocation->address);
 }
 
-static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *origin)
+static void note_handle(enum hip_handle_kind kind, const struct hip_origin *origin)
 {
     static const char *const names[] = {[HIP_HANDLE_STREAM] = "a stream",
                                         [HIP_HANDLE_EVENT] = "an event",
@@ -232,7 +232,7 @@ static void leave_handle(enum hip_handle_kind kind, const struct hip_origin *ori
                                         [HIP_HANDLE_RTC_PROGRAM] = "a program of hipRTC"};
     const char *name = kind < ARRAY_COUNT(names) ? names[kind] : NULL;
     if (name && origin->call) /* others go with what they belong to */
-        note_left(origin, name, 0, 0);
+        note_leak(origin, name, 0, 0);
 }
 
 void hip_report_leaks(void)
@@ -240,14 +240,14 @@ void hip_report_leaks(void)
     char text[PLACE_TEXT];
     if (!is_checked())
         return;
-    hip_captures_report();
-    hip_each_allocation(leave_allocation);
-    hip_handles_each(leave_handle);
-    for (size_t i = 0; i < left_count; i++) {
-        const struct left *l = &lefts[i];
+    hip_report_captures();
+    hip_each_allocation(note_allocation);
+    hip_handles_each(note_handle);
+    for (size_t i = 0; i < leak_count; i++) {
+        const struct leak *l = &leaks[i];
         int used = l->bytes
-                       ? snprintf(text, sizeof text, "%" PRIu64 " bytes of %s", l->bytes, l->what)
-                       : snprintf(text, sizeof text, "%s", l->what);
+                       ? snprintf(text, sizeof text, "%" PRIu64 " bytes of %s", l->bytes, l->kind)
+                       : snprintf(text, sizeof text, "%s", l->kind);
         if (l->count > 1)
             snprintf(text + used, sizeof text - (size_t)used, ", by %" PRIu64 " calls", l->count);
         report_mistake(DRIVER_MISTAKE_LEAK, &l->origin, NULL, l->address, text);

@@ -13,9 +13,9 @@ struct hip_origin hip_origin_here(void);
  * own. */
 bool hip_caller(struct driver_call *call);
 
-/* What the calling thread makes between true and false is the library's own, in whatever call:
- * no leak. */
-void hip_make_own(bool own);
+/* True: what the calling thread makes from now on belongs to the library, in whatever call, and is
+ * no leak. False: it belongs to the program again. */
+void hip_hide_origins(bool hidden);
 
 /* The allocation is given back. */
 void hip_note_free(const struct hip_allocation *allocation);

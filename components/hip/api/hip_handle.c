@@ -1,5 +1,4 @@
-/* See hip_handle.h. Living handles are in a table in the order of their numbers, which is the
- * order of creation. */
+/* Keeps living handles in a table in the order of their numbers, which is the order of creation. */
 #include "hip_handle.h"
 
 #include "hip_findings.h"
@@ -34,7 +33,7 @@ static struct entry *find_handle(const void *handle)
     return low < table.count && table.list[low].handle == number ? &table.list[low] : NULL;
 }
 
-void *hip_handle_make(enum hip_handle_kind kind, void *object)
+void *hip_handle_add(enum hip_handle_kind kind, void *object)
 {
     HIP_MAKE_ROOM(table.list, table.count, table.room);
     uint64_t handle = FIRST_HANDLE + ++table.handles_made * HANDLE_STEP;
@@ -54,7 +53,7 @@ void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_o
         each(table.list[i].kind, &table.list[i].origin);
 }
 
-void hip_handle_destroy(const void *handle)
+void hip_handle_remove(const void *handle)
 {
     struct entry *entry = find_handle(handle);
     if (entry) {

@@ -22,7 +22,7 @@ enum hip_handle_kind {
 };
 
 /* A new handle of `object`. */
-void *hip_handle_make(enum hip_handle_kind kind, void *object);
+void *hip_handle_add(enum hip_handle_kind kind, void *object);
 /* The handle's object. NULL: it was never given out, is of another kind, or was destroyed.
  */
 void *hip_handle_find(enum hip_handle_kind kind, const void *handle);
@@ -30,6 +30,6 @@ void *hip_handle_find(enum hip_handle_kind kind, const void *handle);
 struct hip_origin;
 void hip_handles_each(void (*each)(enum hip_handle_kind kind, const struct hip_origin *origin));
 /* From now on the handle is refused. */
-void hip_handle_destroy(const void *handle);
+void hip_handle_remove(const void *handle);
 
 #endif

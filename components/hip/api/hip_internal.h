@@ -25,13 +25,13 @@
 #include <string.h>
 
 struct hip_device {
-    bool used;       /* false: destroyed */
-    uint32_t number; /* that the driver knows it by */
+    bool is_open;    /* false: the device was destroyed */
+    uint32_t number; /* the driver's number of the device */
     struct driver_device_info info;
-    bool xnack, sramecc;            /* what code objects of this architecture find */
-    bool has_xnack;                 /* code objects name the feature */
-    uint32_t queue;                 /* of the null stream, and of what the library does itself */
-    uint8_t peers[HIP_DEVICES_MAX]; /* is peer access to device d enabled? */
+    bool xnack, sramecc; /* features as code objects of this architecture find them */
+    bool has_xnack;      /* code objects name the feature */
+    uint32_t queue;      /* takes commands of the null stream and of the library itself */
+    uint8_t peers[HIP_DEVICES_MAX]; /* 1: peer access to that device is enabled */
 };
 
 enum hip_state {
@@ -47,22 +47,22 @@ struct hip_library {
     enum hip_state state;
     const struct driver_api *api;
     struct hip_device devices[HIP_DEVICES_MAX];
-    int platform_devices; /* that were there when the platform was opened; the program may make
-                             further ones */
+    int platform_devices; /* devices of the platform; those that the program makes follow them */
     int device_count;     /* entries that have been used; hip_is_device() says whether one is */
-    uint64_t window_base, window_size; /* the reservation that device addresses come from */
+    uint64_t device_base, device_size; /* the reservation that device addresses come from */
     uint64_t pinned_base, pinned_size; /* and, after it, those of pinned memory */
     uint64_t page_bytes;               /* the largest of all devices */
-    bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
-    bool fill_waits;     /* the program waits for fills */
-    bool copy_returns;   /* and not for copies inside of a device */
-    bool functional;     /* kernels run at once, when their turn comes, without simulated time */
-    bool tells_calls;    /* the driver wants to know of each call */
-    bool executes_ptx;   /* the devices are NVIDIA's: programs of CUDA run on them, not of HIP */
-    bool plays;          /* a trace: calls are the same, whichever interface they were made of */
-    bool recording;      /* hip_recorder.h */
-    bool unheard;        /* a kernel has no code for its device, and the program has not asked */
-    hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
+    bool orders_streams;   /* by HIP's rules; otherwise the driver has rules of its own */
+    bool fill_waits;       /* the program waits for fills */
+    bool copy_returns;     /* and not for copies inside of a device */
+    bool is_functional;    /* kernels run at once, when their turn comes, without simulated time */
+    bool notes_calls;      /* the driver wants to know of each call */
+    bool executes_ptx;     /* the devices are NVIDIA's: they run programs of CUDA, not of HIP */
+    bool plays_trace;      /* calls are the same, whichever interface they were recorded from */
+    bool is_recording;     /* hip_recorder.h */
+    bool has_unseen_error; /* a kernel has no code for its device; the program has not asked */
+    hipError_t device_error; /* not hipSuccess: a kernel broke the device, and every later call
+                                returns this error */
 };
 extern struct hip_library hip;
 
@@ -71,31 +71,32 @@ extern struct hip_library hip;
 /* Lock and unlock; between them the thread is inside of the library for hip_turns.h. */
 void hip_lock(void);
 void hip_unlock(void);
-bool hip_is_inside(void); /* of this thread */
+/* True while the calling thread has the lock. */
+bool hip_is_inside(void);
 /* Around a wait of the thread inside of the library: others may enter meanwhile. */
 void hip_lock_pause(void);
 void hip_lock_resume(void);
 /* The simulated state is out of the reach of the program from now on. */
 void hip_hide_state(void);
-/* Locks; opens the platform when that was not done. `function` of HIP is what messages name from
- * now on. hipErrorNoDevice: there is none for the interface that the program uses. Must be followed
- * by hip_leave() in any case. */
+/* Locks, and opens the platform if it is not open. From now on messages name `function`.
+ * hipErrorNoDevice: there is none for the interface that the program uses. hip_leave() must follow
+ * in any case. */
 hipError_t hip_enter(const char *function);
-/* The function of the interface that the calling thread is in, as the program calls it; NULL: the
- * library does something by itself. */
-const char *hip_entered(void);
-/* Tells the driver of a call that asks it for nothing, where it wants to know. */
-void hip_called(const char *function);
-/* Around a function of another interface that consists of functions of HIP: hip_call_as(), and the
- * driver is told of the call where none of these has done that. */
-const char *hip_call_begins_as(const char *function);
-void hip_call_ends_as(const char *before);
+/* The function that the program has called in this thread, by its name in the program's interface;
+ * NULL: the library does something by itself. */
+const char *hip_current_call(void);
+/* Notes a call that needs nothing of the driver, if the driver wants to know of each call. */
+void hip_note_call(const char *function);
+/* Begin and end a function of another interface that consists of functions of HIP. The first is
+ * hip_set_outer_call(); the second notes the call unless one of these functions has noted it. */
+const char *hip_begin_outer_call(const char *function);
+void hip_end_outer_call(const char *before);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
 /* Defines a function of HIP, as SYSCALL_DEFINE() does in Linux: the body that follows runs between
  * hip_enter() and hip_leave(). `arguments`: the names of its parameters, in parentheses. */
 #define HIP_DEFINE(name, arguments, ...)                                                           \
-    HIP_DEFINE_AS(hipError_t, hip.lost, name, arguments, __VA_ARGS__)
+    HIP_DEFINE_AS(hipError_t, hip.device_error, name, arguments, __VA_ARGS__)
 /* Defines one that works also after the device is lost. */
 #define HIP_DEFINE_ALWAYS(name, arguments, ...)                                                    \
     HIP_DEFINE_AS(hipError_t, hipSuccess, name, arguments, __VA_ARGS__)
@@ -126,15 +127,15 @@ void hip_set_features(struct hip_device *device);
 /* ---- hip_error.c ---- */
 
 void hip_set_last_error(hipError_t error);
-/* Translates a driver's answer into an error of HIP. A failure is said in the driver's words, with
- * what the thread does in front; hip_status_of() puts the name of a step there. */
+/* Translates a driver's answer into an error of HIP. For a failure it writes the driver's message
+ * after the call or step that the thread is in; hip_status_of() names a step for that. */
 hipError_t hip_status(enum driver_status status);
 hipError_t hip_status_of(enum driver_status status, const char *step);
 
 /* ---- hip_wait.c ---- */
 
-/* Is the command done, or will nothing be done any more? */
-bool hip_ticket_done(uint64_t ticket);
+/* True if the command is done, or if nothing will be done any more. */
+bool hip_is_ticket_done(uint64_t ticket);
 /* A wait for a command or a device releases the lock and runs the simulation. It returns what
  * hip_status() does. */
 hipError_t hip_wait_ticket(uint64_t ticket);
@@ -158,17 +159,17 @@ uint32_t hip_allocation_number(uint64_t address);
 const struct hip_allocation *hip_find_allocation_below(uint64_t address);
 /* The last allocation in memory of the device, or NULL. */
 const struct hip_allocation *hip_last_allocation_of(int device);
-/* Adds an allocation and gives it its number. The second function takes an address that another
- * process has, too, and that means this allocation while its context is the current device. */
+/* Adds an allocation and gives it its number. The second function takes an address that other
+ * contexts have, too, and that means this allocation while its context is the current device. */
 void hip_add_allocation(struct hip_allocation allocation);
-void hip_add_own_allocation(struct hip_allocation allocation);
+void hip_add_context_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
 void hip_each_allocation(void (*each)(const struct hip_allocation *allocation));
 /* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
 void hip_set_pool(uint64_t address, const void *pool);
 uint64_t hip_pool_bytes(const void *pool);
 bool hip_is_device_address(uint64_t address);
-/* Is the address of the range that pinned memory comes from? */
+/* True if the address is in the range that pinned memory comes from. */
 bool hip_is_pinned_address(uint64_t address);
 /* An allocation that overlaps `size` bytes at `address`, or NULL. */
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size);
@@ -187,9 +188,9 @@ void hip_set_wanted(uint64_t address);
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address);
 hipError_t hip_release_device(uint64_t address);
-/* The device is going to be destroyed, with its memory. */
-void hip_memory_forget(int device);
-/* What hipMalloc and hipMallocPitch do; the caller has the lock. */
+/* Releases the memory of a device that is going to be destroyed. */
+void hip_release_memory_of(int device);
+/* hipMalloc and hipMallocPitch for a caller that has the lock. */
 hipError_t hip_allocate_for_program(void **pointer, size_t size);
 hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t rows);
 
@@ -212,7 +213,7 @@ hipError_t hip_check_copy_2d(struct hip_copy_area area);
 
 /* ---- hip_memory_3d.c ---- */
 
-/* Does what hipMemcpy3DAsync does. */
+/* hipMemcpy3DAsync for a caller that has the lock. */
 hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
 
 /* ---- hip_fill.c ---- */
@@ -247,8 +248,9 @@ const struct hip_function *hip_check_function(hipFunction_t function);
 /* A launch may have so many bytes of dynamic LDS. */
 void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes);
 void hip_allow_large_clusters(const struct hip_function *function, bool allowed);
-/* Is it the first time that the driver refuses to launch the function? Then the reason is said. */
-bool hip_first_refusal(const struct hip_function *function);
+/* True for the first refusal of the driver to launch the function, whose reason is written; false
+ * for later ones. */
+bool hip_is_first_refusal(const struct hip_function *function);
 
 /* ---- hip_ptx.c ---- */
 
@@ -266,8 +268,8 @@ hipError_t hip_find_function(const void *either, bool is_handle,
 
 /* Work-items that a work-group of the kernel may have. */
 unsigned hip_threads_limit(const struct hip_function *function);
-/* How many work-groups of `threads` work-items a compute unit holds at a time; `either`: a handle
- * or a host function. */
+/* The number of work-groups of `threads` work-items that a compute unit holds at a time; `either`:
+ * a handle or a host function. */
 hipError_t hip_active_blocks(int *count, const void *either, bool is_handle, int threads,
                              size_t dynamic_lds);
 
@@ -295,7 +297,8 @@ void hip_unload_device(int device);
 
 /* The driver's device `number` becomes device `slot`. */
 hipError_t hip_open_device(int slot, uint32_t number);
-/* Makes one device 0 of the GPUs in `list`, "0,1,2,3". False: the reason was said. */
+/* Makes one device 0 of the GPUs in `list`, "0,1,2,3". False: the reason was
+ * written. */
 bool hip_unify_all(const char *list);
 
 /* ---- hip_device.c ---- */
@@ -307,7 +310,7 @@ hipError_t hip_synchronize_device(void);
 /* ---- hip_fault.c ---- */
 
 /* Reserves the device addresses. Prints why and returns false when it cannot. */
-bool hip_reserve_window(uint64_t size);
+bool hip_reserve_addresses(uint64_t size);
 /* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);
 
@@ -318,11 +321,11 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path);
 
 /* ---- hip_process_map.c ---- */
 
-/* How many bytes from `start` on can be read, according to the process' memory map; 0 for a bad
+/* The number of bytes from `start` on that can be read, by the process' memory map; 0 for a bad
  * address. */
 size_t hip_readable_bytes(const void *start);
-/* Can all `size` bytes at `address` be read or, with `written`, written? If not, `*end` says up to
- * where they can. Cheap when they can. */
+/* True if all `size` bytes at `address` can be read or, with `written`, written. If not, `*end` is
+ * the first that cannot. Cheap if they can. */
 bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end);
 
 #endif

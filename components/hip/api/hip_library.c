@@ -18,20 +18,20 @@
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local int current_device;
-static _Thread_local bool inside;
-static _Thread_local const char *entered; /* the function of the interface that holds it, if any */
-static _Thread_local bool has_told; /* the driver of the call that hip_call_begins_as() names */
+static _Thread_local bool is_inside;
+static _Thread_local const char *current_call; /* the function that has the lock, or NULL */
+static _Thread_local bool is_noted; /* the driver knows of the call of hip_begin_outer_call() */
 
 bool hip_is_inside(void)
 {
-    return inside;
+    return is_inside;
 }
 
 void hip_lock(void)
 {
     hip_turns_inside(1);
     pthread_mutex_lock(&hip.lock);
-    inside = true;
+    is_inside = true;
     if (hip.state == HIP_OPEN)
         hip.api->enter_call();
 }
@@ -44,11 +44,11 @@ void hip_hide_state(void)
 
 void hip_unlock(void)
 {
-    inside = false;
+    is_inside = false;
     if (hip.state == HIP_OPEN)
-        hip.api->leave_call(has_told && hip_called_as() ? NULL : hip_entered());
-    has_told |= entered != NULL;
-    entered = NULL;
+        hip.api->leave_call(is_noted && hip_outer_call() ? NULL : hip_current_call());
+    is_noted |= current_call != NULL;
+    current_call = NULL;
     hip_hide_state();
     pthread_mutex_unlock(&hip.lock);
     hip_turns_inside(-1);
@@ -80,47 +80,47 @@ static hipError_t refuse_interface(void)
     return hipErrorNoDevice;
 }
 
-const char *hip_entered(void)
+const char *hip_current_call(void)
 {
-    return entered && hip_called_as() ? hip_called_as() : entered;
+    return current_call && hip_outer_call() ? hip_outer_call() : current_call;
 }
 
 hipError_t hip_enter(const char *function)
 {
-    hip_doing(function);
+    hip_set_step(function);
     hip_turns_check_caller();
     hip_lock();
-    entered = function;
+    current_call = function;
     if (hip.state == HIP_CLOSED)
         hip.state = hip_open_platform();
     if (hip.state == HIP_FINISHED)
         return hipErrorDeinitialized;
     if (hip.state == HIP_FORKED)
         return hip_process_refuse();
-    if (hip.state == HIP_OPEN && !hip.plays && hip.executes_ptx != (hip_called_as() != NULL))
+    if (hip.state == HIP_OPEN && !hip.plays_trace && hip.executes_ptx != (hip_outer_call() != NULL))
         return refuse_interface();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }
 
-const char *hip_call_begins_as(const char *function)
+const char *hip_begin_outer_call(const char *function)
 {
-    has_told = false;
-    return hip_call_as(function);
+    is_noted = false;
+    return hip_set_outer_call(function);
 }
 
-void hip_call_ends_as(const char *before)
+void hip_end_outer_call(const char *before)
 {
-    const char *function = hip_call_as(before);
-    if (!has_told)
-        hip_called(function);
+    const char *function = hip_set_outer_call(before);
+    if (!is_noted)
+        hip_note_call(function);
 }
 
-void hip_called(const char *function)
+void hip_note_call(const char *function)
 {
-    if (!hip.tells_calls || hip_is_inside() || hip.state != HIP_OPEN)
+    if (!hip.notes_calls || hip_is_inside() || hip.state != HIP_OPEN)
         return;
     hip_lock();
-    entered = function;
+    current_call = function;
     hip_unlock();
 }
 
@@ -145,10 +145,10 @@ __attribute__((destructor)) static void finish_library(void)
     if (hip.state == HIP_FINISHED)
         return; /* in the middle of a call (hip_process.c) */
     hip_lock();
-    hip_doing("end of the program");
+    hip_set_step("end of the program");
     enum hip_state state = hip.state;
     hip.state = HIP_FINISHED;
-    if (hip.unheard) {
+    if (hip.has_unseen_error) {
         hip_say("kernels were not launched, since they have no code for their device, and the "
                 "program has not asked for the error");
         run_ledger_report(EXIT_GAVE_UP);
@@ -157,14 +157,14 @@ __attribute__((destructor)) static void finish_library(void)
         hip_say_repeats();
         return;
     }
-    for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
+    for (int device = 0; device < hip.device_count && hip.device_error == hipSuccess; device++) {
         if (!hip_is_device(device))
             continue;
         hip_streams_wait(device, hip_wait_alone);
     }
     hip_say_repeats();
     hip_report_leaks();
-    hip_recorder.finish();
+    hip_recorder.close();
     hip_process_finish();
 }
 

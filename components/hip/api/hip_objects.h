@@ -32,7 +32,7 @@ enum hip_allocation_kind {
 /* The call of the program that made something: what a check of the program names. */
 struct hip_origin {
     const char *call; /* "hipMalloc"; NULL: the library itself */
-    uint64_t code;    /* where the program goes on after the call; 0: unknown */
+    uint64_t code;    /* where the program continues after the call; 0: unknown */
 };
 
 struct hip_allocation {
@@ -41,28 +41,28 @@ struct hip_allocation {
     enum hip_allocation_kind kind;
     int device;
     unsigned flags;
-    uint32_t number;  /* from 1, in order of allocation: its name in a recording */
-    uint32_t mapped;  /* host memory that kernels use: its name as device memory; 0: they do not */
-    bool wanted;      /* its address went to the device: mapped before the next launch */
-    const void *pool; /* handle of the pool that it was made from; NULL: none */
+    uint32_t number;        /* from 1, in order of allocation: its name in a recording */
+    uint32_t mapped_number; /* host memory that kernels use: its name as device memory, or 0 */
+    bool is_wanted;         /* its address went to the device: mapped before the next launch */
+    const void *pool;       /* handle of the pool that it was made from; NULL: none */
     struct hip_origin origin;
 };
 
 struct hip_function {
     struct hip_module *module;
-    void *handle; /* that a program has; NULL: none has asked for one */
+    void *handle; /* NULL: the program has not asked for one */
     const struct code_object_kernel *kernel;
-    char *name;   /* as in the source, for people; the kernel's own name is the symbol */
-    bool refused; /* the reason was printed: it cannot be launched */
-    uint32_t dynamic_lds_most; /* bytes that a launch may have; 0: what needs no asking */
-    bool large_clusters;       /* of PTX: more blocks in a cluster than all devices have */
+    char *name;      /* as in the source, for people; the kernel's own name is the symbol */
+    bool is_refused; /* it cannot be launched; the reason was written */
+    uint32_t dynamic_lds_max;   /* bytes that a launch may have; 0: the device's default */
+    bool allows_large_clusters; /* PTX only: more blocks in a cluster than all devices have */
     uint8_t descriptor[64];
 };
 
 struct hip_module {
     struct hip_module *next;   /* in order of loading */
     void *handle;              /* NULL: code that the program contains */
-    struct code_object object; /* of PTX: its kernels and variables only, in the same words */
+    struct code_object object; /* for PTX only its kernels and variables */
     bool is_ptx;
     int device;
     uint64_t base;                  /* device address of linked address 0 */

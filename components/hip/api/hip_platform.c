@@ -24,13 +24,13 @@ static void take_driver(const struct driver_api *api)
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
-    hip.tells_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+    hip.notes_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
 }
 
 /* The machine is in another process, which several share. */
 static bool join_machine(const char *path)
 {
-    const struct driver_api *api = guest_driver_open(path, &hip.functional);
+    const struct driver_api *api = guest_driver_open(path, &hip.is_functional);
     if (!api)
         return false;
     hip_process_guard(NULL);
@@ -47,7 +47,7 @@ static bool load_platform(const char *path)
         return false;
     const char *mode = option_text("mode");
     unified = option_text("unified");
-    hip.functional = mode && strcmp(mode, "functional") == 0;
+    hip.is_functional = mode && strcmp(mode, "functional") == 0;
     take_driver(api);
     if (api->set_caller)
         api->set_caller(hip_caller);
@@ -107,8 +107,8 @@ static bool open_devices(uint32_t count)
     return list ? open_listed(list, count) : open_all(count);
 }
 
-/* The window has four times the room of all memory, so that addresses are not reused soon after a
- * free. */
+/* The range of device addresses is four times as large as all memory, so that addresses are not
+ * reused soon after a free. */
 static bool start_devices(void)
 {
     uint32_t count = hip.api->device_count();
@@ -126,11 +126,11 @@ static bool start_devices(void)
         memory += info.memory_bytes;
         hip.page_bytes = max(info.page_bytes, hip.page_bytes);
     }
-    uint64_t window = 1ull << 40;
-    while (window < memory * 4)
-        window *= 2;
-    if (!hip_reserve_window(window)
-        || hip_status_of(hip.api->set_window(hip.window_base, hip.window_size),
+    uint64_t range = 1ull << 40;
+    while (range < memory * 4)
+        range *= 2;
+    if (!hip_reserve_addresses(range)
+        || hip_status_of(hip.api->set_window(hip.device_base, hip.device_size),
                          "opening the platform")
                != hipSuccess)
         return false;

@@ -7,7 +7,7 @@
  * managed memory) is before it.
  *
  * All functions are called with `hip.lock` held and, except for the first group, only while
- * `hip.recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
+ * `hip.is_recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
  *
  * Not recorded: calls that only ask (properties, pointers, elapsed times), and calls that fail
  * without an effect. What cannot be recorded ends the recording, not the program. */
@@ -25,25 +25,25 @@ struct hip_recorded_copy {
     bool to_device, from_device, waits;
     bool pageable;   /* the host side is no allocation, also where the caller does not wait */
     uint32_t stream; /* hip_stream_number() */
-    int device;      /* of the stream */
+    int device;      /* the device of the stream */
 };
 
 struct hip_recorder {
-    /* Sets hip.recording when the environment asks for a recording, once the platform is open.
+    /* Sets hip.is_recording when the environment asks for a recording, once the platform is open.
      * Prints why and returns false when nothing can be written. */
     bool (*open)(void);
     /* The program has ended and its work is done: writes the trace. */
-    void (*finish)(void);
+    void (*close)(void);
     /* The calling thread's API call is over. */
     void (*leave)(void);
-    /* The recording is given up: `why` is said. */
+    /* Gives the recording up, for a reason that is written. */
     void (*refuse)(const char *reason);
 
     /* Notes a call; returns its line, valid until the end. `call_to` fills in the place that the
      * call is about, and notes nothing when `to` lies in no allocation. */
     size_t (*call)(const struct api_trace_call *call);
     void (*call_to)(struct api_trace_call *call, uint64_t to);
-    /* What was noted, to be completed once the answer is known. */
+    /* The noted call, to be completed once the answer is known. */
     struct api_trace_call *(*find_line)(size_t line);
     /* The call did not happen. */
     void (*drop)(size_t line);
@@ -62,18 +62,18 @@ struct hip_recorder {
     void (*host_free)(uint64_t address, int device);
     void (*host_freed)(uint64_t address);
 
-    /* The host stores into managed or mapped memory at `view`; the bytes are at `own`. */
-    void (*host_write)(uint64_t view, const void *own, uint64_t size);
+    /* The host stores into managed or mapped memory at `view`; they are at `bytes`. */
+    void (*host_write)(uint64_t view, const void *bytes, uint64_t size);
     /* The host touches it; and after a wait, what it finds there. */
     void (*host_access)(uint64_t view, bool write);
-    void (*host_fetched)(uint64_t view, const void *own, uint64_t size);
+    void (*host_fetched)(uint64_t view, const void *bytes, uint64_t size);
 };
 extern const struct hip_recorder hip_recorder;
 
 /* For files that include hip_internal.h. */
 #define HIP_RECORD_STEP(step)                                                                      \
     do {                                                                                           \
-        if (hip.recording)                                                                         \
+        if (hip.is_recording)                                                                      \
             hip_recorder.step;                                                                     \
     } while (0)
 /* Notes a call of which only the given members matter. */

@@ -18,22 +18,22 @@ static bool hip_is_open(void)
 
 static hipError_t hip_lost(void)
 {
-    return hip.lost;
+    return hip.device_error;
 }
 
 static bool hip_functional(void)
 {
-    return hip.functional;
+    return hip.is_functional;
 }
 
 static bool hip_recording(void)
 {
-    return hip.recording;
+    return hip.is_recording;
 }
 
 static void hip_play_calls(void)
 {
-    hip.plays = true;
+    hip.plays_trace = true;
 }
 
 static const struct driver_api *hip_driver(void)

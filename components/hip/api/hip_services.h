@@ -17,7 +17,7 @@
 #define HIP_SERVICE_PRINTS __attribute__((format(printf, 1, 2)))
 
 struct hip_services {
-    const struct hip_recorder *recorder; /* of use while recording() */
+    const struct hip_recorder *recorder; /* to be used while recording() */
 #define HIP_SERVICE(type, name, function, parameters) type(*name) parameters;
 #include "hip_services.def"
 #undef HIP_SERVICE

@@ -6,7 +6,7 @@
 #include "heddle_user_queues.h"
 #pragma GCC visibility pop
 
-HIP_DEFINE_AS(int, hip.lost, heddleUserQueues, (queues, device),
+HIP_DEFINE_AS(int, hip.device_error, heddleUserQueues, (queues, device),
               const struct driver_queue_api **queues, uint32_t *device)
 {
     if (!queues || !device)
@@ -17,8 +17,8 @@ HIP_DEFINE_AS(int, hip.lost, heddleUserQueues, (queues, device),
     return *queues ? hipSuccess : hipErrorNotSupported;
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddleKernelObject, (host_function, kernel), const void *host_function,
-              struct heddle_kernel *kernel)
+HIP_DEFINE_AS(int, hip.device_error, heddleKernelObject, (host_function, kernel),
+              const void *host_function, struct heddle_kernel *kernel)
 {
     const struct hip_function *function = NULL;
     if (!kernel || !hip.api->user_queues)

@@ -6,10 +6,10 @@
 #include "components/hip/turns/hip_turns.h"
 #include "hip_internal.h"
 
-/* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
+/* The engine failed while it ran for all threads that wait; each finds out when it continues. */
 static bool step_failed;
 
-bool hip_ticket_done(uint64_t ticket)
+bool hip_is_ticket_done(uint64_t ticket)
 {
     uint64_t done_ps;
     return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
@@ -23,7 +23,7 @@ static uint64_t now_ps(void)
 static bool pass_time(uint64_t span_ps)
 {
     hip_lock();
-    bool runs = hip.state == HIP_OPEN && hip.lost == hipSuccess;
+    bool runs = hip.state == HIP_OPEN && hip.device_error == hipSuccess;
     hip_lock_pause();
     enum driver_status status = runs ? hip.api->pass(span_ps) : DRIVER_NOT_READY;
     hip_lock_resume();
@@ -41,7 +41,7 @@ static void step_engine(bool poll)
         step_failed = true;
 }
 
-const struct hip_turns_engine hip_turns_engine = {.is_done = hip_ticket_done,
+const struct hip_turns_engine hip_turns_engine = {.is_done = hip_is_ticket_done,
                                                   .now_ps = now_ps,
                                                   .pass = pass_time,
                                                   .step = step_engine,

@@ -1,4 +1,4 @@
-/* See hip_common.h. Called from several host threads, with and without locks. */
+/* Messages and host memory, for several host threads, with and without locks. */
 #include "hip_common.h"
 
 #include "base/grow.h"
@@ -15,31 +15,31 @@ enum {
     REPEATED_MAX = 120 /* characters of one when it is counted at the end */
 };
 
-static _Thread_local const char *doing = "", *called_as;
+static _Thread_local const char *step_name = "", *outer_call;
 
-const char *hip_doing(const char *what)
+const char *hip_set_step(const char *step)
 {
-    const char *before = doing;
-    doing = called_as && strncmp(what, "hip", 3) == 0 ? called_as : what;
+    const char *before = step_name;
+    step_name = outer_call && strncmp(step, "hip", 3) == 0 ? outer_call : step;
     return before;
 }
 
-const char *hip_call_as(const char *function)
+const char *hip_set_outer_call(const char *function)
 {
-    const char *before = called_as;
-    called_as = function;
+    const char *before = outer_call;
+    outer_call = function;
     if (function)
-        doing = function;
+        step_name = function;
     return before;
 }
 
-const char *hip_called_as(void)
+const char *hip_outer_call(void)
 {
-    return called_as;
+    return outer_call;
 }
 
-/* What was said, in that order, and how often again. No lock and no memory of the heap: a signal
- * handler may say something. */
+/* The lines that were written, in that order, and how often each was repeated. No lock and no
+ * memory of the heap: a signal handler may write a line. */
 static struct line {
     bool written; /* atomic: the text is whole */
     unsigned repeats;
@@ -100,13 +100,13 @@ static void translate(char *text, size_t size)
     *to = '\0';
 }
 
-/* Says one line, written at once, unless it or too many others were said before. */
-static void say_line(const char *subject, const char *format, va_list arguments)
+/* Writes one line at once, unless it or too many others were written before. */
+static void write_line(const char *subject, const char *format, va_list arguments)
 {
     char text[sizeof lines[0].text];
     int length = snprintf(text, sizeof text, "%s%s", subject, *subject ? ": " : "");
     vsnprintf(text + length, sizeof text - (size_t)length, format, arguments);
-    if (strncmp(doing, "cuda", 4) == 0)
+    if (strncmp(step_name, "cuda", 4) == 0)
         translate(text + length, sizeof text - (size_t)length);
     if (note_line(text))
         fprintf(stderr, "heddle: %s\n", text);
@@ -127,7 +127,7 @@ void hip_say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_line("", format, arguments);
+    write_line("", format, arguments);
     va_end(arguments);
 }
 
@@ -135,13 +135,13 @@ void hip_complain(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    say_line(doing, format, arguments);
+    write_line(step_name, format, arguments);
     va_end(arguments);
 }
 
 void hip_complain_always(const char *text)
 {
-    fprintf(stderr, "heddle: %s: %s\n", doing, text);
+    fprintf(stderr, "heddle: %s: %s\n", step_name, text);
 }
 
 void *hip_grow(void *old, size_t size)

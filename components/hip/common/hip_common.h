@@ -5,24 +5,31 @@
 
 #include <stddef.h>
 
-/* A line on stderr, "heddle: " in front. The same line is written once, and after a number of them
- * the rest is left out; hip_say_repeats() says at the end of the program how many those were. */
+/* Messages are lines on stderr that begin with "heddle: ". Writing one decides nothing; the caller
+ * goes one of three ways:
+ *
+ *   - a warning: the call continues;
+ *   - an error of the API: the call returns a hipError_t, and the program decides;
+ *   - a lost device: hip_status() keeps the error, which all later calls return. The program itself
+ *     ends only when host memory runs out (below) or by a signal (hip_process.h).
+ *
+ * hip_say() writes the line as it is. hip_complain() puts the thread's call or step in front, for
+ * mistakes that a call shows: "hipMemcpy: ". Both write the same line once, and leave lines out
+ * when there are too many; hip_say_repeats() counts these at the end of the program.
+ * hip_complain_always() leaves nothing out: the device is lost. */
 __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
-void hip_say_repeats(void);
-
-/* What the calling thread does: a function of HIP, or a step of the library that has a name of its
- * own. hip_doing() sets it and returns what it was before. hip_complain() says a line with it in
- * front, "hipMemcpy: "; hip_complain_always() says one that is never left out, for what ends the
- * program's use of the device. */
-const char *hip_doing(const char *what);
-/* The function of a second interface (CUDA) by which the program has called the functions of HIP
- * that the thread is in: messages name it in their place. NULL: there is none. hip_call_as()
- * sets it and returns what it was before. */
-const char *hip_call_as(const char *function);
-const char *hip_called_as(void);
 __attribute__((format(printf, 1, 2))) void hip_complain(const char *format, ...);
 void hip_complain_always(const char *text);
+void hip_say_repeats(void);
 
+/* Sets the function of HIP that the calling thread is in, or a step of the library that has a name
+ * of its own. Returns the one before. */
+const char *hip_set_step(const char *step);
+/* Sets the function of a second interface (CUDA) by which the program has called the functions of
+ * HIP that the thread is in: messages name it in their place. NULL: there is none. Returns the one
+ * before. */
+const char *hip_set_outer_call(const char *function);
+const char *hip_outer_call(void);
 /* Host memory, zeroed; the program ends when there is none. hip_grow() is realloc(). */
 void *hip_allocate(size_t size);
 void *hip_grow(void *old, size_t size);

@@ -1,4 +1,4 @@
-/* See play_api.h: the order of lines, and the host threads.
+/* Keeps the order of a trace's lines and the host threads.
  *
  * The lines of a trace are in the order in which calls began. A line is issued when those before it
  * are done: the ones without a line of their return have returned, the others have begun. So calls
@@ -58,7 +58,7 @@ void *play_allocate(size_t size)
     return grow_zeroed(size, "an API trace");
 }
 
-static void say_mistake(void *context, uint32_t line, const char *text)
+static void report_mistake(void *context, uint32_t line, const char *text)
 {
     (void)context;
     fprintf(stderr, "%s:", play_path);
@@ -98,7 +98,7 @@ static void assign_lines(void)
 {
     uint32_t *list = list_threads(), current = 0;
     uint32_t *last = play_allocate(((size_t)play_trace.call_count + 1)
-                                   * sizeof *last); /* of each thread, one past it */
+                                   * sizeof *last); /* for each thread, one past its last line */
     owners = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *owners);
     returns = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *returns);
     for (uint32_t i = 0; i < play_trace.call_count; i++) {
@@ -130,7 +130,7 @@ static void wait_for_line(uint32_t line)
     pthread_mutex_unlock(&lock);
 }
 
-static void finish_line(uint32_t line)
+static void end_line(uint32_t line)
 {
     if (thread_count == 1)
         return;
@@ -148,10 +148,10 @@ static void run_thread(uint32_t thread)
             continue;
         wait_for_line(i);
         if (returns[i] != NO_LINE)
-            finish_line(i); /* others go on while this call waits */
+            end_line(i); /* others continue while this call waits */
         play_call(call);
         if (returns[i] == NO_LINE)
-            finish_line(i);
+            end_line(i);
     }
 }
 
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
         return 2;
     }
     play_path = argv[1];
-    struct api_trace_sink sink = {.say = say_mistake};
+    struct api_trace_sink sink = {.say = report_mistake};
     if (!api_trace_read(&play_trace, argv[1], &sink))
         return 1;
     for (int i = 2; i < argc; i++)

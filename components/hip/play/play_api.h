@@ -4,8 +4,8 @@
  *
  * play_api.c keeps the order of lines and the host threads, play_calls.c makes the calls,
  * play_objects.c finds what the trace has numbers for, and play_data.c reads files and compares.
- * The whole trace was read without a mistake before any of them runs. What goes wrong while it is
- * played is reported with its line and ends the program. */
+ * The whole trace was read without a mistake before any of them runs. A mistake that is found while
+ * it is played is reported with its line and ends the program. */
 #ifndef HEDDLE_HIP_PLAY_API_H
 #define HEDDLE_HIP_PLAY_API_H
 
@@ -19,9 +19,9 @@
 #include "components/traces/api_trace/api_trace.h"
 
 extern struct api_trace play_trace;
-extern const char *play_path; /* of the trace, for messages */
+extern const char *play_path; /* path of the trace, for messages */
 
-/* Says what is wrong with the call and ends the program with status 1. */
+/* Writes what is wrong with the call and ends the program with status 1. */
 __attribute__((noreturn, format(printf, 2, 3))) void play_fail(const struct api_trace_call *call,
                                                                const char *format, ...);
 /* A HIP call of the trace must succeed. */
@@ -38,13 +38,13 @@ struct play_object {
     bool is_used;
     bool is_mapped; /* host memory that moves to the device and back: lines of their own say what
                        the host stores there */
-    int device;     /* of a stream */
+    int device;     /* the device of a stream */
     uint64_t size;  /* host memory */
     void *handle;   /* the address, stream, event or module */
 };
 
-/* What the trace names; play_fail() when it does not exist. Threads may look up and add at the same
- * time only in turn, which the order of lines gives. */
+/* An object that the trace names; play_fail() if it does not exist. Threads may look up and add at
+ * the same time only in turn, which the order of lines gives. */
 struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind,
                              uint32_t number);
 struct play_object *play_add(enum play_kind kind, uint32_t number, void *handle);

@@ -1,5 +1,5 @@
-/* See play_api.h. Objects are in a hash table by kind and number, so a trace may number them as it
- * likes. */
+/* Finds the objects that a trace has numbers for. They are in a hash table by kind and number, so a
+ * trace may number them as it likes. */
 #include "play_api.h"
 
 #include "base/hash.h"

@@ -6,7 +6,7 @@
  *
  * Asynchronous copies to the host are looked at whenever a call of HIP returns: the program
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
- * compared after a call that tells of their end wherever the trace is played: without timing, or
+ * compared after a call that implies their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
@@ -32,7 +32,7 @@ struct pending {
     uint64_t ticket;
     size_t line;
     uint32_t thread;
-    const char *file; /* what it has brought; NULL: it is under way */
+    const char *file; /* its bytes; NULL: it is under way */
     struct hip_recorded_copy copy;
 };
 
@@ -43,7 +43,7 @@ static struct {
     struct pending *pending;
     size_t pending_count, pending_room;
     uint32_t unordered;   /* threads without turns that have been seen */
-    uint32_t last_thread; /* of the last line; at first 0 */
+    uint32_t last_thread; /* the thread of the last line; at first 0 */
     bool names_thread;    /* the next line must name its thread */
 } record;
 
@@ -55,7 +55,7 @@ static _Thread_local uint32_t unordered_number;
 /* ---- lines ---- */
 
 /* Threads are numbered as they were created, 0 is the one that created the first other one: among
- * threads that can go on at the same time, the older goes first. */
+ * threads that can continue at the same time, the older goes first. */
 static uint32_t thread_number(void)
 {
     uint64_t number = hip_turns_number();
@@ -92,7 +92,7 @@ static struct api_trace_call *find_line(size_t place)
     return &record.calls[place];
 }
 
-static void drop(size_t place)
+static void drop_line(size_t place)
 {
     record.calls[place].kind = DROPPED;
 }
@@ -109,9 +109,9 @@ static void note_return(void)
 
 static void refuse_recording(const char *reason)
 {
-    if (hip.recording)
+    if (hip.is_recording)
         hip_say("the program cannot be recorded: %s", reason);
-    hip.recording = false;
+    hip.is_recording = false;
 }
 
 /* ---- names ---- */
@@ -148,12 +148,12 @@ static const struct api_trace_call *find_event_record(size_t from, size_t to, ui
     return NULL;
 }
 
-/* Does the end of a copy follow from that of a call of this thread, on any platform? The null
+/* True if the end of a copy follows from that of a call of this thread, on any platform. The null
  * stream counts for the others. */
-static bool tells_end(const struct pending *p, size_t line)
+static bool implies_end(const struct pending *p, size_t line)
 {
     const struct api_trace_call *call = &record.calls[line];
-    bool says_end = true;
+    bool is_end = true;
     switch (call->kind) {
     case API_TRACE_DEVICE_SYNCHRONIZE:
         return p->copy.device == hip_current_device();
@@ -162,31 +162,31 @@ static bool tells_end(const struct pending *p, size_t line)
     case API_TRACE_HOST_UNREGISTER:
         return true;
     case API_TRACE_EVENT_QUERY:
-        says_end = call->value;
+        is_end = call->value;
         /* fall through */
     case API_TRACE_EVENT_SYNCHRONIZE:
         call = find_event_record(p->line, line, call->event);
         break;
     case API_TRACE_STREAM_QUERY:
-        says_end = call->value;
+        is_end = call->value;
         break;
     case API_TRACE_COPY_TO_DEVICE:
     case API_TRACE_COPY_FROM_DEVICE:
     case API_TRACE_COPY_ON_DEVICE:
-        says_end = !call->is_async;
+        is_end = !call->is_async;
         break;
     case API_TRACE_STREAM_SYNCHRONIZE:
         break;
     default:
         return false;
     }
-    if (!says_end || !call || call->stream == 0)
-        return says_end && call;
+    if (!is_end || !call || call->stream == 0)
+        return is_end && call;
     return call->stream == p->copy.stream
            && (call->stream != API_TRACE_STREAM_OF_THREAD || p->thread == thread_number());
 }
 
-/* Where it has filled an allocation. */
+/* The places in an allocation that it has filled. */
 static void compare_copy(const struct pending *p)
 {
     const struct hip_recorded_copy *copy = &p->copy;
@@ -205,7 +205,7 @@ static void take_bytes(void)
     size_t remaining = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
         struct pending p = record.pending[i];
-        if (!p.file && hip_ticket_done(p.ticket))
+        if (!p.file && hip_is_ticket_done(p.ticket))
             p.file = hip_record_data(p.copy.host, p.copy.size, p.copy.rows, p.copy.to_pitch);
         if (p.file && record.calls[p.line].kind == API_TRACE_COPY_FROM_DEVICE)
             record.calls[p.line].file = p.file;
@@ -215,14 +215,14 @@ static void take_bytes(void)
     record.pending_count = remaining;
 }
 
-/* Compares what is there: of those copies of whose end the line tells, or of all. */
+/* Compares the bytes of those copies whose end the line implies, or of all. */
 static void settle_copies(ptrdiff_t line)
 {
     size_t remaining = 0;
     take_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
-        if (p->file && (line == NO_PLACE || tells_end(p, (size_t)line)))
+        if (p->file && (line == NO_PLACE || implies_end(p, (size_t)line)))
             compare_copy(p);
         else
             record.pending[remaining++] = *p;
@@ -235,7 +235,7 @@ static void end_call(void)
 {
     ptrdiff_t line = asked_line;
     asked_line = NO_PLACE;
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     note_return();
     if (record.pending_count > 0 && line != NO_PLACE)
@@ -275,8 +275,8 @@ static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bo
     return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
 }
 
-/* Host memory in an allocation of its own is copied to or from while the caller goes on. */
-static size_t copy_begins(const struct hip_recorded_copy *copy)
+/* Host memory in an allocation of its own is copied to or from while the caller continues. */
+static size_t begin_copy(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device;
     bool pinned = !on_device && !copy->waits && !copy->pageable;
@@ -303,7 +303,7 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
     return add_call(&call);
 }
 
-static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
+static void note_copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
     enum api_trace_kind kind = record.calls[place].kind;
     if (kind == API_TRACE_PINNED_FROM_DEVICE
@@ -311,7 +311,7 @@ static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64
         add_pending(&(struct pending){ticket, place, thread_number(), NULL, *copy});
 }
 
-static void copy_done(size_t place, const struct hip_recorded_copy *copy)
+static void end_copy(size_t place, const struct hip_recorded_copy *copy)
 {
     if (record.calls[place].kind == API_TRACE_COPY_FROM_DEVICE) {
         record.calls[place].file =
@@ -330,7 +330,7 @@ static size_t record_launch(struct api_trace_call *call, const struct hip_functi
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
-static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
+static void record_module(const struct hip_module *module, const void *bytes, size_t size)
 {
     add_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
                                       .module = hip_allocation_number(module->base),
@@ -339,7 +339,7 @@ static void module_loaded(const struct hip_module *module, const void *bytes, si
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
-static void host_free(uint64_t address, int device)
+static void begin_host_free(uint64_t address, int device)
 {
     if (record.pending_count == 0) {
         HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
@@ -349,7 +349,7 @@ static void host_free(uint64_t address, int device)
     HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
 }
 
-static void host_freed(uint64_t address)
+static void end_host_free(uint64_t address)
 {
     if (record.pending_count > 0) {
         note_return();
@@ -361,22 +361,22 @@ static void host_freed(uint64_t address)
 
 /* ---- memory that moves by itself ---- */
 
-static void host_write(uint64_t view, const void *own, uint64_t size)
+static void record_host_write(uint64_t view, const void *bytes, uint64_t size)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_WRITE, .place = pointer_to(view), .size = size,
-               .file = hip_record_data(own, size, 1, 0));
+               .file = hip_record_data(bytes, size, 1, 0));
 }
 
-static void host_access(uint64_t view, bool write)
+static void record_host_access(uint64_t view, bool write)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write);
 }
 
-static void host_fetched(uint64_t view, const void *own, uint64_t size)
+static void record_host_fetch(uint64_t view, const void *bytes, uint64_t size)
 {
     note_return();
     HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
-               .file = hip_record_data(own, size, 1, 0));
+               .file = hip_record_data(bytes, size, 1, 0));
 }
 
 /* ---- beginning and end ---- */
@@ -395,11 +395,11 @@ static bool open_recording(void)
     record.folder = memcpy(hip_record_keep(size), of_process, size);
     if (!hip_record_files_open(record.folder))
         return false;
-    hip.recording = true;
+    hip.is_recording = true;
     return true;
 }
 
-static void say_mistake(void *context, uint32_t line, const char *text)
+static void report_mistake(void *context, uint32_t line, const char *text)
 {
     (void)context;
     hip_say("recording: line %" PRIu32 ": %s", line, text);
@@ -430,37 +430,37 @@ static uint32_t compact(void)
     return (uint32_t)remaining;
 }
 
-static void finish_recording(void)
+static void close_recording(void)
 {
-    if (hip.lost != hipSuccess)
+    if (hip.device_error != hipSuccess)
         refuse_recording("a kernel broke the device");
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
-    struct api_trace_sink sink = {.say = say_mistake};
+    struct api_trace_sink sink = {.say = report_mistake};
     hip_record_files_close(&trace, &sink);
-    hip.recording = false;
+    hip.is_recording = false;
 }
 
 const struct hip_recorder hip_recorder = {
     .open = open_recording,
-    .finish = finish_recording,
+    .close = close_recording,
     .leave = end_call,
     .refuse = refuse_recording,
     .call = add_call,
     .call_to = add_to,
     .find_line = find_line,
-    .drop = drop,
-    .copy = copy_begins,
-    .copy_sent = copy_sent,
-    .copy_done = copy_done,
+    .drop = drop_line,
+    .copy = begin_copy,
+    .copy_sent = note_copy_sent,
+    .copy_done = end_copy,
     .launch = record_launch,
-    .module = module_loaded,
-    .host_free = host_free,
-    .host_freed = host_freed,
-    .host_write = host_write,
-    .host_access = host_access,
-    .host_fetched = host_fetched,
+    .module = record_module,
+    .host_free = begin_host_free,
+    .host_freed = end_host_free,
+    .host_write = record_host_write,
+    .host_access = record_host_access,
+    .host_fetched = record_host_fetch,
 };

@@ -16,7 +16,8 @@ void *hip_record_keep(size_t size);
 #define HIP_RECORD_MAKE_ROOM(list, count, room)                                                    \
     ((list) = hip_record_make_room(list, count, &(room), sizeof *(list)))
 void *hip_record_make_room(void *list, size_t count, size_t *room, size_t element_bytes);
-/* Claims the folder for this process. False: another has it, or it cannot be written; said. */
+/* Claims the folder for this process. False: another has it, or it cannot be written; the
+ * reason was written to stderr. */
 bool hip_record_files_open(const char *folder);
 /* A file with `rows` rows of `size` bytes, `pitch` bytes apart; one that is there already if there
  * is one. The name is relative to the folder and stays. */

@@ -45,8 +45,8 @@ bool hip_record_find(uint64_t address, struct api_trace_pointer *pointer)
 static bool find_argument(uint64_t address, struct api_trace_pointer *pointer)
 {
     const struct hip_allocation *allocation = hip_find_allocation(address);
-    if (allocation && allocation->mapped > 0) {
-        *pointer = (struct api_trace_pointer){.allocation = allocation->mapped,
+    if (allocation && allocation->mapped_number > 0) {
+        *pointer = (struct api_trace_pointer){.allocation = allocation->mapped_number,
                                               .space = API_TRACE_DEVICE,
                                               .offset = address - allocation->address};
         return true;

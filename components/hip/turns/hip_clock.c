@@ -1,4 +1,4 @@
-/* Functions of the C library that tell the time, in front of the library's own; see hip_clock.h. */
+/* Wrappers of the C library's functions that read clocks (hip_clock.h). */
 #define _GNU_SOURCE /* RTLD_NEXT, clocks of Linux */
 /* The functions that these headers declare and this file defines are exported. */
 #pragma GCC visibility push(default)
@@ -27,9 +27,9 @@
 
 bool hip_clock_simulated;
 
-/* What has passed beside the simulation: for ordered threads, one of which runs at a time, and for
- * each other thread. */
-static uint64_t own_ps;
+/* Time that has passed beside the simulation: for ordered threads, one of which runs at a time, and
+ * for each other thread. */
+static uint64_t ordered_ps;
 static _Thread_local uint64_t aside_ps;
 
 void hip_clock_host(clockid_t clock, struct timespec *time)
@@ -37,9 +37,9 @@ void hip_clock_host(clockid_t clock, struct timespec *time)
     HIP_LIBC(clock_gettime)(clock, time);
 }
 
-/* What a clock shows at the beginning; false: it is none of those that are simulated. The kernel
- * gives clocks of devices numbers that end in 3, those of other threads and processes the others
- * below 0. */
+/* The time that a clock shows at the beginning; false: the clock is not simulated. The kernel gives
+ * clocks of devices numbers that end in 3, and those of other threads and processes the rest of the
+ * numbers below 0. */
 static bool begins_at(clockid_t clock, uint64_t *seconds)
 {
     enum { DEVICE = 3, KINDS = 7 };
@@ -65,7 +65,7 @@ static bool begins_at(clockid_t clock, uint64_t *seconds)
     }
 }
 
-/* Does the calling code see simulated clocks? */
+/* True if the calling code sees simulated clocks. */
 static bool is_simulated(void)
 {
     return hip_clock_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;
@@ -73,13 +73,13 @@ static bool is_simulated(void)
 
 uint64_t hip_clock_now_ps(void)
 {
-    return hip_turns_engine.now_ps() + __atomic_load_n(&own_ps, __ATOMIC_RELAXED) + aside_ps;
+    return hip_turns_engine.now_ps() + __atomic_load_n(&ordered_ps, __ATOMIC_RELAXED) + aside_ps;
 }
 
 static void add_ps(uint64_t span_ps)
 {
     if (hip_turns_is_ordered())
-        __atomic_fetch_add(&own_ps, span_ps, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&ordered_ps, span_ps, __ATOMIC_RELAXED);
     else
         aside_ps += span_ps;
 }
@@ -91,18 +91,18 @@ static uint64_t read_ps(void)
 }
 
 const struct timespec *hip_clock_host_time(clockid_t clock, const struct timespec *time,
-                                           struct timespec *room)
+                                           struct timespec *host_time)
 {
     if (!time || !is_simulated())
         return time;
     uint64_t now_ps = hip_clock_now_ps(), until_ps = hip_clock_ps_of(clock, time);
     uint64_t span_ns = until_ps > now_ps ? (until_ps - now_ps) / PS_OF_NS : 0;
-    hip_clock_host(clock, room);
-    room->tv_sec += (time_t)(span_ns / NS_OF_S);
-    room->tv_nsec += (long)(span_ns % NS_OF_S);
-    room->tv_sec += room->tv_nsec >= (long)NS_OF_S;
-    room->tv_nsec %= (long)NS_OF_S;
-    return room;
+    hip_clock_host(clock, host_time);
+    host_time->tv_sec += (time_t)(span_ns / NS_OF_S);
+    host_time->tv_nsec += (long)(span_ns % NS_OF_S);
+    host_time->tv_sec += host_time->tv_nsec >= (long)NS_OF_S;
+    host_time->tv_nsec %= (long)NS_OF_S;
+    return host_time;
 }
 
 uint64_t hip_clock_ps_of(clockid_t clock, const struct timespec *time)

@@ -1,5 +1,5 @@
 /* The clocks that the program reads: the host's, or simulated time (--host-clock simulated).
- * docs/guide/traces-and-sampling.md, "Clocks of the program", says what a program sees.
+ * docs/guide/traces-and-sampling.md, "Clocks of the program", describes what a program sees.
  *
  * A simulated clock shows a fixed time, the simulated time of the driver, and what has passed
  * beside the simulation: each reading takes HIP_CLOCK_READING_PS, so a program that waits for a
@@ -24,17 +24,17 @@ extern bool hip_clock_simulated;
 /* The host's clock, for every caller and in handlers of signals. */
 void hip_clock_host(clockid_t clock, struct timespec *time);
 
-/* What simulated clocks have counted so far, and when `clock` will show `time`. */
+/* The time that simulated clocks have counted so far, and the one at which `clock` shows `time`. */
 uint64_t hip_clock_now_ps(void);
 uint64_t hip_clock_ps_of(clockid_t clock, const struct timespec *time);
 /* Lets time pass until then. Without effect on the host's clocks. */
 void hip_clock_pass(uint64_t until_ps);
 /* The result of a wait until `clock` shows `time`: if time has ended it, the clock shows that. */
 int hip_clock_timed(int result, clockid_t clock, const struct timespec *time);
-/* A time of the program's clock as the host's shows it, for waits in the C library; in `room`, or
- * as it was. */
+/* A time of the program's clock as the host's shows it, for waits in the C library; in `host_time`,
+ * or as it was. */
 const struct timespec *hip_clock_host_time(clockid_t clock, const struct timespec *time,
-                                           struct timespec *room);
+                                           struct timespec *host_time);
 #define HIP_CLOCK_HOST_TIME(clock, time) hip_clock_host_time(clock, time, &(struct timespec){0})
 
 #endif

@@ -78,7 +78,7 @@ struct sleep {
     int flags, error;
     const struct timespec *request;
     struct timespec *left;
-    uint64_t until_ps; /* of simulated clocks */
+    uint64_t until_ps; /* by simulated clocks */
 };
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -90,7 +90,7 @@ static int run_sleep(void *argument)
                HIP_LIBC(clock_nanosleep)(sleep->clock, sleep->flags, sleep->request, sleep->left);
 }
 
-/* How long a sleep lasts, by the program's word; one until a time has no span of its own. */
+/* Sleeps for the span that the program gives; a sleep until a time has none. */
 static int pause_for(struct sleep *sleep)
 {
     const struct timespec *span = sleep->request;
@@ -119,7 +119,7 @@ static int run_simulated(void *argument)
     return 0;
 }
 
-/* A thread that polls may go on earlier than it asked for, and then has the rest pass. */
+/* A thread that polls may continue earlier than it asked for, and then has the rest pass. */
 static int pause_simulated(struct sleep *sleep)
 {
     const struct timespec *request = sleep->request;
@@ -137,7 +137,7 @@ static int pause_simulated(struct sleep *sleep)
     return 0;
 }
 
-/* Does the calling thread sleep by simulated clocks? */
+/* True if the calling thread sleeps by simulated clocks. */
 static bool sleeps_simulated(void)
 {
     return hip_clock_simulated && __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) == 0;

@@ -1,5 +1,5 @@
 /* Turns: the order in which the program's host threads run, so that it does not depend on the host.
- * docs/design/host.md, "Several host threads", has the rule and its reasons.
+ * docs/design/host-threads.md, "Several host threads", has the rule and its reasons.
  *
  * From the program's first thread creation on, one counted thread runs at a time. It has the turn
  * until it ends or waits in something that this library sees: HIP, locks, condition variables,
@@ -12,9 +12,8 @@
  * such as OpenMP's, run freely. They take part in waits but have no place in the order, and a HIP
  * call of one is reported.
  *
- * Called by the wrappers in hip_pthread_*.c, and by hip_wait.c for waits in HIP. While a thread
- * is inside of this library or of the platform (hip_turns_inside), wrappers only call the C
- * library. */
+ * While a thread is inside of this library or of the platform (hip_turns_inside), wrappers only
+ * call the C library. */
 #ifndef HEDDLE_HIP_TURNS_H
 #define HEDDLE_HIP_TURNS_H
 
@@ -24,7 +23,7 @@
 #include <time.h>
 
 enum hip_turns_kind {
-    HIP_TURNS_LOCK,   /* the caller tries again when it goes on: mutexes, semaphores, ... */
+    HIP_TURNS_LOCK,   /* the caller tries again when it continues: mutexes, semaphores, ... */
     HIP_TURNS_SIGNAL, /* condition variables, futexes */
     HIP_TURNS_OTHER   /* joins, barriers, pthread_once */
 };
@@ -38,7 +37,7 @@ extern _Thread_local int hip_turns_depth __attribute__((tls_model("initial-exec"
  * waiter looks again after it is counted. */
 extern unsigned hip_turns_parked;
 
-/* Whether a wrapper has nothing to do but to call the C library. */
+/* True if a wrapper has nothing to do but to call the C library. */
 static inline bool hip_turns_bypass(void)
 {
     return !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE)
@@ -64,15 +63,16 @@ int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument
 /* `time` of `clock`, and `span` from now, on CLOCK_MONOTONIC. */
 struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time);
 struct timespec hip_turns_later(const struct timespec *span);
-/* Whether the calling thread is counted, or the program's first one while none is. */
+/* True if the calling thread is counted, or is the program's first one while none is counted. */
 bool hip_turns_is_ordered(void);
-/* With the lock: has the process no thread that is not counted? */
+/* True if all threads of the process are counted. With the lock. */
 bool hip_turns_order_all(void);
-/* While the engine runs for the calling thread: is there no other thread of the process, except
- * `helpers` of ours, or a counted one that only waits for HIP or for another of them? */
+/* While the engine runs for the calling thread: true if all other threads of the process, except
+ * `helpers` of ours, are counted and only wait for HIP or for each other. */
 bool hip_turns_all_wait(unsigned helpers);
-/* The system's number of the calling thread; and whether the thread of that number is counted. */
+/* The system's number of the calling thread. */
 int hip_turns_task(void);
+/* True if the thread of that number is counted. */
 bool hip_turns_is_counted(int task);
 /* Counts an operation that does not wait; a long row of them ends the turn, since a thread may poll
  * with them. */
@@ -111,7 +111,7 @@ bool hip_turns_wait_ticket(uint64_t ticket, bool poll);
 void hip_turns_progress(void);
 /* The calling thread's place in the order of creation, from 1; 0: it has none. */
 uint64_t hip_turns_number(void);
-/* Called by each function of HIP: says once when the order of the calling thread is the host's. */
+/* Warns once if the order of the calling thread is the host's. */
 void hip_turns_check_caller(void);
 
 /* pthread_create() of the C library, for a thread that is none of the program's. */
@@ -120,11 +120,11 @@ int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 /* The engine, as the room `api` offers it to this room. */
 struct hip_turns_engine {
-    bool (*is_done)(uint64_t ticket); /* or nothing will be done any more */
+    bool (*is_done)(uint64_t ticket); /* also true if nothing will be done any more */
     uint64_t (*now_ps)(void);         /* simulated time */
     bool (*pass)(uint64_t span_ps);   /* lets it pass; false: no simulation runs */
     void (*step)(bool poll);          /* at most a poll when `poll` is set */
-    void (*leave)(void);              /* code of the program goes on */
+    void (*leave)(void);              /* code of the program runs from now on */
 };
 extern const struct hip_turns_engine hip_turns_engine;
 

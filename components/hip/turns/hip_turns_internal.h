@@ -15,7 +15,7 @@ enum hip_turns_state {
     HIP_TURNS_ENDED
 };
 
-#define HIP_TURNS_NO_NUMBER 0 /* of threads that were never counted; others begin with 1 */
+#define HIP_TURNS_NO_NUMBER 0 /* a thread that was never counted; others begin with 1 */
 
 struct hip_turns_thread {
     uint64_t number; /* by creation */
@@ -28,10 +28,10 @@ struct hip_turns_thread {
     int cancel_state;
     enum hip_turns_state state;
     enum hip_turns_kind kind;
-    const void *address; /* that it waits for */
+    const void *address; /* the address that it waits for */
     struct timespec deadline;
     uint64_t ticket;
-    uint64_t wake_ps; /* of an idle one */
+    uint64_t wake_ps; /* when an idle thread continues */
     unsigned operations, pauses, exit_rounds;
     bool has_handle, counted, granted, detached;
     bool has_deadline, timed_out;
@@ -75,13 +75,13 @@ void hip_turns_wait_granted(void);
  * as thread sanitizer watches. */
 bool hip_turns_are_wanted(void);
 
-/* Whether threads created by the code at `caller` are counted: code of the program, of the C++
+/* True if threads created by the code at `caller` are counted: code of the program, of the C++
  * library, or of a library that uses HIP. */
 bool hip_turns_orders(const void *caller);
 
-/* Called now and then while `holder` has turn number `turn`. True: it has used so much processor
- * time, or has been asleep for so long outside of what we see, that others should not wait for it;
- * that was said. */
+/* Looks at `holder`, which has turn number `turn`. True: it has used so much processor time, or has
+ * been asleep for so long outside of what we see, that others should not wait for it. A warning was
+ * written. */
 bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn);
 
 bool hip_turns_before(const struct timespec *a, const struct timespec *b);

@@ -1,5 +1,6 @@
-/* What hip_turns.c asks of the host; see hip_turns_internal.h. Nothing here reaches the simulation
- * unless a thread holds up all others, which is said. */
+/* Looks at the host for hip_turns.c: which code creates threads, and whether the holder of the turn
+ * runs. Nothing here reaches the simulation unless a thread holds up all others, which is warned
+ * of. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
 #include "base/number.h"
 #include "base/proc_stat.h"
@@ -155,7 +156,8 @@ static uint64_t patience_ms(void)
     const char *text = getenv("HEDDLE_HOST_PATIENCE");
     char *end = NULL;
     unsigned long long seconds = text ? strtoull(text, &end, 10) : 0;
-    return (seconds > 0 && *end == '\0' && seconds < 1000000 ? seconds : TURN_THREAD_SPENT_S) * 1000;
+    return (seconds > 0 && *end == '\0' && seconds < 1000000 ? seconds : TURN_THREAD_SPENT_S)
+           * 1000;
 }
 
 static uint64_t cpu_of(const struct hip_turns_thread *thread)
@@ -164,13 +166,13 @@ static uint64_t cpu_of(const struct hip_turns_thread *thread)
     return pthread_getcpuclockid(thread->handle, &clock) == 0 ? milliseconds(clock) : 0;
 }
 
-static void say_dropped(const struct hip_turns_thread *thread, const char *reason, uint64_t ms)
+static void warn_dropped(const struct hip_turns_thread *thread, const char *reason, uint64_t ms)
 {
-    static bool said;
+    static bool has_warned;
     char name[32] = "";
     pthread_getname_np(thread->handle, name, sizeof name);
-    if (!said) {
-        said = true;
+    if (!has_warned) {
+        has_warned = true;
         hip_say("host thread %" PRIu64 " ('%s') %s for %" PRIu64 ".%" PRIu64
                 " s without waiting for anything that heddle sees; the others go on without it, so "
                 "cycle counts of this run may differ from others",
@@ -197,7 +199,7 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         return false;
     watched.looked_ms = now;
     if (cpu - watched.first_cpu_ms > patience_ms()) {
-        say_dropped(holder, "has run", cpu - watched.first_cpu_ms);
+        warn_dropped(holder, "has run", cpu - watched.first_cpu_ms);
         return true;
     }
     if (cpu != watched.last_cpu_ms || !holder->task
@@ -205,9 +207,10 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         watched.last_cpu_ms = cpu;
         watched.awake_ms = now;
     }
-    if (now - watched.awake_ms > (holder->called_hip ? TURN_THREAD_ASLEEP_MS : TURN_HELPER_ASLEEP_MS)) {
+    if (now - watched.awake_ms
+        > (holder->called_hip ? TURN_THREAD_ASLEEP_MS : TURN_HELPER_ASLEEP_MS)) {
         if (holder->called_hip)
-            say_dropped(holder, "has been asleep", now - watched.awake_ms);
+            warn_dropped(holder, "has been asleep", now - watched.awake_ms);
         return true;
     }
     return false;

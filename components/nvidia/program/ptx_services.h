@@ -16,7 +16,7 @@ struct ptx_services {
                                struct code_object *object, char *error, size_t error_size);
     void (*image)(const struct ptx_module *module, uint64_t base, uint8_t *bytes);
     void (*release)(struct ptx_module *module);
-    /* False: `error` says why, with file and line. Its warnings go to stderr. */
+    /* False: `error` has the reason, with file and line. Warnings go to stderr. */
     bool (*add)(const char *name, uint64_t address, const char *text, size_t size, char *error,
                 size_t error_size);
     /* False: there is none. */

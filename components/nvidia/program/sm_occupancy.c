@@ -1,4 +1,4 @@
-/* Counts how many blocks of a kernel fit on a streaming multiprocessor. */
+/* Computes what a block takes of an SM, and how many blocks fit on it. */
 #include "sm_occupancy.h"
 
 #include "base/number.h"
@@ -29,7 +29,7 @@ uint32_t sm_room_carve(uint32_t bytes, uint32_t most)
 }
 
 static uint32_t count_blocks(const struct sm_room *whole, const struct sm_room *block,
-                                     const char **limit)
+                             const char **limit)
 {
     const struct {
         uint32_t have, need;

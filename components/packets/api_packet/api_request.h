@@ -1,7 +1,7 @@
 /* A call to the API: its structure, made from api_request.def, and its encoding.
  *
- * A program on a simulated host writes an api_request to memory, tells the device its address, and
- * reads an api_answer from there. The calls are those of SST's balar; the layout is our own,
+ * A program on a simulated host writes an api_request to memory, sends its address to the device,
+ * and reads an api_answer from there. The calls are those of SST's balar; the layout is our own,
  * because balar's is that of one compiler and has no version. */
 #ifndef HEDDLE_COMPONENTS_API_REQUEST_H
 #define HEDDLE_COMPONENTS_API_REQUEST_H
@@ -9,7 +9,8 @@
 #include "components/packets/packet/packet.h"
 #include "components/protocols/api_call/api_call.h"
 
-/* Which way a copy goes; the values of hipMemcpyKind. BY_ADDRESS: the addresses tell. */
+/* The direction of a copy, with the values of hipMemcpyKind. BY_ADDRESS: it follows from the
+ * addresses. */
 enum api_direction {
     API_DIRECTION_HOST_TO_HOST,
     API_DIRECTION_HOST_TO_DEVICE,
@@ -19,7 +20,7 @@ enum api_direction {
     API_DIRECTION_COUNT
 };
 
-#define API_REQUEST_MOST_BYTES (PACKET_HEADER_BYTES + sizeof(struct api_request))
+#define API_REQUEST_BYTES_MAX (PACKET_HEADER_BYTES + sizeof(struct api_request))
 
 #define PACKET             api_request
 #define PACKET_DESCRIPTION "components/packets/api_packet/api_request.def"

@@ -5,15 +5,15 @@
  * in which they want the registers. */
 #include "host_core_state.h"
 
-static void access_want(struct host_core *c, struct core_call *k, enum core_phase phase)
+static void access_request(struct host_core *c, struct core_call *k, enum core_phase phase)
 {
     k->phase = phase;
-    k->wanted = c->turns++;
+    k->turn_number = c->turns++;
 }
 
 /* A fence waits for the call's accesses, which have all been answered when it wants the registers,
  * and drains the core. */
-static void fence(struct host_core *c, enum core_step step)
+static void begin_fence(struct host_core *c, enum core_step step)
 {
     c->step = step;
     c->due = host_core_now(c) + (uint64_t)host_core_params(c)->fence;
@@ -23,25 +23,25 @@ static void fence(struct host_core *c, enum core_step step)
                                       : "fence behind the registers");
 }
 
-static bool next_turn(struct host_core *c)
+static bool begin_turn(struct host_core *c)
 {
     uint32_t best = UINT32_MAX;
-    if (!c->used)
+    if (!c->used_calls)
         return false;
     for (uint32_t i = 0; i < call_count(c); i++) {
         const struct core_call *k = call_at(c, i);
         if ((k->phase == CORE_RING || k->phase == CORE_LOOK)
-            && (best == UINT32_MAX || k->wanted < call_at(c, best)->wanted))
+            && (best == UINT32_MAX || k->turn_number < call_at(c, best)->turn_number))
             best = i;
     }
     if (best == UINT32_MAX)
         return false;
     c->owner = best;
-    fence(c, STEP_FENCE);
+    begin_fence(c, STEP_FENCE);
     return true;
 }
 
-static bool fence_over(struct host_core *c, const char *span, enum core_step next)
+static bool end_fence(struct host_core *c, const char *span, enum core_step next)
 {
     if (host_core_now(c) < c->due) {
         host_core_wake_at(c, c->due);
@@ -67,7 +67,7 @@ static bool ask_system(struct host_core *c, bool map)
     return true;
 }
 
-static bool system_answered(struct host_core *c, bool map)
+static bool take_system_answer(struct host_core *c, bool map)
 {
     struct core_call *k = call_at(c, c->owner);
     if (!host_core_os_peek_reply(c))
@@ -76,7 +76,7 @@ static bool system_answered(struct host_core *c, bool map)
     timeline_end(&c->io.base, k->order, map ? "map the registers" : "unmap the registers");
     c->step = map ? STEP_SEND : STEP_NONE;
     if (!map)
-        access_over(c, k);
+        access_end(c, k);
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool send_access(struct host_core *c)
     return true;
 }
 
-static void access_answered(struct host_core *c)
+static void access_take_answer(struct host_core *c)
 {
     const struct core_call *k = call_at(c, c->owner);
     timeline_end(&c->io.base, k->order,
@@ -116,24 +116,24 @@ static bool access_step(struct host_core *c)
 {
     switch ((enum core_step)c->step) {
     case STEP_NONE:
-        return next_turn(c);
+        return begin_turn(c);
     case STEP_FENCE:
-        return fence_over(c, "fence before the registers", STEP_MAP);
+        return end_fence(c, "fence before the registers", STEP_MAP);
     case STEP_MAP:
         return ask_system(c, true);
     case STEP_MAPPING:
-        return system_answered(c, true);
+        return take_system_answer(c, true);
     case STEP_SEND:
         return send_access(c);
     case STEP_OVER:
-        fence(c, STEP_FENCE_BEHIND);
+        begin_fence(c, STEP_FENCE_AFTER);
         return true;
-    case STEP_FENCE_BEHIND:
-        return fence_over(c, "fence behind the registers", STEP_UNMAP);
+    case STEP_FENCE_AFTER:
+        return end_fence(c, "fence behind the registers", STEP_UNMAP);
     case STEP_UNMAP:
         return ask_system(c, false);
     case STEP_UNMAPPING:
-        return system_answered(c, false);
+        return take_system_answer(c, false);
     default:
         return false;
     }

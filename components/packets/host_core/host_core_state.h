@@ -1,4 +1,4 @@
-/* State of the core, and what its files use of each other. */
+/* State of the core, and the functions that its files share. */
 #ifndef HEDDLE_HOST_CORE_STATE_H
 #define HEDDLE_HOST_CORE_STATE_H
 
@@ -15,8 +15,8 @@
 #include "runtime/observe/timeline.h"
 #include "runtime/state/blob.h"
 
-enum { CORE_LINE = 64, CORE_LINES = 32, CORE_ROOM = 4096, CORE_DEVICE = 31 };
-_Static_assert(API_REQUEST_MOST_BYTES < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");
+enum { CORE_LINE = 64, CORE_LINES = 32, CORE_PACKET_BYTES = 4096, CORE_DEVICE = 31 };
+_Static_assert(API_REQUEST_BYTES_MAX < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");
 
 /* Lines of data have tags of their own. */
 enum { CORE_DATA_TAG = 0x8000, CORE_DATA_LINES = HOST_CALL_DATA / CORE_LINE };
@@ -43,7 +43,7 @@ enum core_step {
     STEP_SEND,
     STEP_SENT,
     STEP_OVER, /* the access; from here back to the state before it */
-    STEP_FENCE_BEHIND,
+    STEP_FENCE_AFTER,
     STEP_UNMAP,
     STEP_UNMAPPING
 };
@@ -51,27 +51,27 @@ enum core_step {
 struct core_call {
     uint32_t phase; /* enum core_phase */
     uint32_t blob;
-    uint32_t data, data_bytes;        /* of a copy; 0: none */
-    bool back;                        /* from the device */
-    uint32_t bytes, issued, finished; /* of the packet, in this phase */
+    uint32_t data, data_bytes;        /* bytes of a copy; 0: none */
+    bool from_device;                 /* the data of the copy come from the device */
+    uint32_t bytes, issued, finished; /* bytes of the packet, in this phase */
     uint16_t tag;
     uint16_t call; /* enum api_call */
-    bool wait;
-    bool over; /* the status said so */
+    bool waits;
+    bool is_over; /* as the status shows */
     uint64_t order, since;
-    uint64_t wanted;   /* the registers: since its turn number */
-    uint64_t answered; /* cycle in which the answer came */
-    uint64_t look_at;  /* cycle */
+    uint64_t turn_number; /* its place among the calls that wait for the registers */
+    uint64_t answer_cy;   /* when the answer came */
+    uint64_t look_cy;     /* when it looks at the status again */
 };
 
 struct host_core {
     struct host_core_io io;
     uint32_t calls; /* arena */
-    uint32_t used;
-    bool busy; /* with a call that others wait for */
+    uint32_t used_calls;
+    bool is_busy; /* with a call that others wait for */
     uint64_t calls_taken;
-    uint32_t step;  /* of the access of the registers: enum core_step */
-    uint32_t owner; /* its call's slot */
+    uint32_t step;  /* enum core_step: how far the access of the registers is */
+    uint32_t owner; /* slot of the call that accesses the registers */
     uint64_t due;   /* cycle in which a fence ends */
     uint64_t turns; /* calls that have wanted the registers */
 };
@@ -93,21 +93,21 @@ static inline uint32_t pid_of(const struct host_core *c)
 
 static inline uint64_t address_of(const struct host_core *c, uint32_t slot)
 {
-    return (uint64_t)host_core_params(c)->memory + (uint64_t)slot * CORE_ROOM;
+    return (uint64_t)host_core_params(c)->memory + (uint64_t)slot * CORE_PACKET_BYTES;
 }
 
 /* ---- host_core_access.c ---- */
 
 /* The call wants the registers: they are its own when its turn comes. */
-static void access_want(struct host_core *c, struct core_call *k, enum core_phase phase);
+static void access_request(struct host_core *c, struct core_call *k, enum core_phase phase);
 static bool access_step(struct host_core *c);
 
 /* The device has answered the access: the write of an address, or a read of the status. */
-static void access_answered(struct host_core *c);
+static void access_take_answer(struct host_core *c);
 
 /* ---- host_core.c ---- */
 
 /* The access is over, and the registers are unmapped. */
-static void access_over(struct host_core *c, struct core_call *k);
+static void access_end(struct host_core *c, struct core_call *k);
 
 #endif

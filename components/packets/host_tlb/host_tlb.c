@@ -12,14 +12,16 @@
 enum { LINE = 64 };
 
 struct host_tlb_entry {
-    uint64_t page, physical, used; /* page: number + 1; 0: empty */
+    uint64_t page; /* number + 1; 0: empty */
+    uint64_t physical, last_use;
     uint32_t pid, bits;
 };
 
 struct host_tlb {
     struct host_tlb_io io;
-    uint32_t entries;    /* arena */
-    bool walking, again; /* again: the answer may be older than a shoot-down */
+    uint32_t entries; /* arena */
+    bool is_walking;
+    bool is_stale; /* the answer to the walk may be older than a shoot-down */
     uint64_t uses;
 };
 
@@ -62,8 +64,8 @@ static bool take_walk(struct host_tlb *c)
     const struct mem_request *first = host_tlb_top_peek(c);
     if (!m)
         return false;
-    if (c->again) { /* asked for once more, as if it had missed now */
-        c->again = c->walking = false;
+    if (c->is_stale) { /* asked for once more, as if it had missed now */
+        c->is_stale = c->is_walking = false;
         host_tlb_translate_pop_reply(c);
         return true;
     }
@@ -71,7 +73,7 @@ static bool take_walk(struct host_tlb *c)
     uint32_t pid = pid_of(first);
     struct host_tlb_entry *oldest = entry_at(c, 0);
     for (uint32_t i = 1; i < (uint32_t)host_tlb_params(c)->entries; i++)
-        if (entry_at(c, i)->used < oldest->used)
+        if (entry_at(c, i)->last_use < oldest->last_use)
             oldest = entry_at(c, i);
     if (!m->found.page_bits)
         engine_fail(&c->io.base, "process %" PRIu32 " has no page at 0x%" PRIx64, pid, address);
@@ -80,8 +82,8 @@ static bool take_walk(struct host_tlb *c)
                                           .physical = m->found.physical,
                                           .pid = pid,
                                           .bits = m->found.page_bits,
-                                          .used = ++c->uses};
-    c->walking = false;
+                                          .last_use = ++c->uses};
+    c->is_walking = false;
     host_tlb_translate_pop_reply(c);
     return true;
 }
@@ -102,11 +104,11 @@ static void send_on(struct host_tlb *c, const struct mem_request *m, uint64_t ad
     }
 }
 
-/* The first request goes on, or asks for its page. */
+/* Passes the first request on, or asks for its page. */
 static bool pass_request(struct host_tlb *c)
 {
     const struct mem_request *m = host_tlb_top_peek(c);
-    if (!m || c->walking || !host_tlb_bottom_can_send(c))
+    if (!m || c->is_walking || !host_tlb_bottom_can_send(c))
         return false;
     if (message_kind(m) == MEM_FENCE) {
         host_tlb_bottom_send_fence(c, m->tag, (enum scope)m->fence.scope, m->fence.acquire,
@@ -127,11 +129,11 @@ static bool pass_request(struct host_tlb *c)
         if (!host_tlb_translate_can_send(c))
             return false;
         host_tlb_translate_send_lookup(c, 0, address, pid);
-        c->walking = true;
+        c->is_walking = true;
         c->io.stats.misses++;
         return true;
     }
-    e->used = ++c->uses;
+    e->last_use = ++c->uses;
     c->io.stats.hits++;
     send_on(c, m, e->physical + (address & (((uint64_t)1 << e->bits) - 1)));
     host_tlb_top_pop(c);
@@ -154,7 +156,8 @@ static bool pass_replies(struct host_tlb *c)
     return progress;
 }
 
-static bool is_shot(const struct tlb_control_request *m, uint32_t pid, uint64_t page, uint64_t size)
+static bool is_shot_down(const struct tlb_control_request *m, uint32_t pid, uint64_t page,
+                         uint64_t size)
 {
     return (m->forget.pid == pid || m->forget.pid == UINT32_MAX)
            && page < m->forget.address + m->forget.size && m->forget.address < page + size;
@@ -168,12 +171,12 @@ static bool forget_page(struct host_tlb *c)
         return false;
     for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
         struct host_tlb_entry *e = entry_at(c, i);
-        if (!e->page || !is_shot(m, e->pid, (e->page - 1) << e->bits, (uint64_t)1 << e->bits))
+        if (!e->page || !is_shot_down(m, e->pid, (e->page - 1) << e->bits, (uint64_t)1 << e->bits))
             continue;
         *e = (struct host_tlb_entry){0};
         c->io.stats.forgotten++;
     }
-    c->again |= c->walking;
+    c->is_stale |= c->is_walking;
     host_tlb_control_reply_forgotten(c, m->tag);
     host_tlb_control_pop(c);
     return true;
@@ -183,14 +186,14 @@ static bool host_tlb_tick(struct host_tlb *c)
 {
     bool progress = pass_replies(c);
     progress |= host_tlb_control_is_connected(c) && forget_page(c);
-    if (c->walking)
+    if (c->is_walking)
         progress |= take_walk(c);
     return pass_request(c) || progress;
 }
 
 static unsigned host_tlb_outstanding(const struct host_tlb *c, struct hang_report *report)
 {
-    if (c->walking && report)
+    if (c->is_walking && report)
         hang_note(report, "waits for a page");
-    return c->walking;
+    return c->is_walking;
 }

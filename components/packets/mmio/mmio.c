@@ -25,11 +25,11 @@ static void mmio_init(struct mmio *c)
     posts_init(c, &c->dma);
     posts_init(c, &c->driver);
     api_streams_init(streams_of(c), mmio_params(c)->launch_blocking != 0);
-    c->streams[0].used = true;
+    c->streams[0].is_used = true;
     c->running = MMIO_NONE;
 }
 
-/* ---- what GPUs there are: asked before the first call ---- */
+/* ---- the GPUs: asked for before the first call ---- */
 
 static void ask_devices(struct mmio *c)
 {
@@ -41,7 +41,7 @@ static void ask_devices(struct mmio *c)
     post->device = c->devices_asked;
 }
 
-static void know_device(struct mmio *c, uint64_t count)
+static void note_device(struct mmio *c, uint64_t count)
 {
     memcpy(info_of(c, c->devices_asked), blob_at(c->info_blob)->bytes,
            sizeof(struct driver_device_info));
@@ -51,7 +51,7 @@ static void know_device(struct mmio *c, uint64_t count)
     c->device_count = (uint32_t)count;
 }
 
-static bool knows_devices(const struct mmio *c)
+static bool has_devices(const struct mmio *c)
 {
     return c->device_count && c->devices_asked == c->device_count;
 }
@@ -77,7 +77,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
                             .address = address,
                             .order = c->calls_taken++,
                             .since = mmio_now(c)};
-    k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
+    k->blob = blob_new(API_REQUEST_BYTES_MAX)->number;
     c->used_calls++;
     timeline_begin(&c->io.base, k->order, "3 fetch the packet");
     fetch_bytes(c, slot, 0, MMIO_FETCH);
@@ -85,7 +85,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
 
 /* A packet that cannot be read gets an answer all the same; it is that of the call if that is
  * known. */
-static void call_malformed(struct mmio *c, struct mmio_call *k)
+static void refuse_packet(struct mmio *c, struct mmio_call *k)
 {
     const uint8_t *bytes = blob_at(k->blob)->bytes;
     uint16_t call = (uint16_t)(bytes[16] | bytes[17] << 8);
@@ -94,13 +94,13 @@ static void call_malformed(struct mmio *c, struct mmio_call *k)
     memcpy(&k->answer.sequence, bytes + 8, sizeof k->answer.sequence);
     k->answer.call = known ? call : API_CALL_PEEK_AT_LAST_ERROR;
     k->answer.error = MMIO_INVALID_VALUE;
-    k->malformed = true;
+    k->is_malformed = true;
     k->phase = PHASE_READY;
     c->io.stats.malformed++;
 }
 
 /* Bytes of the packet are here: all, or the first ones. */
-static void call_fetched(struct mmio *c, uint32_t slot)
+static void take_packet(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     const struct blob *blob = blob_at(k->blob);
@@ -108,7 +108,7 @@ static void call_fetched(struct mmio *c, uint32_t slot)
     uint32_t length;
     memcpy(&length, blob->bytes + 4, sizeof length);
     bool refused = blob->status == PACKET_DMA_REFUSED;
-    if (!refused && k->step == 0 && length > MMIO_FETCH && length <= API_REQUEST_MOST_BYTES) {
+    if (!refused && k->step == 0 && length > MMIO_FETCH && length <= API_REQUEST_BYTES_MAX) {
         k->step = 1;
         fetch_bytes(c, slot, MMIO_FETCH, length - MMIO_FETCH);
         return;
@@ -117,10 +117,10 @@ static void call_fetched(struct mmio *c, uint32_t slot)
     k->step = 0;
     timeline_end(&c->io.base, k->order, "3 fetch the packet");
     stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
-    if (refused || length > API_REQUEST_MOST_BYTES
+    if (refused || length > API_REQUEST_BYTES_MAX
         || !api_request_decode(&k->request, blob->bytes, length, &fault)
         || k->request.thread >= MMIO_THREADS) {
-        call_malformed(c, k);
+        refuse_packet(c, k);
         return;
     }
     k->answer.sequence = k->request.sequence;
@@ -139,7 +139,7 @@ static bool run_next(struct mmio *c)
         timeline_begin(&c->io.base, k->order, "5 call the driver");
         c->running = i;
         k->phase = PHASE_RUNNING;
-        if (k->malformed) {
+        if (k->is_malformed) {
             int32_t error = k->answer.error;
             k->request.thread = 0;
             call_end(c, k, error);
@@ -149,7 +149,7 @@ static bool run_next(struct mmio *c)
     return false;
 }
 
-/* Is it a copy to or from memory of the host? Its bytes go by the DMA engine. */
+/* True for a copy to or from memory of the host, whose bytes go by the DMA engine. */
 static bool moves_data(const struct mmio_call *k, enum api_direction direction)
 {
     return k->request.call == API_CALL_MEMCPY_ASYNC && k->request.memcpy_async.size
@@ -175,14 +175,15 @@ static bool fetch_data(struct mmio *c, struct mmio_call *k)
     return false;
 }
 
-/* Is it over only when work of the GPU is? */
+/* True if the call is over only when work of the GPU is. */
 static bool call_waits(const struct mmio_call *k)
 {
     return (api_stream_rule((enum api_call)k->request.call) & API_STREAM_WAITS)
            || moves_data(k, API_DIRECTION_DEVICE_TO_HOST);
 }
 
-/* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something.
+/* Hands the driver's own call back to it. Others continue meanwhile, since it may wait for
+ * something.
  */
 static bool hand_over(struct mmio *c, struct mmio_call *k)
 {
@@ -206,7 +207,7 @@ static bool hand_over(struct mmio *c, struct mmio_call *k)
 }
 
 /* `value`: of a copy from a GPU, the blob with its bytes. */
-static void handed_over(struct mmio *c, uint32_t slot, uint64_t value, uint32_t status)
+static void end_hosted(struct mmio *c, uint32_t slot, uint64_t value, uint32_t status)
 {
     struct mmio_call *k = call_at(c, slot);
     blob_free(k->work);
@@ -223,7 +224,7 @@ static void handed_over(struct mmio *c, uint32_t slot, uint64_t value, uint32_t 
                                          .way = PACKET_DMA_WAY_TO_MEMORY});
 }
 
-static void delivered(struct mmio *c, uint32_t slot)
+static void end_delivery(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     bool refused = blob_at(k->data)->status == PACKET_DMA_REFUSED;
@@ -233,7 +234,7 @@ static void delivered(struct mmio *c, uint32_t slot)
 /* A step of the call that is executed. */
 static bool run_call(struct mmio *c)
 {
-    if (c->running == MMIO_NONE && ((!mmio_params(c)->hosted && !knows_devices(c)) || !run_next(c)))
+    if (c->running == MMIO_NONE && ((!mmio_params(c)->hosted && !has_devices(c)) || !run_next(c)))
         return false;
     struct mmio_call *k = call_at(c, c->running);
     if (k->pending)
@@ -273,7 +274,7 @@ static void write_answer(struct mmio *c, uint32_t slot)
     post_answer(c, slot);
 }
 
-static void call_free(struct mmio *c, struct mmio_call *k)
+static void call_release(struct mmio *c, struct mmio_call *k)
 {
     blob_free(k->blob);
     k->phase = PHASE_FREE;
@@ -282,25 +283,25 @@ static void call_free(struct mmio *c, struct mmio_call *k)
     stat_histogram_add(&c->io.stats.answer, mmio_now(c) - k->done);
 }
 
-static bool tell_host(struct mmio *c, struct mmio_call *k)
+static bool reply_to_write(struct mmio *c, struct mmio_call *k)
 {
     if (!mmio_host_can_reply(c))
         return false;
     timeline_begin(&c->io.base, k->order, "7 answer the write");
     mmio_host_reply_done(c, k->tag);
     timeline_end(&c->io.base, k->order, "7 answer the write");
-    k->write_answered = true;
+    k->is_write_answered = true;
     return true;
 }
 
-/* A step of telling the host that the call is pending. */
+/* A step of the notice to the host that the call is pending. */
 static bool notice_step(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
-    if (k->notice == NOTICE_TELL) {
-        if (!tell_host(c, k))
+    if (k->notice == NOTICE_REPLY) {
+        if (!reply_to_write(c, k))
             return false;
-        k->notice = NOTICE_TOLD;
+        k->notice = NOTICE_SENT;
         return true;
     }
     if (k->notice != NOTICE_DUE)
@@ -319,11 +320,11 @@ static bool answer_step(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     bool on_read = mmio_params(c)->return_on_read != 0;
-    if (k->notice != NOTICE_NONE && k->notice != NOTICE_TOLD)
+    if (k->notice != NOTICE_NONE && k->notice != NOTICE_SENT)
         return notice_step(c, slot);
     switch ((enum mmio_phase)k->phase) {
     case PHASE_DONE:
-        if (k->notice == NOTICE_TOLD) {
+        if (k->notice == NOTICE_SENT) {
             k->phase = PHASE_UNREAD;
             return true;
         }
@@ -331,15 +332,15 @@ static bool answer_step(struct mmio *c, uint32_t slot)
             write_answer(c, slot);
             return true;
         }
-        if (!tell_host(c, k))
+        if (!reply_to_write(c, k))
             return false;
         k->phase = PHASE_UNREAD;
         return true;
-    case PHASE_TELL:
-        if (!tell_host(c, k))
+    case PHASE_REPLY:
+        if (!reply_to_write(c, k))
             return false;
         c->last_answer = k->address;
-        call_free(c, k);
+        call_release(c, k);
         return true;
     default:
         return false;
@@ -347,26 +348,27 @@ static bool answer_step(struct mmio *c, uint32_t slot)
 }
 
 /* The answer is in memory. */
-static void answer_written(struct mmio *c, uint32_t slot)
+static void end_answer(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
     timeline_end(&c->io.base, k->order, "6 write the answer");
     if (k->notice == NOTICE_WRITING) {
-        k->notice = NOTICE_TELL;
+        k->notice = NOTICE_REPLY;
         return;
     }
-    k->phase = PHASE_TELL;
-    if (!k->write_answered)
+    k->phase = PHASE_REPLY;
+    if (!k->is_write_answered)
         return;
     c->last_answer = k->address;
-    c->read_ready = true;
-    call_free(c, k);
+    c->is_read_ready = true;
+    call_release(c, k);
 }
 
 /* ---- the registers ---- */
 
 /* The 8 bytes at the start of the register; false: the write is another one. */
-static bool written_address(const struct mmio *c, const struct mem_request *m, uint64_t *address)
+static bool read_written_address(const struct mmio *c, const struct mem_request *m,
+                                 uint64_t *address)
 {
     void *payload = mmio_host_payload(c);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, MMIO_LINE), MMIO_LINE);
@@ -374,7 +376,7 @@ static bool written_address(const struct mmio *c, const struct mem_request *m, u
     return mask.word[0] == 0xff && m->write.address % MMIO_LINE == 0;
 }
 
-static uint32_t free_call(const struct mmio *c)
+static uint32_t find_free_call(const struct mmio *c)
 {
     uint32_t i = 0;
     while (i < call_count(c) && call_at(c, i)->phase != PHASE_FREE)
@@ -390,7 +392,7 @@ static void reply_read(struct mmio *c, uint16_t tag, uint64_t address)
 }
 
 /* The oldest call whose answer has not been read, or MMIO_NONE. */
-static uint32_t oldest_unread(const struct mmio *c)
+static uint32_t find_oldest_unread(const struct mmio *c)
 {
     uint32_t best = MMIO_NONE;
     for (uint32_t i = 0; i < call_count(c); i++)
@@ -400,36 +402,36 @@ static uint32_t oldest_unread(const struct mmio *c)
     return best;
 }
 
-/* Reads that wait for an answer: with return_on_read, or of a host that polls, which is told 0 when
- * no call is over. The answer goes to memory first. */
+/* Reads that wait for an answer: with return_on_read, or of a host that polls, which gets 0 when no
+ * call is over. The answer goes to memory first. */
 static bool serve_reads(struct mmio *c)
 {
     if (!c->reads || !mmio_host_can_reply(c))
         return false;
-    if (!c->reading && c->used_calls) {
-        uint32_t unread = oldest_unread(c);
+    if (!c->is_reading && c->used_calls) {
+        uint32_t unread = find_oldest_unread(c);
         if (unread != MMIO_NONE) {
             write_answer(c, unread);
-            c->reading = true;
+            c->is_reading = true;
             return true;
         }
         if (!mmio_params(c)->hosted)
             return false;
     }
-    if (c->reading && !c->read_ready)
+    if (c->is_reading && !c->is_read_ready)
         return false;
-    reply_read(c, c->read_tags[0], c->reading || !mmio_params(c)->hosted ? c->last_answer : 0);
+    reply_read(c, c->read_tags[0], c->is_reading || !mmio_params(c)->hosted ? c->last_answer : 0);
     memmove(c->read_tags, c->read_tags + 1, sizeof c->read_tags - sizeof c->read_tags[0]);
     c->reads--;
-    c->reading = c->read_ready = false;
+    c->is_reading = c->is_read_ready = false;
     return true;
 }
 
 static bool take_request(struct mmio *c, const struct mem_request *m)
 {
     uint64_t address;
-    uint32_t slot = free_call(c);
-    if (message_kind(m) == MEM_WRITE && written_address(c, m, &address)) {
+    uint32_t slot = find_free_call(c);
+    if (message_kind(m) == MEM_WRITE && read_written_address(c, m, &address)) {
         if (slot == call_count(c))
             return false;
         call_begin(c, slot, m->tag, address);
@@ -468,7 +470,7 @@ static bool take_requests(struct mmio *c)
 
 /* ---- answers of DMA engine and driver ---- */
 
-static void step_over(struct mmio_call *k, uint64_t value, uint32_t status)
+static void end_step(struct mmio_call *k, uint64_t value, uint32_t status)
 {
     k->value = value;
     k->status = status;
@@ -481,21 +483,21 @@ static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t v
     switch ((enum mmio_owner)post->owner) {
     case OWNER_FETCH:
         if (post->number == MMIO_NONE)
-            know_device(c, value);
+            note_device(c, value);
         else
-            call_fetched(c, post->number);
+            take_packet(c, post->number);
         break;
     case OWNER_ANSWER:
-        answer_written(c, post->number);
+        end_answer(c, post->number);
         break;
     case OWNER_STEP:
-        step_over(call_at(c, post->number), value, status);
+        end_step(call_at(c, post->number), value, status);
         break;
     case OWNER_HOSTED:
-        handed_over(c, post->number, value, status);
+        end_hosted(c, post->number, value, status);
         break;
     case OWNER_DELIVERY:
-        delivered(c, post->number);
+        end_delivery(c, post->number);
         break;
     case OWNER_OPERATION:
         operation_at(c, post->number)->error = error_of(status);
@@ -515,13 +517,13 @@ static bool take_answers(struct mmio *c)
     const struct device_call_reply *d;
     bool progress = false;
     while ((m = mmio_dma_peek_reply(c))) {
-        struct mmio_post post = post_take(&c->dma, m->tag);
+        struct mmio_post post = post_remove(&c->dma, m->tag);
         mmio_dma_pop_reply(c);
         take_answer(c, &post, 0, DRIVER_OK);
         progress = true;
     }
     while ((d = mmio_driver_peek_reply(c))) {
-        struct mmio_post post = post_take(&c->driver, d->tag);
+        struct mmio_post post = post_remove(&c->driver, d->tag);
         uint64_t value = d->done.value;
         uint32_t status = d->done.status;
         mmio_driver_pop_reply(c);

@@ -8,7 +8,7 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
     int32_t error;
     if (k->step == FETCH) {
         k->index = 0;
-        while (k->index < MMIO_MODULES && mmio_modules[k->index].used)
+        while (k->index < MMIO_MODULES && mmio_modules[k->index].is_used)
             k->index++;
         if (!size || size > MMIO_CODE_MAX || k->index == MMIO_MODULES)
             return end_call(c, k, size > MMIO_CODE_MAX ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
@@ -25,7 +25,7 @@ static bool register_module(struct mmio *c, struct mmio_call *k)
     if (k->step == READ) {
         struct mmio_module *module = &mmio_modules[k->index];
         const struct blob *blob = blob_at(k->work);
-        *module = (struct mmio_module){.used = true};
+        *module = (struct mmio_module){.is_used = true};
         error = blob->status == PACKET_DMA_REFUSED
                     ? MMIO_INVALID_VALUE
                     : module_read(c, module, blob->bytes, size, device_of(c, k));
@@ -65,8 +65,8 @@ static bool unregister_module(struct mmio *c, struct mmio_call *k)
         k->index += !first;
         return false;
     }
-    names_forget(function_at(c, 0), number);
-    names_forget(variable_at(c, 0), number);
+    names_release(function_at(c, 0), number);
+    names_release(variable_at(c, 0), number);
     module_release(module);
     return end_call(c, k, MMIO_SUCCESS);
 }
@@ -82,7 +82,7 @@ static bool register_function(struct mmio *c, struct mmio_call *k)
     struct mmio_name *name = name_place(function_at(c, 0), k->request.register_function.function);
     if (!kernel || !name)
         return end_call(c, k, kernel ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_FUNCTION);
-    *name = (struct mmio_name){.used = true,
+    *name = (struct mmio_name){.is_used = true,
                                .module = number,
                                .index = (uint32_t)(kernel - object->kernels),
                                .address = k->request.register_function.function};
@@ -100,7 +100,7 @@ static bool register_variable(struct mmio *c, struct mmio_call *k)
     struct mmio_name *name = name_place(variable_at(c, 0), k->request.register_variable.symbol);
     if (!symbol || !symbol->is_variable || !name)
         return end_call(c, k, name ? MMIO_INVALID_SYMBOL : MMIO_OUT_OF_MEMORY);
-    *name = (struct mmio_name){.used = true,
+    *name = (struct mmio_name){.is_used = true,
                                .module = number,
                                .index = (uint32_t)(symbol - object->symbols),
                                .address = k->request.register_variable.symbol};
@@ -138,7 +138,7 @@ static bool get_symbol(struct mmio *c, struct mmio_call *k)
 
 /* A copy whose device side is a variable. */
 struct symbol_copy {
-    uint64_t shadow, offset; /* of the variable, and in it */
+    uint64_t shadow, offset; /* the variable's shadow, and the first byte in it */
     uint64_t other, bytes;   /* address of the other side */
     uint64_t stream;
     uint32_t direction;
@@ -181,10 +181,10 @@ static bool copy_symbol(struct mmio *c, struct mmio_call *k, struct symbol_copy 
                                                 .direction = k->request.member.direction,          \
                                                 .to_symbol = is_to_symbol});                       \
     }
-COPY_SYMBOL(to_symbol, memcpy_to_symbol, source, 0, true)
-COPY_SYMBOL(to_symbol_async, memcpy_to_symbol_async, source,
+COPY_SYMBOL(copy_to_symbol, memcpy_to_symbol, source, 0, true)
+COPY_SYMBOL(copy_to_symbol_async, memcpy_to_symbol_async, source,
             k->request.memcpy_to_symbol_async.stream, true)
-COPY_SYMBOL(from_symbol, memcpy_from_symbol, destination, 0, false)
-COPY_SYMBOL(from_symbol_async, memcpy_from_symbol_async, destination,
+COPY_SYMBOL(copy_from_symbol, memcpy_from_symbol, destination, 0, false)
+COPY_SYMBOL(copy_from_symbol_async, memcpy_from_symbol_async, destination,
             k->request.memcpy_from_symbol_async.stream, false)
 #undef COPY_SYMBOL

@@ -144,7 +144,7 @@ static bool device_get_attribute(struct mmio *c, struct mmio_call *k)
 }
 
 /* Host memory is the host's own affair: it knows where its memory is free, the device does not. */
-static bool not_here(struct mmio *c, struct mmio_call *k)
+static bool refuse_call(struct mmio *c, struct mmio_call *k)
 {
     return end_call(c, k, MMIO_NOT_SUPPORTED);
 }

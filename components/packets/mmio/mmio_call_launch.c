@@ -6,7 +6,7 @@
 static bool configure_call(struct mmio *c, struct mmio_call *k)
 {
     struct mmio_thread *t = thread_of(c, k->request.thread);
-    t->configured = true;
+    t->is_configured = true;
     t->argument_bytes = 0;
     memset(t->arguments, 0, sizeof t->arguments);
     t->grid[0] = k->request.configure_call.grid_x;
@@ -24,7 +24,7 @@ static bool set_argument(struct mmio *c, struct mmio_call *k)
 {
     struct mmio_thread *t = thread_of(c, k->request.thread);
     uint32_t offset = k->request.set_argument.offset, size = k->request.set_argument.size;
-    if (!t->configured)
+    if (!t->is_configured)
         return end_call(c, k, MMIO_MISSING_CONFIGURATION);
     if (!size || size > sizeof k->request.set_argument.value || offset > MMIO_ARGUMENTS - size)
         return end_call(c, k, MMIO_INVALID_VALUE);
@@ -34,8 +34,8 @@ static bool set_argument(struct mmio *c, struct mmio_call *k)
     return end_call(c, k, MMIO_SUCCESS);
 }
 
-static bool good_geometry(const struct mmio *c, const struct mmio_thread *t,
-                          const struct code_object_kernel *kernel, uint32_t device)
+static bool is_good_geometry(const struct mmio *c, const struct mmio_thread *t,
+                             const struct code_object_kernel *kernel, uint32_t device)
 {
     const struct driver_device_info *info = info_of(c, device);
     uint64_t items = 1;
@@ -104,14 +104,14 @@ static bool launch_kernel(struct mmio *c, struct mmio_call *k)
     struct mmio_thread *t = thread_of(c, k->request.thread);
     const struct mmio_name *function = name_find(function_at(c, 0), k->request.launch.function);
     int32_t error = MMIO_SUCCESS;
-    if (!t->configured || !stream_exists(c, t->stream))
-        return end_call(c, k, t->configured ? MMIO_INVALID_HANDLE : MMIO_MISSING_CONFIGURATION);
+    if (!t->is_configured || !stream_exists(c, t->stream))
+        return end_call(c, k, t->is_configured ? MMIO_INVALID_HANDLE : MMIO_MISSING_CONFIGURATION);
     if (!api_stream_may_issue(streams_of(c), API_CALL_LAUNCH, (uint16_t)t->stream))
         return end_blocked(c, k); /* the configuration stays for the next attempt */
     uint32_t device = device_of_stream(c, k, t->stream);
     if (!function)
         error = MMIO_INVALID_FUNCTION;
-    else if (!good_geometry(c, t, kernel_of(function), device))
+    else if (!is_good_geometry(c, t, kernel_of(function), device))
         error = MMIO_INVALID_CONFIGURATION;
     if (!error && !module_place(c, k, function->module, device, &error)) {
         k->pending++;
@@ -121,13 +121,13 @@ static bool launch_kernel(struct mmio *c, struct mmio_call *k)
     if (!error && blob == BLOB_NONE)
         error = MMIO_INVALID_VALUE;
     if (error) {
-        t->configured = false;
+        t->is_configured = false;
         return end_call(c, k, error);
     }
     bool over = issue_operation(c, k, t->stream,
                                 (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
     if (k->answer.state != API_STATE_BLOCKED)
-        t->configured = false;
+        t->is_configured = false;
     return over;
 }
 

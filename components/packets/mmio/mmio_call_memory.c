@@ -42,8 +42,7 @@ static bool map_host(struct mmio *c, struct mmio_call *k)
     if (address >= DRIVER_WINDOW_BYTES / 2)
         return end_call(c, k, MMIO_INVALID_VALUE);
     if (k->step == 0)
-        return ask_for_shared(c, k, MAPPED_BASE + address,
-                              k->request.host_get_device_pointer.size);
+        return ask_for_shared(c, k, MAPPED_BASE + address, k->request.host_get_device_pointer.size);
     k->answer.host_get_device_pointer.address = k->status ? 0 : k->value;
     return end_call(c, k, error_of(k->status));
 }
@@ -58,7 +57,7 @@ static bool release_memory(struct mmio *c, struct mmio_call *k)
     if (!k->request.free.address)
         return end_call(c, k, MMIO_SUCCESS);
     if (k->step == 0 && streams_of(c)->pending)
-        return false; /* what was asked for before may use it */
+        return false; /* an earlier request may use it */
     if (k->step == 0) {
         ask_driver(c, k, DEVICE_CALL_RELEASE)->address = k->request.free.address;
         return false;

@@ -3,7 +3,7 @@
 
 static bool stream_exists(const struct mmio *c, uint64_t stream)
 {
-    return stream < API_STREAM_COUNT && c->streams[stream].used;
+    return stream < API_STREAM_COUNT && c->streams[stream].is_used;
 }
 
 /* The driver's queue for work of the call in a stream; the default stream has one on each device.
@@ -22,7 +22,7 @@ static uint32_t device_of_stream(const struct mmio *c, const struct mmio_call *k
 static bool issue_operation(struct mmio *c, struct mmio_call *k, uint64_t stream,
                             struct mmio_operation operation)
 {
-    uint32_t number = operation_new(c);
+    uint32_t number = operation_find_free(c);
     if (!stream_exists(c, stream))
         return end_call(c, k, MMIO_INVALID_HANDLE);
     struct api_stream_point point = {0};
@@ -44,8 +44,8 @@ static bool issue_operation(struct mmio *c, struct mmio_call *k, uint64_t stream
     *operation_at(c, number) = operation;
     if (operation.kind == OPERATION_RECORD) {
         struct mmio_event *event = event_at(c, operation.event);
-        *event = (struct mmio_event){.used = true,
-                                     .recorded = true,
+        *event = (struct mmio_event){.is_used = true,
+                                     .is_recorded = true,
                                      .point = api_stream_now(streams_of(c), (uint16_t)stream)};
     }
     if (verdict == API_STREAM_NOW)
@@ -83,7 +83,7 @@ static bool stream_synchronize(struct mmio *c, struct mmio_call *k)
 static bool stream_create(struct mmio *c, struct mmio_call *k)
 {
     uint32_t i = 1;
-    while (i < API_STREAM_COUNT && c->streams[i].used)
+    while (i < API_STREAM_COUNT && c->streams[i].is_used)
         i++;
     if (i == API_STREAM_COUNT)
         return end_call(c, k, MMIO_OUT_OF_MEMORY);
@@ -93,8 +93,8 @@ static bool stream_create(struct mmio *c, struct mmio_call *k)
     }
     if (k->status)
         return end_call(c, k, error_of(k->status));
-    c->streams[i] =
-        (struct mmio_stream){.used = true, .device = device_of(c, k), .queue = (uint32_t)k->value};
+    c->streams[i] = (struct mmio_stream){
+        .is_used = true, .device = device_of(c, k), .queue = (uint32_t)k->value};
     k->answer.stream_create.stream = i;
     return end_call(c, k, MMIO_SUCCESS);
 }
@@ -117,7 +117,7 @@ static bool stream_destroy(struct mmio *c, struct mmio_call *k)
         ask_driver(c, k, DEVICE_CALL_CLOSE)->device = c->streams[stream].queue;
         return false;
     }
-    c->streams[stream].used = false;
+    c->streams[stream].is_used = false;
     return end_call(c, k, error_of(k->status));
 }
 
@@ -136,18 +136,18 @@ static bool stream_query(struct mmio *c, struct mmio_call *k)
 
 static struct mmio_event *event_of(const struct mmio *c, uint64_t handle)
 {
-    bool good = handle >= 1 && handle <= MMIO_EVENTS && event_at(c, (uint32_t)handle - 1)->used;
+    bool good = handle >= 1 && handle <= MMIO_EVENTS && event_at(c, (uint32_t)handle - 1)->is_used;
     return good ? event_at(c, (uint32_t)handle - 1) : NULL;
 }
 
 static bool event_create(struct mmio *c, struct mmio_call *k)
 {
     uint32_t i = 0;
-    while (i < MMIO_EVENTS && event_at(c, i)->used)
+    while (i < MMIO_EVENTS && event_at(c, i)->is_used)
         i++;
     if (i == MMIO_EVENTS)
         return end_call(c, k, MMIO_OUT_OF_MEMORY);
-    *event_at(c, i) = (struct mmio_event){.used = true};
+    *event_at(c, i) = (struct mmio_event){.is_used = true};
     k->answer.event_create.event = i + 1;
     return end_call(c, k, MMIO_SUCCESS);
 }
@@ -163,9 +163,10 @@ static bool event_destroy(struct mmio *c, struct mmio_call *k)
     struct mmio_event *event = event_of(c, k->request.event_destroy.event);
     if (!event)
         return end_call(c, k, MMIO_INVALID_HANDLE);
-    if (event->recorded && !event->happened && !api_stream_passed(streams_of(c), &event->point))
+    if (event->is_recorded && !event->has_happened
+        && !api_stream_passed(streams_of(c), &event->point))
         return false; /* its record is still to come */
-    event->used = false;
+    event->is_used = false;
     return end_call(c, k, MMIO_SUCCESS);
 }
 
@@ -204,7 +205,7 @@ static bool event_query(struct mmio *c, struct mmio_call *k)
     const struct mmio_event *event = event_of(c, k->request.event_query.event);
     if (!event)
         return end_call(c, k, MMIO_INVALID_HANDLE);
-    bool over = !event->recorded || event->happened;
+    bool over = !event->is_recorded || event->has_happened;
     call_end(c, k, MMIO_SUCCESS);
     k->answer.error = over ? MMIO_SUCCESS : MMIO_NOT_READY;
     return true;
@@ -214,9 +215,9 @@ static bool event_elapsed_time(struct mmio *c, struct mmio_call *k)
 {
     const struct mmio_event *from = event_of(c, k->request.event_elapsed_time.start);
     const struct mmio_event *to = event_of(c, k->request.event_elapsed_time.stop);
-    if (!from || !to || !from->recorded || !to->recorded)
+    if (!from || !to || !from->is_recorded || !to->is_recorded)
         return end_call(c, k, MMIO_INVALID_HANDLE);
-    if (!from->happened || !to->happened)
+    if (!from->has_happened || !to->has_happened)
         return end_call(c, k, MMIO_NOT_READY);
     /* Picoseconds are exact; one division makes milliseconds of them, the same everywhere. */
     int64_t ps = (int64_t)(to->time_ps - from->time_ps);

@@ -69,14 +69,14 @@ static int32_t module_read(const struct mmio *c, struct mmio_module *module, con
 
 static uint32_t module_of_handle(uint64_t handle)
 {
-    bool good = handle >= 1 && handle <= MMIO_MODULES && mmio_modules[handle - 1].used;
+    bool good = handle >= 1 && handle <= MMIO_MODULES && mmio_modules[handle - 1].is_used;
     return good ? (uint32_t)handle - 1 : MMIO_NONE;
 }
 
 static struct mmio_name *name_find(struct mmio_name *names, uint64_t address)
 {
     for (uint32_t i = 0; i < MMIO_NAMES; i++)
-        if (names[i].used && names[i].address == address)
+        if (names[i].is_used && names[i].address == address)
             return &names[i];
     return NULL;
 }
@@ -86,16 +86,16 @@ static struct mmio_name *name_place(struct mmio_name *names, uint64_t address)
 {
     struct mmio_name *name = name_find(names, address);
     for (uint32_t i = 0; !name && i < MMIO_NAMES; i++)
-        if (!names[i].used)
+        if (!names[i].is_used)
             name = &names[i];
     return name;
 }
 
-static void names_forget(struct mmio_name *names, uint32_t module)
+static void names_release(struct mmio_name *names, uint32_t module)
 {
     for (uint32_t i = 0; i < MMIO_NAMES; i++)
         if (names[i].module == module)
-            names[i].used = false;
+            names[i].is_used = false;
 }
 
 static const struct code_object_kernel *kernel_of(const struct mmio_name *function)
@@ -103,7 +103,7 @@ static const struct code_object_kernel *kernel_of(const struct mmio_name *functi
     return &mmio_modules[function->module].object.kernels[function->index];
 }
 
-/* The code with its name behind it, as the driver wants to have it. */
+/* The code followed by its name, as the driver wants to have it. */
 static void place_code(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device)
 {
     struct mmio_module *module = &mmio_modules[number];

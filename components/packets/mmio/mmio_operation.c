@@ -1,16 +1,16 @@
 /* Operations of streams: copies, fills, launches, events.
  *
  * api_stream.h says which operation may begin: the head of each stream, so each stream is a queue
- * and streams go on side by side. A copy between host and device is cut into blocks; each block is
- * first brought here (by the DMA engine, or the driver) and then sent on (by the other), several at
- * a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
+ * and streams proceed side by side. A copy between host and device is cut into blocks; each block
+ * is first brought here (by the DMA engine, or the driver) and then sent on (by the other), several
+ * at a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
 #include "mmio_state.h"
 
 #include "base/number.h"
 #include "runtime/state/platform.h"
 
-/* Takes what a call left behind: MMIO_NONE when there are too many. */
-static uint32_t operation_new(const struct mmio *c)
+/* A free operation, or MMIO_NONE. */
+static uint32_t operation_find_free(const struct mmio *c)
 {
     for (uint32_t i = 0; i < MMIO_OPERATIONS; i++)
         if (operation_at(c, i)->kind == OPERATION_NONE)
@@ -47,7 +47,7 @@ static void operation_end(struct mmio *c, uint32_t number)
     if (o->blob != BLOB_NONE)
         blob_free(o->blob);
     if (o->kind == OPERATION_RECORD) {
-        event_at(c, o->event)->happened = true;
+        event_at(c, o->event)->has_happened = true;
         event_at(c, o->event)->time_ps = component_now_ps(&c->io.base);
     }
     if (o->call != MMIO_NONE) {
@@ -86,7 +86,7 @@ static void block_send(struct mmio *c, uint32_t number)
 {
     struct mmio_block *b = block_at(c, number);
     const struct mmio_operation *o = operation_at(c, b->operation);
-    b->second = true;
+    b->is_fetched = true;
     if (o->kind == OPERATION_WRITE) {
         struct mmio_post *post = post_driver(c, OWNER_BLOCK, number, DEVICE_CALL_WRITE);
         post->address = o->to + b->offset;
@@ -112,7 +112,7 @@ static void block_next(struct mmio *c, uint32_t number, int32_t error)
     struct mmio_operation *o = operation_at(c, b->operation);
     if (blob_at(b->blob)->status == PACKET_DMA_REFUSED)
         error = MMIO_INVALID_VALUE;
-    if (!error && !b->second) {
+    if (!error && !b->is_fetched) {
         block_send(c, number);
         return;
     }
@@ -121,7 +121,7 @@ static void block_next(struct mmio *c, uint32_t number, int32_t error)
     o->moved += b->size;
     o->blocks--;
     blob_free(b->blob);
-    b->used = false;
+    b->is_used = false;
     c->used_blocks--;
     if (o->moved == o->size || (o->error && !o->blocks))
         operation_end(c, b->operation);
@@ -135,11 +135,13 @@ static bool cut_blocks(struct mmio *c, uint32_t number)
     bool progress = false;
     for (uint32_t i = 0; i < blocks && o->cut < o->size && !o->error; i++) {
         struct mmio_block *b = block_at(c, i);
-        if (b->used)
+        if (b->is_used)
             continue;
         uint64_t left = o->size - o->cut;
-        *b = (struct mmio_block){
-            .used = true, .operation = number, .offset = o->cut, .size = (uint32_t)min(left, most)};
+        *b = (struct mmio_block){.is_used = true,
+                                 .operation = number,
+                                 .offset = o->cut,
+                                 .size = (uint32_t)min(left, most)};
         b->blob = blob_new(b->size)->number;
         o->cut += b->size;
         o->blocks++;
@@ -150,7 +152,7 @@ static bool cut_blocks(struct mmio *c, uint32_t number)
     return progress;
 }
 
-/* ---- what the driver does by itself ---- */
+/* ---- operations that the driver does by itself ---- */
 
 static void operation_post(struct mmio *c, uint32_t number)
 {
@@ -169,12 +171,12 @@ static void operation_post(struct mmio *c, uint32_t number)
     c->io.stats.launches += o->kind == OPERATION_LAUNCH;
 }
 
-/* The head of a stream goes on. */
+/* A step of the operation at the head of a stream. */
 static bool operation_step(struct mmio *c, uint32_t number)
 {
     struct mmio_operation *o = operation_at(c, number);
-    bool first = !o->begun;
-    o->begun = true;
+    bool first = !o->has_begun;
+    o->has_begun = true;
     switch ((enum operation_kind)o->kind) {
     case OPERATION_WRITE:
     case OPERATION_READ:

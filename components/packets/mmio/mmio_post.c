@@ -34,7 +34,7 @@ static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
     return arena_at(struct mmio_post, p->table) + i;
 }
 
-static struct mmio_post *post_new(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
+static struct mmio_post *post_add(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
 {
     uint32_t i = p->free;
     if (i == MMIO_NONE)
@@ -47,30 +47,30 @@ static struct mmio_post *post_new(struct mmio_posts *p, enum mmio_owner owner, u
     else
         post_at(p, p->last)->next = i;
     p->last = i;
-    p->used++;
+    p->used_count++;
     return post;
 }
 
-static struct mmio_post post_take(struct mmio_posts *p, uint32_t i)
+static struct mmio_post post_remove(struct mmio_posts *p, uint32_t i)
 {
     struct mmio_post post = *post_at(p, i);
     post_at(p, i)->owner = OWNER_NONE;
     post_at(p, i)->next = p->free;
     p->free = i;
-    p->used--;
+    p->used_count--;
     return post;
 }
 
 static void post_dma(struct mmio *c, enum mmio_owner owner, uint32_t number,
                      struct packet_dma_command command)
 {
-    post_new(&c->dma, owner, number)->dma = command;
+    post_add(&c->dma, owner, number)->dma = command;
 }
 
 static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint32_t number,
                                      enum device_call_request_kind kind)
 {
-    struct mmio_post *post = post_new(&c->driver, owner, number);
+    struct mmio_post *post = post_add(&c->driver, owner, number);
     post->kind = (uint8_t)kind;
     return post;
 }

@@ -1,11 +1,11 @@
-/* State of the mmio device, and what its files use of each other.
+/* State of the mmio device, and the functions that its files share.
  *
  * Each call of the host has a slot from the write of its address to the answer of that write. Calls
  * are executed one after the other. The function that executes a call (mmio_call.c has the table)
  * is called again whenever something it asked for has come (`step`). What belongs to a stream
- * becomes an operation, which goes on by itself (mmio_operation.c). Requests to the DMA engine and
- * the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a note of the
- * call that wants the answer.
+ * becomes an operation, which continues by itself (mmio_operation.c). Requests to the DMA engine
+ * and the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a note of
+ * the call that wants the answer.
  *
  * Code objects that the host has registered live outside of the arena, as the driver's do. */
 #ifndef HEDDLE_MMIO_STATE_H
@@ -83,10 +83,10 @@ enum mmio_owner {
 /* Something asked of the DMA engine or the driver. */
 struct mmio_post {
     uint8_t owner;   /* enum mmio_owner; OWNER_NONE: free */
-    uint8_t kind;    /* of requests to the driver: enum device_call_request_kind */
-    uint8_t width;   /* of elements; of an allocation: enum driver_place */
+    uint8_t kind;    /* enum device_call_request_kind, for requests to the driver */
+    uint8_t width;   /* bytes of an element; for an allocation, enum driver_place */
     uint32_t number; /* the owner's */
-    uint32_t next;   /* of those that are not sent, or are free */
+    uint32_t next;   /* the next post that is not sent, or is free */
     uint32_t blob, device, pattern;
     uint64_t address, from, size; /* the driver's; the DMA engine's are in `dma` */
     struct packet_dma_command dma;
@@ -96,7 +96,7 @@ struct mmio_posts {
     uint32_t table;       /* arena: struct mmio_post[] */
     uint32_t free;        /* list */
     uint32_t first, last; /* to be sent */
-    uint32_t used;
+    uint32_t used_count;
 };
 
 enum mmio_phase {
@@ -107,28 +107,28 @@ enum mmio_phase {
     PHASE_WAITING, /* for a stream */
     PHASE_DONE,    /* the answer is to be written */
     PHASE_ANSWERING,
-    PHASE_TELL,  /* the write is to be answered */
+    PHASE_REPLY, /* the write is to be answered */
     PHASE_UNREAD /* the host is to read the device: with return_on_read, or when it polls */
 };
 
 /* hosted: a call that waits is answered `pending` first. */
-enum mmio_notice { NOTICE_NONE, NOTICE_DUE, NOTICE_WRITING, NOTICE_TELL, NOTICE_TOLD };
+enum mmio_notice { NOTICE_NONE, NOTICE_DUE, NOTICE_WRITING, NOTICE_REPLY, NOTICE_SENT };
 
 struct mmio_call {
     uint8_t phase;  /* enum mmio_phase */
     uint8_t notice; /* enum mmio_notice */
-    bool write_answered;
-    bool malformed;
-    uint16_t tag;   /* of the host's write */
-    uint32_t step;  /* of execution */
+    bool is_write_answered;
+    bool is_malformed;
+    uint16_t tag;   /* tag of the host's write */
+    uint32_t step;  /* step of the execution */
     uint32_t place; /* step of placing a module */
     uint32_t blob;  /* the packet */
     uint32_t work;  /* another blob, while it is executed */
     uint32_t data;  /* hosted: another, with the bytes of a copy */
-    uint32_t index; /* of what is being made */
+    uint32_t index; /* number of the object that is being made */
     uint64_t address, order;
     uint64_t since, ready, done; /* cycles */
-    uint64_t value;              /* of the driver's answer */
+    uint64_t value;              /* value in the driver's answer */
     uint32_t status;
     uint32_t pending; /* answers that are awaited */
     struct api_request request;
@@ -150,11 +150,11 @@ enum operation_kind {
 /* An operation that is or will be in a stream. */
 struct mmio_operation {
     uint8_t kind; /* enum operation_kind */
-    bool begun;
+    bool has_begun;
     uint8_t width;
     uint16_t stream;
     uint32_t queue;
-    uint32_t thread; /* whose error it is */
+    uint32_t thread; /* gets the error */
     uint32_t call;   /* slot that waits for it, or MMIO_NONE */
     uint32_t blob;   /* launch */
     uint32_t event, pattern;
@@ -165,19 +165,19 @@ struct mmio_operation {
 };
 
 struct mmio_block {
-    bool used;
-    bool second; /* its first half, from where the bytes come, is over */
+    bool is_used;
+    bool is_fetched; /* its bytes are here and are sent on */
     uint32_t operation, size, blob;
     uint64_t offset;
 };
 
 struct mmio_stream {
-    bool used;
+    bool is_used;
     uint32_t device, queue;
 };
 
 struct mmio_event {
-    bool used, recorded, happened;
+    bool is_used, is_recorded, has_happened;
     struct api_stream_point point;
     uint64_t time_ps;
 };
@@ -185,20 +185,20 @@ struct mmio_event {
 struct mmio_thread {
     uint32_t device;
     int32_t error;
-    bool configured;
+    bool is_configured;
     uint32_t grid[3], block[3], shared, argument_bytes;
     uint64_t stream;
     uint8_t arguments[MMIO_ARGUMENTS];
 };
 
 struct mmio_name {
-    bool used;
+    bool is_used;
     uint32_t module, index; /* kernel, or symbol of its code object */
     uint64_t address;       /* stub or shadow */
 };
 
 struct mmio_module {
-    bool used;
+    bool is_used;
     struct code_object object;
     struct ptx_module *ptx; /* where the devices execute PTX; its text is a blob */
     uint32_t text;
@@ -218,8 +218,8 @@ struct mmio {
     uint32_t used_calls, used_blocks;
     uint16_t read_tags[16]; /* return_on_read: reads that wait */
     uint32_t reads;
-    bool reading;       /* an answer is being written for the first of them */
-    bool read_ready;    /* and is there */
+    bool is_reading;    /* an answer is being written for the first of them */
+    bool is_read_ready; /* the answer for the first of them is there */
     uint32_t info_blob; /* while the driver is asked what it has */
 };
 
@@ -255,7 +255,7 @@ static inline struct mmio_name *variable_at(const struct mmio *c, uint32_t i)
     return arena_at(struct mmio_name, c->variables) + i;
 }
 
-/* A packet of a thread past the last is none (call_fetched()). */
+/* A packet of a thread past the last is none (take_packet()). */
 static inline struct mmio_thread *thread_of(const struct mmio *c, uint32_t thread)
 {
     return arena_at(struct mmio_thread, c->threads) + thread;
@@ -297,17 +297,17 @@ static inline uint32_t call_count(const struct mmio *c)
     X(HOST_GET_DEVICE_POINTER, map_host)                                                           \
     X(MEM_PREFETCH, prefetch)                                                                      \
     X(FREE, release_memory)                                                                        \
-    X(MALLOC_HOST, not_here)                                                                       \
-    X(FREE_HOST, not_here)                                                                         \
+    X(MALLOC_HOST, refuse_call)                                                                    \
+    X(FREE_HOST, refuse_call)                                                                      \
     X(MEMORY_INFO, memory_info)                                                                    \
     X(MEMCPY, copy_memory)                                                                         \
     X(MEMCPY_ASYNC, copy_memory_async)                                                             \
     X(MEMCPY_PEER, copy_peer)                                                                      \
     X(MEMCPY_PEER_ASYNC, copy_peer_async)                                                          \
-    X(MEMCPY_TO_SYMBOL, to_symbol)                                                                 \
-    X(MEMCPY_TO_SYMBOL_ASYNC, to_symbol_async)                                                     \
-    X(MEMCPY_FROM_SYMBOL, from_symbol)                                                             \
-    X(MEMCPY_FROM_SYMBOL_ASYNC, from_symbol_async)                                                 \
+    X(MEMCPY_TO_SYMBOL, copy_to_symbol)                                                            \
+    X(MEMCPY_TO_SYMBOL_ASYNC, copy_to_symbol_async)                                                \
+    X(MEMCPY_FROM_SYMBOL, copy_from_symbol)                                                        \
+    X(MEMCPY_FROM_SYMBOL_ASYNC, copy_from_symbol_async)                                            \
     X(MEMSET, set_memory)                                                                          \
     X(MEMSET_ASYNC, set_memory_async)                                                              \
     X(CONFIGURE_CALL, configure_call)                                                              \
@@ -338,7 +338,7 @@ static inline uint32_t call_count(const struct mmio *c)
     X(EVENT_SYNCHRONIZE, event_synchronize)                                                        \
     X(EVENT_QUERY, event_query)                                                                    \
     X(EVENT_ELAPSED_TIME, event_elapsed_time)                                                      \
-    X(OTHER, not_here)
+    X(OTHER, refuse_call)
 
 #define MMIO_CALL_FUNCTION(CALL, function)                                                         \
     static bool function(struct mmio *c, struct mmio_call *k);
@@ -349,7 +349,7 @@ MMIO_CALLS(MMIO_CALL_FUNCTION)
 
 static int32_t error_of(uint32_t status);
 static void posts_init(const struct mmio *c, struct mmio_posts *p);
-static struct mmio_post post_take(struct mmio_posts *p, uint32_t i);
+static struct mmio_post post_remove(struct mmio_posts *p, uint32_t i);
 static void post_dma(struct mmio *c, enum mmio_owner owner, uint32_t number,
                      struct packet_dma_command command);
 static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint32_t number,
@@ -359,7 +359,7 @@ static bool send_driver(struct mmio *c);
 
 /* ---- mmio_operation.c ---- */
 
-static uint32_t operation_new(const struct mmio *c);
+static uint32_t operation_find_free(const struct mmio *c);
 static void call_end(struct mmio *c, struct mmio_call *call, int32_t error);
 static void operation_end(struct mmio *c, uint32_t number);
 static void block_next(struct mmio *c, uint32_t number, int32_t error);
@@ -372,7 +372,7 @@ static int32_t module_read(const struct mmio *c, struct mmio_module *module, con
 static uint32_t module_of_handle(uint64_t handle);
 static struct mmio_name *name_find(struct mmio_name *names, uint64_t address);
 static struct mmio_name *name_place(struct mmio_name *names, uint64_t address);
-static void names_forget(struct mmio_name *names, uint32_t module);
+static void names_release(struct mmio_name *names, uint32_t module);
 static const struct code_object_kernel *kernel_of(const struct mmio_name *function);
 static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device,
                          int32_t *error);

@@ -44,18 +44,20 @@ struct driver_trip {
     uint32_t command;
     uint64_t ticket;
     uint8_t kind; /* enum trip_kind */
-    bool executed, done;
+    bool is_executed, is_done;
 };
 
 struct packet_calls {
     struct packet_calls_io io;
-    uint32_t trips;             /* arena: struct driver_trip[TRIPS], a ring */
-    uint64_t first, sent, last; /* numbers: not done; not sent; behind the last */
-    bool sending;               /* one that others wait for is under way */
-    uint64_t awaited;           /* stop the engine when fewer than this are not done, + 1; 0: no */
+    uint32_t trips; /* arena: struct driver_trip[TRIPS], a ring */
+    uint64_t first, sent,
+        last;        /* numbers: the first not done, the first not sent, one past the last */
+    bool is_sending; /* one that others wait for is under way */
+    uint64_t
+        waiting_calls; /* calls of the program that wait for a trip: its end stops the engine */
 };
 
-/* Has this thread's call of the interface made a trip? */
+/* True if the call of the interface that this thread is in has made a trip. */
 static _Thread_local bool has_trip;
 
 static struct packet_calls *packets_of(const struct driver *d)
@@ -86,7 +88,7 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
 {
     struct packet_calls *p = packets_of(d);
     struct packet_fault fault;
-    struct blob *blob = blob_new(API_REQUEST_MOST_BYTES);
+    struct blob *blob = blob_new(API_REQUEST_BYTES_MAX);
     has_trip = true;
     r->sequence = (uint32_t)p->last;
     if (!api_request_encode(r, blob->bytes, blob->size, &fault))
@@ -96,21 +98,21 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
     return p->last++;
 }
 
-/* What has no command. */
+/* Notes a call that has no command. */
 static void packet_note(struct driver *d, struct api_request r)
 {
     trip_add(d, TRIP_NOTE, &r, 0, 0);
 }
 
-/* Until trip `number` is over. */
+/* Waits until trip `number` is over. */
 static enum driver_status packet_wait_trip(struct driver *d, uint64_t number)
 {
     enum driver_status status = run_usable();
     struct packet_calls *p = packets_of(d);
-    while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
-        p->awaited++;
+    while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->is_done) {
+        p->waiting_calls++;
         status = run_until_stopped(d);
-        p->awaited--;
+        p->waiting_calls--;
     }
     return status;
 }
@@ -146,21 +148,21 @@ static enum driver_status packet_note_later(struct driver *d, struct api_request
     return status;
 }
 
-static enum driver_status packet_allocated(struct driver *d, uint64_t size)
+static enum driver_status packet_note_allocate(struct driver *d, uint64_t size)
 {
     struct api_request r = packet_of(API_CALL_MALLOC);
     r.malloc.size = size;
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_released(struct driver *d, uint64_t address)
+static enum driver_status packet_note_release(struct driver *d, uint64_t address)
 {
     struct api_request r = packet_of(API_CALL_FREE);
     r.free.address = address;
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_registered(struct driver *d, uint64_t module, uint64_t size)
+static enum driver_status packet_note_register(struct driver *d, uint64_t module, uint64_t size)
 {
     struct api_request r = packet_of(API_CALL_REGISTER_MODULE);
     r.register_module.address = module;
@@ -168,14 +170,14 @@ static enum driver_status packet_registered(struct driver *d, uint64_t module, u
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_unregistered(struct driver *d, uint64_t module)
+static enum driver_status packet_note_unregister(struct driver *d, uint64_t module)
 {
     struct api_request r = packet_of(API_CALL_UNREGISTER_MODULE);
     r.unregister_module.module = module;
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_named(struct driver *d, const char *kernel, uint64_t entry)
+static enum driver_status packet_note_name(struct driver *d, const char *kernel, uint64_t entry)
 {
     struct api_request r = packet_of(API_CALL_REGISTER_FUNCTION);
     r.register_function.function = entry;
@@ -308,7 +310,8 @@ static void packet_launch(struct driver *d, uint32_t queue, const struct driver_
 
 /* ---- in ticks ---- */
 
-/* Does a copy that is on its way to the program overlap the bytes that command `k` takes from it?
+/* True if a copy that is on its way to the program overlaps the bytes that command `k` takes from
+ * it.
  */
 static bool packet_awaits_read(const struct driver *d, const struct driver_command *k)
 {
@@ -316,9 +319,9 @@ static bool packet_awaits_read(const struct driver *d, const struct driver_comma
     for (uint64_t i = p->first; i < p->sent; i++) {
         const struct driver_trip *t = trip_at(d, i);
         const struct driver_command *r = driver_command_at(d, t->command);
-        if (t->kind != TRIP_READ || t->done || r->ticket != t->ticket)
+        if (t->kind != TRIP_READ || t->is_done || r->ticket != t->ticket)
             continue;
-        const char *to = t->executed ? r->move.program : r->move.host;
+        const char *to = t->is_executed ? r->move.program : r->move.host;
         if (to < k->move.host + k->size && k->move.host < to + r->size)
             return true;
     }
@@ -345,7 +348,7 @@ static bool packet_take_data(const struct driver *d, struct driver_trip *t)
 static bool packets_send(struct driver *d)
 {
     struct packet_calls *p = packets_of(d);
-    if (p->sending || p->sent == p->last || !driver_host_can_send(d))
+    if (p->is_sending || p->sent == p->last || !driver_host_can_send(d))
         return false;
     struct driver_trip *t = trip_at(d, p->sent);
     bool waits = t->kind == TRIP_WAIT || t->kind == TRIP_READ;
@@ -358,7 +361,7 @@ static bool packets_send(struct driver *d)
         return false;
     /* Tags come around only after those that wait have been answered: the core has fewer places. */
     driver_host_send_call(d, (uint16_t)(p->sent % UINT16_MAX), t->blob, t->data, waits);
-    p->sending = !waits;
+    p->is_sending = !waits;
     p->sent++;
     return true;
 }
@@ -377,7 +380,7 @@ static void packet_deliver(struct driver *d, struct driver_trip *t)
         blob_free(t->data);
 }
 
-static void packet_copied(struct driver *d, struct driver_command *k)
+static void packet_end_copy(struct driver *d, struct driver_command *k)
 {
     if (k->kind == DRIVER_READ)
         memcpy(k->move.program, blob_at(k->move.data)->bytes, k->size);
@@ -406,23 +409,23 @@ static bool packets_receive(struct driver *d)
     bool received = false;
     while ((m = driver_host_peek_reply(d))) {
         uint64_t number = p->first;
-        while (trip_at(d, number)->blob != m->done.blob || trip_at(d, number)->done)
+        while (trip_at(d, number)->blob != m->done.blob || trip_at(d, number)->is_done)
             number++;
         struct driver_trip *t = trip_at(d, number);
-        if (!t->executed)
+        if (!t->is_executed)
             engine_fail(&d->io.base,
                         "the device has answered packet %" PRIu64
                         " and not handed it to the driver",
                         number);
         if (t->kind != TRIP_WAIT && t->kind != TRIP_READ)
-            p->sending = false;
+            p->is_sending = false;
         packet_deliver(d, t);
         blob_free(t->blob);
-        t->done = true;
-        while (p->first < p->sent && trip_at(d, p->first)->done)
+        t->is_done = true;
+        while (p->first < p->sent && trip_at(d, p->first)->is_done)
             p->first++;
         d->io.stats.packets++;
-        if (p->awaited)
+        if (p->waiting_calls)
             engine_stop();
         driver_host_pop_reply(d);
         received = true;
@@ -491,10 +494,10 @@ static bool packets_execute(struct driver *d, uint32_t call, uint32_t data, uint
     if (!r)
         return false;
     uint64_t number = p->first + (uint32_t)(r->sequence - (uint32_t)p->first);
-    if (number >= p->sent || trip_at(d, number)->executed)
+    if (number >= p->sent || trip_at(d, number)->is_executed)
         return false;
     struct driver_trip *t = trip_at(d, number);
-    t->executed = true;
+    t->is_executed = true;
     if (t->kind == TRIP_WAIT)
         *ticket =
             driver_ticket_done(d, r->event_synchronize.event) ? 0 : r->event_synchronize.event;
@@ -518,11 +521,11 @@ static unsigned packets_outstanding(const struct driver *d, struct hang_report *
 
 static const struct call_path_ops packet_calls_ops = {
     .copy_bytes = HOST_CALL_DATA,
-    .allocated = packet_allocated,
-    .released = packet_released,
-    .registered = packet_registered,
-    .unregistered = packet_unregistered,
-    .named = packet_named,
+    .allocated = packet_note_allocate,
+    .released = packet_note_release,
+    .registered = packet_note_register,
+    .unregistered = packet_note_unregister,
+    .named = packet_note_name,
     .begin = packet_begin,
     .end = packet_end,
     .wait_room = packet_wait_room,
@@ -533,6 +536,6 @@ static const struct call_path_ops packet_calls_ops = {
     .tick = packets_tick,
     .execute = packets_execute,
     .has_read = packet_has_read,
-    .copied = packet_copied,
+    .copied = packet_end_copy,
     .outstanding = packets_outstanding,
 };

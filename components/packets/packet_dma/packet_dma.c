@@ -27,7 +27,7 @@ struct dma_job {
     uint64_t since; /* cycle of its arrival */
     uint64_t issued, finished;
     uint16_t tag;
-    bool used;
+    bool is_used;
     bool waits; /* for an earlier one that touches the same bytes */
 };
 
@@ -35,8 +35,8 @@ struct dma_piece {
     uint64_t offset; /* in the command */
     uint32_t job;
     uint32_t bytes;
-    uint32_t next; /* of those that have been read and are to be written */
-    bool writing;
+    uint32_t next; /* the next piece that has been read and is to be written */
+    bool is_writing;
     uint8_t data[DMA_LINE]; /* at their places in the line that is written */
 };
 
@@ -46,7 +46,7 @@ struct packet_dma {
     uint32_t pieces;
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
-    uint32_t used;
+    uint32_t used_jobs;
     uint64_t commands_taken;
 };
 
@@ -111,7 +111,7 @@ static bool commands_conflict(const struct packet_dma_command *a,
 }
 
 /* All of [address, address + size) on the map, without a wrap. */
-static bool on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
+static bool is_on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
 {
     if (address + size < address)
         return false;
@@ -121,13 +121,13 @@ static bool on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
     return space >= 0 && platform_space(address + size - 1) == space;
 }
 
-static bool makes_sense(const struct packet_dma *c, const struct packet_dma_command *k)
+static bool is_valid(const struct packet_dma *c, const struct packet_dma_command *k)
 {
     const struct blob *blob = blob_at(k->blob);
-    if (!on_map(c, k->address, k->size))
+    if (!is_on_map(c, k->address, k->size))
         return false;
     if (k->way == PACKET_DMA_WAY_IN_MEMORY)
-        return on_map(c, k->source, k->size);
+        return is_on_map(c, k->source, k->size);
     return blob && k->offset <= blob->size && k->size <= blob->size - k->offset;
 }
 
@@ -146,12 +146,12 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     struct packet_fault fault;
     struct packet_dma_command k;
     *job = (struct dma_job){
-        .used = true, .tag = m->tag, .order = c->commands_taken++, .since = packet_dma_now(c)};
-    c->used++;
+        .is_used = true, .tag = m->tag, .order = c->commands_taken++, .since = packet_dma_now(c)};
+    c->used_jobs++;
     const uint8_t *bytes = mem_write_data(packet_dma_command_payload(c), DMA_LINE);
     if (!packet_dma_command_decode(&k, bytes, DMA_LINE, &fault))
         k = (struct packet_dma_command){.size = 0, .blob = BLOB_NONE};
-    if (!makes_sense(c, &k)) {
+    if (!is_valid(c, &k)) {
         refuse_command(c, &k);
         k.size = 0;
     } else if (blob_at(k.blob)) {
@@ -159,7 +159,7 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     }
     job->command = k;
     for (uint32_t i = 0; i < job_count(c); i++)
-        if (i != slot && job_at(c, i)->used && commands_conflict(&job_at(c, i)->command, &k))
+        if (i != slot && job_at(c, i)->is_used && commands_conflict(&job_at(c, i)->command, &k))
             job->waits = true;
     c->io.stats.ordered += job->waits;
 }
@@ -167,7 +167,7 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
 static uint32_t free_job(const struct packet_dma *c)
 {
     uint32_t i = 0;
-    while (job_at(c, i)->used)
+    while (job_at(c, i)->is_used)
         i++;
     return i;
 }
@@ -178,7 +178,7 @@ static bool take_commands(struct packet_dma *c)
     const struct mem_request *m;
     while ((m = packet_dma_command_peek(c))) {
         if (message_kind(m) == MEM_WRITE) {
-            if (c->used == job_count(c))
+            if (c->used_jobs == job_count(c))
                 return progress;
             take_command(c, free_job(c), m);
         } else {
@@ -199,7 +199,7 @@ static bool take_commands(struct packet_dma *c)
     return progress;
 }
 
-static uint32_t up_to_line_end(uint64_t address, uint64_t bytes)
+static uint32_t bytes_to_line_end(uint64_t address, uint64_t bytes)
 {
     uint32_t rest = DMA_LINE - (uint32_t)(address % DMA_LINE);
     return bytes < rest ? (uint32_t)bytes : rest;
@@ -215,7 +215,7 @@ static void send_write(struct packet_dma *c, uint32_t number)
     mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
                    DMA_LINE);
     memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
-    p->writing = true;
+    p->is_writing = true;
     c->io.stats.bytes_written += p->bytes;
 }
 
@@ -227,9 +227,9 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
     uint32_t number = index_pool_take(&c->free_pieces);
     struct dma_piece *p = piece_at(c, number);
     uint64_t left = k->size - job->issued, target = k->address + job->issued;
-    uint32_t bytes = up_to_line_end(target, left);
+    uint32_t bytes = bytes_to_line_end(target, left);
     if (k->way == PACKET_DMA_WAY_IN_MEMORY)
-        bytes = up_to_line_end(k->source + job->issued, bytes);
+        bytes = bytes_to_line_end(k->source + job->issued, bytes);
     *p = (struct dma_piece){.offset = job->issued, .job = i, .bytes = bytes, .next = DMA_NONE};
     job->issued += bytes;
     if (reads_memory(k)) {
@@ -242,11 +242,11 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
     send_write(c, number);
 }
 
-static bool still_conflicts(const struct packet_dma *c, const struct dma_job *job)
+static bool has_conflict(const struct packet_dma *c, const struct dma_job *job)
 {
     for (uint32_t i = 0; i < job_count(c); i++) {
         const struct dma_job *other = job_at(c, i);
-        if (other->used && other->order < job->order
+        if (other->is_used && other->order < job->order
             && commands_conflict(&other->command, &job->command))
             return true;
     }
@@ -254,25 +254,25 @@ static bool still_conflicts(const struct packet_dma *c, const struct dma_job *jo
 }
 
 /* The oldest command with bytes left to cut that need not wait, or DMA_NONE. */
-static uint32_t oldest_ready(const struct packet_dma *c)
+static uint32_t find_oldest_ready(const struct packet_dma *c)
 {
     uint32_t best = DMA_NONE;
     for (uint32_t i = 0; i < job_count(c); i++) {
         const struct dma_job *job = job_at(c, i);
-        if (job->used && job->issued < job->command.size && !job->waits
+        if (job->is_used && job->issued < job->command.size && !job->waits
             && (best == DMA_NONE || job->order < job_at(c, best)->order))
             best = i;
     }
     return best;
 }
 
-/* What has been read is written first, so that slots come free. */
+/* Pieces that have been read are written first, so that slots come free. */
 static bool send_requests(struct packet_dma *c)
 {
     bool progress = false;
     for (;;) {
         bool write = c->first_read != DMA_NONE;
-        uint32_t i = !write && index_pool_has(&c->free_pieces) ? oldest_ready(c) : DMA_NONE;
+        uint32_t i = !write && index_pool_has(&c->free_pieces) ? find_oldest_ready(c) : DMA_NONE;
         if ((!write && i == DMA_NONE) || !packet_dma_mem_can_send(c))
             return progress;
         if (write) {
@@ -303,7 +303,7 @@ static bool take_answers(struct packet_dma *c)
         struct dma_piece *p = piece_at(c, m->tag);
         struct dma_job *job = job_at(c, p->job);
         const struct packet_dma_command *k = &job->command;
-        bool read = !p->writing;
+        bool read = !p->is_writing;
         const uint8_t *line =
             read ? mem_data_data(packet_dma_mem_reply_payload(c), DMA_LINE) : NULL;
         if (read)
@@ -328,7 +328,7 @@ static bool finish_commands(struct packet_dma *c)
     bool progress = false, ended = false;
     for (uint32_t i = 0; i < job_count(c); i++) {
         struct dma_job *job = job_at(c, i);
-        if (!job->used || job->waits || job->finished < job->command.size
+        if (!job->is_used || job->waits || job->finished < job->command.size
             || !packet_dma_command_can_reply(c))
             continue;
         struct blob *blob = blob_at(job->command.blob);
@@ -340,16 +340,16 @@ static bool finish_commands(struct packet_dma *c)
         timeline_begin(&c->io.base, job->order, span);
         timeline_end(&c->io.base, job->order, span);
         stat_histogram_add(&c->io.stats.latency, packet_dma_now(c) - job->since);
-        job->used = false;
-        c->used--;
+        job->is_used = false;
+        c->used_jobs--;
         c->io.stats.commands_done++;
         progress = ended = true;
     }
     if (!ended)
         return progress;
     for (uint32_t i = 0; i < job_count(c); i++)
-        if (job_at(c, i)->used && job_at(c, i)->waits)
-            job_at(c, i)->waits = still_conflicts(c, job_at(c, i));
+        if (job_at(c, i)->is_used && job_at(c, i)->waits)
+            job_at(c, i)->waits = has_conflict(c, job_at(c, i));
     return progress;
 }
 
@@ -365,10 +365,10 @@ static unsigned packet_dma_outstanding(const struct packet_dma *c, struct hang_r
 {
     if (report)
         for (uint32_t i = 0; i < job_count(c); i++)
-            if (job_at(c, i)->used)
+            if (job_at(c, i)->is_used)
                 hang_note(report, "a command of %llu bytes at 0x%llx is %llu bytes done",
                           (unsigned long long)job_at(c, i)->command.size,
                           (unsigned long long)job_at(c, i)->command.address,
                           (unsigned long long)job_at(c, i)->finished);
-    return c->used;
+    return c->used_jobs;
 }

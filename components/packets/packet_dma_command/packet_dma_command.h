@@ -4,8 +4,8 @@
 
 #include "components/packets/packet/packet.h"
 
-/* Which way a command moves bytes: simulated memory to the device that gave the command, back, or
- * inside of memory. */
+/* The direction in which a command moves bytes: simulated memory to the device that gave the
+ * command, back, or inside of memory. */
 enum packet_dma_way {
     PACKET_DMA_WAY_TO_DEVICE,
     PACKET_DMA_WAY_TO_MEMORY,

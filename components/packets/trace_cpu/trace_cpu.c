@@ -1,5 +1,5 @@
-/* Plays a trace of API calls on a device that takes packets (mmio). Line after line: what a line
- * becomes is in trace_cpu_play.c, how bytes and packets move in trace_cpu_packet.c. */
+/* Plays a trace of API calls on a device that takes packets (mmio), line after line.
+ * trace_cpu_play.c makes packets of a line, trace_cpu_packet.c moves bytes and packets. */
 #include "trace_cpu_state.h"
 
 #include "runtime/engine/component_failure.h"
@@ -9,10 +9,10 @@ static void trace_cpu_init(struct trace_cpu *c)
     uint32_t lines = (uint32_t)trace_cpu_params(c)->lines;
     c->slots = arena_allocate(lines * sizeof(struct cpu_slot));
     index_pool_init(&c->free_slots, lines);
-    c->next_byte = CPU_PACKET_ROOM;
+    c->next_byte = CPU_PACKET_BYTES;
 }
 
-static void say_mistake(void *context, uint32_t line, const char *text)
+static void report_mistake(void *context, uint32_t line, const char *text)
 {
     const char *path = context;
     if (line)
@@ -23,10 +23,10 @@ static void say_mistake(void *context, uint32_t line, const char *text)
 
 /* Packets have what CUDA's runtime has; recordings of whole programs have more: peers, devices that
  * the program makes, clusters. */
-static bool knows_calls(struct trace_cpu *c)
+static bool has_all_calls(struct trace_cpu *c)
 {
     for (uint32_t i = 0; i < c->trace.call_count; i++) {
-        if (play_knows(&c->trace.calls[i]))
+        if (play_has_call(&c->trace.calls[i]))
             continue;
         engine_fail(&c->io.base,
                     "%s%s%s:%" PRIu32 ": no packet says this call; play the trace on a platform "
@@ -38,7 +38,7 @@ static bool knows_calls(struct trace_cpu *c)
     return true;
 }
 
-static bool start_line(struct trace_cpu *c)
+static bool open_trace(struct trace_cpu *c)
 {
     char place[4096];
     const char *path = option_text("play api");
@@ -50,14 +50,14 @@ static bool start_line(struct trace_cpu *c)
     size_t size = strlen(path), end = strlen(API_TRACE_FILE);
     bool file = size >= end && strcmp(path + size - end, API_TRACE_FILE) == 0;
     snprintf(place, sizeof place, "%s%s%s", path, file ? "" : "/", file ? "" : API_TRACE_FILE);
-    const struct api_trace_sink sink = {say_mistake, place};
+    const struct api_trace_sink sink = {report_mistake, place};
     c->trace.folder = "";
     if (!api_trace_read(&c->trace, path, &sink)) {
         engine_fail(&c->io.base, "the trace '%s' has errors; nothing was played", path);
         c->phase = CPU_OVER;
         return true;
     }
-    c->phase = knows_calls(c) ? CPU_PLAY : CPU_OVER;
+    c->phase = has_all_calls(c) ? CPU_PLAY : CPU_OVER;
     c->call = CPU_NONE; /* modules first */
     return true;
 }
@@ -83,15 +83,15 @@ static bool drain(struct trace_cpu *c)
         packet_write(c);
         return false;
     }
-    if (!checks_done(c))
+    if (!compare_copies(c))
         return false;
-    c->next_byte = CPU_PACKET_ROOM;
+    c->next_byte = CPU_PACKET_BYTES;
     c->drain_stage = 0;
     return true;
 }
 
-/* Prints and judges. */
-static void finish_line(struct trace_cpu *c)
+/* Prints the sums, and fails if bytes were wrong. */
+static void end_trace(struct trace_cpu *c)
 {
     uint64_t total = c->io.stats.total, correct = c->io.stats.correct;
     /* 1.000000 only when every byte is right: rounded down. */
@@ -111,8 +111,8 @@ static void finish_line(struct trace_cpu *c)
 /* Nothing is under way: begins the next thing. */
 static void play(struct trace_cpu *c)
 {
-    if (c->drain) {
-        c->drain = !drain(c);
+    if (c->is_draining) {
+        c->is_draining = !drain(c);
         return;
     }
     if (c->call == CPU_NONE) {
@@ -124,18 +124,18 @@ static void play(struct trace_cpu *c)
     }
     if (c->call == c->trace.call_count) {
         if (drain(c))
-            finish_line(c);
+            end_trace(c);
         return;
     }
     const struct api_trace_call *call = &c->trace.calls[c->call];
     bool made = call->kind == API_TRACE_STREAM_CREATE;
-    if (!made && !c->stream_made && stream_is_new(c, call->stream)) {
-        c->stream_made = true;
+    if (!made && !c->made_stream && make_new_stream(c, call->stream)) {
+        c->made_stream = true;
         return;
     }
-    if (c->stream_made) {
+    if (c->made_stream) {
         name_set(&c->streams, stream_name(c, call->stream), c->answer.stream_create.stream);
-        c->stream_made = false;
+        c->made_stream = false;
         if (call_failed(c, "making a stream"))
             return;
     }
@@ -146,15 +146,15 @@ static void play(struct trace_cpu *c)
     }
 }
 
-/* A move is over: what it was part of goes on. */
-static void moved(struct trace_cpu *c)
+/* A move is over: continues what it was part of. */
+static void end_move(struct trace_cpu *c)
 {
     if (c->phase == CPU_WRITE_PACKET) {
         timeline_end(&c->io.base, c->sequence, "1 write the packet to memory");
         end_step(c, 0);
         c->phase = CPU_RING;
     } else if (c->phase == CPU_READ_ANSWER) {
-        packet_over(c);
+        end_packet(c);
     } else {
         c->phase = CPU_PLAY;
     }
@@ -169,7 +169,7 @@ static bool receive_replies(struct trace_cpu *c)
                                   ? mem_data_data(trace_cpu_mem_reply_payload(c), CPU_LINE)
                                   : NULL;
         if (m->tag == CPU_TAG_DEVICE)
-            device_answered(c, line);
+            take_device_answer(c, line);
         else
             move_receive(c, m->tag, line);
         trace_cpu_mem_pop_reply(c);
@@ -190,12 +190,12 @@ static bool trace_cpu_tick(struct trace_cpu *c)
         progress |= move_send(c);
         if (!move_is_over(c))
             return progress;
-        moved(c);
+        end_move(c);
         return true;
     }
     switch ((enum cpu_phase)c->phase) {
     case CPU_START:
-        return start_line(c);
+        return open_trace(c);
     case CPU_PLAY:
         play(c);
         return true;

@@ -1,5 +1,5 @@
-/* Files of the trace, room in the host's memory, and what comes back compared with what the trace
- * has. */
+/* Reads the files of the trace, gives out the host's memory, and compares bytes of the device with
+ * those of the trace. */
 #include <errno.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void *list_add(uint32_t *blob, uint32_t *count, size_t size)
     return blob_at(*blob)->bytes + (*count)++ * size;
 }
 
-static void bytes_free(struct trace_cpu *c)
+static void release_file(struct trace_cpu *c)
 {
     if (c->bytes != BLOB_NONE)
         blob_free(c->bytes);
@@ -31,7 +31,7 @@ static void bytes_free(struct trace_cpu *c)
 }
 
 /* The first `size` bytes (0: all) of a file, beside the trace unless its path is absolute. */
-static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
+static bool read_file(struct trace_cpu *c, const char *name, uint64_t size)
 {
     char path[4096];
     bool alone = name[0] == '/' || !*c->trace.folder;
@@ -45,7 +45,7 @@ static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
     long all = ftell(file);
     rewind(file);
     uint64_t wanted = size ? size : all > 0 ? (uint64_t)all : 0;
-    bytes_free(c);
+    release_file(c);
     c->bytes = blob_new(wanted)->number;
     bool good = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
     fclose(file);
@@ -54,7 +54,7 @@ static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
     return good;
 }
 
-/* ---- what comes back ---- */
+/* ---- comparison ---- */
 
 /* `size` bytes at `address` are to be those of the call's file from byte `from` on. */
 static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
@@ -89,27 +89,27 @@ static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, co
                  wrong, check->size);
 }
 
-/* Reads and compares, one copy after the other, what has been copied; called again when a move is
- * over. true: nothing is left. */
-static bool checks_done(struct trace_cpu *c)
+/* Reads and compares the bytes of one copy after the other; called again when a move is over. True:
+ * none is left. */
+static bool compare_copies(struct trace_cpu *c)
 {
     if (c->received != BLOB_NONE) {
-        const struct cpu_check *check = check_at(c, c->compared);
-        if (file_read(c, check->file, check->from + check->size))
+        const struct cpu_check *check = check_at(c, c->compared_count);
+        if (read_file(c, check->file, check->from + check->size))
             compare_bytes(c, check, blob_at(c->received)->bytes);
         blob_free(c->received);
         c->received = BLOB_NONE;
-        bytes_free(c);
-        c->compared++;
+        release_file(c);
+        c->compared_count++;
     }
     if (c->phase == CPU_OVER)
         return false;
-    if (c->compared == c->check_count) {
-        c->compared = c->check_count = 0;
-        c->next_byte = CPU_PACKET_ROOM;
+    if (c->compared_count == c->check_count) {
+        c->compared_count = c->check_count = 0;
+        c->next_byte = CPU_PACKET_BYTES;
         return true;
     }
-    const struct cpu_check *check = check_at(c, c->compared);
+    const struct cpu_check *check = check_at(c, c->compared_count);
     struct blob *answer = blob_new(check->size);
     c->received = answer->number;
     move_begin(c, false, check->address, answer->bytes, check->size);
@@ -120,10 +120,10 @@ static bool checks_done(struct trace_cpu *c)
 /* `size` bytes of the host's memory for a copy. They are free again when nothing is under way,
  * which is waited for when there are none left: then false is returned, and the caller is called
  * again. */
-static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
+static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address)
 {
     uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size - c->pinned_bytes;
-    if (size > all - CPU_PACKET_ROOM) {
+    if (size > all - CPU_PACKET_BYTES) {
         cpu_fail(c, cpu_line_of_call(c),
                  "%" PRIu64 " bytes do not fit into the host's memory of %" PRIu64 "; enlarge it",
                  size, all);
@@ -136,6 +136,6 @@ static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
             c->next_byte = all;
         return true;
     }
-    c->drain = true;
+    c->is_draining = true;
     return false;
 }

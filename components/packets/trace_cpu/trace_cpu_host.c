@@ -11,7 +11,7 @@ static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *c
 {
     uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
     uint64_t size = round_up(call->size, CPU_HOST_PAGE);
-    if (call->size > all || size > all - c->pinned_bytes - CPU_PACKET_ROOM) {
+    if (call->size > all || size > all - c->pinned_bytes - CPU_PACKET_BYTES) {
         cpu_fail(c, call->line,
                  "%" PRIu64 " bytes of pinned memory do not fit into the host's memory of %" PRIu64
                  "; enlarge it",
@@ -19,7 +19,7 @@ static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *c
         return false;
     }
     if (c->next_byte > all - c->pinned_bytes - size) {
-        c->drain = true;
+        c->is_draining = true;
         return false;
     }
     c->pinned_bytes += size;
@@ -30,13 +30,13 @@ static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *c
 /* Freed memory is not used again: copies may still be on their way. */
 static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    uint64_t mapped = name_value(&c->mapped, call->place.allocation);
+    uint64_t mapped = name_value(&c->device_addresses, call->place.allocation);
     if (mapped && c->stage++ == 0) {
         packet_new(c, API_CALL_FREE)->free.address = mapped;
         packet_write(c);
         return false;
     }
-    name_set(&c->mapped, call->place.allocation, 0);
+    name_set(&c->device_addresses, call->place.allocation, 0);
     name_set(&c->host, call->place.allocation, 0);
     return !mapped || !call_failed(c, "hipHostFree");
 }
@@ -62,7 +62,7 @@ static bool play_host_map(struct trace_cpu *c, const struct api_trace_call *call
         return false;
     }
     name_set(&c->memory, call->to.allocation, c->answer.host_get_device_pointer.address);
-    name_set(&c->mapped, number, c->answer.host_get_device_pointer.address);
+    name_set(&c->device_addresses, number, c->answer.host_get_device_pointer.address);
     return !call_failed(c, "hipHostGetDevicePointer");
 }
 
@@ -72,20 +72,15 @@ static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *c
     return true;
 }
 
-static uint64_t rows_of(const struct api_trace_call *call)
-{
-    return max(call->rows, 1);
-}
-
 /* Row `item` of the line's file goes to the place. true: all have gone. */
 static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->item == rows_of(call) || !call->size) {
-        bytes_free(c);
+    if (c->item == api_trace_rows(call) || !call->size) {
+        release_file(c);
         c->item = 0;
         return true;
     }
-    if (c->item == 0 && !file_read(c, call->file, call->size * rows_of(call)))
+    if (c->item == 0 && !read_file(c, call->file, call->size * api_trace_rows(call)))
         return false;
     move_begin(c, true, address_of(c, &call->place) + c->item * call->host_pitch,
                blob_at(c->bytes)->bytes + c->item * call->size, call->size);
@@ -94,10 +89,10 @@ static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-/* The place on the device of what the line's place is in pinned memory; 0: it is not mapped. */
+/* The device's address of the line's place in pinned memory; 0: it is not mapped. */
 static uint64_t mapped_place(const struct trace_cpu *c, const struct api_trace_call *call)
 {
-    uint64_t mapped = name_value(&c->mapped, call->place.allocation);
+    uint64_t mapped = name_value(&c->device_addresses, call->place.allocation);
     return mapped ? mapped + call->place.offset : 0;
 }
 
@@ -111,20 +106,20 @@ static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *ca
     if (c->stage == WRITE) {
         if (!write_rows(c, call))
             return false;
-        name_set(&c->written, call->place.allocation, 0);
+        name_set(&c->writing_calls, call->place.allocation, 0);
         c->stage = mapped_place(c, call) ? COPY : END;
         return c->stage == END;
     }
     if (c->stage++ == COPY) {
-        copy_packet(c, call, mapped_place(c, call), address_of(c, &call->place),
-                    API_DIRECTION_HOST_TO_DEVICE);
+        send_copy(c, call, mapped_place(c, call), address_of(c, &call->place),
+                  API_DIRECTION_HOST_TO_DEVICE);
         return false;
     }
     return !call_failed(c, "the copy");
 }
 
-/* Has the host found there what kernels have stored? The line is behind the access that this thread
- * made then. */
+/* True if the host has found there what kernels have stored: the line follows the access that this
+ * thread made then. */
 static bool was_fetched(const struct trace_cpu *c, const struct api_trace_call *call)
 {
     const struct api_trace_call *before = call;
@@ -143,36 +138,36 @@ static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call)
     enum { WAIT, COPY, CHECK };
     struct api_trace_call copy = *call;
     copy.from = call->place;
-    c->drain = c->stage == WAIT && was_fetched(c, call);
+    c->is_draining = c->stage == WAIT && was_fetched(c, call);
     if (call->place.space != API_TRACE_HOST)
         return play_from_device(c, &copy);
     if (c->stage == WAIT) {
-        c->stage = c->drain ? COPY : CHECK;
+        c->stage = c->is_draining ? COPY : CHECK;
         return false;
     }
     if (c->stage == COPY) {
         c->stage = CHECK;
-        copy_packet(c, call, address_of(c, &call->place), mapped_place(c, call),
-                    API_DIRECTION_DEVICE_TO_HOST);
+        send_copy(c, call, address_of(c, &call->place), mapped_place(c, call),
+                  API_DIRECTION_DEVICE_TO_HOST);
         return false;
     }
-    for (; c->item < rows_of(call); c->item++)
+    for (; c->item < api_trace_rows(call); c->item++)
         check_add(c, call, address_of(c, &call->place) + c->item * call->host_pitch, call->size,
                   c->item * call->size);
-    return checks_done(c);
+    return compare_copies(c);
 }
 
 /* Copies from pinned memory read it when they are executed. So bytes that a line before has put
  * there are not written again: an earlier copy to the host may replace them meanwhile. */
 static bool is_written(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    uint64_t number = name_value(&c->written, call->place.allocation);
+    uint64_t number = name_value(&c->writing_calls, call->place.allocation);
     const struct api_trace_call *before = number ? &c->trace.calls[number - 1] : NULL;
     if (c->item == 0 && before && before->place.offset == call->place.offset
-        && before->size == call->size && rows_of(before) == rows_of(call)
+        && before->size == call->size && api_trace_rows(before) == api_trace_rows(call)
         && strcmp(before->file, call->file) == 0)
         return true;
-    name_set(&c->written, call->place.allocation, c->call + 1);
+    name_set(&c->writing_calls, call->place.allocation, c->call + 1);
     return false;
 }
 

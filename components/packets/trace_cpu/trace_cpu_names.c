@@ -1,13 +1,13 @@
-/* What the numbers and names of a trace are on this device: addresses, streams, events, code
- * objects with their kernels and variables. */
+/* Finds the objects on this device that a trace has numbers and names for: addresses, streams,
+ * events, code objects with their kernels and variables. */
 #include "trace_cpu_state.h"
 
-/* The packet that was sent last has failed: says so. */
-static bool call_failed(struct trace_cpu *c, const char *what)
+/* True, with a message, if the packet that was sent last has failed. */
+static bool call_failed(struct trace_cpu *c, const char *step)
 {
     if (c->answer.error == 0)
         return false;
-    cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, what, c->answer.error);
+    cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, step, c->answer.error);
     return true;
 }
 
@@ -58,7 +58,7 @@ static uint32_t stream_name(const struct trace_cpu *c, uint32_t stream)
 }
 
 /* Streams of the original grammar exist from their first use: the packet that makes one. */
-static bool stream_is_new(struct trace_cpu *c, uint32_t stream)
+static bool make_new_stream(struct trace_cpu *c, uint32_t stream)
 {
     if (!stream || name_value(&c->streams, stream_name(c, stream)))
         return false;
@@ -80,7 +80,7 @@ static bool register_file(struct trace_cpu *c, const char *path)
     uint64_t address;
     switch (c->stage++) {
     case 0:
-        if (!file_read(c, path, 0) || !room_for(c, blob_at(c->bytes)->size, &address))
+        if (!read_file(c, path, 0) || !allocate_bytes(c, blob_at(c->bytes)->size, &address))
             return false;
         move_begin(c, true, address, blob_at(c->bytes)->bytes, blob_at(c->bytes)->size);
         c->phase = CPU_MOVE;
@@ -91,7 +91,7 @@ static bool register_file(struct trace_cpu *c, const char *path)
         packet_write(c);
         return false;
     default:
-        bytes_free(c);
+        release_file(c);
         if (c->answer.error) {
             cpu_fail(c, cpu_line_of_call(c), "the device cannot use '%s': error %" PRId32, path,
                      c->answer.error);

@@ -152,7 +152,7 @@ static bool ask_device(struct trace_cpu *c)
     return true;
 }
 
-static void answer_read(struct trace_cpu *c)
+static void end_answer_read(struct trace_cpu *c)
 {
     end_step(c, 1);
     c->packet_bytes = packet_bytes(&api_answer_layout, c->request.call);
@@ -162,7 +162,7 @@ static void answer_read(struct trace_cpu *c)
 }
 
 /* The device has answered a write or a read. */
-static void device_answered(struct trace_cpu *c, const uint8_t *line)
+static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
 {
     uint64_t address;
     if (c->phase == CPU_WAIT) {
@@ -170,7 +170,7 @@ static void device_answered(struct trace_cpu *c, const uint8_t *line)
         if (trace_cpu_params(c)->read_device)
             c->phase = CPU_ASK;
         else
-            answer_read(c);
+            end_answer_read(c);
         return;
     }
     memcpy(&address, line, sizeof address);
@@ -179,11 +179,11 @@ static void device_answered(struct trace_cpu *c, const uint8_t *line)
                  "the device names a packet at 0x%" PRIx64 ", which is at 0x%" PRIx64, address,
                  memory_base(c));
     else
-        answer_read(c);
+        end_answer_read(c);
 }
 
 /* The answer is here: false when the call was blocked. */
-static bool packet_over(struct trace_cpu *c)
+static bool end_packet(struct trace_cpu *c)
 {
     struct packet_fault fault;
     char text[200];

@@ -1,5 +1,6 @@
-/* What the lines of a trace become: for each kind a function that is called whenever nothing is
- * under way, and begins the next thing (`stage` counts them) or says that the line is over. */
+/* Plays the lines of a trace: for each kind a function that is called whenever nothing is
+ * under way, and begins the next thing (`stage` counts them) or returns true when the line is over.
+ */
 #include "trace_cpu_state.h"
 
 #include "base/number.h"
@@ -56,8 +57,8 @@ static bool play_free(struct trace_cpu *c, const struct api_trace_call *call)
 }
 
 /* The packet of a copy whose sides are known. */
-static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
-                        uint64_t from, enum api_direction direction)
+static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                      uint64_t from, enum api_direction direction)
 {
     if (call->is_async) {
         struct api_request *r = packet_new(c, API_CALL_MEMCPY_ASYNC);
@@ -82,16 +83,15 @@ static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, st
 {
     if (c->item > 0 && call_failed(c, "the copy"))
         return false;
-    if (c->item == rows_of(call))
+    if (c->item == api_trace_rows(call))
         return true;
-    copy_packet(c, call, to.first + c->item * to.pitch, from.first + c->item * from.pitch,
-                direction);
+    send_copy(c, call, to.first + c->item * to.pitch, from.first + c->item * from.pitch, direction);
     c->item++;
     return false;
 }
 
-static void symbol_packet(struct trace_cpu *c, const struct api_trace_call *call, uint32_t number,
-                          uint64_t host, bool to)
+static void send_symbol_copy(struct trace_cpu *c, const struct api_trace_call *call,
+                             uint32_t number, uint64_t host, bool to)
 {
     uint64_t shadow = CPU_SHADOW + (uint64_t)number * CPU_STUB_STEP;
     if (to) {
@@ -125,27 +125,28 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
         c->stage = FILL;
         return false;
     case FILL:
-        if (!room_for(c, api_trace_bytes(call), &address)
-            || !file_read(c, call->file, api_trace_bytes(call)))
+        if (!allocate_bytes(c, api_trace_bytes(call), &address)
+            || !read_file(c, call->file, api_trace_bytes(call)))
             return false;
         move_begin(c, true, address, blob_at(c->bytes)->bytes, api_trace_bytes(call));
         c->phase = CPU_MOVE;
         c->stage = COPY;
         return false;
     case COPY:
-        bytes_free(c);
+        release_file(c);
         if (symbol) {
             number = text_find(c->symbols, c->symbol_count, call->name, 0);
-            symbol_packet(c, call, number, c->mover.address, true);
+            send_symbol_copy(c, call, number, c->mover.address, true);
             c->stage = END;
             return false;
         }
-        c->copied = c->mover.address;
+        c->copy_address = c->mover.address;
         c->stage = ROWS;
         return false;
     case ROWS:
         return copy_rows(c, call, (struct cpu_rows){address_of(c, &call->to), call->pitch},
-                         (struct cpu_rows){c->copied, call->size}, API_DIRECTION_HOST_TO_DEVICE);
+                         (struct cpu_rows){c->copy_address, call->size},
+                         API_DIRECTION_HOST_TO_DEVICE);
     default:
         return !call_failed(c, "the copy");
     }
@@ -164,25 +165,25 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
         c->stage = COPY;
         return false;
     case COPY:
-        if (!room_for(c, api_trace_bytes(call), &address))
+        if (!allocate_bytes(c, api_trace_bytes(call), &address))
             return false;
         check_add(c, call, address, api_trace_bytes(call), 0);
         if (symbol) {
             number = text_find(c->symbols, c->symbol_count, call->name, 0);
-            symbol_packet(c, call, number, address, false);
+            send_symbol_copy(c, call, number, address, false);
             c->stage = END;
             return false;
         }
-        c->copied = address;
+        c->copy_address = address;
         c->stage = ROWS;
         return false;
     case ROWS:
-        return copy_rows(c, call, (struct cpu_rows){c->copied, call->size},
+        return copy_rows(c, call, (struct cpu_rows){c->copy_address, call->size},
                          (struct cpu_rows){address_of(c, &call->from), call->pitch},
                          API_DIRECTION_DEVICE_TO_HOST)
-               && (call->is_async || checks_done(c));
+               && (call->is_async || compare_copies(c));
     default:
-        return !call_failed(c, "the copy") && (call->is_async || checks_done(c));
+        return !call_failed(c, "the copy") && (call->is_async || compare_copies(c));
     }
 }
 
@@ -197,7 +198,7 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->item > 0 && call_failed(c, "hipMemset"))
         return false;
-    if (c->item == rows_of(call))
+    if (c->item == api_trace_rows(call))
         return true;
     uint64_t address = address_of(c, &call->to) + c->item++ * call->pitch;
     if (call->is_async) {
@@ -218,7 +219,7 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-static void configure_packet(struct trace_cpu *c, const struct api_trace_call *call)
+static void send_configure_call(struct trace_cpu *c, const struct api_trace_call *call)
 {
     struct api_request *r = packet_new(c, API_CALL_CONFIGURE_CALL);
     r->configure_call.grid_x = call->grid[0];
@@ -233,8 +234,7 @@ static void configure_packet(struct trace_cpu *c, const struct api_trace_call *c
 }
 
 /* The piece of the arguments that begins at byte `at` of argument `i`. */
-static uint32_t argument_packet(struct trace_cpu *c, const struct api_trace_argument *a,
-                                uint32_t at)
+static uint32_t send_argument(struct trace_cpu *c, const struct api_trace_argument *a, uint32_t at)
 {
     struct api_request *r = packet_new(c, API_CALL_SET_ARGUMENT);
     uint32_t most = sizeof r->set_argument.value, bytes = min(a->size - at, most);
@@ -260,7 +260,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
         c->stage = CONFIGURE;
         return false;
     case CONFIGURE:
-        configure_packet(c, call);
+        send_configure_call(c, call);
         c->stage = ARGUMENTS;
         c->item = c->argument_byte = 0;
         return false;
@@ -269,7 +269,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
             return false;
         if (c->item < call->argument_count) {
             const struct api_trace_argument *a = &call->arguments[c->item];
-            c->argument_byte += argument_packet(c, a, c->argument_byte);
+            c->argument_byte += send_argument(c, a, c->argument_byte);
             if (c->argument_byte == a->size) {
                 c->argument_byte = 0;
                 c->item++;
@@ -335,7 +335,7 @@ static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-/* Which host thread calls stands in each line. */
+/* Each line has the host thread that calls. */
 static bool play_thread(struct trace_cpu *c, const struct api_trace_call *call)
 {
     (void)c, (void)call;
@@ -352,7 +352,7 @@ static bool play_set_device(struct trace_cpu *c, const struct api_trace_call *ca
     return !call_failed(c, "hipSetDevice");
 }
 
-/* What waits for everything, or for a stream: what was copied until then is compared behind it. */
+/* Waits for everything, or for a stream; after that, what has been copied is compared. */
 static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage == 0) {
@@ -368,7 +368,7 @@ static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *c
     if (c->stage == 1 && call_failed(c, "the synchronisation"))
         return false;
     c->stage = 2;
-    return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || checks_done(c);
+    return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || compare_copies(c);
 }
 
 static bool play_stream_create(struct trace_cpu *c, const struct api_trace_call *call)
@@ -470,7 +470,7 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_RETURN] = play_thread,
 };
 
-static bool play_knows(const struct api_trace_call *call)
+static bool play_has_call(const struct api_trace_call *call)
 {
     return (size_t)call->kind < ARRAY_COUNT(players) && players[call->kind] && !call->cluster;
 }
@@ -478,10 +478,10 @@ static bool play_knows(const struct api_trace_call *call)
 /* A step of the line; true: it is over. */
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage == 0 && c->item == 0 && !c->looking)
-        c->looking = true;
-    if (c->looking && !find_variables(c, call))
+    if (c->stage == 0 && c->item == 0 && !c->is_looking_up)
+        c->is_looking_up = true;
+    if (c->is_looking_up && !find_variables(c, call))
         return false;
-    c->looking = false;
+    c->is_looking_up = false;
     return players[call->kind](c, call);
 }

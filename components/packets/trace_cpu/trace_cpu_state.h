@@ -1,4 +1,4 @@
-/* State of trace_cpu, and what its files use of each other.
+/* State of trace_cpu, and the functions that its files share.
  *
  * It does one thing at a time. A *move* takes bytes to the host's memory or back, line by line. A
  * *packet* is a move, a write to the device, and a move back; one that is blocked begins again
@@ -27,7 +27,7 @@
 enum {
     CPU_LINE = 64,
     CPU_HOST_PAGE = 4096,
-    CPU_PACKET_ROOM = 4096, /* at the start of the memory */
+    CPU_PACKET_BYTES = 4096, /* at the start of the memory */
     CPU_TAG_DEVICE = 0xffff,
     CPU_NONE = UINT32_MAX
 };
@@ -64,14 +64,14 @@ struct cpu_names {
 struct cpu_text {
     const char *name;
     uint32_t module;  /* number of the trace; 0: any */
-    uint64_t address; /* of a variable, once it was asked for */
+    uint64_t address; /* a variable's, once it was asked for */
 };
 
 /* A copy to the host that is to be compared when it is complete. */
 struct cpu_check {
     uint64_t address, size;
     const char *file;
-    uint64_t from; /* where its bytes begin in the file */
+    uint64_t from; /* its first byte in the file */
     uint32_t line, stream;
 };
 
@@ -97,40 +97,42 @@ struct trace_cpu {
     uint32_t slots; /* arena: struct cpu_slot[lines] */
     struct index_pool free_slots;
     uint32_t phase; /* enum cpu_phase */
-    uint32_t call;  /* of the trace */
-    uint32_t stage; /* of it */
-    uint32_t item;  /* what of several things is next */
+    uint32_t call;  /* the line of the trace that is played */
+    uint32_t stage; /* how far the line is */
+    uint32_t item;  /* the next one of several things */
     uint32_t sequence;
-    uint64_t next_byte; /* of the memory, for what is copied */
+    uint64_t next_byte; /* the first free byte of the memory for copies */
     uint64_t since;     /* cycle */
     uint64_t wait_until;
     uint64_t times[3]; /* cycles of the steps of the packet under way */
     struct cpu_mover mover;
     struct api_request request;
     struct api_answer answer;
-    uint8_t packet[CPU_PACKET_ROOM];
+    uint8_t packet[CPU_PACKET_BYTES];
     uint32_t packet_bytes;
     struct api_trace trace; /* in the memory of the process, as are the blobs */
     struct cpu_names memory, streams, events;
-    struct cpu_names host;    /* addresses of pinned memory */
-    struct cpu_names mapped;  /* addresses on the device of pinned memory that kernels use */
-    struct cpu_names written; /* numbers, from 1, of the calls that have written to pinned memory */
-    struct cpu_names code;    /* modules: handles */
-    uint64_t pinned_bytes;    /* at the end of the host's memory */
+    struct cpu_names host; /* addresses of pinned memory */
+    struct cpu_names
+        device_addresses; /* addresses on the device of pinned memory that kernels use */
+    struct cpu_names
+        writing_calls;     /* numbers, from 1, of the calls that have written to pinned memory */
+    struct cpu_names code; /* modules: handles */
+    uint64_t pinned_bytes; /* at the end of the host's memory */
     uint32_t checks, check_count;   /* blob: struct cpu_check[] */
-    uint32_t compared;              /* checks that are done */
+    uint32_t compared_count;        /* checks that are done */
     uint32_t modules, module_count; /* blob: uint64_t handles */
     uint32_t kernels, kernel_count; /* blob: struct cpu_text[] */
     uint32_t symbols, symbol_count; /* blob: struct cpu_text[] */
     uint32_t bytes;                 /* blob: a file */
     uint32_t received;              /* blob: what has come back */
-    uint32_t module_file;           /* of --module */
+    uint32_t module_file;           /* number of the next file of --module */
     uint32_t argument_byte;
-    uint64_t copied; /* where the bytes of the copy are in the host's memory */
-    bool looking;    /* for the variables that the call points to */
+    uint64_t copy_address; /* address in the host's memory of the bytes of the copy */
+    bool is_looking_up;    /* the variables that the call points to */
     uint32_t drain_stage;
-    bool drain;       /* everything is to be waited for, before the call goes on */
-    bool stream_made; /* by the packet under way */
+    bool is_draining; /* the call continues when everything else is over */
+    bool made_stream; /* the packet under way has made one */
     char first_wrong[400];
 };
 
@@ -150,26 +152,26 @@ static struct api_request *packet_new(struct trace_cpu *c, enum api_call call);
 static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);
-static void device_answered(struct trace_cpu *c, const uint8_t *line);
-static bool packet_over(struct trace_cpu *c);
+static void take_device_answer(struct trace_cpu *c, const uint8_t *line);
+static bool end_packet(struct trace_cpu *c);
 
 /* ---- trace_cpu_check.c ---- */
 
 static void *list_add(uint32_t *blob, uint32_t *count, size_t size);
-static void bytes_free(struct trace_cpu *c);
-static bool file_read(struct trace_cpu *c, const char *name, uint64_t size);
+static void release_file(struct trace_cpu *c);
+static bool read_file(struct trace_cpu *c, const char *name, uint64_t size);
 static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
                       uint64_t size, uint64_t from);
-static bool checks_done(struct trace_cpu *c);
-static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address);
+static bool compare_copies(struct trace_cpu *c);
+static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address);
 
 /* ---- trace_cpu_names.c ---- */
 
-static bool call_failed(struct trace_cpu *c, const char *what);
+static bool call_failed(struct trace_cpu *c, const char *step);
 static void name_set(struct cpu_names *names, uint32_t number, uint64_t value);
 static uint64_t name_value(const struct cpu_names *names, uint32_t number);
 static uint64_t address_of(const struct trace_cpu *c, const struct api_trace_pointer *pointer);
-static bool stream_is_new(struct trace_cpu *c, uint32_t stream);
+static bool make_new_stream(struct trace_cpu *c, uint32_t stream);
 static uint64_t stream_of(const struct trace_cpu *c, const struct api_trace_call *call);
 static bool register_file(struct trace_cpu *c, const char *path);
 static uint32_t text_find(uint32_t blob, uint32_t count, const char *name, uint32_t module);
@@ -192,8 +194,8 @@ static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *c
 
 static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
                       struct cpu_rows from, enum api_direction direction);
-static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
-                        uint64_t from, enum api_direction direction);
+static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                      uint64_t from, enum api_direction direction);
 static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call);

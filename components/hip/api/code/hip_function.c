@@ -16,8 +16,8 @@ hipError_t hip_find_function(const void *either, bool is_handle,
 static uint32_t dynamic_lds_limit(const struct hip_function *function, bool opted_in)
 {
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
-    if (function->dynamic_lds_most > 0 && !opted_in)
-        return function->dynamic_lds_most;
+    if (function->dynamic_lds_max > 0 && !opted_in)
+        return function->dynamic_lds_max;
     uint32_t limit = opted_in ? info->lds_bytes_per_work_group : info->lds_bytes_unasked;
     uint32_t used = function->kernel->group_size;
     return limit > used ? limit - used : 0;
@@ -129,13 +129,13 @@ static const char *kernel_name(const void *either, bool is_handle)
 
 const char *hipKernelNameRef(const hipFunction_t function)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     return kernel_name(function, true);
 }
 
 const char *hipKernelNameRefByPtr(const void *host_function, hipStream_t stream)
 {
     (void)stream;
-    hip_called(__func__);
+    hip_note_call(__func__);
     return kernel_name(host_function, false);
 }

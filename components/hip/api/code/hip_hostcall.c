@@ -1,6 +1,6 @@
 /* Calls of the host by device code. A wavefront takes a packet from a stack in device memory,
  * writes its request into the packet, pushes the packet on a second stack, and spins until the
- * packet's ready bit is cleared. Nothing tells the host: it looks while it waits for the kernel,
+ * packet's ready bit is cleared. The host gets no signal: it looks while it waits for the kernel,
  * through a queue of its own, so the copies of buffer and kernel run side by side in simulated
  * time. A kernel that is executed without timing is over within one step of the driver, which lets
  * the host look whenever wavefronts wait (attend_kernel()).
@@ -27,7 +27,8 @@ enum {
     SIGNAL_BYTES = 64,
     SERVICE_PRINTF = 2,
     SERVICE_DEVICE_MEMORY = 3,
-    POLLS_FIRST = 8, /* polls of the driver between looks; doubled up to the limit in vain */
+    POLLS_FIRST = 8, /* polls of the driver between looks; doubled, up to the limit, after each that
+                        finds nothing */
     POLLS_MAX = 256,
     SENDMSG_INTERRUPT = (int)0xbf900001, /* s_sendmsg sendmsg(MSG_INTERRUPT) */
 };
@@ -45,11 +46,11 @@ static struct {
     uint64_t address; /* 0: not made yet */
     uint32_t queue;   /* for the host's own copies */
     struct buffer layout;
-    uint64_t last_top; /* of the ready stack */
-    bool active;       /* kernels that may call are queued or running */
-    uint64_t ticket;   /* of the last of them */
+    uint64_t last_top; /* top of the ready stack when the host looked last */
+    bool is_active;    /* kernels that may call are queued or running */
+    uint64_t ticket;   /* the last of these kernels */
     const char *kernel;
-    const char *refused; /* kernel of which a refusal was told last */
+    const char *refused_kernel; /* its refusal was the last to be written */
 } services[HIP_DEVICES_MAX];
 
 static bool sends_interrupt(const struct code_object_segment *segment)
@@ -84,7 +85,7 @@ bool hip_calls_host(const struct hip_function *function)
  * simulation stops, and memory is accessed at once. */
 static const struct driver_attention *attention;
 
-static hipError_t access_at_once(bool good)
+static hipError_t access_now(bool good)
 {
     if (!good)
         hip_say("the buffer through which kernels call the host (printf, assert) is not in device "
@@ -97,7 +98,7 @@ static hipError_t put_bytes(int device, uint64_t to, const void *from, uint64_t 
 {
     uint64_t ticket = 0;
     if (attention)
-        return access_at_once(attention->write(to, from, size));
+        return access_now(attention->write(to, from, size));
     enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -106,7 +107,7 @@ static hipError_t read_device(int device, void *to, uint64_t from, uint64_t size
 {
     uint64_t ticket = 0;
     if (attention)
-        return access_at_once(attention->read(from, to, size));
+        return access_now(attention->read(from, to, size));
     enum driver_status status = hip.api->read(services[device].queue, to, from, size, &ticket);
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -174,14 +175,14 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     return write_buffer(device, packets);
 }
 
-void hip_hostcall_forget(int device)
+void hip_release_hostcalls(int device)
 {
     memset(&services[device], 0, sizeof services[device]);
 }
 
 void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
 {
-    services[device].active = !hip.functional;
+    services[device].is_active = !hip.is_functional;
     services[device].ticket = ticket;
     services[device].kernel = name;
 }
@@ -193,9 +194,9 @@ static void refuse_service(int device, uint32_t service)
 {
     const char *purpose = service == SERVICE_DEVICE_MEMORY ? " (malloc, free, new or delete)" : "";
     run_ledger_report(EXIT_GAVE_UP);
-    if (services[device].refused == services[device].kernel)
+    if (services[device].refused_kernel == services[device].kernel)
         return;
-    services[device].refused = services[device].kernel;
+    services[device].refused_kernel = services[device].kernel;
     hip_say("device code asks the host for service %u%s, which is not supported (printf and assert "
             "are); it is answered with 0 (kernel '%s')",
             service, purpose, services[device].kernel);
@@ -290,7 +291,7 @@ static hipError_t serve_packets(bool *had_calls)
 {
     hipError_t error = hipSuccess;
     for (int device = 0; device < hip.device_count && error == hipSuccess; device++)
-        if (services[device].active)
+        if (services[device].is_active)
             error = serve_device(device, had_calls);
     return error;
 }
@@ -309,15 +310,15 @@ static void attend_kernel(const struct driver_attention *now)
 }
 
 /* Forgets kernels that are done; whether any is left. */
-static bool any_active(void)
+static bool is_any_active(void)
 {
     bool any = false;
     for (int device = 0; device < hip.device_count; device++) {
         uint64_t done_ps;
-        if (services[device].active
+        if (services[device].is_active
             && hip.api->time_of(services[device].ticket, &done_ps) != DRIVER_NOT_READY)
-            services[device].active = false;
-        any |= services[device].active;
+            services[device].is_active = false;
+        any |= services[device].is_active;
     }
     return any;
 }
@@ -325,7 +326,8 @@ static bool any_active(void)
 hipError_t hip_hostcall_serve(void)
 {
     bool had_calls = false;
-    return hip.lost == hipSuccess && any_active() ? serve_packets(&had_calls) : hip.lost;
+    return hip.device_error == hipSuccess && is_any_active() ? serve_packets(&had_calls)
+                                                             : hip.device_error;
 }
 
 /* Polls of the driver until the next look for calls. */
@@ -350,7 +352,7 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
     hipError_t error = hipSuccess;
     pace.polls = 0;
     pace.limit = POLLS_FIRST;
-    while (error == hipSuccess && hip.lost == hipSuccess && any_active()) {
+    while (error == hipSuccess && hip.device_error == hipSuccess && is_any_active()) {
         enum driver_status status = poll_and_serve(ticket, &error);
         if (status != DRIVER_NOT_READY)
             return hip_status(status);
@@ -360,13 +362,13 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
 
 bool hip_hostcall_step(void)
 {
-    if (hip.lost != hipSuccess || !any_active()) {
+    if (hip.device_error != hipSuccess || !is_any_active()) {
         pace.limit = 0;
         return false;
     }
     pace.limit = pace.limit ? pace.limit : POLLS_FIRST;
     int device = 0;
-    while (!services[device].active)
+    while (!services[device].is_active)
         device++;
     hipError_t error = hipSuccess;
     hip_status_of(poll_and_serve(services[device].ticket, &error), "calls of the host");

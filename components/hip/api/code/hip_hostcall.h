@@ -7,7 +7,7 @@
 
 enum { HIP_CALL_WORDS = 8 }; /* arguments of a lane, and its answers, in 64-bit words */
 
-/* Whether the kernel may call the host: it has an argument for the buffer, and the code object
+/* True if the kernel may call the host: it has an argument for the buffer, and the code object
  * contains the instruction that rings for the host. */
 bool hip_calls_host(const struct hip_function *function);
 
@@ -15,7 +15,7 @@ bool hip_calls_host(const struct hip_function *function);
 hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address);
 
 /* The device, whose work is done, is going to be destroyed. */
-void hip_hostcall_forget(int device);
+void hip_release_hostcalls(int device);
 
 /* A kernel that may call the host was queued: from now on its calls are served until `ticket` is
  * done. `name` must live as long as the library. */
@@ -28,7 +28,7 @@ hipError_t hip_hostcall_serve(void);
  * is that of a kernel. */
 hipError_t hip_hostcall_wait_ticket(uint64_t ticket);
 
-/* Lets the simulation go on a little and serves calls; false, and no effect, when no kernel may
+/* Runs the simulation a little further and serves calls; false, and no effect, when no kernel may
  * call the host. For waits for several tickets. */
 bool hip_hostcall_step(void);
 

@@ -43,8 +43,8 @@ static bool fits_device(const struct code_object *object, int device)
     return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
 }
 
-/* Has the code object variables that kernels may write? LLD puts .dynamic, which is only relocated
- * (112 bytes in code objects), into a segment of its own in front of variables. */
+/* True if the code object has variables that kernels may write. LLD puts .dynamic, which is only
+ * relocated (112 bytes in code objects), into a segment of its own in front of variables. */
 static bool has_variables(const struct code_object *object)
 {
     enum { DYNAMIC_BYTES = 112 };
@@ -54,7 +54,7 @@ static bool has_variables(const struct code_object *object)
     return writable > DYNAMIC_BYTES;
 }
 
-/* Copies the image to the device and tells the driver of its code. The lock stays held, so that no
+/* Copies the image to the device and gives the driver its code. The lock stays held, so that no
  * other thread loads the same binary at the same time. */
 static hipError_t place_image(struct hip_module *module, const char *name)
 {
@@ -108,15 +108,15 @@ hipError_t hip_unload_module(struct hip_module *module)
         }
     }
     hipError_t error = hipSuccess;
-    if (module->base != 0 && hip.state == HIP_OPEN && hip.lost == hipSuccess) {
+    if (module->base != 0 && hip.state == HIP_OPEN && hip.device_error == hipSuccess) {
         uint64_t base = module->base;
         error = hip_release_device(base); /* waits for kernels that still run in it */
         hip.api->unregister_code(base);
     }
-    hip_handle_destroy(module->handle);
+    hip_handle_remove(module->handle);
     if (module->functions)
         for (size_t i = 0; i < module->object.kernel_count; i++) {
-            hip_handle_destroy(module->functions[i].handle);
+            hip_handle_remove(module->functions[i].handle);
             hip_release(module->functions[i].name);
         }
     code_object_release(&module->object);
@@ -243,21 +243,21 @@ static struct hip_function *change_function(const struct hip_function *function)
     return &module->functions[function->kernel - module->object.kernels];
 }
 
-bool hip_first_refusal(const struct hip_function *function)
+bool hip_is_first_refusal(const struct hip_function *function)
 {
-    bool *refused = &change_function(function)->refused, first = !*refused;
+    bool *refused = &change_function(function)->is_refused, first = !*refused;
     *refused = true;
     return first;
 }
 
 void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes)
 {
-    change_function(function)->dynamic_lds_most = bytes;
+    change_function(function)->dynamic_lds_max = bytes;
 }
 
 void hip_allow_large_clusters(const struct hip_function *function, bool allowed)
 {
-    change_function(function)->large_clusters = allowed;
+    change_function(function)->allows_large_clusters = allowed;
 }
 
 const struct hip_module *hip_module_at(uint64_t base)
@@ -275,7 +275,7 @@ static hipError_t load_data(hipModule_t *handle, const void *image, size_t size,
     struct hip_module *module = NULL;
     hipError_t error = hip_load_module(image, size, hip_current_device(), name, &module);
     if (error == hipSuccess)
-        module->handle = hip_handle_make(HIP_HANDLE_MODULE, module);
+        module->handle = hip_handle_add(HIP_HANDLE_MODULE, module);
     *handle = module ? module->handle : NULL;
     return error;
 }
@@ -332,10 +332,10 @@ HIP_DEFINE(hipModuleGetFunction, (function, handle, name), hipFunction_t *functi
         hip_say("the module has no kernel '%s'", name);
         return hipErrorNotFound;
     }
-    struct hip_function *found = &module->functions[kernel - module->object.kernels];
-    if (!found->handle)
-        found->handle = hip_handle_make(HIP_HANDLE_FUNCTION, found);
-    *function = found->handle;
+    struct hip_function *object = &module->functions[kernel - module->object.kernels];
+    if (!object->handle)
+        object->handle = hip_handle_add(HIP_HANDLE_FUNCTION, object);
+    *function = object->handle;
     return hipSuccess;
 }
 

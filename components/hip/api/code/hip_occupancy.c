@@ -1,4 +1,5 @@
-/* How many work-groups of a kernel fit on a compute unit, and which work-groups fill it best. */
+/* Occupancy: the number of work-groups of a kernel that fit on a compute unit, and the size of
+ * work-group that fills it best. */
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 

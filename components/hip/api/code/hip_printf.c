@@ -55,7 +55,7 @@ static void append_words(struct message *message, const uint64_t *words, size_t 
 
 struct reader {
     const struct message *message;
-    size_t next; /* of the message's words */
+    size_t next; /* the next of the message's words */
     FILE *stream;
 };
 

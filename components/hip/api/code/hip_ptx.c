@@ -62,7 +62,7 @@ static hipError_t place_module(struct hip_module *module, const struct ptx_modul
     return error;
 }
 
-/* What the driver's executor makes of the kernels. */
+/* Properties of the kernels, as the driver's executor finds them. */
 static hipError_t make_functions(struct hip_module *module)
 {
     struct code_object *object = &module->object;

@@ -31,7 +31,7 @@ struct binary {
     const void *wrapper;
     hipError_t (*load)(const void *wrapper, int device, struct hip_module **loaded);
     struct hip_module *modules[HIP_DEVICES_MAX]; /* NULL until used there */
-    hipError_t errors[HIP_DEVICES_MAX];          /* why loading failed there */
+    hipError_t errors[HIP_DEVICES_MAX];          /* error of loading on each device */
 };
 
 /* A host address that means a kernel or a device variable of a binary. */
@@ -291,10 +291,10 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     const char *platform = getenv(OPTIONS_ENV_PLATFORM);
     uint64_t address = 0;
     hipError_t error = platform && *platform ? hip_enter("managed variables") : hipErrorNoDevice;
-    hip_make_own(true);
+    hip_hide_origins(true);
     if (error == hipSuccess)
         error = hip_allocate_managed(size, hipMemAttachGlobal, &address);
-    hip_make_own(false);
+    hip_hide_origins(false);
     if (platform && *platform)
         hip_leave(hipSuccess); /* errors come with the first use */
     (void)align;               /* whole pages */

@@ -1,7 +1,7 @@
-/* See hip_rtc_compiler.h.
+/* Runs the compiler and the linker for hipRTC.
  *
  * Two commands are run, one that compiles and one that links: clang would do both by itself, but
- * with a file between them whose folder it leaves behind. Each reads standard input and writes
+ * with a file between them whose folder it does not remove. Each reads standard input and writes
  * standard output. */
 #include "hip_rtc_compiler.h"
 
@@ -64,9 +64,9 @@ static bool make_overlay(const struct hip_rtc_job *job, struct clang_overlay *ov
     for (size_t i = 0; i < job->header_count; i++)
         headers[i] = (struct clang_header){job->headers[i].name, job->headers[i].text,
                                            strlen(job->headers[i].text)};
-    bool made = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
+    bool complete = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
     hip_release(headers);
-    return made;
+    return complete;
 }
 
 static bool make_files(const struct hip_rtc_job *job, struct files *files)
@@ -83,7 +83,7 @@ static bool make_files(const struct hip_rtc_job *job, struct files *files)
 
 /* Names the files of the device library one by one, as clang does by itself where it finds the
  * target's library. */
-static void add_libraries(struct clang_command *command, const char *own)
+static void add_libraries(struct clang_command *command, const char *library)
 {
     static const char *const names[] = {
         "hip.bc",
@@ -98,7 +98,7 @@ static void add_libraries(struct clang_command *command, const char *own)
     };
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         clang_add(command, "--hip-device-lib=", names[i]);
-    clang_add(command, "--hip-device-lib=", own);
+    clang_add(command, "--hip-device-lib=", library);
 }
 
 static void add_compiler(struct clang_command *command, const struct compiler *compiler)
@@ -113,7 +113,7 @@ static void add_compiler(struct clang_command *command, const struct compiler *c
             clang_add(command, *option, "");
 }
 
-/* -S ends clang's work with the compiler, which is then told to write an object file. */
+/* -S ends clang's work with the compiler, which then gets the option to write an object file. */
 static void make_compile_command(const struct hip_rtc_job *job, const struct compiler *compiler,
                                  const struct files *files, struct clang_command *command)
 {

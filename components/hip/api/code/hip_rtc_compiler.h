@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct hip_rtc_header {
-    char *name; /* that the source includes */
+    char *name; /* name in the source's #include */
     char *text;
 };
 
@@ -17,19 +17,20 @@ struct hip_rtc_job {
     const struct hip_rtc_header *headers;
     size_t header_count;
     const char *target;         /* "gfx803" */
-    const char *const *options; /* of the program; NULL entries and empty ones are left out */
+    const char *const *options; /* the program's; NULL entries and empty ones are left out */
     size_t option_count;
 };
 
 struct hip_rtc_result {
     uint8_t *code; /* hip_release() frees it, and the log; NULL: there is none */
     size_t code_bytes;
-    char *log; /* what the compiler said, or why there is none; never NULL */
+    char *log; /* output of the compiler, or the reason for which there is none; never NULL */
     bool has_compiler;
 };
 
 /* Runs the compiler and waits for it. Nothing is written to a file that has a name: source,
- * headers, code and log are files in memory, so that nothing stays behind however the process ends.
+ * headers, code and log are files in memory, so that nothing stays on disk however the process
+ * ends.
  */
 void hip_rtc_compile(const struct hip_rtc_job *job, struct hip_rtc_result *result);
 

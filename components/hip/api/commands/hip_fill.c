@@ -16,7 +16,7 @@ struct fill {
     /* Found out on the way. */
     struct hip_use to;
     uint32_t queue;
-    uint64_t ticket; /* of the last row; 0: none was enqueued */
+    uint64_t ticket; /* the fill of the last row; 0: none was enqueued */
 };
 
 /* ---- the steps ---- */
@@ -54,7 +54,7 @@ static hipError_t prepare_fill(struct fill *fill)
 static void record_fill(const struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
-    if (!hip.recording)
+    if (!hip.is_recording)
         return;
     uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
     struct api_trace_call call = {.kind = API_TRACE_MEMSET,
@@ -107,7 +107,7 @@ static hipError_t run_fill(struct fill *fill)
         return error;
     fill->to.location = hip_location_of(fill->area.address);
     error = check_fill(fill);
-    if (hip_captures(fill->stream))
+    if (hip_is_capturing(fill->stream))
         return error == hipSuccess ? capture_fill(fill) : error;
     if (error == hipSuccess)
         error = prepare_fill(fill);

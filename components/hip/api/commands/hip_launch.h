@@ -15,8 +15,8 @@ hipError_t hip_refuse_launch(const struct hip_function *function);
 
 /* A launch with arguments of its own. */
 struct hip_kernel_call {
-    const void *host_function; /* of the program, or */
-    hipFunction_t function;    /* of a module */
+    const void *host_function; /* a function of the program, or */
+    hipFunction_t function;    /* a function of a module */
     uint32_t blocks[3], block[3];
     size_t dynamic_lds;
     bool cooperative;

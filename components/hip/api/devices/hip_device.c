@@ -138,7 +138,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
 
 bool hip_is_device(int device)
 {
-    return device >= 0 && device < hip.device_count && hip.devices[device].used;
+    return device >= 0 && device < hip.device_count && hip.devices[device].is_open;
 }
 
 static hipError_t get_properties(hipDeviceProp_t *properties, int device)
@@ -417,13 +417,13 @@ static hipError_t get_version(int *version)
 
 hipError_t hipDriverGetVersion(int *version)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     return get_version(version);
 }
 
 hipError_t hipRuntimeGetVersion(int *version)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     return get_version(version);
 }
 

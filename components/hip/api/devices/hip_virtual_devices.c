@@ -15,7 +15,7 @@
 static int free_slot(void)
 {
     int slot = 0;
-    while (slot < hip.device_count && (slot < hip.platform_devices || hip.devices[slot].used))
+    while (slot < hip.device_count && (slot < hip.platform_devices || hip.devices[slot].is_open))
         slot++;
     return slot < HIP_DEVICES_MAX ? slot : -1;
 }
@@ -31,7 +31,7 @@ hipError_t hip_open_device(int slot, uint32_t number)
     if (error != hipSuccess)
         return error;
     device->number = number;
-    device->used = true;
+    device->is_open = true;
     hip_set_features(device);
     if (slot >= hip.device_count)
         hip.device_count = slot + 1;
@@ -54,14 +54,14 @@ static hipError_t add_device(uint32_t number, int *device)
 static void record_unified(int device, const int *gpus, int count)
 {
     enum { DIGITS = 12 };
-    size_t room = (size_t)count * DIGITS, used = 0;
-    char *list = hip_allocate(room);
+    size_t list_bytes = (size_t)count * DIGITS, used = 0;
+    char *list = hip_allocate(list_bytes);
     for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(list + used, room - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
+        used += (size_t)snprintf(list + used, list_bytes - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
     HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddleUnifyDevices, (device, gpus, count), int *device,
+HIP_DEFINE_AS(int, hip.device_error, heddleUnifyDevices, (device, gpus, count), int *device,
               const int *gpus, int count)
 {
     uint32_t numbers[HIP_DEVICES_MAX], number = 0;
@@ -71,12 +71,12 @@ HIP_DEFINE_AS(int, hip.lost, heddleUnifyDevices, (device, gpus, count), int *dev
         numbers[i] = gpus[i] < 0 ? UINT32_MAX : (uint32_t)gpus[i];
     hipError_t error = hip_status(hip.api->unify(numbers, (uint32_t)count, &number));
     error = error == hipSuccess ? add_device(number, device) : error;
-    if (error == hipSuccess && hip.recording)
+    if (error == hipSuccess && hip.is_recording)
         record_unified(*device, gpus, count);
     return error;
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddleCreateContext, (device, like), int *device, int like)
+HIP_DEFINE_AS(int, hip.device_error, heddleCreateContext, (device, like), int *device, int like)
 {
     uint32_t number = 0;
     if (!device || !hip_is_device(like))
@@ -90,7 +90,7 @@ HIP_DEFINE_AS(int, hip.lost, heddleCreateContext, (device, like), int *device, i
     return error;
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddleDestroyDevice, (device), int device)
+HIP_DEFINE_AS(int, hip.device_error, heddleDestroyDevice, (device), int device)
 {
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device())
         return hipErrorInvalidDevice;
@@ -98,17 +98,17 @@ HIP_DEFINE_AS(int, hip.lost, heddleDestroyDevice, (device), int device)
     hipError_t error = hip_wait_device(device);
     if (error != hipSuccess)
         return error;
-    hip_streams_forget(device);
-    hip_hostcall_forget(device);
+    hip_release_streams(device);
+    hip_release_hostcalls(device);
     hip_unload_device(device);
-    hip_memory_forget(device);
+    hip_release_memory_of(device);
     error = hip_status(hip.api->context_destroy(hip.devices[device].number));
-    hip.devices[device].used = false;
+    hip.devices[device].is_open = false;
     return error;
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddleRemap, (pointer, bytes, gpu), void *pointer, unsigned long bytes,
-              int gpu)
+HIP_DEFINE_AS(int, hip.device_error, heddleRemap, (pointer, bytes, gpu), void *pointer,
+              unsigned long bytes, int gpu)
 {
     uint64_t address = (uintptr_t)pointer;
     uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
@@ -120,7 +120,8 @@ HIP_DEFINE_AS(int, hip.lost, heddleRemap, (pointer, bytes, gpu), void *pointer, 
     return error;
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddleAllocateAt, (pointer, size), void *pointer, unsigned long size)
+HIP_DEFINE_AS(int, hip.device_error, heddleAllocateAt, (pointer, size), void *pointer,
+              unsigned long size)
 {
     uint64_t address = (uintptr_t)pointer;
     int device = hip_current_device();
@@ -132,7 +133,7 @@ HIP_DEFINE_AS(int, hip.lost, heddleAllocateAt, (pointer, size), void *pointer, u
     struct hip_allocation allocation = {
         .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
     if (before || hip.api->name(number, address) != address)
-        hip_add_own_allocation(allocation);
+        hip_add_context_allocation(allocation);
     else
         hip_add_allocation(allocation);
     HIP_RECORD(.kind = API_TRACE_MALLOC_AT, .to.allocation = hip_allocation_number(address),
@@ -140,7 +141,7 @@ HIP_DEFINE_AS(int, hip.lost, heddleAllocateAt, (pointer, size), void *pointer, u
     return hipSuccess;
 }
 
-HIP_DEFINE_AS(int, hip.lost, heddlePageOwner, (gpu, pointer), int *gpu, const void *pointer)
+HIP_DEFINE_AS(int, hip.device_error, heddlePageOwner, (gpu, pointer), int *gpu, const void *pointer)
 {
     struct driver_page page;
     if (!gpu)
@@ -151,7 +152,7 @@ HIP_DEFINE_AS(int, hip.lost, heddlePageOwner, (gpu, pointer), int *gpu, const vo
     return error;
 }
 
-/* "0,1,3": the GPUs of --unified. False: it was said what is wrong. */
+/* "0,1,3": the GPUs of --unified. False: the mistake was written. */
 static bool parse_gpus(const char *text, uint32_t *gpus, uint32_t *count)
 {
     *count = 0;

@@ -1,17 +1,17 @@
 /* The map of allocations: everything that HIP has allocated or that was registered with it, by
  * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
- * that a context has at an address that another process uses (heddleAllocateAt) is in a list
- * beside it, and counts while that context is the current device. */
+ * that a context has at an address that another process uses (heddleAllocateAt) is in a second
+ * list, and counts while that context is the current device. */
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 
 static struct {
     struct hip_allocation *list;
     size_t count, room;
-    size_t wanted; /* how many are */
+    size_t wanted_count;
     uint32_t last_number;
-    struct hip_allocation *own; /* beside it */
-    size_t own_count, own_room;
+    struct hip_allocation *context_list; /* allocations that count for one context only */
+    size_t context_count, context_room;
 } map;
 
 /* The number of entries that begin at or below `address`. */
@@ -28,10 +28,10 @@ static size_t count_below(uint64_t address)
     return low;
 }
 
-static const struct hip_allocation *find_own(uint64_t address)
+static const struct hip_allocation *find_in_context(uint64_t address)
 {
-    for (size_t i = 0; i < map.own_count; i++) {
-        const struct hip_allocation *each = &map.own[i];
+    for (size_t i = 0; i < map.context_count; i++) {
+        const struct hip_allocation *each = &map.context_list[i];
         if (address - each->address < each->size && each->device == hip_current_device())
             return each;
     }
@@ -40,9 +40,10 @@ static const struct hip_allocation *find_own(uint64_t address)
 
 const struct hip_allocation *hip_find_allocation(uint64_t address)
 {
-    const struct hip_allocation *own = map.own_count > 0 ? find_own(address) : NULL;
-    if (own)
-        return own;
+    const struct hip_allocation *in_context =
+        map.context_count > 0 ? find_in_context(address) : NULL;
+    if (in_context)
+        return in_context;
     size_t below = count_below(address);
     const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
     return last && address - last->address < last->size ? last : NULL;
@@ -63,7 +64,7 @@ const struct hip_allocation *hip_find_allocation_below(uint64_t address)
 
 bool hip_is_device_address(uint64_t address)
 {
-    return address >= hip.window_base && address - hip.window_base < hip.window_size;
+    return address >= hip.device_base && address - hip.device_base < hip.device_size;
 }
 
 bool hip_is_pinned_address(uint64_t address)
@@ -95,9 +96,9 @@ void hip_set_mapped(uint64_t address)
 {
     size_t below = count_below(address);
     if (below > 0) {
-        map.list[below - 1].mapped = ++map.last_number;
-        map.wanted -= map.list[below - 1].wanted;
-        map.list[below - 1].wanted = false;
+        map.list[below - 1].mapped_number = ++map.last_number;
+        map.wanted_count -= map.list[below - 1].is_wanted;
+        map.list[below - 1].is_wanted = false;
     }
 }
 
@@ -119,18 +120,18 @@ uint64_t hip_pool_bytes(const void *pool)
 const struct hip_allocation *hip_find_wanted(void)
 {
     size_t i = 0;
-    while (map.wanted > 0 && i < map.count && !map.list[i].wanted)
+    while (map.wanted_count > 0 && i < map.count && !map.list[i].is_wanted)
         i++;
-    return map.wanted > 0 && i < map.count ? &map.list[i] : NULL;
+    return map.wanted_count > 0 && i < map.count ? &map.list[i] : NULL;
 }
 
 void hip_set_wanted(uint64_t address)
 {
     const struct hip_allocation *found = hip_find_allocation(address);
     if (found && (found->kind == HIP_PINNED_MEMORY || found->kind == HIP_REGISTERED_MEMORY)
-        && !found->mapped && !found->wanted) {
-        map.list[found - map.list].wanted = true;
-        map.wanted++;
+        && !found->mapped_number && !found->is_wanted) {
+        map.list[found - map.list].is_wanted = true;
+        map.wanted_count++;
     }
 }
 
@@ -145,40 +146,41 @@ void hip_add_allocation(struct hip_allocation allocation)
     map.count++;
 }
 
-void hip_add_own_allocation(struct hip_allocation allocation)
+void hip_add_context_allocation(struct hip_allocation allocation)
 {
-    HIP_MAKE_ROOM(map.own, map.own_count, map.own_room);
+    HIP_MAKE_ROOM(map.context_list, map.context_count, map.context_room);
     allocation.number = ++map.last_number;
     allocation.origin = hip_origin_here();
-    map.own[map.own_count++] = allocation;
+    map.context_list[map.context_count++] = allocation;
 }
 
 void hip_each_allocation(void (*each)(const struct hip_allocation *allocation))
 {
     for (size_t i = 0; i < map.count; i++)
         each(&map.list[i]);
-    for (size_t i = 0; i < map.own_count; i++)
-        each(&map.own[i]);
+    for (size_t i = 0; i < map.context_count; i++)
+        each(&map.context_list[i]);
 }
 
 void hip_remove_allocation(const struct hip_allocation *allocation)
 {
     hip_note_free(allocation);
-    if (map.own_count > 0 && allocation >= map.own && allocation < map.own + map.own_count) {
-        map.own[allocation - map.own] = map.own[--map.own_count];
+    if (map.context_count > 0 && allocation >= map.context_list
+        && allocation < map.context_list + map.context_count) {
+        map.context_list[allocation - map.context_list] = map.context_list[--map.context_count];
         return;
     }
     size_t index = (size_t)(allocation - map.list);
-    map.wanted -= allocation->wanted;
+    map.wanted_count -= allocation->is_wanted;
     map.count--;
     memmove(&map.list[index], &map.list[index + 1], (map.count - index) * sizeof *map.list);
 }
 
 const struct hip_allocation *hip_last_allocation_of(int device)
 {
-    for (size_t i = map.own_count; i-- > 0;)
-        if (map.own[i].device == device)
-            return &map.own[i];
+    for (size_t i = map.context_count; i-- > 0;)
+        if (map.context_list[i].device == device)
+            return &map.context_list[i];
     for (size_t i = map.count; i-- > 0;) {
         const struct hip_allocation *each = &map.list[i];
         if (each->device == device && hip_is_device_address(each->address))

@@ -1,7 +1,7 @@
-/* See hip_host_memory.h. Addresses of pinned memory come from a range of their own, one behind the
- * other. The map of allocations says of pinned and registered memory whether a kernel may have its
- * address (`wanted`) and whether kernels can use it (`mapped`); what is wanted is mapped before the
- * next launch. */
+/* Pinned memory, and the host memory that commands use. Addresses of pinned memory come from a
+ * range of their own, one after the other. The map of allocations says of pinned and registered
+ * memory whether a kernel may have its address (`is_wanted`) and whether kernels can use it
+ * (`mapped_number`); what is wanted is mapped before the next launch. */
 #include "hip_host_memory.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
@@ -36,18 +36,18 @@ void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
     uint64_t skipped = -to % sizeof(uint64_t), span = watched.high - watched.low;
     if (watched.count == 0 || size < skipped + sizeof(uint64_t))
         return;
-    const unsigned char *at = (const unsigned char *)bytes + skipped;
-    const unsigned char *end = at + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
-    while (at < end) {
-        uint64_t words[WORDS], found = 0;
-        size_t left = (size_t)(end - at) / sizeof words[0], count = min(left, WORDS);
-        memcpy(words, at, count * sizeof words[0]);
+    const unsigned char *next = (const unsigned char *)bytes + skipped;
+    const unsigned char *end = next + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
+    while (next < end) {
+        uint64_t words[WORDS], has_address = 0;
+        size_t left = (size_t)(end - next) / sizeof words[0], count = min(left, WORDS);
+        memcpy(words, next, count * sizeof words[0]);
         for (size_t i = 0; i < count; i++)
-            found |= words[i] - watched.low < span;
-        for (size_t i = 0; i < count && found; i++)
+            has_address |= words[i] - watched.low < span;
+        for (size_t i = 0; i < count && has_address; i++)
             if (words[i] - watched.low < span)
                 hip_set_wanted(words[i]);
-        at += count * sizeof words[0];
+        next += count * sizeof words[0];
     }
 }
 
@@ -58,11 +58,12 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
     uint32_t number = allocation->number;
     hipError_t error = hip_wait_all_devices();
     allocation = hip_find_allocation(start); /* the wait has released the lock */
-    if (error != hipSuccess || !allocation || allocation->number != number || allocation->mapped)
+    if (error != hipSuccess || !allocation || allocation->number != number
+        || allocation->mapped_number)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
                                   .place = {number, API_TRACE_HOST, 0, NULL}};
-    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
     bool coarse =
         allocation->kind == HIP_PINNED_MEMORY && allocation->flags & hipHostMallocNonCoherent;
     error = allocation->kind == HIP_PINNED_MEMORY ? hip_managed_map(start, size)
@@ -72,7 +73,7 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
     if (error == hipSuccess) {
         hip_set_mapped(start);
         watched.count--;
-        HIP_RECORD_STEP(find_line(line)->to.allocation = hip_find_allocation(start)->mapped);
+        HIP_RECORD_STEP(find_line(line)->to.allocation = hip_find_allocation(start)->mapped_number);
     } else {
         HIP_RECORD_STEP(drop(line));
     }
@@ -125,15 +126,15 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
     HIP_RECORD_STEP(host_free(start, allocation->device));
     /* Copies, and kernels on all devices if they use it, may still be under way. */
     hipError_t error =
-        allocation->mapped ? hip_wait_all_devices() : hip_wait_device(allocation->device);
+        allocation->mapped_number ? hip_wait_all_devices() : hip_wait_device(allocation->device);
     allocation = hip_find_allocation(start);
     if (!allocation || allocation->number != number)
         return hipErrorInvalidValue; /* another thread has freed it meanwhile */
     HIP_RECORD_STEP(host_freed(start));
-    if (allocation->mapped && hip.lost == hipSuccess)
+    if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_managed_unmap(start);
     allocation = hip_find_allocation(start);
-    if (!allocation->mapped)
+    if (!allocation->mapped_number)
         watched.count--;
     uint64_t pages = whole_pages(allocation->size);
     hip_remove_allocation(allocation);
@@ -200,11 +201,11 @@ enum { HOST_REGISTER_READ_ONLY = 8 /* hipHostRegisterReadOnly of later versions 
 
 HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, unsigned flags)
 {
-    const unsigned known = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory
-                           | HOST_REGISTER_READ_ONLY;
+    const unsigned all_flags = hipHostRegisterPortable | hipHostRegisterMapped
+                               | hipHostRegisterIoMemory | HOST_REGISTER_READ_ONLY;
     uint64_t address = (uintptr_t)pointer, end = 0;
     if (!pointer || size == 0 || hip_is_device_address(address) || size > UINT64_MAX - address
-        || (flags & ~known) != 0)
+        || (flags & ~all_flags) != 0)
         return hipErrorInvalidValue;
     if (hip_find_overlap(address, size))
         return hipErrorHostMemoryAlreadyRegistered;
@@ -226,7 +227,7 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
         return hipErrorHostMemoryNotRegistered;
     uint32_t number = allocation->number;
     hipError_t error = hipSuccess;
-    if (allocation->mapped && hip.lost == hipSuccess) {
+    if (allocation->mapped_number && hip.device_error == hipSuccess) {
         error = hip_wait_all_devices();
         hip_registered_fetch();
     }
@@ -234,9 +235,9 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
     if (!allocation || allocation->number != number)
         return hipErrorHostMemoryNotRegistered; /* another thread was faster */
     HIP_RECORD(.kind = API_TRACE_HOST_UNREGISTER, .place = {number, API_TRACE_HOST, 0, NULL});
-    if (allocation->mapped && hip.lost == hipSuccess)
+    if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_registered_unmap(start);
-    else if (!allocation->mapped)
+    else if (!allocation->mapped_number)
         watched.count--;
     hip_remove_allocation(hip_find_allocation(start));
     return error;
@@ -260,7 +261,7 @@ HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, voi
     *device = NULL;
     hipError_t error = hipSuccess;
     if (allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY)
-        error = allocation->mapped ? hipSuccess : map_allocation(allocation);
+        error = allocation->mapped_number ? hipSuccess : map_allocation(allocation);
     else if (allocation->kind != HIP_MANAGED_MEMORY)
         error = hipErrorInvalidValue;
     *device = error == hipSuccess ? pointer : NULL;
@@ -271,14 +272,14 @@ HIP_DEFINE(hipHostGetDevicePointer, (device, pointer, flags), void **device, voi
 
 static bool is_mirrored(const struct hip_location *location)
 {
-    return location->kind == HIP_LOCATION_REGISTERED && location->allocation.mapped > 0;
+    return location->kind == HIP_LOCATION_REGISTERED && location->allocation.mapped_number > 0;
 }
 
 static hipError_t prepare_side(uint32_t queue, const struct hip_use *use)
 {
     if (use->location.managed && hip_location_on_device(&use->location))
         return hip_managed_before_use(queue, use->location.address, use->size, use->written);
-    if (!is_mirrored(&use->location) || !hip_registered_is_behind())
+    if (!is_mirrored(&use->location) || !hip_registered_is_stale())
         return hipSuccess;
     hipError_t error = hip_wait_all_devices();
     return error == hipSuccess ? hip_registered_fetch() : error;
@@ -301,7 +302,7 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
     return error;
 }
 
-/* What goes to the device may contain addresses of more memory. */
+/* Bytes that go to the device may contain addresses of more memory. */
 hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments, uint64_t size)
 {
     hipError_t error = hipSuccess;
@@ -318,7 +319,8 @@ void hip_host_memory_queued(uint64_t ticket, const struct hip_use *target)
 {
     if (!target)
         hip_registered_launched(ticket);
-    else if (!hip_location_on_device(&target->location) && target->location.allocation.mapped > 0)
+    else if (!hip_location_on_device(&target->location)
+             && target->location.allocation.mapped_number > 0)
         hip_managed_written(ticket);
 }
 
@@ -331,12 +333,12 @@ void hip_host_memory_waited(void)
 
 hipError_t hip_host_memory_fetch(void)
 {
-    bool looks = waited && hip_registered_is_behind() && hip.lost == hipSuccess;
+    bool looks = waited && hip_registered_is_stale() && hip.device_error == hipSuccess;
     waited = false;
     if (!looks)
         return hipSuccess;
-    const char *before = hip_doing("registered memory");
+    const char *before = hip_set_step("registered memory");
     hipError_t error = hip_registered_fetch();
-    hip_doing(before);
+    hip_set_step(before);
     return error;
 }

@@ -31,7 +31,7 @@ void hip_host_memory_waited(void);
  * changed in registered memory. */
 hipError_t hip_host_memory_fetch(void);
 
-/* Does the memory at `address` move between host and device? */
+/* True if the memory at `address` moves between host and device. */
 bool hip_is_managed(uint64_t address);
 /* A fault at `address`, without the lock, in the thread that touched it. True: the access will now
  * succeed. */

@@ -1,4 +1,4 @@
-/* See hip_location.h. Called by copies, fills, frees and questions about pointers. */
+/* Classifies addresses, and checks them for copies and fills. */
 #include "hip_location.h"
 
 #include "components/hip/api/hip_findings.h"
@@ -10,10 +10,10 @@
  * may copy to and from (user_queue_api.h). */
 static bool is_of_driver(uint64_t address, struct hip_allocation *allocation)
 {
-    struct driver_allocation found;
-    if (!hip.api || !hip.api->find(address, &found))
+    struct driver_allocation memory;
+    if (!hip.api || !hip.api->find(address, &memory))
         return false;
-    *allocation = (struct hip_allocation){.address = found.address, .size = found.size};
+    *allocation = (struct hip_allocation){.address = memory.address, .size = memory.size};
     return true;
 }
 enum { NULL_BYTES = 4096 /* at address 0: small offsets of a null pointer */ };
@@ -116,7 +116,7 @@ static hipError_t check_side(const struct hip_location *location, uint64_t size,
     bool to_device = device;
     if (location->kind == HIP_LOCATION_MANAGED)
         to_device = true;
-    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped > 0)
+    else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped_number > 0)
         to_device = false;
     return to_device ? check_device_side(location, size) : check_host_side(location, size, written);
 }

@@ -1,5 +1,6 @@
-/* Where an address lies. A call classifies each address that it gets once, before anything else,
- * and decides by that from then on. All functions are called with `hip.lock` held. */
+/* The kind of memory that an address lies in. A call classifies each address that it gets once,
+ * before anything else, and decides by that from then on. All functions are called with `hip.lock`
+ * held. */
 #ifndef HEDDLE_HIP_LOCATION_H
 #define HEDDLE_HIP_LOCATION_H
 
@@ -9,10 +10,10 @@ enum hip_location_kind {
     /* Host addresses. */
     HIP_LOCATION_PAGEABLE,   /* memory that HIP does not know */
     HIP_LOCATION_REGISTERED, /* the program's own, of hipHostRegister */
-    HIP_LOCATION_PINNED,     /* of hipHostMalloc */
+    HIP_LOCATION_PINNED,     /* from hipHostMalloc */
     /* Device addresses. */
-    HIP_LOCATION_DEVICE,      /* of hipMalloc, or of a module */
-    HIP_LOCATION_MANAGED,     /* of hipMallocManaged: the host may use the address, too */
+    HIP_LOCATION_DEVICE,      /* from hipMalloc, or a module's */
+    HIP_LOCATION_MANAGED,     /* from hipMallocManaged: the host may use the address, too */
     HIP_LOCATION_UNALLOCATED, /* in no allocation */
 };
 

@@ -36,18 +36,18 @@ hipError_t hip_release_device(uint64_t address)
         hip_remove_allocation(allocation);
     }
     /* The driver waits for queued work first, so the simulation may run. */
-    const char *before = hip_doing("releasing device memory");
+    const char *before = hip_set_step("releasing device memory");
     hip_wait_all_devices();
     hip_forget_managed(address);
     hip_lock_pause();
     enum driver_status status = hip.api->release(name);
     hip_lock_resume();
     hipError_t error = hip_status(status);
-    hip_doing(before);
+    hip_set_step(before);
     return error;
 }
 
-void hip_memory_forget(int device)
+void hip_release_memory_of(int device)
 {
     const struct hip_allocation *last;
     while ((last = hip_last_allocation_of(device))) {

@@ -59,7 +59,7 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
     return error;
 }
 
-/* What is said for one GPU holds for all. A preferred GPU is none that pages must go to. */
+/* Advice for one GPU holds for all. A preferred GPU is none that pages must go to. */
 HIP_DEFINE(hipMemAdvise, (pointer, size, advice, device), const void *pointer, size_t size,
            hipMemoryAdvise advice, int device)
 {

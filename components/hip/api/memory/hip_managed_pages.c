@@ -1,10 +1,10 @@
-/* See hip_managed_pages.h.
+/* Moves the contents of managed and mapped memory between host and device.
  *
  * The pages are a file in memory, mapped twice: at `address`, with the rights that follow from the
- * state of the block, and at `own`, where this library and the driver read and write. So a block is
- * complete before any thread of the program can see it, and commands can read what the program can
- * no longer change. Invariant: the host may read a block at `address` unless it is UNUSED or
- * AT_DEVICE, and write it only when AT_HOST. */
+ * state of the block, and at `library_view`, where this library and the driver read and write. So a
+ * block is complete before any thread of the program can see it, and commands can read what the
+ * program can no longer change. Invariant: the host may read a block at `address` unless it is
+ * UNUSED or AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
 #include "base/number.h"
@@ -19,7 +19,8 @@
 
 enum {
     HOST_PAGE = 4096,
-    BLOCK = 65536, /* bytes; a compromise between the number of faults and bytes copied in vain */
+    BLOCK =
+        65536, /* bytes; a compromise between the number of faults and bytes copied needlessly */
     FETCH_BLOCKS = 32 /* most that one fault fetches */
 };
 
@@ -32,11 +33,11 @@ enum location {
 
 struct managed {
     uint64_t address, size; /* whole pages */
-    bool pinned;            /* mapped, not managed */
+    bool is_pinned;         /* mapped, not managed */
     uint64_t blocks;
     int device;
-    char *own;             /* the second mapping, of this library */
-    bool open;             /* some block is not AT_DEVICE */
+    char *library_view;    /* the second mapping, which this library uses */
+    bool is_open;          /* some block is not AT_DEVICE */
     uint64_t next, streak; /* the block after the last fetch, and the blocks of that fetch */
     uint8_t *locations;    /* enum location */
 };
@@ -88,14 +89,14 @@ static bool put_pages(struct managed *m, uint64_t first, uint64_t count, enum lo
         return false;
     }
     memset(m->locations + first, location, count);
-    m->open |= location != AT_DEVICE;
+    m->is_open |= location != AT_DEVICE;
     return true;
 }
 
 /* ---- to the device ---- */
 
 /* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
- * closed before the command is enqueued, which reads `own`. */
+ * closed before the command is enqueued, which reads `library_view`. */
 static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
@@ -108,10 +109,11 @@ static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, b
             return hipErrorOperatingSystem;
         if (location == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
-            HIP_RECORD_STEP(host_write(m->address + start, m->own + start, size));
-            hip_host_memory_scan(m->address + start, m->own + start, size);
-            enum driver_status status = hip.api->write_shared(
-                hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
+            HIP_RECORD_STEP(host_write(m->address + start, m->library_view + start, size));
+            hip_host_memory_scan(m->address + start, m->library_view + start, size);
+            enum driver_status status =
+                hip.api->write_shared(hip.devices[m->device].queue, m->address + start,
+                                      m->library_view + start, size, &ticket);
             managed_pages.last_writes[m->device] = ticket;
             if (status != DRIVER_OK)
                 return hip_status(status);
@@ -144,8 +146,9 @@ static hipError_t wait_for_written(void)
 {
     hipError_t error = hipSuccess;
     for (size_t i = 0; i < managed_pages.written_count && error == hipSuccess; i++)
-        error = hip_ticket_done(managed_pages.written[i]) ? hipSuccess
-                                                          : hip_wait_here(managed_pages.written[i]);
+        error = hip_is_ticket_done(managed_pages.written[i])
+                    ? hipSuccess
+                    : hip_wait_here(managed_pages.written[i]);
     managed_pages.written_count = 0;
     return error;
 }
@@ -157,10 +160,10 @@ hipError_t hip_managed_before_launch(uint32_t queue)
         return waited;
     for (size_t i = 0; i < managed_pages.count; i++) {
         struct managed *m = managed_pages.list[i];
-        hipError_t error = m->open ? send_blocks(m, 0, m->blocks, true) : hipSuccess;
+        hipError_t error = m->is_open ? send_blocks(m, 0, m->blocks, true) : hipSuccess;
         if (error != hipSuccess)
             return error;
-        m->open = false;
+        m->is_open = false;
     }
     return wait_for_sent(queue);
 }
@@ -172,8 +175,8 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
         return hipSuccess;
     uint64_t offset = address - m->address;
     hipError_t error =
-        m->open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written)
-                : hipSuccess;
+        m->is_open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written)
+                   : hipSuccess;
     return error == hipSuccess ? wait_for_sent(queue) : error;
 }
 
@@ -195,8 +198,8 @@ static bool fetch_block(struct managed *m, uint64_t block, bool write)
     m->next = end;
     m->streak = end - block;
     enum driver_status status =
-        hip.api->read_shared(hip.devices[m->device].queue, m->own + start, m->address + start,
-                             block_end(m, end - 1) - start, &ticket);
+        hip.api->read_shared(hip.devices[m->device].queue, m->library_view + start,
+                             m->address + start, block_end(m, end - 1) - start, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status) == hipSuccess
            && put_pages(m, block, end - block, write ? AT_HOST : AT_BOTH);
 }
@@ -228,9 +231,9 @@ static bool bring_block(uint64_t host, bool write)
  * it cannot. */
 static bool bring_page(uint64_t host, bool write)
 {
-    const char *before = hip_doing("host access to managed memory");
+    const char *before = hip_set_step("host access to managed memory");
     bool open = bring_block(host, write);
-    hip_doing(before);
+    hip_set_step(before);
     return open;
 }
 
@@ -246,8 +249,8 @@ static bool bring_recorded(uint64_t host, bool write)
     m = find_managed(host);
     if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
-        HIP_RECORD_STEP(
-            host_fetched(m->address + start, m->own + start, block_end(m, m->next - 1) - start));
+        HIP_RECORD_STEP(host_fetched(m->address + start, m->library_view + start,
+                                     block_end(m, m->next - 1) - start));
     }
     return open;
 }
@@ -260,7 +263,7 @@ bool hip_host_memory_fault(uint64_t address, bool write)
     bool mine = hip_is_inside(); /* the library itself reads a program's argument */
     if (!mine)
         hip_lock();
-    bool open = hip.recording ? bring_recorded(address, write) : bring_page(address, write);
+    bool open = hip.is_recording ? bring_recorded(address, write) : bring_page(address, write);
     if (!mine) {
         hip_host_memory_fetch();
         hip_recorder.leave();
@@ -272,7 +275,7 @@ bool hip_host_memory_fault(uint64_t address, bool write)
 
 /* ---- allocation ---- */
 
-/* Makes both mappings. False: the host has no memory for them, and nothing is left behind. */
+/* Makes both mappings. False: the host has no memory for them, and nothing is left of them. */
 static bool map_pages(struct managed *m)
 {
     int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
@@ -282,20 +285,20 @@ static bool map_pages(struct managed *m)
             close(file);
         return false;
     }
-    void *own = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    bool mapped = own != MAP_FAILED
-                  && mmap(view, m->size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == view;
+    void *library_view = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    bool is_mapped = library_view != MAP_FAILED
+                     && mmap(view, m->size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == view;
     close(file); /* the mappings keep it */
-    if (own != MAP_FAILED && !mapped)
-        munmap(own, m->size);
-    m->own = own;
-    return mapped;
+    if (library_view != MAP_FAILED && !is_mapped)
+        munmap(library_view, m->size);
+    m->library_view = library_view;
+    return is_mapped;
 }
 
 static void unmap_pages(const struct managed *m)
 {
     void *view = (void *)(uintptr_t)m->address;
-    munmap(m->own, m->size);
+    munmap(m->library_view, m->size);
     if (mmap(view, m->size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0)
         != view)
@@ -313,7 +316,7 @@ static struct managed *add_to_map(const struct managed *m)
 }
 
 /* More than the device has, whatever else is allocated. */
-static void say_too_large(int device, uint64_t size)
+static void complain_of_size(int device, uint64_t size)
 {
     uint64_t most = hip.devices[device].info.memory_bytes;
     if (size > most)
@@ -327,11 +330,11 @@ hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *addre
 {
     if (size > SIZE_MAX - HOST_PAGE)
         return hipErrorOutOfMemory;
-    struct managed m = {.size = round_up(size, HOST_PAGE), .device = device, .open = true};
+    struct managed m = {.size = round_up(size, HOST_PAGE), .device = device, .is_open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
     if (error == hipErrorOutOfMemory)
-        say_too_large(m.device, m.size);
+        complain_of_size(m.device, m.size);
     if (error != hipSuccess)
         return error;
     if (!map_pages(&m)) {
@@ -387,7 +390,7 @@ static hipError_t take_over(struct managed *m, uint64_t size)
     memcpy(copy, (const void *)(uintptr_t)m->address, size);
     hipError_t error = hipErrorOutOfMemory;
     if (map_pages(m)) {
-        memcpy(m->own, copy, size);
+        memcpy(m->library_view, copy, size);
         struct managed *added = add_to_map(m);
         error = put_pages(added, 0, added->blocks, AT_HOST) ? hipSuccess : hipErrorOperatingSystem;
     }
@@ -400,8 +403,8 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
     struct managed m = {.address = start,
                         .size = round_up(size, HOST_PAGE),
                         .device = hip_current_device(),
-                        .pinned = true,
-                        .open = true};
+                        .is_pinned = true,
+                        .is_open = true};
     enum driver_status status =
         hip.api->allocate_at(hip.devices[m.device].number, start, m.size, DRIVER_PLACE_MANAGED);
     hipError_t error = hip_status_of(status, "mapping pinned memory");
@@ -427,8 +430,8 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
             bring_recorded(m->address + start, written);
             m = find_managed(host); /* the wait has released the lock */
         } else if (!waits && m->locations[block] == AT_HOST) {
-            HIP_RECORD_STEP(
-                host_write(m->address + start, m->own + start, block_end(m, block) - start));
+            HIP_RECORD_STEP(host_write(m->address + start, m->library_view + start,
+                                       block_end(m, block) - start));
         }
     }
 }
@@ -436,7 +439,7 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
 hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
 {
     uint64_t host = use->location.address;
-    if (hip.recording)
+    if (hip.is_recording)
         record_pinned(host, use->size, use->written, waits);
     const struct managed *m = find_managed(host);
     if (!m)
@@ -444,15 +447,15 @@ hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
     uint64_t offset = host - m->address;
     for (uint64_t place = offset; place < offset + use->size; place = (place / BLOCK + 1) * BLOCK)
         if (!bring_page(m->address + place, use->written))
-            return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
-    use->memory = (uintptr_t)m->own + offset;
+            return hip.device_error != hipSuccess ? hip.device_error : hipErrorOperatingSystem;
+    use->memory = (uintptr_t)m->library_view + offset;
     return hipSuccess;
 }
 
 void hip_managed_unmap(uint64_t start)
 {
     const struct managed *m = find_managed(start);
-    if (m && m->pinned && m->address == start) {
+    if (m && m->is_pinned && m->address == start) {
         hip_forget_managed(start);
         hip_status_of(hip.api->release(start), "freeing pinned memory");
     }

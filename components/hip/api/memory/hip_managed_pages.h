@@ -3,10 +3,10 @@
  *
  * An allocation is divided into blocks. Each block is at the host, at the device, or the same at
  * both. A host access to a block that is at the device faults. The handler waits for all queued
- * work of the device and copies the block, and more blocks when the accesses go on upwards. Before
- * a launch, what the host has written goes to the device, and the host loses access to everything,
- * since the kernel may use any of it. So host and device must not use managed memory at the same
- * time, as on devices without concurrent managed access; device properties say so.
+ * work of the device and copies the block, and more blocks when the accesses continue upwards.
+ * Before a launch, what the host has written goes to the device, and the host loses access to
+ * everything, since the kernel may use any of it. So host and device must not use managed memory at
+ * the same time, as on devices without concurrent managed access; device properties say so.
  *
  * The address is a device address whose pages the host may touch at times. System calls do not
  * fault but fail with EFAULT: a program that hands managed memory to read() or write() touches it

@@ -1,4 +1,4 @@
-/* What programs ask about memory: how much is free, and what a pointer points to. */
+/* Queries about memory: how much is free, and which memory a pointer points to. */
 #include "hip_host_memory.h"
 
 HIP_DEFINE_ALWAYS(hipMemGetInfo, (available, total), size_t *available, size_t *total)

@@ -1,6 +1,7 @@
-/* See hip_registered.h. For each range the library keeps the bytes that both sides have, as far as
- * it knows (`known`). Bytes of the host that differ were changed by the host, bytes of the device
- * that differ by kernels. Invariant: `known` does not change while a command may read it. */
+/* Registered memory that kernels use. For each range the library keeps the bytes that both sides
+ * have, as far as it knows (`common_bytes`). Bytes of the host that differ were changed by the
+ * host, bytes of the device that differ by kernels. Invariant: `common_bytes` does not change while
+ * a command may read it. */
 #include "hip_registered.h"
 
 #include "base/number.h"
@@ -21,8 +22,8 @@ struct run {
 struct range {
     uint64_t start, size;
     int device;
-    char *known;
-    bool fresh;          /* the device has nothing yet */
+    char *common_bytes;
+    bool is_fresh;       /* the device has nothing yet */
     uint64_t last_write; /* ticket of the last write to the device */
 };
 
@@ -129,12 +130,12 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
 {
     check_layout();
     struct range range = {
-        .start = start, .size = size, .device = hip_current_device(), .fresh = true};
+        .start = start, .size = size, .device = hip_current_device(), .is_fresh = true};
     hipError_t error = join_runs(first_page(start), end_of_pages(&range));
     if (error != hipSuccess)
         return error;
     HIP_MAKE_ROOM(registered.ranges, registered.count, registered.room);
-    range.known = hip_allocate(size);
+    range.common_bytes = hip_allocate(size);
     registered.ranges[registered.count++] = range;
     return hipSuccess;
 }
@@ -147,7 +148,7 @@ void hip_registered_unmap(uint64_t start)
     if (i == registered.count)
         return;
     struct range *range = &registered.ranges[i];
-    hip_release(range->known);
+    hip_release(range->common_bytes);
     leave_runs(first_page(start), end_of_pages(range));
     memmove(range, range + 1, (--registered.count - i) * sizeof *range);
 }
@@ -165,7 +166,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
         uint64_t offset_now = next - range->start;
         enum driver_status status =
             read ? hip.api->read_shared(queue, read + offset_now, next, stop - next, ticket)
-                 : hip.api->write_shared(queue, next, range->known + offset_now, stop - next,
+                 : hip.api->write_shared(queue, next, range->common_bytes + offset_now, stop - next,
                                          ticket);
         if (status != DRIVER_OK)
             return hip_status(status);
@@ -192,8 +193,8 @@ static hipError_t check_range(const struct range *range, bool written)
 
 static bool has_changed(const struct range *range)
 {
-    return range->fresh
-           || memcmp(range->known, (const void *)(uintptr_t)range->start, range->size) != 0;
+    return range->is_fresh
+           || memcmp(range->common_bytes, (const void *)(uintptr_t)range->start, range->size) != 0;
 }
 
 /* Narrows `offset` and `end` to the first byte that differs and the end of the last one. Bytes in
@@ -201,9 +202,9 @@ static bool has_changed(const struct range *range)
 static bool find_changed(const struct range *range, uint64_t *offset, uint64_t *end)
 {
     const char *host = (const char *)(uintptr_t)range->start;
-    while (*offset < *end && !range->fresh && host[*offset] == range->known[*offset])
+    while (*offset < *end && !range->is_fresh && host[*offset] == range->common_bytes[*offset])
         (*offset)++;
-    while (*end > *offset && !range->fresh && host[*end - 1] == range->known[*end - 1])
+    while (*end > *offset && !range->is_fresh && host[*end - 1] == range->common_bytes[*end - 1])
         (*end)--;
     return *offset < *end;
 }
@@ -212,9 +213,10 @@ static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
 {
     if (first >= last)
         return hipSuccess;
-    memcpy(range->known + first, (const char *)(uintptr_t)range->start + first, last - first);
-    hip_host_memory_scan(range->start + first, range->known + first, last - first);
-    HIP_RECORD_STEP(host_write(range->start + first, range->known + first, last - first));
+    memcpy(range->common_bytes + first, (const char *)(uintptr_t)range->start + first,
+           last - first);
+    hip_host_memory_scan(range->start + first, range->common_bytes + first, last - first);
+    HIP_RECORD_STEP(host_write(range->start + first, range->common_bytes + first, last - first));
     return transfer(range, first, last - first, NULL, &range->last_write);
 }
 
@@ -234,7 +236,7 @@ static hipError_t send_range(struct range *range)
         last = end;
     }
     error = error == hipSuccess ? send_bytes(range, first, last) : error;
-    range->fresh = false;
+    range->is_fresh = false;
     return error;
 }
 
@@ -273,21 +275,21 @@ void hip_registered_launched(uint64_t ticket)
     registered.launches[registered.launch_count++] = ticket;
 }
 
-bool hip_registered_is_behind(void)
+bool hip_registered_is_stale(void)
 {
     return registered.launch_count > 0;
 }
 
-/* Writes what kernels have changed to the host and to `known`. */
+/* Writes what kernels have changed to the host and to `common_bytes`. */
 static hipError_t merge_changes(struct range *range, const char *bytes)
 {
     char *host = (char *)(uintptr_t)range->start;
-    if (memcmp(bytes, range->known, range->size) == 0)
+    if (memcmp(bytes, range->common_bytes, range->size) == 0)
         return hipSuccess;
     hipError_t error = check_range(range, true);
     for (uint64_t i = 0; i < range->size && error == hipSuccess; i++)
-        if (bytes[i] != range->known[i])
-            host[i] = range->known[i] = bytes[i];
+        if (bytes[i] != range->common_bytes[i])
+            host[i] = range->common_bytes[i] = bytes[i];
     return error;
 }
 
@@ -307,16 +309,16 @@ static hipError_t fetch_range(struct range *range)
 hipError_t hip_registered_fetch(void)
 {
     size_t remaining = 0, running = 0;
-    hipError_t error = hip.lost;
+    hipError_t error = hip.device_error;
     for (size_t i = 0; i < registered.launch_count; i++)
-        running += !hip_ticket_done(registered.launches[i]);
+        running += !hip_is_ticket_done(registered.launches[i]);
     if (running == registered.launch_count)
         return error; /* nothing new */
     for (size_t i = 0; i < registered.launch_count; i++)
-        if (!hip_ticket_done(registered.launches[i]))
+        if (!hip_is_ticket_done(registered.launches[i]))
             registered.launches[remaining++] = registered.launches[i];
     registered.launch_count = remaining;
     for (size_t i = 0; i < registered.count && error == hipSuccess; i++)
-        error = registered.ranges[i].fresh ? hipSuccess : fetch_range(&registered.ranges[i]);
+        error = registered.ranges[i].is_fresh ? hipSuccess : fetch_range(&registered.ranges[i]);
     return error;
 }

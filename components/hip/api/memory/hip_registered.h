@@ -20,8 +20,8 @@ void hip_registered_unmap(uint64_t start);
 hipError_t hip_registered_before_launch(uint32_t queue);
 /* A kernel was launched, which may change the memory. */
 void hip_registered_launched(uint64_t ticket);
-/* May kernels have changed bytes that the host has not got? */
-bool hip_registered_is_behind(void);
+/* True if kernels may have changed bytes that the host does not have yet. */
+bool hip_registered_is_stale(void);
 /* Brings to the host what kernels have changed that are done. */
 hipError_t hip_registered_fetch(void);
 

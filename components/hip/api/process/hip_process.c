@@ -1,4 +1,4 @@
-/* See hip_process.h.
+/* Files and number of the process, its signals, and its children.
  *
  * Signals. SIGINT, SIGTERM, SIGHUP and SIGXCPU end a process at once by default, and what it has
  * simulated is lost. Where files are to be written and the program leaves these signals alone, the
@@ -46,7 +46,7 @@ enum process_end {
 };
 
 static struct {
-    pid_t pid;       /* that has opened the platform; 0: none */
+    pid_t pid;       /* the process that has opened the platform; 0: none */
     unsigned number; /* among the processes of the run */
     bool leaving;    /* exit() was called */
     bool is_child;   /* fork()ed from it */
@@ -54,8 +54,8 @@ static struct {
     const char *stats_path; /* or NULL */
     pid_t runner;           /* `heddle run`, if it is to be looked after */
     bool watches;           /* there is a thread of ours */
-    sem_t wake;             /* of it */
-    int signal;             /* that has interrupted; 0: none */
+    sem_t wake;             /* wakes that thread */
+    int signal;             /* the signal that has interrupted; 0: none */
     enum process_end end;
     int direct, passed_on; /* signals that the handler got, and that it passed on */
     int64_t last_ms;
@@ -114,7 +114,7 @@ const char *hip_process_open(void)
 
 /* ---- interruption ---- */
 
-static void die_of(int number)
+static void end_by_signal(int number)
 {
     sigset_t only;
     signal(number, SIG_DFL);
@@ -131,7 +131,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* How many signals have been sent, as far as can be told. */
+/* The number of signals that have been sent, as far as can be seen. */
 static int count_signal(const siginfo_t *info)
 {
     int64_t now = now_ms();
@@ -156,25 +156,25 @@ static void take_signal(int number, siginfo_t *info, void *context)
     int error = errno;
     (void)context;
     if (getpid() != process.pid || (count_signal(info) > 1 && number != SIGXCPU)) {
-        die_of(number);
+        end_by_signal(number);
     } else if (process.signal == 0) {
         __atomic_store_n(&process.signal, number, __ATOMIC_SEQ_CST);
         if (leave_open(END_CUT)) {
             process.platform->interrupt();
             sem_post(&process.wake);
         } else if (__atomic_load_n(&process.end, __ATOMIC_SEQ_CST) == END_FINISHED) {
-            die_of(number);
+            end_by_signal(number);
         }
     }
     errno = error;
 }
 
-static void say_interrupted(int number, const char *what, bool written)
+static void report_interrupt(int number, const char *outcome, bool written)
 {
     /* hip_say() may have had its last word. */
     if (written && process.stats_path)
         fprintf(stderr, "heddle: interrupted by signal %d (%s); %s%s'\n", number, strsignal(number),
-                what, process.stats_path);
+                outcome, process.stats_path);
     else
         fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", number, strsignal(number));
 }
@@ -184,8 +184,8 @@ static void end_interrupted(int number)
     int status = hip.api->finish();
     if (status == EXIT_CLEAN)
         run_ledger_close(true);
-    say_interrupted(number, "what had been simulated is in '", status == EXIT_CLEAN);
-    die_of(number);
+    report_interrupt(number, "what had been simulated is in '", status == EXIT_CLEAN);
+    end_by_signal(number);
 }
 
 static void *watch_signals(void *unused)
@@ -245,7 +245,8 @@ static void after_fork(void)
     if (process.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
     hip.state = HIP_FORKED;
-    hip.lost = hipErrorNotInitialized;   /* managed memory that lies on a device stays there */
+    hip.device_error =
+        hipErrorNotInitialized;          /* managed memory that lies on a device stays there */
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
     for (size_t i = 0; i < INTERRUPTING; i++)
         if (sigaction(interrupting[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
@@ -253,7 +254,7 @@ static void after_fork(void)
             signal(interrupting[i], SIG_DFL);
 }
 
-static void finish_inside(void)
+static void end_inside_call(void)
 {
     pthread_mutex_init(&hip.lock,
                        NULL); /* this thread may hold it, and others are not waited for */
@@ -278,7 +279,7 @@ static void note_leaving(void)
     process.leaving = true;
     if (!process.is_child && hip.state == HIP_OPEN
         && (hip_is_inside() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
-        finish_inside();
+        end_inside_call();
     else if (!process.is_child && hip.state == HIP_OPEN)
         hip.api->program_ends(true);
 }
@@ -290,9 +291,9 @@ bool hip_process_is_child(void)
 
 hipError_t hip_process_refuse(void)
 {
-    static bool said;
-    if (!said && !process.leaving) {
-        said = true;
+    static bool has_warned;
+    if (!has_warned && !process.leaving) {
+        has_warned = true;
         hip_say(
             "process %ld was forked after process %ld had used HIP, and has no GPU: fork before "
             "the first call of HIP, or exec a program",
@@ -350,6 +351,6 @@ void hip_process_finish(void)
     int number = __atomic_load_n(&process.signal, __ATOMIC_SEQ_CST);
     if (number == 0)
         return;
-    say_interrupted(number, "everything had been simulated, and is in '", status == EXIT_CLEAN);
-    die_of(number);
+    report_interrupt(number, "everything had been simulated, and is in '", status == EXIT_CLEAN);
+    end_by_signal(number);
 }

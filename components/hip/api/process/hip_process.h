@@ -20,13 +20,13 @@ const char *hip_process_folder(const char *folder);
 /* The end of the process, all work done: the platform's files. Does not return when a signal has
  * come. */
 void hip_process_finish(void);
-/* Does not return when a signal has interrupted the simulation: the program must not go on with
+/* Does not return when a signal has interrupted the simulation: the program must not continue with
  * what is missing while its files are written. */
 void hip_process_park(void);
 /* Was the process forked from the one that had opened the platform? By number, also where no
  * handler of forks was called. */
 bool hip_process_is_child(void);
-/* In such a child, a call that needs the GPU: says so. */
+/* Refuses a call that needs the GPU in such a child, with a message. */
 hipError_t hip_process_refuse(void);
 
 #endif

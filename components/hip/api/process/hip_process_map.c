@@ -1,6 +1,6 @@
-/* What of the process' memory can be read and written, so that a wrong pointer is an error and not
- * a crash: images of code come as a pointer without a size, and host memory of copies with one that
- * the program says. Called when code is loaded and when copies are checked. */
+/* Finds which memory of the process can be read and written, so that a wrong pointer is an error
+ * and not a crash: images of code come as a pointer without a size, and host memory of copies with
+ * one that the program says. Called when code is loaded and when copies are checked. */
 #define _GNU_SOURCE /* madvise */
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"

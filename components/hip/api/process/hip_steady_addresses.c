@@ -1,7 +1,8 @@
-/* What opening a platform takes of the process: memory of the heap, mapped objects, threads. The
- * amount depends on the options of the run, but the addresses of the program's own memory must not,
- * since kernels may use that memory (hipHostRegister). So a separate thread with a heap of its own
- * opens the platform; meanwhile the address space of the program's next mappings is held back. */
+/* Hides from the program what opening a platform takes of the process: memory of the heap, mapped
+ * objects, threads. The amount depends on the options of the run, but the addresses of the
+ * program's own memory must not, since kernels may use that memory (hipHostRegister). So a separate
+ * thread with a heap of its own opens the platform; meanwhile the address space of the program's
+ * next mappings is held back. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/turns/hip_turns.h"
@@ -10,7 +11,7 @@
 #include <sys/mman.h>
 
 /* More than programs map; the system gives the highest free addresses first. */
-#define HELD_BYTES (1ull << 36)
+#define RESERVED_BYTES (1ull << 36)
 
 struct work {
     bool (*run)(const char *path);
@@ -30,8 +31,8 @@ static void *run_work(void *argument)
 bool hip_run_apart(bool (*run)(const char *path), const char *path)
 {
     struct work work = {.run = run, .path = path};
-    void *held =
-        mmap(NULL, HELD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *reserved =
+        mmap(NULL, RESERVED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all); /* signals are for the program's threads */
@@ -42,7 +43,7 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path)
         pthread_join(thread, NULL);
     else
         work.good = run(path);
-    if (held != MAP_FAILED)
-        munmap(held, HELD_BYTES);
+    if (reserved != MAP_FAILED)
+        munmap(reserved, RESERVED_BYTES);
     return work.good;
 }

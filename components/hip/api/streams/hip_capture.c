@@ -1,15 +1,15 @@
-/* See hip_capture.h. A call follows the earlier calls of its stream, and the events that the
- * stream has waited for. A stream joins a capture when it waits for an event that was
+/* Captures the calls of streams. A call follows the earlier calls of its stream, and the events
+ * that the stream has waited for. A stream joins a capture when it waits for an event that was
  * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
  * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
 #include "components/hip/api/hip_findings.h"
 #include "hip_stream.h"
 
-/* What something follows: for each stream, how many of its captured calls, and the number in the
- * capture of the last one. */
+/* The calls that something follows: for each stream, how many of its captured calls, and the number
+ * in the capture of the last one. */
 struct history {
-    struct seen {
+    struct progress {
         size_t stream, calls, last;
     } * list;
     size_t count, room;
@@ -17,7 +17,7 @@ struct history {
 
 struct member {
     hipStream_t stream;
-    struct history history; /* its own calls, too */
+    struct history history; /* with the calls of the stream itself */
 };
 
 struct captured_event {
@@ -30,19 +30,19 @@ struct capture {
     unsigned long long number; /* from 1 */
     struct hip_origin origin;
     struct hip_captured *calls;
-    struct history *call_histories; /* what each follows */
+    struct history *call_histories; /* for each call, the calls that it follows */
     size_t call_count, call_room, history_room;
     struct member *streams; /* the first one began it */
     size_t stream_count, stream_room;
     struct captured_event *events;
     size_t event_count, event_room;
-    bool spoilt;
+    bool is_spoilt;
 };
 
 static struct capture *captures;
 static unsigned long long last_number;
 
-static size_t seen_of(const struct history *b, size_t stream)
+static size_t calls_of(const struct history *b, size_t stream)
 {
     for (size_t i = 0; i < b->count; i++)
         if (b->list[i].stream == stream)
@@ -50,10 +50,10 @@ static size_t seen_of(const struct history *b, size_t stream)
     return 0;
 }
 
-static void see(struct history *b, const struct seen *other)
+static void advance(struct history *b, const struct progress *other)
 {
     for (size_t i = 0; i < b->count; i++) {
-        struct seen *one = &b->list[i];
+        struct progress *one = &b->list[i];
         if (one->stream != other->stream)
             continue;
         if (one->calls < other->calls)
@@ -67,7 +67,7 @@ static void see(struct history *b, const struct seen *other)
 static void see_all(struct history *b, const struct history *other)
 {
     for (size_t i = 0; i < other->count; i++)
-        see(b, &other->list[i]);
+        advance(b, &other->list[i]);
 }
 
 /* The place of a stream in a capture, or the count of its streams. */
@@ -87,16 +87,16 @@ static struct capture *capture_of(hipStream_t stream)
     return c;
 }
 
-bool hip_captures(hipStream_t stream)
+bool hip_is_capturing(hipStream_t stream)
 {
     return capture_of(stream) != NULL;
 }
 
-/* Does a call that follows all of `b` follow `one` through another one of these? */
-static bool is_implied(const struct capture *c, const struct history *b, const struct seen *one)
+/* True if a call that follows all of `b` follows `one` through another one of these. */
+static bool is_implied(const struct capture *c, const struct history *b, const struct progress *one)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (seen_of(&c->call_histories[b->list[i].last], one->stream) >= one->calls)
+        if (calls_of(&c->call_histories[b->list[i].last], one->stream) >= one->calls)
             return true;
     return false;
 }
@@ -116,15 +116,15 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
     c->call_histories[number] = before;
     HIP_MAKE_ROOM(c->calls, number, c->call_room);
     c->calls[c->call_count++] = call;
-    see(history, &(struct seen){place, seen_of(history, place) + 1, number});
-    return c->spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
+    advance(history, &(struct progress){place, calls_of(history, place) + 1, number});
+    return c->is_spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
 }
 
 hipError_t hip_capture_spoil(hipStream_t stream)
 {
     hip_complain("the stream is capturing: what it is asked for is written down, and cannot be "
                  "waited for");
-    capture_of(stream)->spoilt = true;
+    capture_of(stream)->is_spoilt = true;
     return hipErrorStreamCaptureUnsupported;
 }
 
@@ -157,7 +157,7 @@ hipError_t hip_capture_ask(hipEvent_t event)
             continue;
         hip_complain("the event is one of a capture: what it stands for is written down, and "
                      "cannot be waited for");
-        c->spoilt = true;
+        c->is_spoilt = true;
         return hipErrorCapturedEvent;
     }
     return hipSuccess;
@@ -171,23 +171,23 @@ static void join_capture(struct capture *c, hipStream_t stream)
 
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
 {
-    struct capture *own = capture_of(stream), *c = captures;
+    struct capture *joined = capture_of(stream), *c = captures;
     while (c && !find_event(c, event))
         c = c->next;
-    if (c && own && own != c)
-        own->spoilt = c->spoilt = true; /* two captures cannot become one */
-    if (c && !own)
+    if (c && joined && joined != c)
+        joined->is_spoilt = c->is_spoilt = true; /* two captures cannot become one */
+    if (c && !joined)
         join_capture(c, stream);
-    if (c && (!own || own == c))
+    if (c && (!joined || joined == c))
         see_all(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
     return c != NULL;
 }
 
-/* Has a stream joined and done something that the first one does not follow? */
+/* True if a stream has joined and done something that the first one does not follow. */
 static bool is_unjoined(const struct capture *c)
 {
     for (size_t i = 1; i < c->stream_count; i++)
-        if (seen_of(&c->streams[0].history, i) < seen_of(&c->streams[i].history, i))
+        if (calls_of(&c->streams[0].history, i) < calls_of(&c->streams[i].history, i))
             return true;
     return false;
 }
@@ -206,7 +206,7 @@ static void release_capture(struct capture *c)
     hip_release(c);
 }
 
-void hip_captures_report(void)
+void hip_report_captures(void)
 {
     for (const struct capture *c = captures; c; c = c->next)
         hip_report_capture(&c->origin, false);
@@ -221,7 +221,7 @@ HIP_DEFINE_ALWAYS(hipStreamBeginCapture, (stream, mode), hipStream_t stream,
     int device = 0;
     if (stream && (unsigned)mode > hipStreamCaptureModeRelaxed)
         return hipErrorInvalidValue;
-    if (!stream || stream == hipStreamPerThread || hip_captures(stream))
+    if (!stream || stream == hipStreamPerThread || hip_is_capturing(stream))
         return hipErrorStreamCaptureUnsupported;
     hipError_t error = hip_stream_queue(stream, &queue, &device);
     if (error != hipSuccess)
@@ -245,7 +245,7 @@ hipError_t hip_capture_end(hipStream_t stream, struct hip_captured **calls, size
     *link = c->next;
     *calls = c->calls;
     *count = c->call_count;
-    hipError_t error = c->spoilt        ? hipErrorStreamCaptureInvalidated
+    hipError_t error = c->is_spoilt     ? hipErrorStreamCaptureInvalidated
                        : is_unjoined(c) ? hipErrorStreamCaptureUnjoined
                                         : hipSuccess;
     if (error == hipErrorStreamCaptureUnjoined)
@@ -260,9 +260,9 @@ static hipError_t status_of(hipStream_t stream, hipStreamCaptureStatus *status,
     const struct capture *c = capture_of(stream);
     if (!status)
         return hipErrorInvalidValue;
-    *status = !c          ? hipStreamCaptureStatusNone
-              : c->spoilt ? hipStreamCaptureStatusInvalidated
-                          : hipStreamCaptureStatusActive;
+    *status = !c             ? hipStreamCaptureStatusNone
+              : c->is_spoilt ? hipStreamCaptureStatusInvalidated
+                             : hipStreamCaptureStatusActive;
     if (id)
         *id = c ? c->number : 0;
     return hipSuccess;

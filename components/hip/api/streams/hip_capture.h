@@ -27,7 +27,7 @@ struct hip_action {
     struct hip_fill_area fill;
     struct hip_host_action host;
     struct hip_graph *child;
-    hipEvent_t event; /* that is recorded or waited for */
+    hipEvent_t event; /* to be recorded or waited for */
 };
 
 /* A captured call, and the numbers of the calls right before it, by streams and events. The caller
@@ -37,8 +37,8 @@ struct hip_captured {
     size_t *before, before_count;
 };
 
-/* Does the stream capture? Then its calls are given to hip_capture_call() and not made. */
-bool hip_captures(hipStream_t stream);
+/* True if the stream captures: its calls are given to hip_capture_call() and not made. */
+bool hip_is_capturing(hipStream_t stream);
 /* Writes a call down, and takes what the action owns. */
 hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action);
 /* Waits for all commands of the stream, then calls the program, or writes that down
@@ -53,17 +53,17 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event);
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event);
 /* hipEventCreateWithFlags(), hipEventRecord(), hipStreamWaitEvent() and hipEventDestroy()
  * (hip_event.c); streams that do not take part in the rules of the null stream (hip_stream.c). */
-hipError_t hip_make_event(hipEvent_t *event, unsigned flags);
+hipError_t hip_create_event(hipEvent_t *event, unsigned flags);
 hipError_t hip_record_event(hipEvent_t event, hipStream_t stream);
 hipError_t hip_wait_event(hipEvent_t event, hipStream_t stream);
-void hip_drop_event(hipEvent_t event);
-hipError_t hip_make_stream(hipStream_t *stream);
-void hip_drop_stream(hipStream_t stream);
+void hip_destroy_event(hipEvent_t event);
+hipError_t hip_create_stream(hipStream_t *stream);
+void hip_destroy_stream(hipStream_t stream);
 /* A program asks about an event, or waits for it. If a capture has the event, the capture becomes
  * invalid. */
 hipError_t hip_capture_ask(hipEvent_t event);
 /* Reports all captures that have not ended (hip_findings.h). */
-void hip_captures_report(void);
+void hip_report_captures(void);
 /* Ends the capture that `stream` began. Success, hipErrorStreamCaptureInvalidated and
  * hipErrorStreamCaptureUnjoined give the caller the list of its calls. */
 hipError_t hip_capture_end(hipStream_t stream, struct hip_captured **calls, size_t *count);

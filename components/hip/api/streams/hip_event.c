@@ -14,8 +14,8 @@ struct event {
     uint64_t ticket;
 };
 
-/* How far what was before it is visible when the event is recorded; none or one of them. */
-#define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* of ROCm 5.5; headers before it lack the name */
+/* How far earlier writes are visible when the event is recorded: at most one of these flags. */
+#define EVENT_DISABLE_SYSTEM_FENCE 0x20000000u /* since ROCm 5.5 */
 #define EVENT_RELEASES                                                                             \
     (hipEventReleaseToDevice | hipEventReleaseToSystem | EVENT_DISABLE_SYSTEM_FENCE)
 
@@ -33,16 +33,16 @@ uint32_t hip_event_take_number(void)
 
 static hipError_t create_event(hipEvent_t *event, unsigned flags)
 {
-    const unsigned known =
+    const unsigned all_flags =
         hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | EVENT_RELEASES;
     const unsigned releases = flags & EVENT_RELEASES;
-    if (!event || (flags & ~known) != 0 || (releases & (releases - 1)) != 0)
+    if (!event || (flags & ~all_flags) != 0 || (releases & (releases - 1)) != 0)
         return hipErrorInvalidValue;
     struct event *object = hip_allocate(sizeof *object);
     object->flags = flags;
     object->device = hip_current_device();
     object->number = hip_event_take_number();
-    *event = hip_handle_make(HIP_HANDLE_EVENT, object);
+    *event = hip_handle_add(HIP_HANDLE_EVENT, object);
     HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags);
     return hipSuccess;
 }
@@ -53,7 +53,7 @@ HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = object->number);
-    hip_handle_destroy(event);
+    hip_handle_remove(event);
     hip_release(object);
     return hipSuccess;
 }
@@ -76,7 +76,7 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
                      device);
         error = hipErrorInvalidHandle;
     }
-    if (error == hipSuccess && hip_captures(stream))
+    if (error == hipSuccess && hip_is_capturing(stream))
         return hip_capture_record(stream, event);
     if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
@@ -118,17 +118,17 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     if (error != hipSuccess || !object->recorded)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
-    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
     error = hip_query_ticket(object->ticket);
     HIP_RECORD_ANSWER(line, error);
     return error;
 }
 
-/* A program divides by what is next to 0 and prints "inf GB/s": the reason is said once. */
-static void say_timeless(void)
+/* A program divides by what is next to 0 and prints "inf GB/s": the reason is written once. */
+static void warn_timeless(void)
 {
     static bool has_warned;
-    if (hip.functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
+    if (hip.is_functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
         hip_complain("in functional mode kernels and copies take no time: what events measure, and "
                      "rates computed from it, mean nothing; run without '--mode functional' for "
                      "times");
@@ -150,7 +150,7 @@ HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds
     if (error == hipSuccess)
         error = hip_status(hip.api->time_of(last->ticket, &last_ps));
     if (error == hipSuccess) {
-        say_timeless();
+        warn_timeless();
         *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
                                             : -(float)((double)(first_ps - last_ps) * 1e-9);
     }
@@ -181,7 +181,7 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
     if (error == hipSuccess && object->recorded)
         error = hip_status(hip.api->wait_for(queue, object->ticket));
     if (begun && !hip.orders_streams) {
-        uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
+        uint64_t ticket = 0; /* the wait; 0: there is nothing to be done */
         if (error == hipSuccess && object->recorded)
             hip.api->last(queue, &ticket);
         hip_stream_note(stream, ticket);
@@ -199,12 +199,12 @@ HIP_DEFINE(hipEventCreateWithFlags, (event, flags), hipEvent_t *event, unsigned 
     return create_event(event, flags);
 }
 
-hipError_t hip_make_event(hipEvent_t *event, unsigned flags)
+hipError_t hip_create_event(hipEvent_t *event, unsigned flags)
 {
     return create_event(event, flags);
 }
 
-void hip_drop_event(hipEvent_t event)
+void hip_destroy_event(hipEvent_t event)
 {
     hipEventDestroy_body(event);
 }

@@ -14,7 +14,7 @@ struct hip_node {
     size_t before_count;
     bool placed;   /* while nodes are put in order */
     uint32_t step; /* the last one that was made of it, while steps, or a copy, are made */
-    void **values; /* of a kernel's arguments, for programs that ask; owned */
+    void **values; /* arguments of a kernel, for programs that ask; owned */
 };
 
 struct hip_graph {

@@ -10,14 +10,14 @@
 enum { BRANCHES_MAX = 16 }; /* more share streams, as if one followed the other */
 
 struct step {
-    hipGraphNode_t node; /* that it was made from */
+    hipGraphNode_t node; /* the node that it was made from */
     struct hip_action action;
     uint32_t *after; /* the steps that it follows */
     uint32_t after_count, branch;
-    bool disabled;  /* it does nothing */
-    bool followed;  /* another step follows it */
-    bool continued; /* a step of its own branch does */
-    bool awaited;   /* something waits for it that is not of its branch */
+    bool is_disabled;  /* it does nothing */
+    bool is_followed;  /* another step follows it */
+    bool is_continued; /* a step of its own branch follows it */
+    bool is_awaited;   /* something outside of its branch waits for it */
 };
 
 struct exec {
@@ -25,11 +25,11 @@ struct exec {
     struct step *steps;
     size_t count;
     uint32_t branches;
-    unsigned launches; /* that are being made */
-    bool destroyed;
+    unsigned launches; /* launches that are being made */
+    bool is_destroyed;
 };
 
-static hipError_t perform(struct hip_action *action, hipStream_t stream)
+static hipError_t perform_action(struct hip_action *action, hipStream_t stream)
 {
     switch (action->kind) {
     case HIP_ACTION_KERNEL:
@@ -66,7 +66,7 @@ static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, 
                         .after = after,
                         .after_count = (uint32_t)count};
     for (size_t i = 0; i < count; i++)
-        exec->steps[after[i]].followed = true;
+        exec->steps[after[i]].is_followed = true;
     exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
     exec->steps[exec->count++] = step;
 }
@@ -77,7 +77,7 @@ static void add_end(struct exec *exec, struct hip_node *node, size_t first)
     uint32_t *after = hip_allocate((exec->count - first) * sizeof *after);
     size_t count = 0;
     for (size_t i = first; i < exec->count; i++)
-        if (!exec->steps[i].followed)
+        if (!exec->steps[i].is_followed)
             after[count++] = (uint32_t)i;
     add_step(exec, node, after, count);
 }
@@ -110,14 +110,14 @@ static bool add_steps(struct exec *exec, const struct hip_graph *graph, const si
     return ok;
 }
 
-/* A step goes on in the branch of the first one that it follows and nothing has continued, or in a
+/* A step continues the branch of the first one that it follows and nothing has continued, or has a
  * branch of its own. */
 static uint32_t choose_branch(struct exec *exec, const struct step *step)
 {
     for (uint32_t k = 0; k < step->after_count; k++) {
         struct step *before = &exec->steps[step->after[k]];
-        if (!before->continued) {
-            before->continued = true;
+        if (!before->is_continued) {
+            before->is_continued = true;
             return before->branch;
         }
     }
@@ -135,8 +135,8 @@ static void part_into_branches(struct exec *exec)
         struct step *step = &exec->steps[i];
         for (uint32_t k = 0; k < step->after_count; k++)
             if (exec->steps[step->after[k]].branch != step->branch)
-                exec->steps[step->after[k]].awaited = true;
-        step->awaited |= step->branch > 0 && !step->followed;
+                exec->steps[step->after[k]].is_awaited = true;
+        step->is_awaited |= step->branch > 0 && !step->is_followed;
     }
 }
 
@@ -162,7 +162,7 @@ static hipError_t instantiate(hipGraphExec_t *handle, hipGraph_t graph)
         return hipErrorInvalidValue;
     }
     part_into_branches(exec);
-    exec->handle = hip_handle_make(HIP_HANDLE_GRAPH_EXEC, exec);
+    exec->handle = hip_handle_add(HIP_HANDLE_GRAPH_EXEC, exec);
     *handle = exec->handle;
     return hipSuccess;
 }
@@ -184,7 +184,7 @@ HIP_DEFINE_ALWAYS(hipGraphInstantiateWithFlags, (exec, graph, flags), hipGraphEx
     return instantiate(exec, graph);
 }
 
-/* A launch: the streams of the branches, what they begin behind, and an event for each step that
+/* A launch: the streams of the branches, what they begin after, and an event for each step that
  * something waits for. */
 struct launch {
     struct exec *exec;
@@ -194,20 +194,20 @@ struct launch {
 
 static hipError_t mark_stream(hipEvent_t *event, hipStream_t stream)
 {
-    hipError_t error = hip_make_event(event, hipEventDisableTiming | hipEventReleaseToDevice);
+    hipError_t error = hip_create_event(event, hipEventDisableTiming | hipEventReleaseToDevice);
     return error == hipSuccess ? hip_record_event(*event, stream) : error;
 }
 
-static hipError_t make_streams(struct launch *l)
+static hipError_t create_streams(struct launch *l)
 {
     const uint32_t count = l->exec->branches;
     hipError_t error = count > 1 ? mark_stream(&l->begin, l->streams[0]) : hipSuccess;
     for (uint32_t b = 1; b < count && error == hipSuccess; b++)
-        error = hip_make_stream(&l->streams[b]);
+        error = hip_create_stream(&l->streams[b]);
     return error;
 }
 
-static hipError_t make_step(struct launch *l, size_t number)
+static hipError_t enqueue_step(struct launch *l, size_t number)
 {
     struct step *step = &l->exec->steps[number];
     hipStream_t stream = l->streams[step->branch];
@@ -217,17 +217,17 @@ static hipError_t make_step(struct launch *l, size_t number)
     for (uint32_t i = 0; i < step->after_count && error == hipSuccess; i++)
         if (l->exec->steps[step->after[i]].branch != step->branch)
             error = hip_wait_event(l->done[step->after[i]], stream);
-    if (error == hipSuccess && !step->disabled)
-        error = perform(&step->action, stream);
-    return error == hipSuccess && step->awaited ? mark_stream(&l->done[number], stream) : error;
+    if (error == hipSuccess && !step->is_disabled)
+        error = perform_action(&step->action, stream);
+    return error == hipSuccess && step->is_awaited ? mark_stream(&l->done[number], stream) : error;
 }
 
-/* What comes after the launch on its stream follows the ends of all branches. */
+/* Commands after the launch on its stream follow the ends of all branches. */
 static hipError_t join_branches(struct launch *l)
 {
     hipError_t error = hipSuccess;
     for (size_t i = 0; i < l->exec->count && error == hipSuccess; i++)
-        if (l->exec->steps[i].branch > 0 && !l->exec->steps[i].followed)
+        if (l->exec->steps[i].branch > 0 && !l->exec->steps[i].is_followed)
             error = hip_wait_event(l->done[i], l->streams[0]);
     return error;
 }
@@ -236,12 +236,12 @@ static void end_launch(struct launch *l)
 {
     for (uint32_t b = 1; b < l->exec->branches; b++)
         if (l->streams[b])
-            hip_drop_stream(l->streams[b]);
+            hip_destroy_stream(l->streams[b]);
     for (size_t i = 0; i < l->exec->count; i++)
         if (l->done[i])
-            hip_drop_event(l->done[i]);
+            hip_destroy_event(l->done[i]);
     if (l->begin)
-        hip_drop_event(l->begin);
+        hip_destroy_event(l->begin);
     hip_release(l->done);
 }
 
@@ -255,20 +255,20 @@ HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t 
     uint32_t queue = 0;
     int device = 0, current = hip_current_device();
     hipError_t error = hip_stream_queue(stream, &queue, &device);
-    const size_t room = (exec->count + 1) * sizeof *l.done;
+    const size_t bytes = (exec->count + 1) * sizeof *l.done;
     if (error != hipSuccess)
         return error;
-    l.done = memset(hip_allocate(room), 0, room);
+    l.done = memset(hip_allocate(bytes), 0, bytes);
     exec->launches++;
     if (exec->branches > 1)
         hip_set_current_device(device); /* on which streams and events are made */
-    error = make_streams(&l);
+    error = create_streams(&l);
     for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
-        error = make_step(&l, i);
+        error = enqueue_step(&l, i);
     error = error == hipSuccess ? join_branches(&l) : error;
     end_launch(&l);
     hip_set_current_device(current);
-    if (--exec->launches == 0 && exec->destroyed)
+    if (--exec->launches == 0 && exec->is_destroyed)
         release_exec(exec);
     return error;
 }
@@ -278,8 +278,8 @@ HIP_DEFINE_ALWAYS(hipGraphExecDestroy, (handle), hipGraphExec_t handle)
     struct exec *exec = find_exec(handle);
     if (!exec)
         return hipErrorInvalidValue;
-    hip_handle_destroy(handle);
-    exec->destroyed = true;
+    hip_handle_remove(handle);
+    exec->is_destroyed = true;
     if (exec->launches == 0)
         release_exec(exec);
     return hipSuccess;
@@ -326,9 +326,9 @@ hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bo
     if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !enabled))
         return hipErrorInvalidValue;
     if (set)
-        step->disabled = !*set;
+        step->is_disabled = !*set;
     if (enabled)
-        *enabled = !step->disabled;
+        *enabled = !step->is_disabled;
     return hipSuccess;
 }
 

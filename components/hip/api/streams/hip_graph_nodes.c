@@ -1,4 +1,4 @@
-/* What a program asks about graphs: their nodes and edges, and what nodes do. */
+/* Queries about graphs: their nodes and edges, and what nodes do. */
 #include "components/hip/api/hip_handle.h"
 #include "hip_graph.h"
 
@@ -54,12 +54,12 @@ HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
  * One of the two may not be wanted, and one node may be given. */
 struct edges {
     hipGraphNode_t *from, *to;
-    size_t room, total;
+    size_t capacity, total;
 };
 
 static void note_edge(struct edges *e, const struct hip_node *from, const struct hip_node *to)
 {
-    if (e->total < e->room) {
+    if (e->total < e->capacity) {
         if (e->from)
             e->from[e->total] = from->handle;
         if (e->to)
@@ -69,17 +69,17 @@ static void note_edge(struct edges *e, const struct hip_node *from, const struct
 }
 
 static hipError_t list_edges(const struct hip_graph *graph, const struct hip_node *before,
-                             const struct hip_node *behind, hipGraphNode_t *from,
+                             const struct hip_node *dependent, hipGraphNode_t *from,
                              hipGraphNode_t *to, size_t *count)
 {
     if (!graph || !count)
         return hipErrorInvalidValue;
-    struct edges e = {.from = from, .to = to, .room = from || to ? *count : 0};
+    struct edges e = {.from = from, .to = to, .capacity = from || to ? *count : 0};
     for (const struct hip_node *n = graph->first; n; n = n->next)
         for (size_t i = 0; i < n->before_count; i++)
-            if ((!before || before == n->before[i]) && (!behind || behind == n))
+            if ((!before || before == n->before[i]) && (!dependent || dependent == n))
                 note_edge(&e, n->before[i], n);
-    *count = e.room && e.room < e.total ? e.room : e.total;
+    *count = e.capacity && e.capacity < e.total ? e.capacity : e.total;
     return hipSuccess;
 }
 
@@ -96,11 +96,11 @@ HIP_DEFINE_ALWAYS(hipGraphNodeGetDependencies, (node, before, count), hipGraphNo
     return list_edges(object ? object->graph : NULL, NULL, object, before, NULL, count);
 }
 
-HIP_DEFINE_ALWAYS(hipGraphNodeGetDependentNodes, (node, behind, count), hipGraphNode_t node,
-                  hipGraphNode_t *behind, size_t *count)
+HIP_DEFINE_ALWAYS(hipGraphNodeGetDependentNodes, (node, dependents, count), hipGraphNode_t node,
+                  hipGraphNode_t *dependents, size_t *count)
 {
     const struct hip_node *object = hip_graph_find_node(node);
-    return list_edges(object ? object->graph : NULL, object, NULL, NULL, behind, count);
+    return list_edges(object ? object->graph : NULL, object, NULL, NULL, dependents, count);
 }
 
 /* ---- what nodes do ---- */

@@ -11,6 +11,7 @@
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
 #include "hip_stream.h"
+#include "base/number.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_recorder.h"
@@ -23,21 +24,21 @@ enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
 struct stream {
     struct stream *next;
     hipStream_t handle; /* NULL: found by its thread */
-    uint64_t thread;    /* that it belongs to, from 1; 0: to all */
+    uint64_t thread;    /* the thread that it belongs to, from 1; 0: all threads */
     int device, priority;
     unsigned flags;
     uint32_t queue;
     uint32_t number; /* from 1, in order of creation */
-    bool destroyed;
-    uint64_t null_met; /* the last command of the null stream that this queue waits for */
-    uint64_t met;      /* of this stream, that the null stream waits for */
+    bool is_destroyed;
+    uint64_t awaited_of_null; /* the last command of the null stream that this queue waits for */
+    uint64_t awaited_by_null; /* the last command of this stream that the null stream waits for */
 };
 
 static struct stream *streams; /* newest first */
 static uint32_t last_number;
 static struct stream null_streams[HIP_DEVICES_MAX];
 static uint64_t last_thread;
-static _Thread_local uint64_t own_thread; /* that has streams of its own, from 1; 0: has none */
+static _Thread_local uint64_t thread_number; /* from 1; 0: the thread has no streams of its own */
 
 /* The null stream has two names, 0 and hipStreamLegacy (1). */
 static bool is_null_stream(hipStream_t stream)
@@ -47,18 +48,18 @@ static bool is_null_stream(hipStream_t stream)
 
 /* The ticket of a queue's last command that is not done. 0: there is none, or the device is lost.
  */
-static uint64_t last_of(uint32_t queue)
+static uint64_t last_ticket_of(uint32_t queue)
 {
     uint64_t ticket = 0;
     return hip.api->last(queue, &ticket) == DRIVER_OK ? ticket : 0;
 }
 
 /* Frees destroyed streams whose work is done. */
-static void reap(void)
+static void release_destroyed(void)
 {
     for (struct stream **link = &streams; *link;) {
         struct stream *stream = *link;
-        if (!stream->destroyed || last_of(stream->queue)) {
+        if (!stream->is_destroyed || last_ticket_of(stream->queue)) {
             link = &stream->next;
             continue;
         }
@@ -73,10 +74,10 @@ uint32_t hip_stream_take_number(void)
     return ++last_number;
 }
 
-static hipError_t make_stream(struct stream **stream, unsigned flags, int priority)
+static hipError_t add_stream(struct stream **stream, unsigned flags, int priority)
 {
     uint32_t queue = 0;
-    reap();
+    release_destroyed();
     hipError_t error =
         hip_status_of(hip.api->queue_create(hip.devices[hip_current_device()].number, 0, &queue),
                       "creating a stream");
@@ -95,32 +96,32 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
 }
 
 /* The stream's handle is refused from now on. */
-static void forget_stream(struct stream *stream)
+static void remove_stream(struct stream *stream)
 {
-    stream->destroyed = true;
-    hip_handle_destroy(stream->handle);
+    stream->is_destroyed = true;
+    hip_handle_remove(stream->handle);
 }
 
-void hip_streams_forget(int device)
+void hip_release_streams(int device)
 {
     for (struct stream *each = streams; each; each = each->next)
         if (each->device == device)
-            forget_stream(each);
-    reap();
+            remove_stream(each);
+    release_destroyed();
 }
 
 /* The calling thread's own stream on its current device, which may have been destroyed and made
  * anew. */
-static struct stream *own_stream(void)
+static struct stream *thread_stream(void)
 {
-    struct stream *each = own_thread > 0 ? streams : NULL;
-    while (
-        each
-        && (each->thread != own_thread || each->device != hip_current_device() || each->destroyed))
+    struct stream *each = thread_number > 0 ? streams : NULL;
+    while (each
+           && (each->thread != thread_number || each->device != hip_current_device()
+               || each->is_destroyed))
         each = each->next;
-    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess) {
-        own_thread = own_thread > 0 ? own_thread : ++last_thread;
-        each->thread = own_thread;
+    if (!each && add_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+        thread_number = thread_number > 0 ? thread_number : ++last_thread;
+        each->thread = thread_number;
     }
     return each;
 }
@@ -134,7 +135,7 @@ static struct stream *find_stream(hipStream_t stream)
         return null_stream;
     }
     if (stream == hipStreamPerThread)
-        return own_stream();
+        return thread_stream();
     return hip_handle_find(HIP_HANDLE_STREAM, stream);
 }
 
@@ -160,13 +161,14 @@ static bool is_blocking(const struct stream *stream)
     return (stream->flags & hipStreamNonBlocking) == 0;
 }
 
-/* The queue waits for another queue's commands that it does not wait for yet: behind `*met`. */
-static hipError_t meet_queue(uint32_t queue, uint32_t other, uint64_t *met)
+/* The queue waits for those commands of another queue that it does not wait for yet: the ones after
+ * `*awaited`. */
+static hipError_t wait_for_queue(uint32_t queue, uint32_t other, uint64_t *awaited)
 {
-    uint64_t ticket = last_of(other);
-    if (ticket == 0 || ticket == *met || queue == other)
+    uint64_t ticket = last_ticket_of(other);
+    if (ticket == 0 || ticket == *awaited || queue == other)
         return hipSuccess;
-    *met = ticket;
+    *awaited = ticket;
     return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
 }
 
@@ -176,9 +178,9 @@ static hipError_t order_null(uint32_t queue, int device)
     hipError_t error = hipSuccess;
     for (struct stream *each = streams; each && error == hipSuccess; each = each->next) {
         if (each->device == device && is_blocking(each)) {
-            uint64_t other_met = 0;
-            bool own = queue == hip.devices[device].queue;
-            error = meet_queue(queue, each->queue, own ? &each->met : &other_met);
+            uint64_t awaited = 0;
+            bool is_null = queue == hip.devices[device].queue;
+            error = wait_for_queue(queue, each->queue, is_null ? &each->awaited_by_null : &awaited);
         }
     }
     return error;
@@ -196,9 +198,9 @@ static hipError_t wait_for_rules(hipStream_t stream, enum driver_stream_call cal
             hip.api->call_begin(object->queue, call, is_null_stream(stream), &blocker);
         if (status != DRIVER_NOT_READY)
             return hip_status(status);
-        if (hip_ticket_done(blocker)) {
+        if (hip_is_ticket_done(blocker)) {
             hip_say("the driver's stream rules wait for a command that is done already");
-            return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
+            return hip.device_error != hipSuccess ? hip.device_error : hipErrorUnknown;
         }
         hipError_t error = hip_wait_ticket(blocker);
         if (error != hipSuccess)
@@ -209,9 +211,9 @@ static hipError_t wait_for_rules(hipStream_t stream, enum driver_stream_call cal
 hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
 {
     if (!hip.orders_streams) {
-        const char *before = hip_doing("waiting for other streams");
+        const char *before = hip_set_step("waiting for other streams");
         hipError_t error = wait_for_rules(stream, call);
-        hip_doing(before);
+        hip_set_step(before);
         return error;
     }
     struct stream *object = find_stream(stream);
@@ -219,9 +221,9 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
         return hipErrorInvalidHandle;
     if (is_null_stream(stream))
         return order_null(object->queue, object->device);
-    return is_blocking(object)
-               ? meet_queue(object->queue, hip.devices[object->device].queue, &object->null_met)
-               : hipSuccess;
+    return is_blocking(object) ? wait_for_queue(object->queue, hip.devices[object->device].queue,
+                                                &object->awaited_of_null)
+                               : hipSuccess;
 }
 
 void hip_stream_note(hipStream_t stream, uint64_t ticket)
@@ -236,10 +238,10 @@ void hip_stream_note(hipStream_t stream, uint64_t ticket)
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
     const struct stream *object = find_stream(stream);
-    uint64_t met = 0;
+    uint64_t awaited = 0;
     if (!object || !is_null_stream(stream) || object->device == device || !hip.orders_streams)
         return object ? hipSuccess : hipErrorInvalidHandle;
-    hipError_t error = meet_queue(object->queue, hip.devices[device].queue, &met);
+    hipError_t error = wait_for_queue(object->queue, hip.devices[device].queue, &awaited);
     return error == hipSuccess ? order_null(object->queue, device) : error;
 }
 
@@ -262,7 +264,7 @@ struct tickets {
 
 static void tickets_add(struct tickets *tickets, uint32_t queue)
 {
-    uint64_t ticket = last_of(queue);
+    uint64_t ticket = last_ticket_of(queue);
     if (ticket) {
         tickets->list = hip_grow(tickets->list, (tickets->count + 1) * sizeof *tickets->list);
         tickets->list[tickets->count++] = ticket;
@@ -290,7 +292,7 @@ static struct tickets tickets_of(const struct stream *stream)
 
 static hipError_t wait_for_tickets(struct tickets tickets, hipError_t (*wait)(uint64_t ticket))
 {
-    hipError_t error = hip.lost;
+    hipError_t error = hip.device_error;
     hip_host_memory_waited();
     for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
         error = wait(tickets.list[i]);
@@ -319,7 +321,7 @@ hipError_t hip_query_ticket(uint64_t ticket)
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess)
         return error;
-    if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket))
+    if (hip_take_turn(ticket, true) && !hip_is_ticket_done(ticket))
         return hipErrorNotReady;
     hip_lock_pause();
     enum driver_status status = hip.api->query(ticket);
@@ -334,12 +336,12 @@ static hipError_t query_stream(hipStream_t stream)
         return hipErrorInvalidHandle;
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
-    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(object);
     hip_host_memory_waited();
-    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.lost;
+    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.device_error;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
-        error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
+        error = hip_is_ticket_done(tickets.list[i]) ? hip.device_error : hipErrorNotReady;
     hip_release(tickets.list);
     HIP_RECORD_ANSWER(line, error);
     return error;
@@ -352,12 +354,9 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
         return hipErrorInvalidValue;
     struct stream *object = NULL;
-    hipError_t error = make_stream(&object, flags,
-                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
-                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
-                                                             : priority);
+    hipError_t error = add_stream(&object, flags, max(min(priority, PRIORITY_LOW), PRIORITY_HIGH));
     if (error == hipSuccess) {
-        *stream = object->handle = hip_handle_make(HIP_HANDLE_STREAM, object);
+        *stream = object->handle = hip_handle_add(HIP_HANDLE_STREAM, object);
         HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags);
     }
     return error;
@@ -369,17 +368,17 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
     HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = object->number);
-    forget_stream(object);
-    reap();
+    remove_stream(object);
+    release_destroyed();
     return hipSuccess;
 }
 
-hipError_t hip_make_stream(hipStream_t *stream)
+hipError_t hip_create_stream(hipStream_t *stream)
 {
     return create_stream(stream, hipStreamNonBlocking, 0);
 }
 
-void hip_drop_stream(hipStream_t stream)
+void hip_destroy_stream(hipStream_t stream)
 {
     hipStreamDestroy_body(stream);
 }
@@ -406,18 +405,18 @@ HIP_DEFINE_ALWAYS(hipStreamGetPriority, (stream, priority), hipStream_t stream, 
  * so that runs here. `host` is a copy: a graph that has it may be gone by then. */
 hipError_t hip_call_host(hipStream_t stream, struct hip_host_action host)
 {
-    if (hip_captures(stream)) {
+    if (hip_is_capturing(stream)) {
         struct hip_action action = {.kind = HIP_ACTION_HOST, .host = host};
         return hip_capture_call(stream, &action);
     }
     hipError_t error = hip_stream_wait(stream);
     hip_unlock();
-    const char *call = hip_doing("");
+    const char *call = hip_set_step("");
     if (host.callback)
         host.callback(stream, error, host.data);
     else
         host.function(host.data);
-    hip_doing(call);
+    hip_set_step(call);
     hip_lock();
     return error;
 }
@@ -448,7 +447,7 @@ HIP_DEFINE(hipStreamCreateWithPriority, (stream, flags, priority), hipStream_t *
 
 hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     if (least)
         *least = PRIORITY_LOW;
     if (greatest)
@@ -458,12 +457,12 @@ hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
 
 HIP_DEFINE(hipStreamSynchronize, (stream), hipStream_t stream)
 {
-    return hip_captures(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream);
+    return hip_is_capturing(stream) ? hip_capture_spoil(stream) : hip_stream_wait(stream);
 }
 
 HIP_DEFINE(hipStreamQuery, (stream), hipStream_t stream)
 {
-    return hip_captures(stream) ? hip_capture_spoil(stream) : query_stream(stream);
+    return hip_is_capturing(stream) ? hip_capture_spoil(stream) : query_stream(stream);
 }
 
 static int stream_device(hipStream_t stream)
@@ -477,6 +476,6 @@ static int stream_device(hipStream_t stream)
 
 int hipGetStreamDeviceId(hipStream_t stream)
 {
-    hip_called(__func__);
+    hip_note_call(__func__);
     return stream_device(stream);
 }

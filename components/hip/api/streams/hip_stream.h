@@ -21,7 +21,7 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call);
 hipError_t hip_stream_order_device(hipStream_t stream, int device);
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket);
 /* The device, whose work is done, is going to be destroyed: its streams are gone. */
-void hip_streams_forget(int device);
+void hip_release_streams(int device);
 /* The commands of a call were enqueued, or that has failed. `ticket`: of the last command; 0: there
  * is none. */
 void hip_stream_note(hipStream_t stream, uint64_t ticket);

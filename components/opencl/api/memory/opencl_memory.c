@@ -96,7 +96,7 @@ static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
     uint64_t ticket = maker->ticket;
     if (!maker->lane || maker->lane - 1 == lane
         || (!ticket && opencl.api->mark(maker->lane - 1, true, &ticket) != DRIVER_OK)
-        || opencl.hip->ticket_done(ticket))
+        || opencl.hip->is_ticket_done(ticket))
         return CL_SUCCESS;
     return opencl_driver_order(lane, maker->lane - 1, 0, ticket);
 }
@@ -106,10 +106,10 @@ static cl_int bring_contents(struct opencl_memory *whole, int place, uint32_t fr
     uint64_t ticket = 0;
     cl_int error = wait_for_maker(&whole->makers[from], lane);
     if (error == CL_SUCCESS)
-        opencl.hip->make_own(true);
+        opencl.hip->hide_origins(true);
     error = opencl_driver_move(lane, whole->addresses[place], whole->addresses[from], whole->size,
                                &ticket);
-    opencl.hip->make_own(false);
+    opencl.hip->hide_origins(false);
     whole->valid[place] = true;
     whole->makers[place] = (struct opencl_maker){lane + 1, ticket};
     return error;

@@ -207,7 +207,7 @@ static void print_all(const struct output *output)
 
 void opencl_printf_flush(void)
 {
-    while (outputs && opencl.hip->ticket_done(outputs->ticket)) {
+    while (outputs && opencl.hip->is_ticket_done(outputs->ticket)) {
         struct output *first = outputs;
         outputs = first->next;
         if (opencl.hip->lost() == hipSuccess)

@@ -133,7 +133,7 @@ static cl_int order_event(const struct opencl_event *event)
         bool done = other->state <= CL_COMPLETE || other->ticket == 0;
         if (done || other->lane == event->lane)
             continue;
-        if (opencl.hip->ticket_done(other->ticket)) /* costs nothing, and tells --check */
+        if (opencl.hip->is_ticket_done(other->ticket)) /* costs nothing, and tells --check */
             error = opencl_status(opencl.api->wait(other->ticket));
         else
             error = opencl_driver_order(event->lane, other->lane, other->recorded, other->ticket);
@@ -273,7 +273,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
 
 bool opencl_event_is_over(struct opencl_event *event)
 {
-    if (event->state == CL_SUBMITTED && opencl.hip->ticket_done(event->ticket))
+    if (event->state == CL_SUBMITTED && opencl.hip->is_ticket_done(event->ticket))
         event->state = opencl.hip->lost() != hipSuccess ? CL_OUT_OF_RESOURCES : CL_COMPLETE;
     return event->state <= CL_COMPLETE;
 }

@@ -98,7 +98,7 @@ static cl_int poll(struct opencl_event *event)
             opencl_note_done();
         cl_int state = event->state;
         opencl_driver_note_query(event, state == CL_COMPLETE);
-        bool runs = event->begin && opencl.hip->ticket_done(event->begin);
+        bool runs = event->begin && opencl.hip->is_ticket_done(event->begin);
         opencl_drop(&event->object);
         return state == CL_SUBMITTED && runs ? CL_RUNNING : state;
     }
