@@ -1,4 +1,5 @@
-/* See memory_manager.h. Every function leaves the tables in step, or as they were. */
+/* Allocates, maps and frees device memory. Every function leaves the tables in step, or as they
+ * were. */
 #include "memory_manager.h"
 
 #include <inttypes.h>

@@ -99,7 +99,7 @@ struct memory_request {
     const uint32_t *device; /* the pages are spread over these, in runs */
     uint32_t device_count;
     /* The run that begins at page `first` of `count`: its length, and the place of its device.
-     * NULL: even shares, one behind the other. */
+     * NULL: even shares, one after the other. */
     uint64_t (*run)(void *of, uint64_t first, uint64_t count, uint32_t devices, uint32_t *place);
     void *of;
 };
@@ -131,7 +131,7 @@ void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end);
 static inline uint32_t memory_device_of(const struct memory_manager *m, uint64_t physical)
 {
     uint32_t first = 0;
-    if (m->device_count > 8) { /* most often all are of one size, one behind the other */
+    if (m->device_count > 8) { /* most often all are of one size, one after the other */
         uint64_t guess = (physical - m->device[0].base) / m->device[0].size;
         first = guess < m->device_count ? (uint32_t)guess : 0;
     }

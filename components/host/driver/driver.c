@@ -1,4 +1,4 @@
-/* The driver: stands for host and runtime of a simulated system.
+/* The driver: host and runtime of a simulated system.
  *
  * Two sides. The program's side (program/driver_api_table.c) runs in the program's threads under
  * one lock: it allocates memory, checks, and appends commands to queues. A call that waits runs the

@@ -225,8 +225,8 @@ enum driver_mistake {
 /* A call of the program. */
 struct driver_call {
     const char *name;   /* "hipFree()" */
-    const char *source; /* where it stands, if there are no lines of a source: "saxpy+0x1234" */
-    uint64_t code;      /* where the program goes on behind it; 0: unknown, as the rest */
+    const char *source; /* position, if there are no lines of a source: "saxpy+0x1234" */
+    uint64_t code;      /* return address; 0: unknown, as the rest */
     const char *file;   /* file with this code, loaded at `base` */
     uint64_t base;
 };

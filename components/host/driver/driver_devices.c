@@ -1,9 +1,9 @@
 /* Reads what GPUs the driver is connected to from the tables of the platform.
  *
- * A GPU is what stands beside the component that a `gpu` port leads to: "gpu[2].cp" makes
- * everything below "gpu[2]." belong to that device. Where memory that the platform maps stands
+ * A GPU is all that lies beside the component that a `gpu` port leads to: "gpu[2].cp" makes
+ * everything below "gpu[2]." belong to that device. Where memory that the platform maps lies
  * further out, as "gpu.local" does beside "gpu.xcd[0].cp", the GPU reaches that far. The last port
- * may lead to a DMA engine in place of a command processor: what stands beside that is memory of
+ * may lead to a DMA engine in place of a command processor: what lies beside that is memory of
  * the host, where managed pages lie that no GPU has. */
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static bool device_owns(const char *path, const char *prefix)
     return !strncmp(path, prefix, strlen(prefix));
 }
 
-/* The longest "gpu." of "gpu.xcd[0]." below which mapped memory stands; else the prefix stays. */
+/* The longest "gpu." of "gpu.xcd[0]." that has mapped memory below it; else the prefix stays. */
 static void device_prefix_of_memory(char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
@@ -193,7 +193,7 @@ static void device_note_line(struct driver_device *device, const struct platform
     if (!strcmp(table_string(instance->type), "cache")
         && (uint32_t)device_param(instance, "line", 0) > device->line)
         device->line = (uint32_t)device_param(instance, "line", 0);
-    device->drops |= drops_at_launch(instance);
+    device->drops_l2 |= drops_at_launch(instance);
 }
 
 /* Bytes a second of memory with channels and banks. */
@@ -264,7 +264,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     /* the RDMA engine's way past the caches, for copies of peers */
     d->device[number].takes_copies |= device_has_port(prefix, ".copy_in", "rdma_engine");
     /* caches that are told when others write keep their lines over launches */
-    d->device[number].drops &= !device_has_port(prefix, ".probe", NULL);
+    d->device[number].drops_l2 &= !device_has_port(prefix, ".probe", NULL);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;
 }

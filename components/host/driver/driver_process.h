@@ -19,19 +19,19 @@ struct driver_process {
     uint64_t now_ps; /* atomic: of the driver's clock, when a call came back last */
     bool is_running; /* the engine, in the thread */
     pthread_t runner;
-    bool nudged;             /* atomic; the engine is to come back from a step */
-    bool steps;              /* it runs in one */
+    bool is_nudged;          /* atomic; the engine is to return from its step */
+    bool is_stepping;        /* the engine runs in a step */
     bool tells_calls;        /* the front end was answered DRIVER_STREAMS_TELL_CALLS */
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
     uint32_t functional_gpu; /* GPU of the launch by which it failed */
     enum driver_status functional; /* functional mode: how a launch has ended the run */
     bool ends;                     /* atomic; the program has ended */
-    uint64_t patience;   /* cycles that a program that has ended may wait; 0: it has not ended */
-    uint64_t patient_to; /* the cycle by which a command or a work-group is to end */
-    uint64_t had_ended;  /* commands and work-groups that had ended at the last look */
+    uint64_t patience;    /* cycles that a program that has ended may wait; 0: it has not ended */
+    uint64_t patient_to;  /* the cycle by which a command or a work-group is to end */
+    uint64_t ended_count; /* commands and work-groups that had ended at the last look */
     void (*attend)(const struct driver_attention *now); /* or NULL */
-    bool (*is_alone)(void); /* no thread of the program can go on; NULL: not known */
+    bool (*is_alone)(void); /* no thread of the program can run; NULL: unknown */
     void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
     bool (*caller)(struct driver_call *call);                      /* set_caller(); or NULL */
     uint32_t printing;                                             /* the device that it is told */

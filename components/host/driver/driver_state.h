@@ -51,8 +51,8 @@ struct driver_queue {
     uint32_t device;      /* GPU; the first one of a unified device */
     uint32_t handle;      /* that it was made for */
     uint32_t first, last; /* commands */
-    uint32_t at;   /* command in work: the first, or behind launches that a user queue holds */
-    uint32_t user; /* user queue for launches; DRIVER_NONE: not made */
+    uint32_t current; /* command in work: the first, or the first after launches in a user queue */
+    uint32_t user;    /* user queue for launches; DRIVER_NONE: not made */
 };
 
 /* A device as the program sees it: number 0 .. gpu_count - 1 are the GPUs, in process
@@ -118,10 +118,10 @@ struct driver_device {
     uint64_t bandwidth;  /* bytes a second over the link to it; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_l2_flush.c */
-    uint32_t met_queue; /* queue and ticket of the last launch whose work-groups meet; 0: none */
-    uint64_t met;
-    uint32_t line;          /* bytes of the longest line of its caches */
-    bool drops;             /* a launch drops what the L2 holds */
+    uint32_t meeting_queue;       /* queue of the last launch whose work-groups meet */
+    uint64_t meeting_ticket;      /* its ticket; 0: none */
+    uint32_t line;                /* bytes of the longest line of its caches */
+    bool drops_l2;                /* a launch drops what the L2 holds */
     bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
     bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
     struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
@@ -229,7 +229,7 @@ struct driver_ticket {
 
 struct driver {
     struct driver_io io;
-    uint32_t device_count; /* GPUs, and behind them the host's memory if there is such */
+    uint32_t device_count; /* GPUs, and after them the host's memory if there is such */
     uint32_t gpu_count;
     uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
                           migrations and releases */
@@ -243,9 +243,9 @@ struct driver {
     uint32_t turn;    /* queue that is looked at first */
     uint32_t tickets; /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
-    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_room], by number: marks that have
-                           left the table of tickets */
-    uint32_t old_mark_count, old_mark_room;
+    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_capacity], by number: marks that
+                           have left the table of tickets */
+    uint32_t old_mark_count, old_mark_capacity;
     uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
     bool await_any;       /* stop when any command is done */
     bool await_migration; /* stop when no page is on its way */
@@ -261,7 +261,7 @@ struct driver {
     uint32_t handle_count;
     uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
     uint32_t direct_count;
-    bool near;            /* a GPU is nearer than a window is long */
+    bool has_near_gpu;    /* a GPU is nearer than a window is long */
     uint32_t bounces;     /* arena: struct driver_bounce[2 * in_flight], copies between GPUs */
     uint32_t bounce_data; /* arena: char[2 * in_flight][COPY_MESSAGE_BYTES] */
     uint32_t free_bounce; /* list; DRIVER_NONE: all have a piece */

@@ -1,8 +1,8 @@
 /* The stream rules of the driver: they decide when a call may begin on a queue, and whether the
  * program waits for its end. A front end asks through the driver (driver_api.h): call_begin()
- * before the commands of a call, call_end() behind them.
+ * before the commands of a call, call_end() after them.
  *
- * Nothing here waits: the caller also makes time go on, and would wait for itself. A call that may
+ * Nothing here waits: the caller also advances time, and would wait for itself. A call that may
  * not begin is answered with the ticket of something that is pending; when that is done, the front
  * end asks again.
  *

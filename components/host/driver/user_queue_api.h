@@ -67,7 +67,7 @@ struct driver_queue_api {
      * one of its GPU's doorbells, or no queue of this process has that doorbell. A number before
      * packets that were announced already changes nothing. */
     enum driver_status (*ring)(uint32_t page, uint64_t offset, uint64_t number);
-    /* Copies a packet of 64 bytes to the next place behind those that this call has written; so the
+    /* Copies a packet of 64 bytes to the next place after those that this call has written; so the
      * packets of a queue are all written by it, or all copied by the program. DRIVER_NOT_READY: the
      * ring is full. `number` is that of the packet. */
     enum driver_status (*write)(uint32_t queue, const void *packet, uint64_t *number);

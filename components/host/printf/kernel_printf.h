@@ -19,7 +19,7 @@ struct kernel_printf {
     void (*put)(void *context, const char *text, size_t size);
 };
 
-/* Prints; what is not a conversion is printed as it stands. Returns the characters, or -1 when an
+/* Prints; text that is not a conversion is printed as it is. Returns the characters, or -1 when an
  * argument was missing, with which printing ends. */
 int kernel_printf(const struct kernel_printf *with, const char *format);
 

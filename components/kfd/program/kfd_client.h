@@ -17,12 +17,12 @@ struct kfd_client {
 };
 extern struct kfd_client kfd_client; /* valid when kfd_is_open() */
 
-/* Connects the process with the server, once. false: it was said on stderr why not. */
+/* Connects the process with the server, once. False: a message on stderr has the reason. */
 bool kfd_connect(void);
 bool kfd_is_open(void);
 /* Sends a call by the connection of this thread and waits for the answer. `limit_ms` UINT32_MAX:
  * for ever; else the call is a wait, which is given up then. Returns the answer's result; -ENODEV:
- * there is no server any more. Also for handlers of signals, behind kfd_connect(). */
+ * there is no server any more. Also for handlers of signals, after kfd_connect(). */
 int kfd_send(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms);
 /* Sends a descriptor with the call, and gets one with the answer; -1: none. */
 int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms, int *file);
@@ -39,7 +39,7 @@ int kfd_view_add(uint64_t handle, uint64_t host, uint64_t size, bool by_attribut
 /* Those by attributes that touch [*start, *end) are the process' own memory again; the range grows
  * by them. */
 void kfd_views_take_back(uint64_t *start, uint64_t *end);
-/* Makes views anew whose pages have moved, before the program goes on. */
+/* Makes views anew whose pages have moved, before the program runs. */
 void kfd_views_renew(void);
 
 /* ---- kfd_page_protection.c ---- */

@@ -100,7 +100,7 @@ static void handle_trap(int number, siginfo_t *info, void *context)
     stepping = NULL;
     where->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     mprotect((void *)p->start, p->end - p->start, PROT_READ);
-    struct kfd_call call = {.kind = KFD_SAY_RUNG, .word = {p->gpu, kfd_runtime_waits()}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_RUNG, .word = {p->gpu, kfd_runtime_waits()}};
     struct kfd_reply reply;
     kfd_send(&call, &reply, UINT32_MAX);
 }

@@ -69,7 +69,7 @@ static int show_range(const struct span *range)
     struct kfd_reply reply;
     int result = 0;
     for (uint64_t at = range->start; at < range->end && result == 0;) {
-        struct kfd_call call = {.kind = KFD_SAY_GIVEN, .word = {at, range->end}};
+        struct kfd_call call = {.kind = KFD_MESSAGE_GIVEN, .word = {at, range->end}};
         result = kfd_send(&call, &reply, UINT32_MAX);
         if (result != 0 || !reply.word[0])
             break;
@@ -101,7 +101,7 @@ void kfd_unmap(const void *address, size_t length)
     const uint64_t start = (uintptr_t)address;
     const uint64_t end = round_up(start + length, KFD_PAGE);
     struct span range = {start, end};
-    struct kfd_call call = {.kind = KFD_SAY_UNMAPS, .word = {start, end}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_UNMAPS, .word = {start, end}};
     struct kfd_reply reply;
     kfd_doorbell_unmap(start, end);
     if (!kfd_is_open() || end <= start || !touches_views(start, end))

@@ -13,9 +13,9 @@ struct kfd_connection {
     pid_t pid;
     uint64_t started; /* when, in ticks of the system's clock; set when it waits for others */
     bool pending;     /* atomic: a call is being done */
-    bool listed;      /* used by the machine's thread, as what follows */
-    bool stands;      /* for the process */
-    bool rung;
+    bool is_listed;   /* used by the machine's thread, as what follows */
+    bool is_main;     /* the connection of the process, not of a thread */
+    bool has_rung;    /* a doorbell */
     int thread;
     struct kfd_process *process; /* NULL: none yet, or not any more */
     struct kfd_request request, gone;
@@ -23,7 +23,7 @@ struct kfd_connection {
     struct kfd_reply reply;
     int passed;            /* a descriptor beside a call or its answer; -1: none */
     bool passes;           /* those of KFD_PASS_FILES with the answer */
-    bool began;            /* a wait of a guest, which was not over when it was asked for */
+    bool has_begun;        /* a wait of a guest, which was not over when it was asked for */
     struct kfd_call waits; /* the wait of a guest whose attendant has been called */
     bool returns;          /* the argument of the call */
     uint32_t calls;        /* atomic: number of the call */

@@ -17,7 +17,7 @@
 uint32_t kfd_minor_version(void);
 /* True if the call can be done aside. Any thread. */
 bool kfd_ioctl_is_aside(unsigned long number);
-/* Does a call of /dev/kfd for the process; the request has its argument, behind which all bytes are
+/* Does a call of /dev/kfd for the process; the request has its argument, after which all bytes are
  * 0. *returns: the argument goes back to the program. Calls that are not there are named once. */
 int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
                   const struct kfd_call *message, bool *returns);

@@ -6,11 +6,11 @@
  * time at each of its steps.
  *
  * Between requests the machine sleeps if no process is busy: the driver has no work of any process,
- * and no thread waits that may go on only at rest. Otherwise the readiest process decides (enum
+ * and no thread waits that may run only at rest. Otherwise the readiest process decides (enum
  * readiness), in this order:
  *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
  *   WAITS               runs the engine
- *   RESTS               looks after threads: those of the program have to go on
+ *   RESTS               looks after threads: those of the program have to run
  *
  * With several processes the engine waits until each that has rung waits, too. A process may also
  * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
@@ -81,18 +81,18 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
     syscall(SYS_futex, &machine_loop.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* A request of a thread that has not rung does not say that the threads that have rung go on. */
+/* A request of a thread that has not rung does not mean that the threads that have rung run. */
 static void take_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);
     bool goes_on = p && (p->guest || kfd_is_ringer(request));
-    bool was_unawaited = goes_on && p->unawaited;
+    bool was_unawaited = goes_on && p->is_unawaited;
     if (goes_on)
         kfd_process_asked(p);
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
-    /* The engine has run until a moment that was the host's, unless it goes on from there. */
+    /* The engine has run until a moment that was the host's, unless it continues from there. */
     if (was_unawaited && result != KFD_LATER)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
@@ -102,11 +102,11 @@ static void take_request(struct kfd_request *request)
         return;
     }
     request->result = result;
-    request->next = p->held;
-    p->held = request;
+    request->next = p->held_answers;
+    p->held_answers = request;
 }
 
-/* Puts what was handed over behind what waits to be run, the oldest first. */
+/* Appends requests that were handed over to those that wait, the oldest first. */
 static void collect_requests(void)
 {
     struct kfd_request *list = __atomic_exchange_n(&machine_loop.list, NULL, __ATOMIC_ACQUIRE),
@@ -154,7 +154,7 @@ void kfd_drop(const struct kfd_request *request)
     struct kfd_process *p = kfd_process_of(request);
     collect_requests();
     take_out(&machine_loop.waiting, request);
-    take_out(&p->held, request);
+    take_out(&p->held_answers, request);
     kfd_event_give_up(p, request);
     kfd_signal_wait_give_up(p, request);
     kfd_guest_drop(request);
@@ -164,16 +164,16 @@ void kfd_drop(const struct kfd_request *request)
  * handlers of signals do: then what these have done does not depend on the host. */
 static bool may_go_on(struct kfd_process *p)
 {
-    return p->guest || p->unordered || kfd_threads_at_rest(p);
+    return p->guest || p->is_unordered || kfd_threads_at_rest(p);
 }
 
 /* This process has no work: nothing more comes of waiting. False: not yet. */
 static bool let_go(struct kfd_process *p)
 {
-    struct kfd_request *request = p->held, *next;
+    struct kfd_request *request = p->held_answers, *next;
     if ((request || p->waits) && !may_go_on(p))
         return false;
-    p->held = NULL;
+    p->held_answers = NULL;
     for (; request; request = next) {
         next = request->next;
         kfd_answer(request, request->result);
@@ -184,10 +184,10 @@ static bool let_go(struct kfd_process *p)
 
 /* ---- the loop ---- */
 
-/* Threads that wait for what a queue does go on. */
+/* Answers threads that wait for a queue which is done. */
 static void look_at_held(struct kfd_process *p)
 {
-    for (struct kfd_request **link = &p->held; *link;) {
+    for (struct kfd_request **link = &p->held_answers; *link;) {
         struct kfd_request *request = *link;
         if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_go_on(p)) {
             link = &request->next;
@@ -201,7 +201,7 @@ static void look_at_held(struct kfd_process *p)
 static void look_at_waits(struct kfd_process *p)
 {
     look_at_held(p);
-    bool broken = kfd.lost || p->faulted;
+    bool broken = kfd.lost || p->has_faulted;
     if (broken || (kfd_signal_waits_are_over(p) && may_go_on(p)))
         kfd_signal_waits_end(p, broken);
 }
@@ -225,15 +225,17 @@ enum readiness {
 static enum readiness readiness(struct kfd_process *p)
 {
     if (p->guest)
-        return kfd_guest_computes(p) ? COMPUTES : kfd_guest_waits(p) || p->held ? WAITS : RESTS;
-    if (p->life == KFD_ENDED || p->unawaited)
+        return kfd_guest_computes(p)                   ? COMPUTES
+               : kfd_guest_waits(p) || p->held_answers ? WAITS
+                                                       : RESTS;
+    if (p->life == KFD_ENDED || p->is_unawaited)
         return WAITS;
     enum kfd_ringers ringers = kfd_ringers(p);
     if (ringers == KFD_RINGERS_RUN)
         return COMPUTES;
-    if (ringers == KFD_RINGER_WAITS && !p->unordered && !kfd_threads_at_rest(p))
+    if (ringers == KFD_RINGER_WAITS && !p->is_unordered && !kfd_threads_at_rest(p))
         return HELD_UP;
-    return p->held || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
+    return p->held_answers || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
 }
 
 static enum readiness most_ready(void)
@@ -260,11 +262,11 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
     if (!held_up) {
         bool alone = (slept && process_sleeps(p)) || spent_ns > TURN_PROCESS_SPENT_MS * NS_OF_MS;
         if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
-            p->unawaited = true;
-        if (p->unawaited && p->guest)
+            p->is_unawaited = true;
+        if (p->is_unawaited && p->guest)
             kfd.api->note_unordered();
     } else if (spent_ns > TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS) {
-        p->unordered = true;
+        p->is_unordered = true;
         kfd.api->note_unordered();
         kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
                 "wait for them any more: cycles may differ from run to run",
@@ -272,7 +274,7 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
     }
 }
 
-/* Those whose threads sleep still, or that have computed for long, are let behind. */
+/* The engine waits no more for processes whose threads still sleep or have computed for long. */
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
     const struct timespec look = {0, most == HELD_UP ? MOMENT_NS
@@ -347,7 +349,7 @@ static bool is_over(void)
 }
 
 /* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
- * when device code allocates memory: refused, one of them goes on. */
+ * when device code allocates memory: refused, one of them runs. */
 static void refuse_oldest(void)
 {
     struct kfd_request *request = machine_loop.waiting;
@@ -536,7 +538,7 @@ bool kfd_machine_open(bool for_kernel_driver)
 /* ---- what other files ask ---- */
 
 /* An access names its address; anything else is a hang. */
-static void tell_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
+static void report_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
 {
     kfd_events_fail(p, by_access ? gpu : 0, round_down(address, KFD_PAGE), by_access);
     if (!by_access)
@@ -557,9 +559,9 @@ static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
 bool kfd_has_faulted(struct kfd_process *p)
 {
     struct driver_fault fault;
-    if (p->faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
+    if (p->has_faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
         return false;
-    p->faulted = true;
+    p->has_faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
     if (p->guest) {
         kfd_guest_fault(p, &fault);
@@ -567,28 +569,29 @@ bool kfd_has_faulted(struct kfd_process *p)
     }
     kfd_say("%s", fault.text);
     kfd_queues_process_ended(p);
-    tell_fault(p, fault.gpu, fault.address, fault.by_access);
+    report_fault(p, fault.gpu, fault.address, fault.by_access);
     return true;
 }
 
 /* Tells the process that the GPU is lost: by an address that it could not reach, or as a hang. */
-static void tell_end(struct kfd_process *p)
+static void report_end(struct kfd_process *p)
 {
     uint64_t address;
     uint32_t gpu;
     bool by_access = kfd.api->fault_address(&address, &gpu);
     if (!p->guest)
-        tell_fault(p, gpu, address, by_access);
+        report_fault(p, gpu, address, by_access);
 }
 
 void kfd_note_end_of_simulation(enum driver_status status)
 {
     if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
         return;
-    snprintf(kfd.why, sizeof kfd.why, "the machine has ended: %s", kfd.api->error_text());
+    snprintf(kfd.end_reason, sizeof kfd.end_reason, "the machine has ended: %s",
+             kfd.api->error_text());
     __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
     run_ledger_report(exit_status_of(status));
-    kfd_each_process(tell_end);
+    kfd_each_process(report_end);
 }
 
 int kfd_status(enum driver_status status, const char *what)

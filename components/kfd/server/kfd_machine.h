@@ -33,7 +33,7 @@ struct kfd_machine {
     struct kfd_gpu gpu[KFD_GPUS_MAX];
     int memory;                    /* the file of the GPUs' memory */
     bool lost;                     /* the simulation has ended by an error or a limit */
-    char why[256];                 /* reason of the end, for processes that come later */
+    char end_reason[256];          /* reason of the end, for processes that come later */
     struct kfd_process *processes; /* by number */
 };
 extern struct kfd_machine kfd;
@@ -47,16 +47,17 @@ enum kfd_life {
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
  * tables that only they know. Its life apart, these are its marks:
  *
- *            is set                                  until                 for
- * faulted    a kernel has done something wrong       its end               its queues have stopped
- * unawaited  its threads that have rung compute      one of them asks for  the engine runs beside
- *            for long, or sleep                      something             them
- * unordered  threads compute beside one that waits   its end               no more waits for those
- * at_rest    all its threads wait or sleep           it gets an answer     no second look at them
- * announced  the runtime has announced itself        it leaves             no second one may come
- * retries    XNACK is on                             XNACK is off          pages by attributes,
- *                                                                          which go where they are
- *                                                                          used
+ *               is set                                until                 for
+ * has_faulted   a kernel has done something wrong     its end               its queues have stopped
+ * is_unawaited  its threads that have rung compute    one of them asks for  the engine runs beside
+ *               for long, or sleep                    something             them
+ * is_unordered  threads compute beside one that       its end               no more waits for those
+ *               waits
+ * is_at_rest    all its threads wait or sleep         it gets an answer     no second look at them
+ * has_runtime   the runtime has announced itself      it leaves             no second one may come
+ * retries       XNACK is on                           XNACK is off          pages by attributes,
+ *                                                                           which go where they are
+ *                                                                           used
  */
 struct kfd_process {
     struct kfd_process *next;
@@ -64,7 +65,7 @@ struct kfd_process {
     pid_t pid;
     uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
     enum kfd_life life;
-    bool faulted, unawaited, unordered, at_rest, announced, retries;
+    bool has_faulted, is_unawaited, is_unordered, is_at_rest, has_runtime, retries;
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* file that holds the page and what follows it */
     struct kfd_page *page;
@@ -74,8 +75,8 @@ struct kfd_process {
     struct kfd_queues *queues;
     struct kfd_events *events;
     struct kfd_wait *waits;
-    struct kfd_request *held;   /* answers that wait until it has no work */
-    struct kfd_kernel *kernels; /* that were dispatched */
+    struct kfd_request *held_answers; /* answers that wait until it has no work */
+    struct kfd_kernel *kernels;       /* that were dispatched */
     struct kfd_cache_state *caches;
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
@@ -110,8 +111,8 @@ void kfd_machine_run(void);
 void kfd_machine_end(void);
 /* Takes a request, which may wait for something, or for its turn, out of all lists. */
 void kfd_drop(const struct kfd_request *request);
-/* Opens the platform, once. False: it was said on stderr why not, or that it was opened for guests
- * and not for the kernel driver. */
+/* Opens the platform, once. False: it cannot be opened, or was opened for guests and not for the
+ * kernel driver; a message on stderr says which. */
 bool kfd_machine_open(bool for_kernel_driver);
 /* The user of memory in messages of base/grow.h, for any thread. */
 #define KFD_SERVER "the kernel driver's server"
@@ -146,7 +147,7 @@ enum kfd_ringers kfd_ringers(const struct kfd_process *p);
 /* True if all of them sleep. */
 bool kfd_ringers_asleep(const struct kfd_process *p);
 /* True if a message of this process is on its way. A thread that has sent one sleeps, too. What was
- * handed over meanwhile is to be looked at behind this. */
+ * handed over meanwhile is to be looked at after this. */
 bool kfd_messages_pending(const struct kfd_process *p);
 /* True if the predicate holds for all threads of this process. */
 bool kfd_all_threads(const struct kfd_process *p,
@@ -163,7 +164,7 @@ void kfd_connections_forget(const struct kfd_process *p);
 void kfd_each_process(void (*look)(struct kfd_process *p));
 /* True if the predicate holds for any process. */
 bool kfd_any_process(bool (*is)(struct kfd_process *p));
-/* An address space and empty tables for a process; NULL: it was said on stderr why not. */
+/* An address space and empty tables for a process; NULL: a message on stderr has the reason. */
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
 /* A guest has an address space from now on, and is the last in the order of processes. */
 bool kfd_process_enter(struct kfd_process *p);
@@ -230,7 +231,7 @@ const struct kfd_allocation *kfd_memory_find_given(const struct kfd_process *p, 
                                                    uint64_t end);
 /* Where bytes [first, end) of an allocation are, as far as there is room. */
 int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t first, uint64_t end,
-                         struct kfd_extent *part, size_t room, size_t *count);
+                         struct kfd_extent *part, size_t capacity, size_t *count);
 
 /* ---- kfd_queue.c ---- */
 
@@ -263,7 +264,7 @@ bool kfd_queues_step(struct kfd_process *p);
 bool kfd_queues_have_commands(struct kfd_process *p);
 /* True if packets have begun that are not over. */
 bool kfd_queues_in_flight(const struct kfd_process *p);
-/* Before the program goes on: what kernels have written must be in memory. False: that is under
+/* Brings kernels' writes to memory before the program runs. False: that is under
  * way. */
 bool kfd_queues_release_caches(struct kfd_process *p);
 

@@ -17,7 +17,7 @@
 #include "kfd_machine.h"
 
 static struct {
-    uint32_t opened, killed; /* the latter left work behind */
+    uint32_t opened, killed; /* the latter had work that was not done */
 } process_counts;
 
 void kfd_each_process(void (*look)(struct kfd_process *p))
@@ -114,7 +114,7 @@ uint64_t kfd_spent_ns(const struct kfd_process *p)
 
 void kfd_process_asked(struct kfd_process *p)
 {
-    p->unawaited = false;
+    p->is_unawaited = false;
     p->spent_ns = kfd_spent_ns(p);
 }
 
@@ -204,8 +204,9 @@ void kfd_process_leave(struct kfd_process *p)
 {
     p->life = KFD_ENDED;
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
-    bool busy = kfd_queues_in_flight(p)
-                || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy(p)));
+    bool busy =
+        kfd_queues_in_flight(p)
+        || (p->guest && (kfd_is_attending() ? p->guest->has_entered : kfd_guest_is_busy(p)));
     process_counts.killed += busy;
     if (busy && !kfd.lost)
         abandon(p);
@@ -236,7 +237,7 @@ void kfd_process_close(struct kfd_process *p)
 /* A single program leaves the machine as it does when the machine is in its process. */
 bool kfd_process_stays(const struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && process_counts.opened == 1;
+    return p->guest && p->guest->has_entered && process_counts.opened == 1;
 }
 
 void kfd_processes_report(void)

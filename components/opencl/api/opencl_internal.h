@@ -85,23 +85,24 @@ cl_int opencl_status(enum driver_status status);
 
 /* A query of an object, by a function that takes a struct opencl_answer. */
 #define OPENCL_QUERY(name, type, what_type, get)                                                   \
-    OPENCL_CALL(name, (type handle, what_type what, size_t room, void *value, size_t *needed),     \
-                get(handle, what, (struct opencl_answer){room, value, needed}))
+    OPENCL_CALL(name, (type handle, what_type what, size_t capacity, void *value, size_t *needed), \
+                get(handle, what, (struct opencl_answer){capacity, value, needed}))
 /* The two functions that count the references of an object. */
 #define OPENCL_COUNTED(name, type, kind, invalid)                                                  \
     OPENCL_CALL(clRetain##name, (type handle),                                                     \
                 opencl_retain(kind, handle) ? CL_SUCCESS : invalid);                               \
     OPENCL_CALL(clRelease##name, (type handle), opencl_release(kind, handle) ? CL_SUCCESS : invalid)
 
+/* The user of memory in messages of base/grow.h. */
+#define OPENCL_LIBRARY "the OpenCL library"
 /* Host memory: zeroed; the program ends when there is none. */
 void *opencl_allocate(size_t size);
-void *opencl_grow(void *old, size_t size);
 char *opencl_copy_text(const char *text); /* NULL as "" */
 
 /* ---- answers to queries ---- */
 
 struct opencl_answer {
-    size_t room;
+    size_t capacity;
     void *value;
     size_t *needed;
 };

@@ -1,4 +1,4 @@
-/* See opencl_compiler.h. What is installed, what was built before, and which steps a build takes:
+/* Finds the installed compiler and earlier builds, and chooses the steps of a build:
  * clCompileProgram() ends after the first, clLinkProgram() does the others. */
 #define _GNU_SOURCE /* dladdr */
 #include "opencl_compiler.h"
@@ -98,7 +98,7 @@ static void add_texts(struct sha256 *key, const struct opencl_text *texts, size_
 
 /* ---- public ---- */
 
-/* Refuses what cannot be built; OPENCL_BUILD_OK: go on. `options` is to be released. */
+/* Refuses what cannot be built; OPENCL_BUILD_OK: continue. `options` is to be released. */
 static enum opencl_build_status begin_build(struct opencl_options *options, const char *text,
                                             bool link, const char *target,
                                             struct opencl_built *built)

@@ -35,7 +35,7 @@ struct driver_calls {
     uint32_t undone; /* commands, when it was refused */
     uint64_t value;
     struct device_call_request request;
-    uint64_t size; /* fields that may stand behind the header */
+    uint64_t size; /* fields that may follow the header */
     uint32_t queue;
     uint32_t waiting_count;
     struct driver_waiting waiting[CALLS_WAITING]; /* as they came */
@@ -239,7 +239,7 @@ static void calls_window_end(struct driver *d)
 
 /* ---- in ticks ---- */
 
-/* Takes the next call, and keeps what stands in its payload beside it. */
+/* Takes the next call and keeps its payload. */
 static bool calls_take(struct driver *d, void (*at_window_end)(struct component *))
 {
     struct driver_calls *s = calls_of(d);

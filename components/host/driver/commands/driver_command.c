@@ -75,8 +75,8 @@ static void queue_pop(struct driver *d, struct driver_queue *q)
 {
     uint32_t number = q->first;
     struct driver_command *k = driver_command_at(d, number);
-    if (q->at == number)
-        q->at = k->next;
+    if (q->current == number)
+        q->current = k->next;
     q->first = k->next;
     if (q->first == DRIVER_NONE)
         q->last = DRIVER_NONE;

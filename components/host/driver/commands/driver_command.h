@@ -42,7 +42,7 @@ enum driver_phase {
     PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sampling.c */
     PHASE_UNTIMED_RETRY, /* there was something under way */
     PHASE_UNTIMED_DONE,
-    PHASE_YIELDED /* a launch without time that only waits, so that other queues go on */
+    PHASE_YIELDED /* a launch without time that only waits, so that other queues work */
 };
 
 /* Writes, reads, copies and fills. */
@@ -71,7 +71,7 @@ struct command_launch {
     uint32_t waves_per_group;
     uint32_t scratch_pool;   /* number, or DRIVER_NONE */
     uint32_t user;           /* user queue that it goes to, or DRIVER_NONE */
-    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
+    uint16_t own_descriptor; /* offset after the packet; 0: that of the code object is used */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
     bool timed;              /* counted in sample.timed */
     bool in_parts;   /* executed part after part, driver_launch_parts.c; then its packet's */
@@ -127,7 +127,7 @@ static inline bool command_is_move(const struct driver_command *k)
     return k->kind <= DRIVER_FILL;
 }
 
-/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
+/* Work-groups of a launch. 0 means all, of which there may be more than the field holds. */
 static inline uint32_t launch_count(const struct driver_command *k)
 {
     return k->launch.first_group == 0 && k->launch.groups > UINT32_MAX ? 0

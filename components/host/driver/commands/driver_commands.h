@@ -1,5 +1,5 @@
 /* How commands are done: what the files of this folder offer one another and the rest of the
- * driver. What a command is stands in driver_command.h. */
+ * driver. driver_command.h has the commands themselves. */
 #ifndef HEDDLE_DRIVER_COMMANDS_H
 #define HEDDLE_DRIVER_COMMANDS_H
 
@@ -40,7 +40,7 @@ static void driver_window_end(struct component *c);
 
 static bool answers_receive(struct driver *d);
 
-/* A step of each queue that can make one, the queue behind the last one that did first. */
+/* A step of each queue that can make one, starting after the queue that did last. */
 static bool queues_step(struct driver *d);
 
 /* Called when a command has been enqueued: what takes no time is done before the engine runs. */
@@ -68,7 +68,7 @@ static void l2_note_kernel(struct driver *d, uint32_t gpu, uint32_t pid);
 /* True if the L2 of GPU `number` must be flushed before memory of the process is copied there. */
 static bool l2_is_dirty(const struct driver *d, uint32_t number, uint32_t pid);
 
-/* A flush of GPU `number` is on its way; kernels that run go on writing. */
+/* A flush of GPU `number` is on its way; running kernels still write. */
 static void l2_note_flush(struct driver *d, uint32_t number);
 
 /* Pages of the process are given back: their next owner must not find its lines. */
@@ -200,7 +200,7 @@ static void sample_window_end(struct driver *d);
 
 enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 
-/* The first command of a queue, whose turn has come: does it go on as always? */
+/* True if the first command of a queue, whose turn has come, continues in simulated time. */
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c));
 

@@ -1,7 +1,7 @@
 /* Times of host and runtime that no message takes: what an event costs, what is done before the
- * bytes of a copy move, and what a program needs to go on after a wait.
+ * bytes of a copy move, and what a program needs after a wait.
  *
- * A set-up is time in the queue: it delays what stands behind the command, and nothing else.
+ * A set-up is time in the queue: it delays the commands after it, and nothing else.
  *
  * A launch of a sample begins at a moment that is drawn. In a run of all, the moments at which
  * launches begin follow from each other, and what depends on them (turns of units and crossbars,

@@ -1,7 +1,7 @@
 /* Messages that move data: writes, reads, copies and fills in pieces, through slots.
  *
  * Data that cross the link are sent, or asked for, at the pace of the link: it stays full, and what
- * another queue sends stands behind a page or two and not behind all of a copy. */
+ * another queue sends waits for a page or two and not for all of a copy. */
 #include "driver_commands.h"
 
 #include <string.h>
@@ -235,7 +235,8 @@ static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
                     k->move.source, k->move.address);
     if (number == DRIVER_NONE)
         number = memory_device_of(
-            &d->memory, from); /* access was taken back meanwhile: what was begun goes on */
+            &d->memory,
+            from); /* access was taken back meanwhile: a move that has begun continues */
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;

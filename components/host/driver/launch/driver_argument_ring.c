@@ -26,30 +26,30 @@ static uint32_t argument_ring_pid(const struct driver *d, uint32_t pid)
 }
 
 /* NULL: it is the first ring of the device. */
-static struct driver_ring *argument_ring_behind(const struct driver *d, uint32_t number,
-                                                uint32_t pid)
+static struct driver_ring *argument_ring_find_process(const struct driver *d, uint32_t number,
+                                                      uint32_t pid)
 {
-    struct driver_ring *behind = NULL;
+    struct driver_ring *ring = NULL;
     const struct driver_ring *r = &d->device[number].ring;
-    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = behind) {
+    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = ring) {
         if (!r->next)
             bug("driver: process %u has no ring of arguments", pid);
-        behind = arena_at(struct driver_ring, r->next);
+        ring = arena_at(struct driver_ring, r->next);
     }
-    return behind;
+    return ring;
 }
 
 static struct driver_ring *argument_ring_of(struct driver *d, uint32_t number, uint32_t pid)
 {
-    struct driver_ring *behind = argument_ring_behind(d, number, pid);
-    return behind ? behind : &d->device[number].ring;
+    struct driver_ring *ring = argument_ring_find_process(d, number, pid);
+    return ring ? ring : &d->device[number].ring;
 }
 
 static const struct driver_ring *argument_ring_seen(const struct driver *d, uint32_t number,
                                                     uint32_t pid)
 {
-    const struct driver_ring *behind = argument_ring_behind(d, number, pid);
-    return behind ? behind : &d->device[number].ring;
+    const struct driver_ring *ring = argument_ring_find_process(d, number, pid);
+    return ring ? ring : &d->device[number].ring;
 }
 
 /* All contexts of the program that use the device see its ring at the same address. */
@@ -94,12 +94,12 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
     uint64_t bytes = DRIVER_RING_BYTES;
     while (bytes > device->size / 16)
         bytes /= 2;
-    const struct memory_request room = {.device = &number, .device_count = 1};
+    const struct memory_request request = {.device = &number, .device_count = 1};
     enum driver_status status;
     do {
         status = memory_allocate_own(d, number, pid, bytes, PROGRAM_ARGUMENTS, &r->address);
     } while (status == DRIVER_OUT_OF_MEMORY
-             && mapping_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
+             && mapping_make_room(d, &request, bytes / driver_page_bytes(d) + 1));
     if (status == DRIVER_OK && pid == DRIVER_PID
         && (status = argument_ring_share(d, number)) != DRIVER_OK)
         memory_release(d, r->address);

@@ -97,7 +97,7 @@ static uint32_t launch_dimensions(const struct driver_launch *l)
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
 }
 
-/* Enqueues copies of arguments and packet as commands of their own, in front of the launch. */
+/* Enqueues copies of arguments and packet as commands of their own, before the launch. */
 static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
                                          struct driver_command *launch, uint32_t kernarg_offset)
 {
@@ -164,7 +164,7 @@ struct launch_part {
     const struct driver_launch *launch;
     uint64_t code; /* launch_code() */
     uint32_t queue, gpu;
-    uint32_t arguments; /* their offset behind the packet */
+    uint32_t arguments; /* their offset from the packet */
     uint32_t align;     /* alignment of the arguments */
     struct driver_command command;
 };
@@ -218,7 +218,7 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
     return DRIVER_OK;
 }
 
-/* Decides where the arguments lie behind the packet. */
+/* Decides at which offset from the packet the arguments lie. */
 static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->launch;
@@ -340,7 +340,7 @@ static enum driver_status part_take_piece(struct driver *d, struct launch_part *
         return DRIVER_OK;
     }
     uint64_t start = 0;
-    uint32_t align = !device->drops && device->line > p->align ? device->line : p->align;
+    uint32_t align = !device->drops_l2 && device->line > p->align ? device->line : p->align;
     enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
     if (status == DRIVER_OK) {
         part_write_arguments(d, p, r, start, content);
@@ -352,7 +352,7 @@ static enum driver_status part_take_piece(struct driver *d, struct launch_part *
     return status;
 }
 
-/* `staging = always` copies what the kernel executes in front of its arguments and packet. */
+/* `staging = always` copies the kernel's code before its arguments and packet. */
 static enum driver_status enqueue_code(struct driver *d, const struct launch_part *p)
 {
     const struct code_extent *x = code_find_extent(p->code);
@@ -425,7 +425,7 @@ static enum driver_status unified_part_queue(struct driver *d, uint32_t queue, u
 }
 
 /* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before
- * the launch in `queue` is done, and `queue` goes on when all parts are. The split says which run
+ * the launch in `queue` is done, and `queue` continues when all parts are. The split says which run
  * of work-groups goes where. */
 static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
                                           const struct driver_launch *l, uint64_t *ticket)
@@ -471,13 +471,13 @@ static enum driver_status enqueue_meeting(struct driver *d, uint32_t queue,
     struct driver_device *device = &d->device[driver_queue_at(d, queue)->device];
     enum driver_status status = DRIVER_OK;
     uint64_t launched = 0;
-    if (device->met && device->met_queue != queue)
-        status = enqueue_barrier(d, queue, device->met, NULL);
+    if (device->meeting_ticket && device->meeting_queue != queue)
+        status = enqueue_barrier(d, queue, device->meeting_ticket, NULL);
     if (status == DRIVER_OK)
         status = enqueue_part(d, queue, l, 0, launch_groups(l), &launched);
     if (status == DRIVER_OK) {
-        device->met = launched;
-        device->met_queue = queue;
+        device->meeting_ticket = launched;
+        device->meeting_queue = queue;
     }
     if (ticket)
         *ticket = launched;

@@ -68,7 +68,7 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
 static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
                             bool make);
 
-/* Makes the pools that launches in front of their queues wait for, at the end of a window. */
+/* Makes the pools that the first launches of queues wait for, at the end of a window. */
 static void scratch_make(struct driver *d);
 
 /* Called from a tick: gives a pool to the first command of the queue, which may have to come back

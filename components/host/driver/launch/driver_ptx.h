@@ -1,5 +1,5 @@
-/* Devices that execute PTX: their code, what a launch needs of them, and functional mode. What is
- * different for them stands here; everywhere else a launch is a launch. See driver_ptx.c. */
+/* Devices that execute PTX: their code, what a launch needs of them, and functional mode. All
+ * that is different for them is here; everywhere else a launch is a launch. */
 #ifndef HEDDLE_DRIVER_PTX_H
 #define HEDDLE_DRIVER_PTX_H
 

@@ -9,7 +9,7 @@
  *
  * Then each request is worked on: a page is taken on the GPU that asks, its controller copies the
  * contents, the page table is changed at the end of a window, all TLBs are shot down, the old page
- * is given back, and the request answered. When none is left the GPUs go on; the next pause comes
+ * is given back, and the request answered. When none is left the GPUs resume; the next pause comes
  * `migration_interval` cycles later at the earliest. The copy goes through the L2s, where all GPUs
  * see memory, so nothing needs to be flushed but the first level.
  *
@@ -17,7 +17,7 @@
  * paused.
  *
  * A page for which its GPU has no room waits while others are evicted (driver_residence.c):
- * requests for these, to come to the host's memory, are put in front of its own. The host's memory
+ * requests for these, to come to the host's memory, are put before its own. The host's memory
  * is the last device of the driver. It has no caches, no compute units and no controller, so the
  * GPU that loses a page to it copies the page there.
  *
@@ -36,7 +36,7 @@
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/run_control.h"
 
-/* The GPU behind a port of the array that begins with `first`. */
+/* The GPU at a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
 {
     const struct platform_ring *ring =
@@ -179,7 +179,7 @@ static bool migrate_drain(struct driver *d)
 }
 
 /* Sends the paused GPUs what the state is about. True: all have answered. */
-static bool migrate_tell(struct driver *d, bool *progress)
+static bool migrate_send(struct driver *d, bool *progress)
 {
     struct driver_migrate *m = &d->migrate;
     for (int slot; m->sent < d->gpu_count; m->sent++) {
@@ -200,7 +200,7 @@ static bool migrate_tell(struct driver *d, bool *progress)
 static bool migrate_pause(struct driver *d)
 {
     bool progress = false;
-    if (!migrate_tell(d, &progress))
+    if (!migrate_send(d, &progress))
         return progress;
     d->migrate.ready = true;
     d->migrate.state = MIGRATE_NEXT;
@@ -219,7 +219,7 @@ static bool migrate_resume(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     bool progress = false;
-    if (!migrate_tell(d, &progress))
+    if (!migrate_send(d, &progress))
         return progress;
     m->paused = (struct gpu_set){{0}};
     m->not_before = driver_now(d) + (uint64_t)driver_params(d)->migration_interval;
@@ -261,7 +261,7 @@ static const char *migrate_span(const struct driver *d)
     return d->migrate.work == MIGRATE_WORK_MOVE ? "migrate page" : "copy page";
 }
 
-/* The first request goes behind the others, until the next pause: the GPU that has got the page
+/* The first request is moved after the others, until the next pause: the GPU that has got the page
  * uses it before another one takes it. */
 static bool migrate_later(struct driver *d)
 {

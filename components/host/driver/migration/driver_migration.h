@@ -21,7 +21,7 @@ static struct driver_page_request *migrate_at(const struct driver *d, uint32_t i
 /* Adds a request; there is room. */
 static void migrate_add(struct driver *d, const struct driver_page_request *r);
 
-/* Adds a request in front of the others; there is room. */
+/* Adds a request before the others; there is room. */
 static void migrate_add_first(struct driver *d, const struct driver_page_request *r);
 
 /* Finds where the page is, if it can move. */
@@ -64,7 +64,7 @@ static void residence_faulted(struct driver *d, uint32_t gpu, uint32_t pid, uint
 /* True if the page at `physical` has come to its GPU in the pause that is under way. */
 static bool residence_is_new(const struct driver *d, uint64_t physical);
 
-/* Puts requests in front of the others that send pages of the GPU to the host's memory. False: no
+/* Puts requests before the others that send pages of the GPU to the host's memory. False: no
  * page can go. */
 static bool residence_evict(struct driver *d, uint32_t gpu);
 

@@ -1,5 +1,5 @@
 /* Pages that come with a page that was faulted on, and pages that the program sends somewhere. All
- * are asked for behind other requests; pages that come with another one move in the same pause. */
+ * are asked for after other requests; pages that come with another one move in the same pause. */
 #include "driver_migration.h"
 
 #include <inttypes.h>

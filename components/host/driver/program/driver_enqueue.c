@@ -33,7 +33,7 @@ static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
                                                         .handle = handle,
                                                         .first = DRIVER_NONE,
                                                         .last = DRIVER_NONE,
-                                                        .at = DRIVER_NONE,
+                                                        .current = DRIVER_NONE,
                                                         .user = DRIVER_NONE};
     return number;
 }
@@ -67,9 +67,9 @@ static void number_launch(struct driver *d, struct driver_command *k)
 static void keep_mark(struct driver *d, struct driver_ticket mark)
 {
     const struct driver_ticket *old = arena_at(struct driver_ticket, d->old_marks);
-    if (d->old_mark_count == d->old_mark_room) {
-        d->old_mark_room = d->old_mark_room ? 2 * d->old_mark_room : 1024;
-        d->old_marks = arena_allocate(d->old_mark_room * sizeof mark);
+    if (d->old_mark_count == d->old_mark_capacity) {
+        d->old_mark_capacity = d->old_mark_capacity ? 2 * d->old_mark_capacity : 1024;
+        d->old_marks = arena_allocate(d->old_mark_capacity * sizeof mark);
         if (d->old_mark_count)
             memcpy(arena_at(struct driver_ticket, d->old_marks), old,
                    d->old_mark_count * sizeof mark);
@@ -132,8 +132,8 @@ static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
     d->host_cycle = max(d->host_cycle, now) + host_call_cycles(d, k);
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
-    if (q->at == DRIVER_NONE)
-        q->at = number;
+    if (q->current == DRIVER_NONE)
+        q->current = number;
     if (q->first == DRIVER_NONE)
         q->first = number;
     else

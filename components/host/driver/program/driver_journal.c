@@ -1,5 +1,6 @@
-/* See driver_journal.h. Records are written between runs of the engine only: what was done since
- * the last one is gathered and becomes one record. */
+/* Keeps the calls of a program whose state is to be written, and replays them. Records are written
+ * between runs of the engine only: what was done since the last one is gathered and becomes one
+ * record. */
 #include "driver_journal.h"
 
 #include <inttypes.h>
@@ -67,12 +68,12 @@ static struct driver_journal *journal(void)
 
 static bool journal_replays(void)
 {
-    return checkpoint_is_pending() && journal()->opened;
+    return checkpoint_is_pending() && journal()->is_open;
 }
 
 static bool journal_keeps(void)
 {
-    return journal()->opened && (checkpoint_is_wanted() || checkpoint_is_pending());
+    return journal()->is_open && (checkpoint_is_wanted() || checkpoint_is_pending());
 }
 
 /* ---- what the calls are ---- */
@@ -106,12 +107,12 @@ static void append_entry(const void *bytes, uint64_t size)
 {
     struct driver_journal *j = journal();
     uint64_t whole = round_up(size, 8);
-    if (whole > ((uint64_t)1 << TEXT_BYTES_LOG2) - j->used)
+    if (whole > ((uint64_t)1 << TEXT_BYTES_LOG2) - j->used_bytes)
         die("a state is to be written, and the program has read more than %d GiB before; "
             "write it earlier",
             1 << (TEXT_BYTES_LOG2 - 30));
-    memcpy(j->text + j->used, bytes, size); /* behind it are zeros */
-    j->used += whole;
+    memcpy(j->text + j->used_bytes, bytes, size); /* zeros follow */
+    j->used_bytes += whole;
 }
 
 static void append_bytes(uint64_t ticket, uint64_t queue, const char *host, uint64_t size)
@@ -204,9 +205,9 @@ static enum driver_status broken(void)
 static const struct journal_record *next_record(enum journal_kind kind)
 {
     struct driver_journal *j = journal();
-    if (j->at + sizeof(struct journal_record) > j->used)
+    if (j->next_answer + sizeof(struct journal_record) > j->used_bytes)
         return NULL;
-    const struct journal_record *r = (const void *)(j->text + j->at);
+    const struct journal_record *r = (const void *)(j->text + j->next_answer);
     return r->kind == kind && r->calls == j->calls ? r : NULL;
 }
 
@@ -218,7 +219,7 @@ static struct driver_command *find_command(struct driver *d, uint64_t queue, uin
     return c == DRIVER_NONE ? NULL : driver_command_at(d, c);
 }
 
-/* The bytes of reads, which lie behind the `done` entries at `text`. NULL: they do not fit. */
+/* The bytes of reads, which follow the `done` entries at `text`. NULL: they do not fit. */
 static const char *take_bytes(struct driver *d, const char *text, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -261,7 +262,7 @@ static bool take_run(struct driver *d, const struct journal_record *r)
     domain->cycle = r->ran.cycle;
     engine.time_ps = domain->time_ps = r->ran.time_ps;
     d->stop_at = r->ran.stop_at;
-    journal()->at = (uint64_t)(end - journal()->text);
+    journal()->next_answer = (uint64_t)(end - journal()->text);
     return true;
 }
 
@@ -282,7 +283,7 @@ static enum driver_status journal_take_address(uint64_t size, uint64_t *address)
     if (!r || r->allocated.size != size)
         return broken();
     *address = r->allocated.address;
-    journal()->at += sizeof *r;
+    journal()->next_answer += sizeof *r;
     return DRIVER_OK;
 }
 
@@ -354,7 +355,7 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
     while ((r = next_record(JOURNAL_STATE))) {
         if (!take_run(d, r))
             break;
-        if (j->at < j->used)
+        if (j->next_answer < j->used_bytes)
             continue;
         *woken = true;
         if (put_in_place(d))
@@ -373,14 +374,14 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
 
 static uint64_t journal_size(void)
 {
-    if (journal()->opened) /* where the program is */
+    if (journal()->is_open) /* where the program is */
         keep_record(driver_process()->driver, JOURNAL_STATE);
-    return journal()->used;
+    return journal()->used_bytes;
 }
 
 static void journal_save(struct checkpoint_sink *to)
 {
-    checkpoint_put(to, journal()->text, journal()->used);
+    checkpoint_put(to, journal()->text, journal()->used_bytes);
 }
 
 static bool journal_load(const void *bytes, uint64_t size)
@@ -392,7 +393,7 @@ static bool journal_load(const void *bytes, uint64_t size)
 
 static void journal_take_out(void)
 {
-    if (journal()->opened)
+    if (journal()->is_open)
         take_out(driver_process()->driver);
 }
 
@@ -450,7 +451,7 @@ static void journal_begin(void)
     j->text = arena_reserve((uint64_t)1 << TEXT_BYTES_LOG2);
     j->done = arena_reserve(DRIVER_COMMANDS * sizeof *j->done);
     j->buffer = arena_reserve(DRIVER_COMMANDS * sizeof *j->buffer);
-    j->opened = true;
+    j->is_open = true;
     if (before)
         append_entry(before, size);
 }

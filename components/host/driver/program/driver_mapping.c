@@ -275,22 +275,22 @@ static enum driver_status call_alias(struct driver *d, uint64_t address, uint64_
 
 /* The process of a range, which has to lie in one allocation of the program. */
 static enum driver_status mapping_find(struct driver *d, uint64_t address, uint64_t size,
-                                       const char *what, uint32_t *pid)
+                                       const char *operation, uint32_t *pid)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     if (!a || a->use > PROGRAM_CODE || !size || size > a->end - address)
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "%s: [0x%" PRIx64 ", 0x%" PRIx64 ") is not inside of one allocation",
-                           what, address, address + size);
+                           operation, address, address + size);
     *pid = a->pid;
     return DRIVER_OK;
 }
 
 /* Called before a mapping is changed: finds the process, and waits until nothing uses the range. */
 static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
-                                        const char *what, uint32_t *pid)
+                                        const char *operation, uint32_t *pid)
 {
-    enum driver_status status = mapping_find(d, address, size, what, pid);
+    enum driver_status status = mapping_find(d, address, size, operation, pid);
     if (status == DRIVER_OK)
         status = shootdown_check();
     return status == DRIVER_OK ? await_everything(d) : status;

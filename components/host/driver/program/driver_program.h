@@ -169,8 +169,8 @@ struct code_copy {
     uint64_t copy;
 };
 
-/* How far behind the original the code of `entry` lies for a part on GPU `gpu`; 0: there is no
- * copy. */
+/* The distance from the original to the code of `entry` lies for a part on GPU `gpu`; 0: there is
+ * no copy. */
 static uint64_t code_copy_distance(uint32_t handle, uint32_t gpu, uint64_t entry);
 
 /* Gives back the copies of the module at `address` (UINT64_MAX: of any) for the handle

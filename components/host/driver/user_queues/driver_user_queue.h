@@ -159,11 +159,11 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
 /* The packet processor knows the queue. */
 static void user_queue_opened(struct driver *d, uint32_t gpu, uint32_t slot);
 
-/* Tells packet processors that wait of events that they do not know. */
-static bool user_queue_tell(struct driver *d);
+/* Sends waiting packet processors the events that they do not know. */
+static bool user_queue_send_events(struct driver *d);
 
 /* Works on the first release: flushes one GPU after the other, then answers. Command number
- * DRIVER_COMMANDS + 1 stands for it. */
+ * DRIVER_COMMANDS + 1 represents it. */
 static bool user_queue_release(struct driver *d);
 
 static bool user_queue_interrupts(struct driver *d);

@@ -47,7 +47,7 @@ static void user_queue_signalled(struct driver *d, uint32_t gpu,
         return;
     for (uint64_t ended = 0 - m->signal.value; u->done < ended; u->done++) {
         struct driver_queue *q = driver_queue_at(d, u->owner);
-        if (q->first == q->at || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
+        if (q->first == q->current || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
             bug("driver: GPU %u ends a launch of doorbell %u that was not announced", gpu,
                 m->signal.slot);
         command_complete(d, q);
@@ -115,7 +115,7 @@ static void user_queue_interrupt(struct driver *d, uint32_t gpu,
     }
 }
 
-static bool user_queue_tell(struct driver *d)
+static bool user_queue_send_events(struct driver *d)
 {
     struct driver_user *u = user_queues_of(d);
     bool sent = false;

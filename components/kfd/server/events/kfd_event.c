@@ -133,7 +133,7 @@ static uint64_t seen_age(const struct event *e, const struct kfd_event_data *dat
 
 /* Tells what exceptions there were, in the program's list of events, unless it has taken that
  * away. */
-static void tell_exceptions(const struct kfd_process *p, const struct waiter *w, uint64_t list)
+static void write_exceptions(const struct kfd_process *p, const struct waiter *w, uint64_t list)
 {
     struct kfd_events *events = p->events;
     for (uint32_t i = 0; i < w->count; i++) {
@@ -158,7 +158,7 @@ static void end_wait(const struct kfd_process *p, struct waiter **link, uint32_t
     *link = w->next;
     call->wait_result = outcome;
     if (outcome == KFD_IOC_WAIT_RESULT_COMPLETE)
-        tell_exceptions(p, w, call->events_ptr);
+        write_exceptions(p, w, call->events_ptr);
     kfd_answer(w->request, result);
     free(w->events);
     free(w->met);

@@ -16,8 +16,8 @@ struct kfd_guest_queue {
 
 struct kfd_guest {
     struct kfd_request *calls; /* that are not answered, in the order in which they came */
-    bool entered;              /* it has an address space; before, it may only look at devices */
-    bool comes;                /* it waits for others that have to come (--shared) */
+    bool has_entered;          /* it has an address space; before, it may only look at devices */
+    bool is_joining;           /* it waits for others that have to come (--shared) */
     struct kfd_guest_queue *queues; /* by the guest's numbers */
     size_t queue_count;
     uint32_t contexts[16]; /* devices that it has made */

@@ -15,7 +15,7 @@ enum { TEXT_MAX = 1 << 20 };          /* names of kernels with templates are lon
 
 static const struct driver_attention *attention;
 
-/* Bytes of the guest that the call in progress was given; they are freed behind it. */
+/* Bytes of the guest that the call in progress was given; they are freed after it. */
 static struct loan {
     struct loan *next;
     _Alignas(16) char bytes[];
@@ -27,7 +27,7 @@ static uint32_t device_of(const struct kfd_process *p, uint64_t number)
 {
     const struct kfd_guest *g = p->guest;
     if (number < kfd.gpu_count)
-        return g->entered ? p->device[number] : (uint32_t)number;
+        return g->has_entered ? p->device[number] : (uint32_t)number;
     for (uint32_t i = 0; i < g->context_count; i++)
         if (g->contexts[i] == number)
             return (uint32_t)number;
@@ -68,7 +68,7 @@ static void *borrow_bytes(const struct kfd_process *p, uint64_t address, uint64_
     return program_read(p->pid, l->bytes, address, size) ? l->bytes : NULL;
 }
 
-/* A string. It is read in pieces of one page each, as memory may end behind it. */
+/* A string. It is read in pieces of one page each, as memory may end after it. */
 static const char *borrow_text(const struct kfd_process *p, uint64_t address)
 {
     enum { PIECE = 256 };
@@ -182,7 +182,7 @@ static enum driver_status queue_create(const struct kfd_process *p, uint64_t dev
     if (i == g->queue_count)
         g->queues = grow_memory(g->queues, ++g->queue_count * sizeof *g->queues, KFD_SERVER);
     g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, flags, UINT32_MAX, false};
-    enum driver_status status = g->entered ? make_queue(p, &g->queues[i]) : DRIVER_OK;
+    enum driver_status status = g->has_entered ? make_queue(p, &g->queues[i]) : DRIVER_OK;
     g->queues[i].used = status == DRIVER_OK;
     *made = i;
     return status;
@@ -206,7 +206,7 @@ static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
 static enum driver_status last_of_queue(const struct kfd_guest *g, uint32_t queue, uint64_t *ticket)
 {
     *ticket = 0;
-    return g->entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
+    return g->has_entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
 }
 
 static enum driver_status launch_kernel(const struct kfd_process *p, uint32_t queue,

@@ -1,4 +1,4 @@
-/* Processes that wait for each other before the first of them goes on (`--shared N`), in the order
+/* Processes that wait for each other before the first of them runs (`--shared N`), in the order
  * in which they were started. When no others can come, all are refused: each process that the
  * command has started waits here, or for one that it has started itself. */
 #include "kfd_start_barrier.h"
@@ -16,7 +16,7 @@
 #include "kfd_guest.h"
 
 static struct {
-    uint32_t awaited, come; /* before the first of them goes on; that have come */
+    uint32_t awaited, come; /* processes that are to come, and those that have */
     struct kfd_connection *gathered;
     bool serves;  /* programs come from elsewhere */
     bool stuck;   /* no others could come at the last look */
@@ -144,7 +144,7 @@ static bool waits_for_child(pid_t pid)
 }
 
 /* Some systems show it of no process. The command that has started this one sleeps. */
-static void say_unseen(void)
+static void warn_unseen(void)
 {
     static bool looked;
     char where[64];
@@ -186,7 +186,7 @@ bool kfd_start_barrier_is_short(void)
 void kfd_start_barrier_look(void)
 {
     bool before = barrier.stuck;
-    say_unseen();
+    warn_unseen();
     barrier.stuck = kfd_start_barrier_is_short() && !any_may_come();
     barrier.refused = barrier.stuck && before;
     if (!barrier.refused)

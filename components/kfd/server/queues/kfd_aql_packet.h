@@ -32,21 +32,21 @@ struct kfd_sdma {
 
 struct kfd_queue {
     struct kfd_process *process;
-    uint32_t type; /* KFD_IOC_QUEUE_TYPE_* */
-    bool stopped;  /* it made a mistake, or the program asked for it */
+    uint32_t type;   /* KFD_IOC_QUEUE_TYPE_* */
+    bool is_stopped; /* it made a mistake, or the program asked for it */
     uint32_t priority;
     uint64_t waits_since; /* it waits for a slot of the GPU: in this order; 0: it does not */
     uint32_t gpu, slot;   /* its number, and that of its doorbell */
     uint32_t driver;      /* the driver's queue */
     uint64_t ring, packets;
-    uint64_t read_pointer; /* its address */
-    uint64_t next;         /* packet to begin; of an SDMA engine: its first byte */
-    uint64_t announced;    /* packets before it are there */
+    uint64_t read_pointer;  /* its address */
+    uint64_t next;          /* packet to begin; of an SDMA engine: its first byte */
+    uint64_t announced_end; /* packets before it are there */
     struct kfd_sdma sdma;
-    uint64_t rung; /* value of the doorbell */
+    uint64_t doorbell_value; /* at the last look */
     uint64_t last_end_ps;
-    bool unreleased;                       /* launches of it have released less than system scope */
-    uint64_t acquired;                     /* the process' acquisitions at its last launch */
+    bool is_unreleased;                    /* launches of it have released less than system scope */
+    uint64_t acquisitions;                 /* the process' acquisitions at its last launch */
     struct kfd_flight flight[KFD_FLIGHTS]; /* a ring */
     uint32_t first, count;
 };
@@ -66,15 +66,15 @@ enum kfd_turn { TURN_BEGUN, TURN_WAITS, TURN_OVER /* the queue has stopped */ };
 
 /* Lines of a process's memory that caches may hold. */
 struct kfd_cache_state {
-    bool host_ran;         /* since the last launch on a GPU: may have written anything */
+    bool host_ran;         /* since the last launch on a GPU: it may have written anything */
     uint64_t acquisitions; /* how often launches had to see that, from 1 */
-    bool unreleased;       /* queues that are gone have left something */
+    bool is_unreleased;    /* queues that are gone have left something */
 };
 
 /* True if caches may hold writes of launches. A fence of one queue does not wait for launches of
  * another. */
 bool kfd_queues_unreleased(const struct kfd_process *p);
-/* There is a fence behind all that `q` has begun, and all that is over; NULL: behind everything. */
+/* A fence follows all that `q` has begun, and all that is over; NULL: everything. */
 void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *q);
 /* `size` bytes at an address that the queue uses; NULL: they are not in memory of its GPU. */
 static inline void *kfd_queue_bytes(const struct kfd_queue *q, uint64_t address, uint64_t size)
@@ -89,7 +89,7 @@ void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);
 /* Stops it at an address that the GPU does not reach. */
 void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address);
 /* Tells the program. */
-void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason);
+void kfd_queue_report(struct kfd_queue *q, enum kfd_stop reason);
 /* The driver has the packet until the ticket is done; 0: it is over. */
 void kfd_packet_track(struct kfd_queue *q, uint64_t ticket, uint64_t completion);
 /* Begins the packet, which is then a flight of the queue, if that can be done now. */

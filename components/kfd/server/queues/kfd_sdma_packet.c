@@ -129,11 +129,11 @@ static const char *decode_atomic(bool gfx9, const uint32_t *word, struct sdma_pa
     (void)gfx9;
     p->operation = (uint8_t)bits(word[0], 25, 5);
     p->data_bytes = bits(word[0], 30, 1) ? 8 : 4;
-    p->again = bits(word[0], 16, 1);
+    p->is_retried = bits(word[0], 16, 1);
     p->to = address_at(word + 1);
     p->operand = address_at(word + 3);
     p->compare = address_at(word + 5);
-    if (!known[p->operation] || (p->again && p->operation != SDMA_COMPARE_SWAP))
+    if (!known[p->operation] || (p->is_retried && p->operation != SDMA_COMPARE_SWAP))
         return "an atomic operation that is not known";
     return p->to % p->data_bytes ? "an atomic that is not aligned" : NULL;
 }

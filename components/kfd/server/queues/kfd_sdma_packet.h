@@ -35,7 +35,7 @@ struct sdma_packet {
     uint32_t data_bytes; /* size of a pattern, or of an atomic's operands */
     uint32_t mask;       /* bits that a poll compares */
     uint8_t operation;   /* enum sdma_compare or enum sdma_atomic */
-    bool again;          /* an atomic that is tried until its comparison holds */
+    bool is_retried;     /* an atomic that is tried until its comparison holds */
     uint64_t operand, compare;
 };
 

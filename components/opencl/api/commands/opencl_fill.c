@@ -1,5 +1,5 @@
-/* See opencl_fill.h. The driver fills with 1, 2 or 4 bytes. A larger pattern is written once, and
- * what is filled is copied to after itself until all is. */
+/* Fills buffers with patterns. The driver fills with 1, 2 or 4 bytes. A larger pattern is written
+ * once, and what is filled is copied to after itself until all is. */
 #include "opencl_fill.h"
 
 #include "base/number.h"

@@ -83,7 +83,7 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
     return CL_SUCCESS;
 }
 
-/* Errors of a device end the program's use of it, and are said; so there is nothing to notify. */
+/* Errors of a device end the program's use of it, with a message; so there is nothing to notify. */
 static cl_context create_context(const cl_context_properties *properties, cl_uint count,
                                  const cl_device_id *handles, bool has_notify, const void *data,
                                  cl_int *error)

@@ -97,7 +97,7 @@ void opencl_image_end(struct opencl_memory *memory)
 struct request {
     struct opencl_context *context;
     cl_mem_flags flags;
-    const cl_image_desc *what;
+    const cl_image_desc *description;
     void *pointer;
 };
 
@@ -107,7 +107,7 @@ static bool is_within(size_t value, size_t most)
 }
 
 /* The size of the image, as the type asks for it; CL_INVALID_IMAGE_SIZE: there is no such. */
-static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
+static cl_int set_extent(struct opencl_image *image, const cl_image_desc *description)
 {
     const size_t wide = OPENCL_IMAGE_WIDTH_MAX, deep = OPENCL_IMAGE_DEPTH_MAX;
     static const size_t limits[][4] = {
@@ -119,13 +119,14 @@ static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
         [CL_MEM_OBJECT_IMAGE1D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {wide, 0, 0, deep},
         [CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D] = {OPENCL_IMAGE_BUFFER_MAX, 0, 0, 0},
     };
-    const size_t given[4] = {what->image_width, what->image_height, what->image_depth,
-                             what->image_array_size};
-    if (what->image_type < CL_MEM_OBJECT_IMAGE2D || what->image_type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
+    const size_t given[4] = {description->image_width, description->image_height,
+                             description->image_depth, description->image_array_size};
+    if (description->image_type < CL_MEM_OBJECT_IMAGE2D
+        || description->image_type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    const size_t *most = limits[what->image_type - CL_MEM_OBJECT_IMAGE2D];
+    const size_t *most = limits[description->image_type - CL_MEM_OBJECT_IMAGE2D];
     int dimension = 0;
-    image->type = what->image_type;
+    image->type = description->image_type;
     for (int i = 0; i < 3; i++)
         image->extent[i] = 1;
     for (int i = 0; i < 4; i++) {
@@ -141,7 +142,8 @@ static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
 /* Rows are as long as the program's. For an array of 1-D images, its slices are our rows. */
 static cl_int set_pitches(struct opencl_image *image, const struct request *request)
 {
-    size_t row = request->what->image_row_pitch, slice = request->what->image_slice_pitch;
+    size_t row = request->description->image_row_pitch,
+           slice = request->description->image_slice_pitch;
     size_t own = image->extent[0] * image->bytes;
     bool has_slices = opencl_image_dimensions(image) == 3;
     if ((row && (row < own || row % image->bytes != 0)) || row > UINT32_MAX
@@ -165,7 +167,7 @@ static cl_int set_pitches(struct opencl_image *image, const struct request *requ
 
 static cl_int set_buffer(struct opencl_image *image, const struct request *request)
 {
-    cl_mem handle = request->what->mem_object;
+    cl_mem handle = request->description->mem_object;
     bool may = image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER || image->type == CL_MEM_OBJECT_IMAGE2D;
     if (!handle)
         return image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? CL_INVALID_IMAGE_DESCRIPTOR
@@ -179,16 +181,16 @@ static cl_int set_buffer(struct opencl_image *image, const struct request *reque
 static cl_int set_all(struct opencl_image *image, const struct request *request,
                       const cl_image_format *format)
 {
-    const cl_image_desc *what = request->what;
+    const cl_image_desc *description = request->description;
     cl_int flags = opencl_memory_check_flags(request->flags, request->pointer);
     if (flags == CL_INVALID_VALUE)
         return flags;
     cl_int error = opencl_image_set_format(image, format);
     if (error != CL_SUCCESS)
         return error;
-    if (!what || what->num_mip_levels || what->num_samples)
+    if (!description || description->num_mip_levels || description->num_samples)
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    error = set_extent(image, what);
+    error = set_extent(image, description);
     if (error == CL_SUCCESS)
         error = set_buffer(image, request);
     if (error == CL_SUCCESS)
@@ -238,16 +240,18 @@ static cl_mem create_image(cl_context handle, const cl_mem_properties *propertie
 
 OPENCL_MAKE(cl_mem, clCreateImage,
             (cl_context context, cl_mem_flags flags, const cl_image_format *format,
-             const cl_image_desc *what, void *pointer, cl_int *errcode_ret),
+             const cl_image_desc *description, void *pointer, cl_int *errcode_ret),
             create_image(context, NULL, format,
-                         (struct request){.flags = flags, .what = what, .pointer = pointer},
+                         (struct request){
+                             .flags = flags, .description = description, .pointer = pointer},
                          &error));
 OPENCL_MAKE(cl_mem, clCreateImageWithProperties,
             (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
-             const cl_image_format *format, const cl_image_desc *what, void *pointer,
+             const cl_image_format *format, const cl_image_desc *description, void *pointer,
              cl_int *errcode_ret),
             create_image(context, properties, format,
-                         (struct request){.flags = flags, .what = what, .pointer = pointer},
+                         (struct request){
+                             .flags = flags, .description = description, .pointer = pointer},
                          &error));
 OPENCL_MAKE(cl_mem, clCreateImage2D,
             (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
@@ -255,26 +259,27 @@ OPENCL_MAKE(cl_mem, clCreateImage2D,
             create_image(context, NULL, format,
                          (struct request){
                              .flags = flags,
-                             .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                                      .image_width = width,
-                                                      .image_height = height,
-                                                      .image_row_pitch = row},
+                             .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                                             .image_width = width,
+                                                             .image_height = height,
+                                                             .image_row_pitch = row},
                              .pointer = pointer},
                          &error));
-OPENCL_MAKE(
-    cl_mem, clCreateImage3D,
-    (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-     size_t height, size_t depth, size_t row, size_t slice, void *pointer, cl_int *errcode_ret),
-    create_image(context, NULL, format,
-                 (struct request){.flags = flags,
-                                  .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
-                                                           .image_width = width,
-                                                           .image_height = height,
-                                                           .image_depth = depth,
-                                                           .image_row_pitch = row,
-                                                           .image_slice_pitch = slice},
-                                  .pointer = pointer},
-                 &error));
+OPENCL_MAKE(cl_mem, clCreateImage3D,
+            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+             size_t height, size_t depth, size_t row, size_t slice, void *pointer,
+             cl_int *errcode_ret),
+            create_image(context, NULL, format,
+                         (struct request){
+                             .flags = flags,
+                             .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                                             .image_width = width,
+                                                             .image_height = height,
+                                                             .image_depth = depth,
+                                                             .image_row_pitch = row,
+                                                             .image_slice_pitch = slice},
+                             .pointer = pointer},
+                         &error));
 
 /* ---- queries ---- */
 

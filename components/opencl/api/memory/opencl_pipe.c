@@ -15,5 +15,5 @@ OPENCL_MAKE(cl_mem, clCreatePipe,
              const cl_pipe_properties *properties, cl_int *errcode_ret),
             refuse_pipe(context, &error));
 OPENCL_CALL(clGetPipeInfo,
-            (cl_mem pipe, cl_pipe_info what, size_t room, void *value, size_t *needed),
+            (cl_mem pipe, cl_pipe_info what, size_t capacity, void *value, size_t *needed),
             CL_INVALID_MEM_OBJECT);

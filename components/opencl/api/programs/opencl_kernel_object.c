@@ -88,7 +88,7 @@ static cl_kernel create_kernel(cl_program handle, const char *name, cl_int *erro
 OPENCL_MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *errcode_ret),
             create_kernel(program, name, &error));
 
-static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl_uint *count)
+static cl_int create_all(cl_program handle, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
     struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
     const struct opencl_build *build = NULL;
@@ -98,7 +98,7 @@ static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl
         build = is_built(&program->builds[i]) ? &program->builds[i] : NULL;
     if (!build)
         return CL_INVALID_PROGRAM_EXECUTABLE;
-    if (kernels && room < build->facts.kernel_count)
+    if (kernels && capacity < build->facts.kernel_count)
         return CL_INVALID_VALUE;
     if (kernels)
         for (size_t i = 0; i < build->facts.kernel_count; i++)
@@ -109,8 +109,8 @@ static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl
 }
 
 OPENCL_CALL(clCreateKernelsInProgram,
-            (cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count),
-            create_all(program, room, kernels, count));
+            (cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count),
+            create_all(program, capacity, kernels, count));
 
 static cl_kernel clone(cl_kernel handle, cl_int *error)
 {

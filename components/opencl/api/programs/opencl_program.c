@@ -76,7 +76,7 @@ bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size
         return false;
     }
     free(build->binary);
-    build->binary = opencl_grow(NULL, size);
+    build->binary = opencl_allocate(size);
     memcpy(build->binary, bytes, size);
     build->size = size;
     return true;

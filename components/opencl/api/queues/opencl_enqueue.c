@@ -2,6 +2,7 @@
  * opencl_event.h. */
 #include "opencl_event.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
@@ -55,7 +56,7 @@ static void destroy_event(struct opencl_object *object)
 
 static void add_wait(struct opencl_event *event, struct opencl_event *other)
 {
-    event->waits = opencl_grow(event->waits, (event->wait_count + 1) * sizeof *event->waits);
+    grow_list(event->waits, event->wait_count + (size_t)1, event->wait_capacity, OPENCL_LIBRARY);
     event->waits[event->wait_count++] = other;
     opencl_hold(&other->object);
 }

@@ -25,7 +25,8 @@ struct opencl_event {
     uint64_t queued_ps, submitted_ps;
     bool is_named;               /* the program, or another lane, may wait for it */
     uint32_t recorded;           /* number of its event in a recording; 0: it has none */
-    struct opencl_event **waits; /* held */
+    struct opencl_event **waits; /* a reference to each */
+    size_t wait_capacity;
     uint32_t wait_count, listed; /* the first ones are those of the call's wait list */
     struct opencl_command *command;
     struct opencl_event *next; /* the next that is not issued */
