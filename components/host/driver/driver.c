@@ -73,7 +73,7 @@ static void driver_init(struct driver *d)
         pages += d->device[i].size / driver_page_bytes(d);
     }
     for (uint32_t i = 0; i < d->gpu_count; i++)
-        queue_new(d, i, i); /* queue number = device number */
+        queue_open(d, i, i); /* queue number = device number */
     handles_init(d);
     l2_init(d);
     bounce_init(d);

@@ -182,7 +182,7 @@ static void give_back(const struct given_memory *g)
     }
 }
 
-void kfd_views_forget(void)
+void kfd_views_reset(void)
 {
     mutex = (pthread_mutex_t)UNLOCKED;
     given_list = spare_list = NULL;

@@ -33,7 +33,7 @@ uint64_t kfd_read_clock(void);
 /* ---- kfd_client.c ---- */
 
 /* The process is a child of the one that has given memory to GPUs. */
-void kfd_views_forget(void);
+void kfd_views_reset(void);
 /* Memory of the process becomes a view of what the server has given. */
 int kfd_view_add(uint64_t handle, uint64_t host, uint64_t size, bool by_attributes);
 /* Those by attributes that touch [*start, *end) are the process' own memory again; the range grows
@@ -49,7 +49,7 @@ void kfd_views_renew(void);
 struct kfd_closed *kfd_close_range(uint64_t start, uint64_t size);
 void kfd_open_range(struct kfd_closed *closed, bool replaced);
 /* The process is a child, which has none of the threads that have closed something. */
-void kfd_close_forget(void);
+void kfd_close_reset(void);
 /* A store of this thread has faulted. True: it is to be tried again. Also for handlers. */
 bool kfd_close_waits(uint64_t address);
 
@@ -63,7 +63,7 @@ bool kfd_runtime_waits(void);
 
 /* A call that changes attributes of memory. */
 int kfd_spans_change(struct kfd_call *call, struct kfd_reply *reply);
-void kfd_spans_forget(void);
+void kfd_spans_reset(void);
 
 /* ---- kfd_doorbell_trap.c ---- */
 
@@ -75,6 +75,6 @@ int kfd_doorbell_map(uint32_t gpu, void **address, size_t length, int flags);
 /* The program is about to unmap [start, end). */
 void kfd_doorbell_unmap(uintptr_t start, uintptr_t end);
 /* The process is a child of the one that has mapped them: its pages are not there. */
-void kfd_doorbells_forget(void);
+void kfd_doorbells_reset(void);
 
 #endif

@@ -168,10 +168,10 @@ static void begin_child(void)
         kfd_socket_close(kfd_client.memory);
         kfd_socket_close(kfd_client.file);
     }
-    kfd_doorbells_forget();
-    kfd_views_forget();
-    kfd_close_forget();
-    kfd_spans_forget();
+    kfd_doorbells_reset();
+    kfd_views_reset();
+    kfd_close_reset();
+    kfd_spans_reset();
     client.connection = -1;
     client.tried = client.open = false;
     pthread_mutex_init(&client.mutex, NULL);

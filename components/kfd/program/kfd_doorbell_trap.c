@@ -197,7 +197,7 @@ void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
     }
 }
 
-void kfd_doorbells_forget(void)
+void kfd_doorbells_reset(void)
 {
     pthread_mutex_init(&doorbells.mutex, NULL);
     doorbells.count = 0;

@@ -22,7 +22,7 @@ static struct {
     size_t count; /* atomic */
 } views = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void kfd_spans_forget(void)
+void kfd_spans_reset(void)
 {
     pthread_mutex_init(&views.lock, NULL);
     views.count = 0;

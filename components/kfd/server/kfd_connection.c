@@ -144,7 +144,7 @@ void kfd_answer(struct kfd_request *request, int result)
         close(passed);
 }
 
-void kfd_connections_forget(const struct kfd_process *p)
+void kfd_connections_detach(const struct kfd_process *p)
 {
     for (struct kfd_connection *c = connections; c; c = c->next)
         c->process = c->process == p ? NULL : c->process;
@@ -320,7 +320,7 @@ static int run_unmaps(struct kfd_connection *c)
     struct kfd_span gone = {c->call.word[0], c->call.word[1]};
     if (gone.start >= gone.end || gone.end > KFD_ADDRESSES_END)
         return -EINVAL;
-    kfd_svm_forget(c->process, &gone);
+    kfd_svm_unmap(c->process, &gone);
     return 0;
 }
 

@@ -33,7 +33,7 @@ struct kfd_span {
     uint64_t start, end;
 };
 /* The process is about to unmap the addresses. */
-void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone);
+void kfd_svm_unmap(struct kfd_process *p, const struct kfd_span *gone);
 
 /* ---- kfd_rocr_targets.c ---- */
 

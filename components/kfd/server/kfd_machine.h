@@ -157,7 +157,7 @@ bool kfd_threads_at_rest(struct kfd_process *p);
 /* True if the thread that makes the request has rung. */
 bool kfd_is_ringer(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
-void kfd_connections_forget(const struct kfd_process *p);
+void kfd_connections_detach(const struct kfd_process *p);
 
 /* ---- kfd_process.c ---- */
 
@@ -320,6 +320,6 @@ struct kfd_kernel {
 const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gpu, uint64_t object,
                                               uint64_t entry);
 /* The memory is given back. */
-void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *a);
+void kfd_kernel_name_release(struct kfd_process *p, const struct kfd_allocation *a);
 
 #endif

@@ -230,7 +230,7 @@ void kfd_process_close(struct kfd_process *p)
     close_space(p);
     close_shared(p);
     free(p->caches);
-    kfd_connections_forget(p);
+    kfd_connections_detach(p);
     free(p);
 }
 

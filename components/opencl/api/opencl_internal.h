@@ -5,7 +5,7 @@
  * are those of the HIP library, which it reaches through hip_services.h.
  *
  * Threads: each function of OpenCL holds the lock for its whole body, by OPENCL_CALL() and
- * OPENCL_MAKE(). Waits release it, so whatever is used after a wait is held (opencl_object.h).
+ * OPENCL_CREATE(). Waits release it, so whatever is used after a wait is held (opencl_object.h).
  * Functions of the program are called without it. */
 #ifndef HEDDLE_OPENCL_INTERNAL_H
 #define HEDDLE_OPENCL_INTERNAL_H
@@ -71,7 +71,7 @@ cl_int opencl_status(enum driver_status status);
         return opencl_leave(error == CL_SUCCESS ? (__VA_ARGS__) : error);                          \
     }                                                                                              \
     cl_int CL_API_CALL name parameters
-#define OPENCL_MAKE(type, name, parameters, ...)                                                   \
+#define OPENCL_CREATE(type, name, parameters, ...)                                                 \
     type CL_API_CALL name parameters                                                               \
     {                                                                                              \
         cl_int error = opencl_enter(#name);                                                        \

@@ -31,12 +31,12 @@ void *interpose_next(const char *name)
     return dlsym(RTLD_DEFAULT, name);
 }
 
-void kfd_doorbells_forget(void)
+void kfd_doorbells_reset(void)
 {
     forgotten++;
 }
 
-void kfd_views_forget(void)
+void kfd_views_reset(void)
 {
     forgotten++;
 }
@@ -45,11 +45,11 @@ void kfd_views_renew(void)
 {
 }
 
-void kfd_close_forget(void)
+void kfd_close_reset(void)
 {
 }
 
-void kfd_spans_forget(void)
+void kfd_spans_reset(void)
 {
     forgotten++;
 }

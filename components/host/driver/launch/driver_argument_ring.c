@@ -164,7 +164,7 @@ static uint32_t argument_ring_hold(struct driver_ring *r, uint64_t start, uint32
     return number;
 }
 
-static void argument_ring_forget(struct driver_ring *r)
+static void argument_ring_release_first(struct driver_ring *r)
 {
     r->first_piece++;
     r->pieces_held--;
@@ -179,7 +179,7 @@ static bool argument_ring_make_late(struct driver_ring *r)
     if (piece->held)
         r->late_piece[r->late_pieces++] = (struct driver_late_piece){
             r->first_piece, (uint32_t)(piece->start % r->bytes), piece->bytes};
-    argument_ring_forget(r);
+    argument_ring_release_first(r);
     return true;
 }
 
@@ -242,7 +242,7 @@ static void argument_ring_give(struct driver_ring *r, uint32_t number)
     if (number - r->first_piece < r->pieces_held) {
         argument_ring_piece(r, number)->held = false;
         while (r->pieces_held && !argument_ring_piece(r, r->first_piece)->held)
-            argument_ring_forget(r);
+            argument_ring_release_first(r);
         return;
     }
     for (uint32_t i = 0; i < r->late_pieces; i++) {

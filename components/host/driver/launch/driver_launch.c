@@ -418,7 +418,7 @@ static enum driver_status unified_part_queue(struct driver *d, uint32_t queue, u
     uint32_t handle = driver_queue_at(d, queue)->handle;
     struct driver_handle *h = driver_handle_at(d, handle);
     if (h->part_queue[place] == DRIVER_NONE)
-        h->part_queue[place] = queue_new(d, h->member[place], handle);
+        h->part_queue[place] = queue_open(d, h->member[place], handle);
     if (h->part_queue[place] == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     return before ? enqueue_barrier(d, h->part_queue[place], before, NULL) : DRIVER_OK;

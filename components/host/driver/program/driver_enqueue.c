@@ -19,7 +19,7 @@
 
 /* ---- commands ---- */
 
-static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
+static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle)
 {
     uint32_t number = 0;
     while (number < d->queue_count && driver_queue_at(d, number)->used)

@@ -432,7 +432,7 @@ static enum driver_status call_queue_create(struct driver *d, uint32_t device, u
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
         return status;
-    *queue = queue_new(d, driver_handle_at(d, device)->member[0], device);
+    *queue = queue_open(d, driver_handle_at(d, device)->member[0], device);
     if (*queue == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     driver_queue_at(d, *queue)->flags = flags;
@@ -553,7 +553,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
     if (!pid)
         for (pid = DRIVER_PID + 1; pid < PAGE_TABLE_PIDS && handle_count_pid(d, pid);)
             pid++;
-    *context = pid < PAGE_TABLE_PIDS ? handle_new(d, pid, old.member, old.count) : DRIVER_NONE;
+    *context = pid < PAGE_TABLE_PIDS ? handle_open(d, pid, old.member, old.count) : DRIVER_NONE;
     if (*context == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
                            DRIVER_HANDLES);

@@ -25,7 +25,7 @@ static enum driver_status handle_check(const struct driver *d, uint32_t number);
 static bool handle_has(const struct driver_handle *h, uint32_t gpu);
 
 /* Makes a handle. DRIVER_NONE: there are too many. */
-static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count);
+static uint32_t handle_open(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count);
 
 /* The number of handles of a process. */
 static uint32_t handle_count_pid(const struct driver *d, uint32_t pid);
@@ -45,7 +45,7 @@ static enum driver_status shootdown_check(void);
 /* Commands at the ends of queues. See driver_enqueue.c. */
 
 /* A queue for the GPU, on behalf of the handle; DRIVER_NONE: there are too many. */
-static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle);
+static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle);
 
 static enum driver_status queue_check(const struct driver *d, uint32_t queue);
 

@@ -352,7 +352,7 @@ void kfd_guest_close(struct kfd_process *p)
         for (uint32_t i = 0; i < g->context_count && !kfd.lost; i++)
             kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
     if (g) {
-        kfd_guest_calls_forget(g);
+        kfd_guest_calls_release(g);
         free(g->queues);
         free(g->fault);
         free(g->printed);

@@ -72,7 +72,7 @@ void kfd_guest_make_queues(struct kfd_process *p);
 /* Does the call of the connection, and puts what it gives into the answer. */
 enum driver_status kfd_guest_do(struct kfd_connection *c);
 /* The guest is about to be freed: it makes no more calls. */
-void kfd_guest_calls_forget(const struct kfd_guest *g);
+void kfd_guest_calls_release(const struct kfd_guest *g);
 /* The text of an answer that is not DRIVER_OK. */
 void kfd_guest_put_text(struct kfd_connection *c, const char *text);
 /* The driver moves bytes of programs, and gives what kernels print. */

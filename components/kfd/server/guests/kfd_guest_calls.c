@@ -365,7 +365,7 @@ static void switch_to(struct kfd_guest *g)
     guest_in_turn = g;
 }
 
-void kfd_guest_calls_forget(const struct kfd_guest *g)
+void kfd_guest_calls_release(const struct kfd_guest *g)
 {
     guest_in_turn = guest_in_turn == g ? NULL : guest_in_turn;
 }

@@ -227,7 +227,7 @@ static int take_host(const struct kfd_process *p, const struct kfd_allocation *a
 void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a)
 {
     if (a->has_code)
-        kfd_kernel_name_forget(p, a);
+        kfd_kernel_name_release(p, a);
     if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
         if (a->host)
             join_host(p, a);

@@ -461,7 +461,7 @@ int kfd_svm_call(struct kfd_process *p, struct kfd_request *request)
 /* ---- memory that the program unmaps ---- */
 
 /* Buffers that are cut are taken back, and what is left of them is given anew. */
-void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone)
+void kfd_svm_unmap(struct kfd_process *p, const struct kfd_span *gone)
 {
     struct kfd_ranges *ranges = p->ranges;
     struct kfd_span touched = *gone;

@@ -168,7 +168,7 @@ const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gp
     return k;
 }
 
-void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *a)
+void kfd_kernel_name_release(struct kfd_process *p, const struct kfd_allocation *a)
 {
     struct kfd_kernel **link = &p->kernels;
     while (*link) {

@@ -241,7 +241,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 
 /* ---- order ---- */
 
-static uint32_t make_event(uint32_t lane)
+static uint32_t create_event(uint32_t lane)
 {
     uint32_t number = opencl.hip->event_take_number();
     int device = lane < streams.capacity ? streams.list[lane].device : 0;
@@ -262,7 +262,7 @@ static void end_event(uint32_t number)
 cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket)
 {
     if (records_calls()) {
-        uint32_t own = number == 0 ? make_event(other) : 0;
+        uint32_t own = number == 0 ? create_event(other) : 0;
         NOTE(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = stream_of(lane),
              .event = number ? number : own);
         end_event(own);
@@ -283,7 +283,7 @@ cl_int opencl_driver_drain(uint32_t lane)
 void opencl_driver_note_event(struct opencl_event *event)
 {
     if (records_calls() && event->is_named)
-        event->recorded = make_event(event->lane);
+        event->recorded = create_event(event->lane);
 }
 
 void opencl_driver_note_wait(const struct opencl_event *event)

@@ -86,8 +86,8 @@ static void release_fill(struct opencl_command *command)
     opencl_drop(fill->memory ? &fill->memory->object : NULL);
 }
 
-struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *pointer,
-                                        struct opencl_box box, const void *pattern, size_t bytes)
+struct opencl_command *opencl_fill_create(struct opencl_memory *memory, void *pointer,
+                                          struct opencl_box box, const void *pattern, size_t bytes)
 {
     struct fill *fill = opencl_allocate(sizeof *fill);
     *fill = (struct fill){.command = {issue_fill, release_fill},
@@ -110,9 +110,9 @@ static cl_int fill_buffer(const struct opencl_enqueue *how, cl_mem handle, const
     if (!opencl_fill_is_sound(pattern, bytes, offset, size)
         || !opencl_memory_has(memory, offset, size) || size == 0)
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_make(memory, NULL,
-                                                (struct opencl_box){offset, {size, 1, 1}, 0, 0},
-                                                pattern, bytes));
+    return opencl_enqueue(how, opencl_fill_create(memory, NULL,
+                                                  (struct opencl_box){offset, {size, 1, 1}, 0, 0},
+                                                  pattern, bytes));
 }
 
 OPENCL_CALL(clEnqueueFillBuffer,

@@ -7,7 +7,7 @@
 /* True if patterns may have this size and the numbers fit it. */
 bool opencl_fill_is_sound(const void *pattern, size_t bytes, size_t offset, size_t size);
 /* A command that fills a box of `memory`, or of shared memory at `pointer`. */
-struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *pointer,
-                                        struct opencl_box box, const void *pattern, size_t bytes);
+struct opencl_command *opencl_fill_create(struct opencl_memory *memory, void *pointer,
+                                          struct opencl_box box, const void *pattern, size_t bytes);
 
 #endif

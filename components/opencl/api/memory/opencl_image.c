@@ -210,8 +210,8 @@ static struct opencl_memory *make_image(const struct request *request,
         return NULL;
     }
     if (!image->buffer)
-        return opencl_memory_make(request->context, properties, request->flags, size,
-                                  request->pointer, error);
+        return opencl_memory_create(request->context, properties, request->flags, size,
+                                    request->pointer, error);
     opencl_hold(&image->buffer->object);
     return opencl_memory_make_part(opencl_memory_whole(image->buffer),
                                    opencl_memory_part_flags(image->buffer, request->flags),
@@ -238,48 +238,48 @@ static cl_mem create_image(cl_context handle, const cl_mem_properties *propertie
     return opencl_memory_begin(memory);
 }
 
-OPENCL_MAKE(cl_mem, clCreateImage,
-            (cl_context context, cl_mem_flags flags, const cl_image_format *format,
-             const cl_image_desc *description, void *pointer, cl_int *errcode_ret),
-            create_image(context, NULL, format,
-                         (struct request){
-                             .flags = flags, .description = description, .pointer = pointer},
-                         &error));
-OPENCL_MAKE(cl_mem, clCreateImageWithProperties,
-            (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
-             const cl_image_format *format, const cl_image_desc *description, void *pointer,
-             cl_int *errcode_ret),
-            create_image(context, properties, format,
-                         (struct request){
-                             .flags = flags, .description = description, .pointer = pointer},
-                         &error));
-OPENCL_MAKE(cl_mem, clCreateImage2D,
-            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-             size_t height, size_t row, void *pointer, cl_int *errcode_ret),
-            create_image(context, NULL, format,
-                         (struct request){
-                             .flags = flags,
-                             .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                                             .image_width = width,
-                                                             .image_height = height,
-                                                             .image_row_pitch = row},
-                             .pointer = pointer},
-                         &error));
-OPENCL_MAKE(cl_mem, clCreateImage3D,
-            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-             size_t height, size_t depth, size_t row, size_t slice, void *pointer,
-             cl_int *errcode_ret),
-            create_image(context, NULL, format,
-                         (struct request){
-                             .flags = flags,
-                             .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
-                                                             .image_width = width,
-                                                             .image_height = height,
-                                                             .image_depth = depth,
-                                                             .image_row_pitch = row,
-                                                             .image_slice_pitch = slice},
-                             .pointer = pointer},
-                         &error));
+OPENCL_CREATE(cl_mem, clCreateImage,
+              (cl_context context, cl_mem_flags flags, const cl_image_format *format,
+               const cl_image_desc *description, void *pointer, cl_int *errcode_ret),
+              create_image(context, NULL, format,
+                           (struct request){
+                               .flags = flags, .description = description, .pointer = pointer},
+                           &error));
+OPENCL_CREATE(cl_mem, clCreateImageWithProperties,
+              (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+               const cl_image_format *format, const cl_image_desc *description, void *pointer,
+               cl_int *errcode_ret),
+              create_image(context, properties, format,
+                           (struct request){
+                               .flags = flags, .description = description, .pointer = pointer},
+                           &error));
+OPENCL_CREATE(cl_mem, clCreateImage2D,
+              (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+               size_t height, size_t row, void *pointer, cl_int *errcode_ret),
+              create_image(context, NULL, format,
+                           (struct request){
+                               .flags = flags,
+                               .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                                               .image_width = width,
+                                                               .image_height = height,
+                                                               .image_row_pitch = row},
+                               .pointer = pointer},
+                           &error));
+OPENCL_CREATE(cl_mem, clCreateImage3D,
+              (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+               size_t height, size_t depth, size_t row, size_t slice, void *pointer,
+               cl_int *errcode_ret),
+              create_image(context, NULL, format,
+                           (struct request){
+                               .flags = flags,
+                               .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                                               .image_width = width,
+                                                               .image_height = height,
+                                                               .image_depth = depth,
+                                                               .image_row_pitch = row,
+                                                               .image_slice_pitch = slice},
+                               .pointer = pointer},
+                           &error));
 
 /* ---- queries ---- */
 

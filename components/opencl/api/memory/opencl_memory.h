@@ -60,9 +60,9 @@ bool opencl_memory_allows_part(const struct opencl_memory *parent, cl_mem_flags 
 cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem_flags flags);
 /* An object without a handle yet, with memory that holds what `pointer` points to. NULL: `*error`
  * says why. */
-struct opencl_memory *opencl_memory_make(struct opencl_context *context,
-                                         const cl_mem_properties *properties, cl_mem_flags flags,
-                                         size_t size, void *pointer, cl_int *error);
+struct opencl_memory *opencl_memory_create(struct opencl_context *context,
+                                           const cl_mem_properties *properties, cl_mem_flags flags,
+                                           size_t size, void *pointer, cl_int *error);
 /* An object that is a part of another, without a handle yet. */
 struct opencl_memory *opencl_memory_make_part(struct opencl_memory *parent, cl_mem_flags flags,
                                               size_t origin, size_t size);

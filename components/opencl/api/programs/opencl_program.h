@@ -38,8 +38,8 @@ bool opencl_build_allows_remainder(const struct opencl_build *build);
 /* Loads the module when that was not done. */
 cl_int opencl_build_load(struct opencl_build *build);
 /* A program without builds; `context` is held. */
-struct opencl_program *opencl_program_make(struct opencl_context *context,
-                                           struct opencl_device **devices, uint32_t count);
+struct opencl_program *opencl_program_create(struct opencl_context *context,
+                                             struct opencl_device **devices, uint32_t count);
 /* The build is of these bytes from now on. False: they are no binary; the log says why. */
 bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size);
 /* The build is of nothing again. */

@@ -9,22 +9,22 @@ OPENCL_COUNTED(Event, cl_event, OPENCL_EVENT, CL_INVALID_EVENT);
 
 /* ---- user events ---- */
 
-static cl_event make_user_event(cl_context handle, cl_int *error)
+static cl_event create_user_event(cl_context handle, cl_int *error)
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
     if (!context) {
         *error = CL_INVALID_CONTEXT;
         return NULL;
     }
-    struct opencl_event *event = opencl_event_make(context);
+    struct opencl_event *event = opencl_event_create(context);
     event->type = CL_COMMAND_USER;
     opencl_object_begin(&event->object, OPENCL_EVENT, event->object.destroy);
     opencl_drop(&event->object);
     return event->object.handle;
 }
 
-OPENCL_MAKE(cl_event, clCreateUserEvent, (cl_context context, cl_int *errcode_ret),
-            make_user_event(context, &error));
+OPENCL_CREATE(cl_event, clCreateUserEvent, (cl_context context, cl_int *errcode_ret),
+              create_user_event(context, &error));
 
 static cl_int set_user_event(cl_event handle, cl_int state)
 {

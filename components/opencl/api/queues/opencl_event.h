@@ -64,7 +64,7 @@ bool opencl_event_is_over(struct opencl_event *event);
 /* Waits; the event is held by the caller. CL_SUCCESS or the error of the command. */
 cl_int opencl_event_wait(struct opencl_event *event);
 /* The first members of an event, whose state is CL_QUEUED; the caller holds it. */
-struct opencl_event *opencl_event_make(struct opencl_context *context);
+struct opencl_event *opencl_event_create(struct opencl_context *context);
 /* Issues commands that waited for a user event which has been set. */
 void opencl_events_issue(void);
 /* Something may be done that threads of the library wait for. */

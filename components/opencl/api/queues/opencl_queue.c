@@ -216,15 +216,15 @@ static cl_command_queue create_queue(cl_context context_handle, cl_device_id dev
     return queue->object.handle;
 }
 
-OPENCL_MAKE(cl_command_queue, clCreateCommandQueueWithProperties,
-            (cl_context context, cl_device_id device, const cl_queue_properties *properties,
-             cl_int *errcode_ret),
-            create_queue(context, device, properties, 0, &error));
+OPENCL_CREATE(cl_command_queue, clCreateCommandQueueWithProperties,
+              (cl_context context, cl_device_id device, const cl_queue_properties *properties,
+               cl_int *errcode_ret),
+              create_queue(context, device, properties, 0, &error));
 
-OPENCL_MAKE(cl_command_queue, clCreateCommandQueue,
-            (cl_context context, cl_device_id device, cl_command_queue_properties flags,
-             cl_int *errcode_ret),
-            create_queue(context, device, NULL, flags, &error));
+OPENCL_CREATE(cl_command_queue, clCreateCommandQueue,
+              (cl_context context, cl_device_id device, cl_command_queue_properties flags,
+               cl_int *errcode_ret),
+              create_queue(context, device, NULL, flags, &error));
 
 OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
             opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
