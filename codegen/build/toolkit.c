@@ -97,12 +97,13 @@ static bool read_prefix(struct region *region, const char *folder, struct toolki
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
     static const char *const archives[] = {
-        "libheddle_runtime.a",    "heddle/libisa.a",      "heddle/libsampling.a",
-        "heddle/libfunctional.a", "heddle/libexecute.a",  "heddle/libcode_object.a",
-        "heddle/libapi_trace.a",  "heddle/libitrace.a",   "heddle/libptx_code.a",
-        "heddle/libwarp.a",       "heddle/libptx.a",      "heddle/libptx_services.a",
-        "heddle/libpage_table.a", "heddle/liblivelock.a", "heddle/libdriver_memory.a",
-        "heddle/libpacket.a",     "heddle/libchecks.a",   "heddle/libheddle_base.a"};
+        "libheddle_runtime.a",       "heddle/libisa.a",        "heddle/libsampling.a",
+        "heddle/libstatistics.a",    "heddle/libfunctional.a", "heddle/libexecute.a",
+        "heddle/libcode_object.a",   "heddle/libapi_trace.a",  "heddle/libitrace.a",
+        "heddle/libptx_code.a",      "heddle/libwarp.a",       "heddle/libptx.a",
+        "heddle/libptx_services.a",  "heddle/libpage_table.a", "heddle/liblivelock.a",
+        "heddle/libdriver_memory.a", "heddle/libpacket.a",     "heddle/libchecks.a",
+        "heddle/libheddle_base.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-ldw", "-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     const char *prefix = plain_path(region, folder);

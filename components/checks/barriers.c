@@ -2,7 +2,7 @@
  *
  * The hardware counts wavefronts, not work-items, and those that have ended count as arrived. So a
  * barrier that some work-items do not reach passes without a word. A work-item that has ended
- * before, as by `if (i >= n) return;`, is no mistake. The finding names a work-item that goes on.
+ * before, as by `if (i >= n) return;`, is no mistake. The finding names a work-item that continues.
  * Its next access to memory shows that it does, since compilers turn all lanes on for a while when
  * they save registers.
  *
@@ -93,7 +93,7 @@ static void access(const struct check_wave *wave, struct wave *w,
     w->missing = 0;
 }
 
-/* Does the instruction access memory for work-items, and not for the compiler? */
+/* True if the instruction accesses memory for work-items; false for accesses of the compiler. */
 static bool is_access(const struct isa_inst *inst)
 {
     return (inst->format == ISA_DS || inst->format == ISA_FLAT || inst->format == ISA_GLOBAL)

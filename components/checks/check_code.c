@@ -1,4 +1,5 @@
-/* See check_code.h. */
+/* Reads code objects (ELF) for their source lines and constant segments, and finds both by address.
+ */
 #include "check_code.h"
 
 #include <elf.h>

@@ -18,8 +18,8 @@ void check_constant(uint64_t address, uint64_t size);
 /* Code or constants that lay there are gone. */
 void check_code_gone(uint64_t address);
 
-/* What may only be read at the address: "code", "constants of a program's code", "a variable in
- * constant memory"; NULL: nothing is known against writing. */
+/* The memory at the address that may only be read: "code", "constants of a program's code", "a
+ * variable in constant memory"; NULL: nothing is known against writing. */
 const char *check_is_constant(uint64_t address);
 /* "file.cpp:12" of the instruction; false: it is not known. */
 bool check_source(uint64_t pc, char *text, size_t size);

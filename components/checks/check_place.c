@@ -1,4 +1,4 @@
-/* See check_place.h. */
+/* Fills in places of findings by the struct check_executor of their executors. */
 #include "check_place.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* See checks.h. Everything here is of the host: no state of the simulation. */
+/* Passes the events of AMD's wavefronts on to the checks that were asked for. Everything here
+ * belongs to the host and is no state of the simulation. */
 #include "checks.h"
 
 #include <stdio.h>

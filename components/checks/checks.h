@@ -17,17 +17,17 @@ struct check_wave {
     struct observed_wavefront what; /* its placement only while it begins */
     uint32_t slot;  /* below CHECK_SLOTS, different among those that live; small ones first */
     uint32_t group; /* number of its work-group among the live ones; low numbers are used first */
-    uint32_t unit;  /* that executes it: an instance, or its number is behind all of them */
+    uint32_t unit;  /* instance that executes it, or a number after those of all instances */
     uint32_t pid;   /* process of its launch */
-    uint32_t instruction; /* of the step: check_step_instruction(); 0: nothing has asked */
+    uint32_t instruction; /* number of the step's, by check_step_instruction(); 0: not looked up */
 };
 
-/* The work-group of a wavefront. Its wavefronts begin one behind the other. */
+/* The work-group of a wavefront. Its wavefronts begin one after another. */
 struct check_group {
     struct check_identity who;
     uint32_t waves, ended;
     uint64_t scratch, scratch_end; /* its private memory; both 0: none */
-    uint32_t scratch_bytes;        /* of a wavefront */
+    uint32_t scratch_bytes;        /* scratch memory of a wavefront */
     uint32_t lds_bytes;
     uint32_t wave[WORK_MAX_WAVEFRONTS]; /* slots, of those that have begun */
 };
@@ -59,7 +59,7 @@ extern const struct check_executor check_wavefronts;
 uint32_t check_instruction(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst);
 uint32_t check_step_instruction(const struct check_wave *wave,
                                 const struct observed_instruction *step);
-/* Is it a load by which a wavefront waits (races/spins.h)? */
+/* True for a load by which a wavefront waits (races/spins.h). */
 bool check_instruction_spins(uint32_t number);
 struct check_place check_wave_place(const struct check_wave *wave, uint32_t instruction,
                                     uint32_t lane);

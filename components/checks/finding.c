@@ -1,5 +1,5 @@
-/* See finding.h. Reports stand in a list in the order in which they were made; a hash finds them by
- * kind and instructions. */
+/* Keeps reports in a list in the order in which they were made. A hash finds them by kind and
+ * instructions. */
 #include "finding.h"
 
 #include <errno.h>

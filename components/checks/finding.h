@@ -36,7 +36,8 @@ enum finding_kind {
 enum { FINDING_TEXT = 160 };
 #define FINDING_NO_LANE UINT32_MAX
 
-/* What did something, and where. Of a call of the host `kernel` is "" and `text` names the call. */
+/* The instruction that did something. For a call of the host `kernel` is "", `text` names the call.
+ */
 struct finding_place {
     char kernel[FINDING_TEXT]; /* as people call it */
     char text[FINDING_TEXT];   /* the instruction, or the call: "hipFree()" */
@@ -55,14 +56,14 @@ struct finding {
     uint32_t places; /* 0 to 2; the one that was seen first comes first */
     struct finding_place place[2];
     enum finding_space space;
-    uint64_t address;              /* of `space`: LDS and private memory count from 0 */
+    uint64_t address;              /* in `space`; LDS and private memory count from 0 */
     char memory[FINDING_TEXT];     /* global: where it lies, as program_describe() says */
     char detail[2 * FINDING_TEXT]; /* one more sentence, or "" */
 };
 
-/* Was this check asked for? */
+/* True if this check was asked for. */
 bool finding_wanted(enum finding_check check);
-/* Was any? */
+/* True if any check was asked for. */
 bool finding_wanted_any(void);
 
 /* Is this kind, between these two instructions (0: none) of these two kernels, known already? Then

@@ -1,5 +1,5 @@
-/* See readonly.h. What may only be read is code and constants (check_code.h), arguments, and what
- * the executor knows of. */
+/* Finds stores to memory that may only be read: code and constants (check_code.h), arguments of
+ * kernels, and variables that the executor names. */
 #include "readonly.h"
 
 #include <stdio.h>
@@ -13,15 +13,15 @@ static void check_store(const struct check_place *place, uint64_t address, uint3
     uint64_t name = program_name(who->program, who->pid, address);
     const struct program_allocation *a = program_find(who->program, name);
     const char *constant = who->executor->constant ? who->executor->constant(who, address) : NULL;
-    const char *why = constant                           ? constant
-                      : a && a->use == PROGRAM_ARGUMENTS ? "a kernel's arguments"
-                                                         : check_is_constant(name);
+    const char *target = constant ? constant : check_is_constant(name);
     struct finding f;
-    if (!why || !check_found(FINDING_READONLY_STORE, place, NULL, &f))
+    if (!constant && a && a->use == PROGRAM_ARGUMENTS)
+        target = "a kernel's arguments";
+    if (!target || !check_found(FINDING_READONLY_STORE, place, NULL, &f))
         return;
     f.place[0].bytes = bytes;
     check_address(who, FINDING_GLOBAL, address, &f);
-    snprintf(f.detail, sizeof f.detail, "what lies there: %s%s", why,
+    snprintf(f.detail, sizeof f.detail, "what lies there: %s%s", target,
              constant ? ", a variable in constant memory" : "");
     finding_report(&f);
 }

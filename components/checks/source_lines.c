@@ -1,6 +1,6 @@
-/* See source_lines.h. Code of the toolchain's headers belongs to the line of the program's own
- * source that calls it, or to the line before; what the compiler has made of several lines, or of
- * none, is near the line before. */
+/* Reads the line tables of the program's DWARF. Code of the toolchain's headers belongs to the line
+ * of the program's own source that calls it, or to the line before. Code that the compiler has made
+ * of several lines, or of none, is near the line before. */
 #include "source_lines.h"
 
 #include <dwarf.h>

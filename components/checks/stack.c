@@ -10,8 +10,9 @@
 #include "components/memory/page_table/program_table.h"
 
 struct area {
-    uint64_t pool, pool_end, begin, end; /* of the launch; of the wavefront */
-    uint32_t bytes;                      /* of a work-item */
+    uint64_t pool, pool_end; /* scratch memory of the launch */
+    uint64_t begin, end;     /* scratch memory of the wavefront */
+    uint32_t bytes;          /* scratch memory of a work-item */
 };
 
 static void *areas[CHECK_SLOTS]; /* struct area */

@@ -1,4 +1,5 @@
-/* See livelock.h. What stores have left is remembered by word, in a table that forgets. */
+/* Keeps the words that stores have left in a table that forgets, and compares states of wavefronts
+ * within a lap. */
 #include "livelock.h"
 
 #include <string.h>
@@ -9,9 +10,9 @@
 enum { WORDS_LOG2 = 16, WORDS = 1 << WORDS_LOG2, PROBES = 8 };
 
 static struct {
-    uint64_t key[WORDS]; /* of its first byte, + 1; 0: none */
+    uint64_t key[WORDS]; /* see store_word(); 0: none */
     uint32_t value[WORDS];
-    uint32_t lap; /* counts on from watch to watch */
+    uint32_t lap; /* never counts anew, so a lap of an earlier watch is another one */
     uint32_t changes;
 } watched;
 
@@ -92,9 +93,9 @@ bool livelock_state(struct livelock *r, uint64_t state)
 {
     if (r->lap != watched.lap)
         *r = (struct livelock){.lap = watched.lap};
-    r->again |= r->looks && r->state == state;
-    if (!r->again && !(r->looks & (r->looks - 1)))
+    r->repeats |= r->looks && r->state == state;
+    if (!r->repeats && !(r->looks & (r->looks - 1)))
         r->state = state;
     r->looks++;
-    return r->again;
+    return r->repeats;
 }

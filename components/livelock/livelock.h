@@ -1,12 +1,12 @@
-/* Does a launch that is executed without time only repeat itself? Then it never ends.
+/* Finds launches that are executed without time and only repeat themselves, so never end.
  *
- * While a launch is watched, its executor tells of every store and atomic, once it is done. A lap
- * is a stretch in which each store left the bytes that an earlier store had left there: memory
- * stays as it is. A wavefront or warp which comes back to an earlier state of its own in one lap
- * does so for ever, since memory does not change, unless others of the launch end the lap. When all
- * have come back in the same lap, none ever will. Whatever else could change memory, or what is
- * read beside it (the time, the host), ends the lap, too; so does a store that is not remembered.
- * Called by functional executors; there is one watch in a process. */
+ * While a launch is watched, its executor reports every store and atomic once it is done. A lap is
+ * a stretch in which each store left the bytes that an earlier store had left there: memory stays
+ * as it is. A wavefront or warp which comes back to an earlier state of its own in one lap does so
+ * for ever, since memory does not change, unless others of the launch end the lap. When all have
+ * come back in the same lap, none ever will. Whatever else could change memory, or what is read
+ * beside it (the time, the host), ends the lap, too; so does a store that is not remembered. There
+ * is one watch in a process. */
 #ifndef HEDDLE_LIVELOCK_H
 #define HEDDLE_LIVELOCK_H
 
@@ -27,12 +27,12 @@ enum livelock_access {
     LIVELOCK_COHERENT
 };
 
-/* What a wavefront or warp is seen to do; 0 at first. */
+/* Observations of a wavefront or warp; 0 at first. */
 struct livelock {
-    uint64_t state; /* that it had */
+    uint64_t state; /* an earlier state */
     uint32_t lap, looks;
-    bool again;     /* it has come back to it in this lap */
-    uint8_t access; /* enum livelock_access of what it reads in the lap */
+    bool repeats;   /* it has come back to that state in this lap */
+    uint8_t access; /* enum livelock_access of its likeliest read in this lap */
     uint64_t pc, address;
 };
 
@@ -41,11 +41,11 @@ struct livelock_watch {
     uint64_t until; /* number of the round */
 };
 
-/* After a round without progress, `still` of them by now: the watch begins or ends here. */
-void livelock_round(struct livelock_watch *w, uint64_t still);
+/* After each round without progress, `rounds` of them so far: the watch begins or ends here. */
+void livelock_round(struct livelock_watch *w, uint64_t rounds);
 
-/* Where several launches wait in turns, `turn` of them by now: does the watch go on in this one? It
- * lasts `turns`. */
+/* For launches that wait in turns. True: the watch, which lasts `turns`, includes turn number
+ * `turn`. */
 bool livelock_turn(uint32_t turn, uint32_t turns);
 
 uint32_t livelock_lap(void);

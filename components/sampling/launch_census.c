@@ -1,5 +1,5 @@
-/* See launch_census.h. Elements that were met are counted off in a bitmap, by their place in the
- * list; kernels are kept by name, the first KINDS of them. */
+/* Counts launches by kernel, the first KINDS of them by name. A bitmap has the elements of the list
+ * that a launch has met. */
 #include "launch_census.h"
 
 #include <inttypes.h>

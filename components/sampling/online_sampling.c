@@ -1,5 +1,5 @@
-/* See online_sampling.h. A launch that was simulated is settled when the next one asks, or at the
- * end of the run. */
+/* Measures each chosen launch from the records of kernels. A launch is measured when the next one
+ * asks, or at the end of the run. */
 #include "online_sampling.h"
 
 #include <inttypes.h>
@@ -19,13 +19,13 @@
 
 static struct sampler *sampler; /* NULL: not made yet */
 static bool used;               /* by this run */
-static uint64_t depth;          /* of its warm-up */
+static uint64_t depth;          /* depth of its warm-up */
 static double aim;
 static bool in_parts;    /* launches may be executed in parts */
 static uint64_t pending; /* launch that is simulated; 0: none */
 static struct online_sampling_code pending_code;
 static bool has_code;
-static struct sampler_work read_work; /* of the launch, if it has no code */
+static struct sampler_work read_work; /* work of the launch, if it has no code */
 
 static void open_sampler(void)
 {
@@ -106,7 +106,7 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
     if (!has_code)
         return way;
     pending_code = *code;
-    warm_executed(code->entry, code->first, code->end, &before); /* of launches long ago */
+    warm_executed(code->entry, code->first, code->end, &before); /* code of launches long ago */
     return way;
 }
 

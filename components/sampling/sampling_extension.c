@@ -1,5 +1,5 @@
-/* What the library does at each point of a run, and the options of this run that it answers for.
- * The runtime calls it through the table; see runtime/engine/extension.h. */
+/* Hooks of sampling into the points of a run, and the options of the run that it answers for. The
+ * runtime calls it through the table; see runtime/engine/extension.h. */
 #include "sampling_extension.h"
 
 #include <stdio.h>

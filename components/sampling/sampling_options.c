@@ -1,5 +1,5 @@
-/* See sampling_options.h. The list is looked through at each launch: it is short, and launches are
- * rare. */
+/* Parses the lists and warm-ups, and looks launches up in them. The list is searched at each
+ * launch: it is short, and launches are rare. */
 #include "stratified_sampler.h"
 
 #include "base/number.h"

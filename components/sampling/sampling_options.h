@@ -12,11 +12,11 @@
 
 #define SAMPLING_ALL UINT64_MAX
 
-/* What happens before a chosen kernel.
+/* The ways to warm caches up before a chosen kernel.
  *   none        caches and TLBs are empty
  *   perfect     every kernel is simulated in detail
  *   memory      the memory instructions of the preceding kernels go through the memory system
- *   functional  preceding kernels are executed without timing, touching caches and TLBs */
+ *   functional  preceding kernels are executed without timing, touching caches and TLBs  */
 enum sampling_warmup { SAMPLING_NONE, SAMPLING_PERFECT, SAMPLING_MEMORY, SAMPLING_FUNCTIONAL };
 
 /* How a launch is executed; from the most detail to the least. */
@@ -30,7 +30,8 @@ struct sampling {
                             (components/sampling/launch_parts.h) */
     enum sampling_warmup warmup;
     uint64_t depth; /* preceding kernels that are used; SAMPLING_ALL */
-    double aim; /* of `automatic`: half of the interval that is enough, as a share of all cycles */
+    double
+        aim; /* half of the interval that is enough, as a share of all cycles; with `automatic` */
 };
 
 /* Either text may be NULL: the default (all kernels; functional). false: `mistake` says what is
@@ -47,7 +48,7 @@ bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, 
 bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name,
                      const char *symbol);
 
-/* Does element `index` of the list, from 0, choose it? 1: yes, 0: no, -1: there is no such element.
+/* 1: element `index` of the list, from 0, chooses the launch; 0: it does not; -1: no such element.
  */
 int sampling_element(const struct sampling *s, uint32_t index, uint64_t number, const char *name,
                      const char *symbol);
@@ -64,7 +65,7 @@ const char *sampling_way_name(enum sampling_way way);
 /* The options of this run; set at its start. */
 const struct sampling *platform_sampling(void);
 
-/* What goes to the records of kernels in functional mode: what they executed, or also what they
+/* The contents of kernels' records in functional mode: what they executed, or also what they
  * accessed, and what of that caches and TLBs would not have had. */
 enum platform_profile { PLATFORM_PROFILE_NONE, PLATFORM_PROFILE_BLOCKS, PLATFORM_PROFILE_MEMORY };
 enum platform_profile platform_profile(void);

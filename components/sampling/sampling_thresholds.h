@@ -1,5 +1,5 @@
-/* Where sampling draws its lines: when launches are alike, when enough of them are simulated, what
- * the interval allows for.
+/* Thresholds of sampling: when launches are alike, when enough of them are simulated, and what the
+ * interval allows for.
  *
  * "Measured" says on what. "Set" means that the value follows from the argument given here, and
  * that no measurement of others is on record. What comes of all of them together is in
@@ -43,8 +43,8 @@ enum {
 
 /* Relative standard deviations of cycles per instruction where the run tells none. Set, not
  * measured: the second makes the interval +-49 %, which says that such a group is a guess. */
-#define UNMEASURED    0.05 /* of a group with too few simulated launches to say it */
-#define UNREPRESENTED 0.25 /* of a group without any, taken for the nearest one */
+#define UNMEASURED    0.05 /* a group with too few simulated launches to measure it */
+#define UNREPRESENTED 0.25 /* a group without any, which takes the nearest one's */
 
 /* Differences that other groups of the kernel count like at most, where a group's own tell how its
  * rates scatter. Set: as few as leave t at 3.2 for a group of two. */
@@ -54,37 +54,37 @@ enum {
  * Set: the least. Launches may be alike in a few states, so two or three may be in the same. */
 #define PRIOR_FREEDOM 1
 
-/* Launches in parts (launch_parts.h). PARTS_CYCLES: of a window, at least. Set: at 1 GHz two
+/* Launches in parts (launch_parts.h). LAUNCH_PARTS_CYCLES: of a window, at least. Set: at 1 GHz two
  * intervals of 3.9 us at which DRAM is refreshed, which stops it for a tenth of that; windows of a
- * part of one would scatter. PARTS_TOUCHED: generations whose accesses touch caches before
- * a part in detail. Set: what they access fills an L2 several times over. PARTS_ENOUGH: parts of a
- * launch of PARTS_LONG generations, at least. Set: the begin, a part near it, the middle and the
- * end. PARTS_AHEAD: parts after the present one that are planned at most. Set: what the scatter
- * seems to ask for at first is little to go by. PARTS_SURE: differences of generations that tell
- * how they scatter. Set: with 6, t is 2.4. The prior is what is assumed of the scatter of
- * generations before they tell it, and counts like so many differences. Set: smooth kernels scatter
- * by 1 % and less, those that wait for DRAM by 10 %. */
+ * part of one would scatter. LAUNCH_PARTS_TOUCHED: generations whose accesses touch caches before a
+ * part in detail. Set: what they access fills an L2 several times over. LAUNCH_PARTS_ENOUGH: parts
+ * of a launch of LAUNCH_PARTS_LONG generations, at least. Set: the begin, a part near it, the
+ * middle and the end. LAUNCH_PARTS_AHEAD: parts after the present one that are planned at most.
+ * Set: what the scatter seems to ask for at first is little to go by. LAUNCH_PARTS_SURE:
+ * differences of generations that tell how they scatter. Set: with 6, t is 2.4. The prior is what
+ * is assumed of the scatter of generations before they tell it, and counts like so many
+ * differences. Set: smooth kernels scatter by 1 % and less, those that wait for DRAM by 10 %. */
 enum {
-    PARTS_CYCLES = 8000,
-    PARTS_TOUCHED = 8,
-    PARTS_ENOUGH = 4,
-    PARTS_LONG = 40,
-    PARTS_AHEAD = 8,
-    PARTS_SURE = 6,
-    PARTS_PRIOR_FREEDOM = 1
+    LAUNCH_PARTS_CYCLES = 8000,
+    LAUNCH_PARTS_TOUCHED = 8,
+    LAUNCH_PARTS_ENOUGH = 4,
+    LAUNCH_PARTS_LONG = 40,
+    LAUNCH_PARTS_AHEAD = 8,
+    LAUNCH_PARTS_SURE = 6,
+    LAUNCH_PARTS_PRIOR_FREEDOM = 1
 };
-#define PARTS_PRIOR 0.03
+#define LAUNCH_PARTS_PRIOR 0.03
 
 /* Standard deviation of a launch's end, as a share of the time from when the last work-group was
  * placed. Measured: aes128 on tiny ends by a quarter of that earlier or later, as its last
  * work-groups fall to one compute unit or another. And the last part, which began together, may end
  * more together than the launch. */
-#define PARTS_TAIL 0.25
+#define LAUNCH_PARTS_TAIL 0.25
 
-/* What parts cannot tell, as a share of the cycles that were not simulated: each begins with an
- * empty machine, and the launch does not. Measured: generations of 15 parts of saxpy 32000000 on
- * r9nano are 1 % longer than the launch's. */
-#define PARTS_ALLOWANCE 0.01
+/* The error that parts cannot show, as a share of the cycles that were not simulated: each begins
+ * with an empty machine, and the launch does not. Measured: generations of 15 parts of saxpy
+ * 32000000 on r9nano are 1 % longer than the launch's. */
+#define LAUNCH_PARTS_ALLOWANCE 0.01
 
 /* Bytes of memory in parts. BYTES_PRIOR_FREEDOM: what is assumed of their scatter, as much as of
  * rates, counts like so many differences; a launch has few parts, and bytes for an instruction are
@@ -101,7 +101,7 @@ enum { BYTES_PRIOR_FREEDOM = 2 };
  * Rodinia's bfs, 1.1 % at most; programs of docs/evidence/sampled.md, 1.2 % at most. */
 #define UNSTEADY 0.01
 
-/* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take
+/* The error that no launch of a run can show, as a share of the cycles not simulated: copies take
  * no time, so what follows them finds memory in another state. Measured: the differences to full
  * simulations of 21 programs of 16 to 1,200 launches, 0.30 % on average. */
 #define ALLOWANCE 0.005

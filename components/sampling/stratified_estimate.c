@@ -1,4 +1,4 @@
-/* What all launches would take, from those that were simulated; see stratified_sampler.h. An
+/* Estimates the cycles of all launches from those that were simulated; see stratified_sampler.h. An
  * *amount* is of the quantity that is estimated, cycles or bytes; a rate is that for a unit of
  * size. */
 #include <math.h>
@@ -45,11 +45,11 @@ struct knot {
 struct walk {
     const struct sampler *s;
     double amount;    /* so far */
-    double simulated; /* of these */
+    double simulated; /* those that were simulated */
     double simulated_squares;
     double inner;            /* variance of the amounts of those */
     double weights, squares; /* sums of knots' weights squared, of launches' sizes squared */
-    double sizes;            /* of those launches */
+    double sizes;            /* sizes of those launches */
     double open, open_far;
     uint32_t knots;             /* that count for others */
     struct knot first;          /* the first of the knots */
@@ -57,17 +57,17 @@ struct walk {
     double
         trend; /* how much more, if what follows the last went on as from the first to the last */
     double differences; /* between the rates of successive knots, squared */
-    double alike;       /* of these, where both execute as much, and */
+    double alike;       /* those where both execute as much, and */
     uint32_t alike_pairs;
     double apart;   /* rates after touches minus those after simulated launches, of */
     uint32_t pairs; /* successive knots, so that a drift does not count */
     double warmed_weight;
 };
 
-static void count_weight(struct walk *w, const struct knot *k)
+static void count_weight(struct walk *w, const struct knot *knot)
 {
-    w->weights += k->weight * k->weight;
-    w->warmed_weight += k->exact ? 0 : k->weight;
+    w->weights += knot->weight * knot->weight;
+    w->warmed_weight += knot->exact ? 0 : knot->weight;
 }
 
 /* A line from the last knot to this one. */
@@ -101,7 +101,7 @@ static void add_knot(struct walk *w, struct knot k)
     w->knots++;
 }
 
-/* What follows the last knot takes the mean of the last two. */
+/* Launches after the last knot take the mean of the last two. */
 static void end_walk(struct walk *w)
 {
     if (!w->knots)

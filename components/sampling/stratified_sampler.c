@@ -35,7 +35,7 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
 static const uint32_t lengths[] = {SAMPLER_HISTORY, 16, 8, 4, 2, 1, 0};
 enum { LENGTHS = ARRAY_COUNT(lengths) };
 
-/* What a memory is looked up by: the last `length` groups, and the shape, or NULL: any launch. */
+/* The key of a memory: the last `length` groups, and the shape, or NULL: any launch. */
 static uint64_t tag_of(const uint32_t *history, uint32_t length, const struct sampler_shape *shape)
 {
     uint64_t hash = hash_add(length + 1, shape != NULL);
@@ -220,9 +220,10 @@ static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
 
 /* ---- choice ---- */
 
-/* Is launch `number` of the group to be simulated? In a chain, every other one also if half of the
- * way to it is done: the platform is warm now, and will have to be warmed up for it otherwise. Not
- * each, or those right after the same launch of another group would stand for all. */
+/* True if launch `number` of the group is to be simulated. In a chain, every other one also if half
+ * of the way to it is done: the platform is warm now, and will have to be warmed up for it
+ * otherwise. Not each, or those right after the same launch of another group would represent all.
+ */
 static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
 {
     const struct sampler_group *g = &s->group[group];
@@ -336,7 +337,7 @@ static double needed(const struct sampler *s, const struct sampler_group *g)
 }
 
 /* Launches to the next one that is simulated. Where each gap is the same share x of what was before
- * it, those at the end count most: they are worth as many that stand for equal parts as 1 + 2 / x.
+ * it, those at the end count most: they are worth as many that represent equal parts as 1 + 2 / x.
  * So x follows from how many are needed; and two are, for a line. */
 static double gap_of(const struct sampler *s, const struct sampler_group *g)
 {

@@ -27,7 +27,7 @@
  * the mean of the last two. The variance is that of independent deviations from the line, whose
  * size is told by differences of successive simulated launches (Wolter, Introduction to Variance
  * Estimation, chapter 8: systematic samples), with degrees of freedom after Satterthwaite. The
- * first launch of a group stands for itself only where there are others: its caches were cold. What
+ * first launch of a group represents only itself where there are others: its caches were cold. What
  * the warm-up gets wrong for all of them is measured, too: launches after simulated ones against
  * launches after touches. So is what distances that grow may overlook: a trend that goes on after
  * the last simulated launch. */
@@ -56,30 +56,30 @@ enum {
     SAMPLER_NONE = 0xffffffffu
 };
 
-/* What is known of a launch before it is executed. */
+/* Facts about a launch before it is executed. */
 struct sampler_shape {
-    uint32_t kernel; /* any number that stands for it */
+    uint32_t kernel; /* any number that identifies it */
     uint32_t gpu;
-    uint32_t work_items; /* of a work-group */
+    uint32_t work_items; /* work-items of a work-group */
     uint64_t work_groups;
     uint64_t
         bytes;    /* of its trace, which stand for its vector and instructions; 0: there is none */
-    uint32_t age; /* of what it begins on, of a list: only launches of one age are alike */
+    uint32_t age; /* age of the data that it begins on: only launches of one age are alike */
     bool few;     /* it has fewer work-groups than compute units, each of which keeps its code: the
                    * second launch goes to others, and is as cold as the first */
-    /* What the launch finds in caches: filled in by sampler_choose(). */
+    /* The state of caches that the launch finds: filled in by sampler_choose(). */
     bool flushed;    /* caches were, since the last launch of the kernel */
     uint32_t before; /* kernel of the launch before; of the first, its own */
 };
 
-/* What a launch has executed. */
+/* The work that a launch has executed. */
 struct sampler_work {
     uint64_t vector[SAMPLER_VECTOR]; /* how often which instructions, by sampler_bucket() */
     uint64_t longest;                /* instructions of its longest wavefront; 0: not known */
 };
 
-/* What is estimated, each alone and in the same way: cycles, and the bytes that memory reads and
- * writes. Launches are chosen by their cycles. */
+/* Quantities that are estimated, each alone and in the same way: cycles, and bytes that memory
+ * reads and writes. Launches are chosen by their cycles. */
 enum sampler_quantity { SAMPLER_CYCLES, SAMPLER_READ, SAMPLER_WRITTEN, SAMPLER_QUANTITIES };
 
 /* The measures of a launch that was simulated. */
@@ -91,11 +91,11 @@ struct sampler_measure {
 
 struct sampler_launch {
     uint32_t group;
-    uint32_t next;         /* of the group, or SAMPLER_NONE */
+    uint32_t next;         /* the next one of the group, or SAMPLER_NONE */
     uint32_t detailed;     /* simulated launches directly before it; SAMPLER_NONE: all */
     uint8_t way;           /* enum sampling_way */
     uint64_t instructions; /* or bytes of its trace */
-    uint64_t longest;      /* of a wavefront; 1 where it is not known */
+    uint64_t longest;      /* instructions of the longest wavefront; 1: not known */
     bool simulated;
     struct sampler_measure measure; /* if it was */
 };
@@ -107,22 +107,22 @@ struct sampler_group {
     uint32_t count, simulated;
     uint32_t strayed; /* launches for which it was predicted, and that were of another */
     uint32_t joined;  /* to group joined - 1; 0: it is none's */
-    enum sampling_way finest, coarsest; /* of its launches, without those of joined groups */
+    enum sampling_way finest, coarsest; /* ways of its launches, without those of joined groups */
     bool per_launch; /* what they execute depends on how they are executed: cycles are per launch */
     uint32_t due;    /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;
     double counted, counted_in; /* instructions of the launches that tell, and of `instructions` */
-    uint32_t kernel;            /* of struct sampler, by which sizes are told */
+    uint32_t kernel;            /* in struct sampler; sizes are a kernel's */
     uint32_t simulated_at;      /* number in the program of the last one that was simulated */
-    double cycles;              /* of those that were simulated */
-    uint32_t pairs;     /* of simulated launches in succession, without the first: it is cold; */
+    double cycles;              /* cycles of the launches that were simulated */
+    uint32_t pairs; /* pairs of simulated launches in succession, without the first: it is cold; */
     double differences; /* their relative differences, squared */
 };
 
 struct sampler_kernel {
     uint32_t kernel, gpu, age;
     uint32_t groups;
-    uint64_t flushes;   /* of caches, when it was launched last */
+    uint64_t flushes;   /* flushes of caches before its last launch */
     uint32_t simulated; /* launches */
     struct size_moments moments[SAMPLER_QUANTITIES];
     uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
@@ -144,11 +144,11 @@ struct sampler {
     double aim;    /* half of the interval that is enough, as a share of all cycles */
     uint64_t warm; /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed;     /* launches simulated in succession; SAMPLER_NONE: all */
-    uint32_t alert_length; /* of the last alert, if nothing came of it */
+    uint32_t alert_length; /* length of the last alert, if nothing came of it */
     uint32_t alert;        /* launches that touch, whatever is foreseen */
     uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
     uint32_t chain_last;   /* launches before the last one of it that was simulated */
-    struct sampler_shape shape;                /* of the launch that was chosen for */
+    struct sampler_shape shape;                /* shape of the launch that was chosen for */
     struct sampler_shape ahead[SAMPLER_AHEAD]; /* launches after that one */
     uint32_t ahead_count;
     uint32_t predicted;
@@ -159,8 +159,8 @@ struct sampler {
     struct sampler_memory memory[SAMPLER_TABLE];
 };
 
-/* Simulated launches of a group, the first ones, that stand for themselves where there are others:
- * caches were cold. */
+/* Simulated launches of a group, the first ones, that represent only themselves where there are
+ * others: caches were cold. */
 static inline uint32_t sampler_cold(const struct sampler_group *g)
 {
     return g->shape.few ? 2 : 1;
@@ -194,13 +194,13 @@ void sampler_note(struct sampler *s, const struct sampler_work *work,
 
 /* ---- estimates: stratified_estimate.c ---- */
 
-/* What amounts of launches of the group are in proportion to; `fit` is that of its kernel. */
+/* The size that amounts of launches of the group are in proportion to; `fit` is its kernel's. */
 double sampler_size(const struct size_fit *fit, const struct sampler_group *g,
                     const struct sampler_launch *launch);
 
 struct sampler_estimate {
     double value;     /* cycles or bytes */
-    double half;      /* of the 95 % interval, to which the next three are to be added */
+    double half;      /* half of the 95 % interval, without the next three, which are to be added */
     double bias;      /* what the warm-up may be off by */
     double trend;     /* what a trend after the last simulated launches would make */
     double allowance; /* what cannot be measured */
@@ -230,7 +230,7 @@ double sampler_student(double freedom);
 /* An estimate of a launch that was simulated in part. */
 struct cut_estimate {
     double value;     /* cycles or bytes */
-    double half;      /* of the 95 % interval, without */
+    double half;      /* half of the 95 % interval, without */
     double allowance; /* what cannot be measured; to be added */
 };
 

@@ -1,5 +1,5 @@
-/* See warmup.h. Tables are made anew with each platform and are not state: pointers to functions
- * and instances, found by ring. */
+/* Finds the component at the other end of a port and calls it. The tables hold pointers to
+ * functions and instances by ring; they are built with each platform and are no state. */
 #include "warmup.h"
 
 #include "base/likely.h"

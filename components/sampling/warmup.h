@@ -1,4 +1,4 @@
-/* Touching: what an access would leave behind in caches and TLBs, without simulated time.
+/* Touching: changing caches and TLBs as an access would, without simulated time.
  *
  * A component that warms a platform up (components/host/driver, for kernels that are not simulated
  * in detail) hands each line of an access to a compute unit's port. From there it goes the way that
@@ -36,8 +36,8 @@ enum warm_kind {
 };
 
 struct warm_access {
-    uint64_t address;  /* of the line: virtual in front of the TLBs, physical after them */
-    uint64_t physical; /* of the line */
+    uint64_t address;  /* line: virtual before the TLBs, physical after them */
+    uint64_t physical; /* line, by its physical address */
     uint64_t mask;     /* bytes that are read or written, bit i: address + i */
     uint32_t pid;
     uint8_t kind;                     /* enum warm_kind */

@@ -3,8 +3,8 @@
  *   launch,address,access
  *   1,0x200000000040,read
  *
- * in the order of their first accesses. A profile of memory knows which accesses are first ones and
- * tells; nothing is kept here, so memory does not grow with the list. */
+ * in the order of their first accesses. A profile of memory finds the first accesses and adds them;
+ * nothing is kept here, so memory does not grow with the list. */
 #ifndef HEDDLE_STATISTICS_ADDRESS_LIST_H
 #define HEDDLE_STATISTICS_ADDRESS_LIST_H
 
@@ -20,7 +20,7 @@ bool address_list_open(const char *path);
 bool address_list_close(void);
 
 bool address_list_is_wanted(void);
-/* What follows belongs to this launch. */
+/* All that is added from here on belongs to this launch. */
 void address_list_launch(uint64_t launch);
 /* The line that begins at `address`; `access`: ADDRESS_READ, ADDRESS_WRITTEN, or both. */
 void address_list_add(uint64_t address, unsigned access);

@@ -1,10 +1,9 @@
-/* Seeing what wavefronts execute, for checks of the program (`heddle run --check`).
+/* Observes what wavefronts execute, for checks of the program (`heddle run --check`).
  *
- * Components that execute instructions tell of the beginning of a wavefront, of each of its
- * instructions in their order, and of its end. Of one unit only one thread tells at a time;
- * several units may be told of at once. An observer must change nothing that is simulated. While
- * there is none, `execution_observer` is NULL and costs those components one test for each
- * instruction. */
+ * Components that execute instructions report the beginning of a wavefront, each of its
+ * instructions in their order, and its end. Only one thread reports for a unit at a time; several
+ * units may report at once. An observer must change nothing that is simulated. While there is none,
+ * `execution_observer` is NULL and costs those components one test for each instruction. */
 #ifndef HEDDLE_STATISTICS_EXECUTION_OBSERVER_H
 #define HEDDLE_STATISTICS_EXECUTION_OBSERVER_H
 
@@ -33,16 +32,16 @@ struct observed_wavefront {
 struct observed_instruction {
     uint64_t pc;
     uint64_t mask;           /* active lanes; for an access: the lanes that access */
-    const uint64_t *address; /* of an access: by lane; NULL: this is none */
-    uint32_t bytes;      /* of a lane's access; 0: of the whole instruction's, to be looked up */
+    const uint64_t *address; /* addresses of an access, by lane; NULL: no access */
+    uint32_t bytes;          /* size of a lane's access; 0: to be looked up by the instruction */
     uint32_t apart;      /* a lane's dwords are so many bytes apart; 0: they follow each other */
-    uint32_t code_bytes; /* of the instruction */
+    uint32_t code_bytes; /* size of the instruction */
     /* AMD's, before the instruction is executed, within this process and during the call: */
     const struct isa_inst *inst;
     const struct isa_wave *scalars;
     const struct isa_context *context; /* vector registers and LDS */
-    const struct isa_memory *memory;   /* of vector memory; else NULL */
-    const struct isa_scalar *scalar;   /* of scalar memory; else NULL */
+    const struct isa_memory *memory;   /* access to vector memory, or NULL */
+    const struct isa_scalar *scalar;   /* access to scalar memory, or NULL */
 };
 
 struct execution_observer {

@@ -1,5 +1,5 @@
-/* What a component says of a kernel besides: numbers and words in nested groups, as members of the
- * kernel's JSON object. */
+/* Writes details that components add to a kernel: numbers and words in nested groups, members of
+ * the kernel's JSON object. */
 #include <string.h>
 
 #include "runtime/engine/bug.h"
@@ -7,7 +7,7 @@
 #include "kernel_records.h"
 #include "kernel_stats.h"
 
-/* Length of what two paths have in common in whole names. */
+/* Length of the whole names that two paths begin with alike. */
 static size_t common_names(const char *a, const char *b)
 {
     size_t i = 0, names = 0;
@@ -27,7 +27,7 @@ static unsigned count_names(const char *path)
     return names;
 }
 
-/* Closes and opens objects, so that what follows is in `to` instead of `from`. */
+/* Closes and opens objects, so that the next member is in `to` instead of `from`. */
 static void move_to_group(struct json *out, const char *from, const char *to)
 {
     char name[64];

@@ -23,7 +23,7 @@ static struct kernel_handles {
     uint32_t *record;
 } handles[RANK_MAX];
 
-void kernel_handles_forget(void)
+void kernel_handles_reset(void)
 {
     for (uint32_t i = 0; i < RANK_MAX; i++)
         handles[i].count = 0;
@@ -75,7 +75,7 @@ static struct kernel_record *record_of(uint32_t from, uint32_t kernel)
     return k;
 }
 
-/* The other rank's record in place of ours, except for how far we have come with it. */
+/* Replaces our record by the other rank's, but keeps our own progress with it. */
 static void update_record(struct kernel_record *k, const struct kernel_record *theirs,
                           struct rank_reader *from)
 {

@@ -18,8 +18,8 @@ struct kernel_record {
     uint32_t gpu;
     uint32_t component; /* instance: the command processor */
     uint32_t number;
-    uint32_t launch; /* 0: not said */
-    uint32_t how;    /* arena offset of a word; 0: not said */
+    uint32_t launch; /* 0: not known */
+    uint32_t how;    /* arena offset of a word; 0: none */
     uint32_t state;  /* bits of enum kernel_state */
     uint32_t span;
     uint64_t start_ps;
@@ -28,9 +28,9 @@ struct kernel_record {
     uint64_t cycles;
     uint64_t work_groups;
     uint64_t instructions;
-    struct memory_traffic traffic; /* until it has ended: of the run, when it began */
-    struct stats_text details;     /* what kernel_describe() was told */
-    struct stats_text share;       /* of the components' statistics */
+    struct memory_traffic traffic; /* until it has ended: the run's traffic when it began */
+    struct stats_text details;     /* details from kernel_describe() */
+    struct stats_text share;       /* its share of the components' statistics */
 };
 
 enum {
@@ -42,19 +42,20 @@ struct kernel_records {
     struct kernel_record *record;
     uint32_t count;
     uint32_t running;
-    bool unkept; /* kernels began of which nothing is known */
+    bool has_unrecorded; /* kernels began without a record */
 };
 extern struct kernel_records kernel_records __attribute__((visibility("hidden")));
 
-/* Makes room for the most records, which takes no memory before they are used. */
+/* Reserves memory for the most records; it is not used before they are. */
 void kernel_records_reserve(void);
-/* One more record, with its number only. NULL: there are no more; the first time, this is said. */
+/* One more record, with its number only. NULL: there are no more; the first time, a warning says
+ * so. */
 struct kernel_record *kernel_records_add(void);
 /* A copy of the text in the arena. */
 uint32_t kernel_records_keep_text(const char *text);
-/* The kernel has begun or ended at that time, which kernel_settle() has to see. */
+/* Notes for kernel_settle() that the kernel has begun or ended at that time. */
 void kernel_records_mark(const struct kernel_record *record, uint64_t time_ps);
-/* Gives the marks before `end_ps` to `give`, and drops them. */
+/* Passes the marks before `end_ps` to `give`, and removes them. */
 void kernel_records_take_marks(uint64_t end_ps, void (*give)(uint32_t kernel, uint64_t end_ps));
 bool kernel_has_ended(const struct kernel_record *record, uint64_t end_ps);
 
@@ -62,10 +63,10 @@ bool kernel_has_ended(const struct kernel_record *record, uint64_t end_ps);
 struct kernel_detail;
 struct stats_text kernel_details_write(const struct kernel_detail *details, uint32_t number);
 
-/* kernel_state.c: states of a run have the records from now on. */
+/* kernel_state.c: states of a run include the records from now on. */
 void kernel_state_register(void);
 
 /* kernel_messages.c */
-void kernel_handles_forget(void);
+void kernel_handles_reset(void);
 
 #endif

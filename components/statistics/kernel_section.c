@@ -17,8 +17,8 @@ static int by_start(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Did another kernel run at the same time? The records are in order of their start; *latest_end
- * is that of the ones before. */
+/* True if another kernel ran at the same time. The records are in order of their start; *latest_end
+ * is the latest end of the ones before. */
 static bool kernel_overlaps(const struct kernel_record *k, uint32_t i, uint64_t *latest_end)
 {
     bool before = *latest_end > k->start_ps;

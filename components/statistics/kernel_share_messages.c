@@ -1,5 +1,5 @@
-/* See kernel_share_messages.h. For each other rank there is a list of messages: a head, followed by
- * the details of a share with their texts. */
+/* Queues shares for other ranks. For each rank there is a list of messages: a head, followed by the
+ * details of a share with their texts. */
 #include "components/statistics/kernel_share_messages.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ struct head {
 struct sent_detail {
     uint64_t value;
     uint32_t merge;
-    uint32_t bytes[3]; /* of group, name and text with their ends; 0: NULL */
+    uint32_t bytes[3]; /* sizes of group, name and text with their ends; 0: NULL */
 };
 
 static struct byte_list lists[RANK_MAX];

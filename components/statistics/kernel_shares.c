@@ -1,4 +1,4 @@
-/* Adds up what command processors tell of their shares of one launch, in a table of open launches.
+/* Adds up the details of command processors for their shares of one launch, in a table of launches.
  * kernel_shares.h has the life cycle. */
 #include "kernel_shares.h"
 #include "kernel_share_messages.h"
@@ -99,19 +99,19 @@ static uint64_t take_slots_end(struct kernel_shares *s)
 static void fill_slots(struct kernel_shares *s, uint64_t begin, uint64_t end)
 {
     static const char all[] = "slot_cycles";
-    uint64_t told = 0, slots_end = take_slots_end(s);
+    uint64_t counted = 0, slots_end = take_slots_end(s);
     struct kernel_detail *before = detail_of(s, "slot_cycles.empty", "launch");
     struct kernel_detail *after = detail_of(s, "slot_cycles.empty", "draining");
     const struct kernel_detail *slots = detail_of(s, NULL, "slots");
     for (uint32_t i = 0; i < s->count; i++) {
         const char *group = s->detail[i].group;
         if (group && !strncmp(group, all, sizeof all - 1))
-            told += s->detail[i].value;
+            counted += s->detail[i].value;
     }
     if (!before || !after || !slots || slots_end > slots->value * end
-        || slots_end < slots->value * begin + told)
+        || slots_end < slots->value * begin + counted)
         bug("shares of a kernel tell of more slot-cycles than there were");
-    before->value += slots_end - slots->value * begin - told;
+    before->value += slots_end - slots->value * begin - counted;
     after->value += slots->value * end - slots_end;
 }
 
@@ -195,7 +195,7 @@ static bool shares_load(const void *bytes, uint64_t size)
 {
     char *own = size ? arena_reserve(size) : NULL; /* for good: details point into it */
     const char *cursor = own;
-    kernel_shares_forget();
+    kernel_shares_reset();
     if (size)
         memcpy(own, bytes, size);
     while (cursor < own + size) {
@@ -218,7 +218,7 @@ static bool shares_load(const void *bytes, uint64_t size)
 static const struct checkpoint_part shares_part = {
     .name = "shares", .size = shares_size, .save = shares_save, .load = shares_load};
 
-void kernel_shares_forget(void)
+void kernel_shares_reset(void)
 {
     checkpoint_register(&shares_part);
     if (shares)

@@ -9,7 +9,7 @@
 
 #include "components/statistics/kernel_stats.h"
 
-/* What becomes of a number that two shares tell. */
+/* How the numbers of two shares are merged. */
 enum kernel_merge {
     KERNEL_ADD,
     KERNEL_MAX, /* the larger one */
@@ -34,7 +34,7 @@ void kernel_shares_add(uint32_t kernel, const struct kernel_detail *details,
  * share ran, which becomes slot_cycles.empty.launch, and after it, slot_cycles.empty.draining. */
 void kernel_shares_close(uint32_t kernel, uint64_t begin, uint64_t end);
 
-/* Statistics begin: no kernel has shares. Called by kernel_forget(). */
-void kernel_shares_forget(void);
+/* Statistics begin: no kernel has shares. Called by kernel_reset(). */
+void kernel_shares_reset(void);
 
 #endif

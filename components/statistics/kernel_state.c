@@ -7,7 +7,7 @@
 #include "runtime/state/checkpoint.h"
 #include "kernel_records.h"
 
-/* What a state begins with; the records follow. */
+/* The head of the records in a state. */
 struct saved_kernels {
     uint64_t count, unkept, running;
 };
@@ -20,7 +20,7 @@ static uint64_t kernels_size(void)
 static void kernels_save(struct checkpoint_sink *to)
 {
     const struct kernel_records *r = &kernel_records;
-    const struct saved_kernels s = {r->count, r->unkept, r->running};
+    const struct saved_kernels s = {r->count, r->has_unrecorded, r->running};
     checkpoint_put(to, &s, sizeof s);
     checkpoint_put(to, r->record, r->count * sizeof *r->record);
 }
@@ -41,7 +41,7 @@ static bool kernels_load(const void *bytes, uint64_t size)
         return false;
     }
     kernel_records_reserve();
-    kernel_records.unkept = s->unkept;
+    kernel_records.has_unrecorded = s->unkept;
     kernel_records.running = (uint32_t)s->running;
     kernel_records.count = (uint32_t)s->count;
     memcpy(kernel_records.record, s + 1, s->count * sizeof *kernel_records.record);

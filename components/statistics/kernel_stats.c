@@ -54,15 +54,15 @@ uint32_t kernel_records_keep_text(const char *text)
     return copy;
 }
 
-static void say_full(void)
+static void warn_full(void)
 {
-    static bool said;
-    if (!said)
+    static bool warned;
+    if (!warned)
         fprintf(stderr,
                 "heddle: warning: the statistics tell %d kernels apart; those of the rest are in "
                 "the sums of the run only\n",
                 KERNELS_MAX);
-    said = true;
+    warned = true;
 }
 
 void kernel_records_reserve(void)
@@ -76,7 +76,7 @@ void kernel_records_reserve(void)
 struct kernel_record *kernel_records_add(void)
 {
     if (kernel_records.count == KERNELS_MAX) {
-        say_full();
+        warn_full();
         return NULL;
     }
     kernel_records_reserve();
@@ -104,10 +104,10 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
-    progress_begun();
+    progress_begin_kernel();
     __atomic_fetch_add(&kernel_records.running, 1, __ATOMIC_RELAXED);
     if (!stats_wanted()) {
-        kernel_records.unkept = true;
+        kernel_records.has_unrecorded = true;
         return KERNELS_MAX;
     }
     pthread_mutex_lock(&lock);
@@ -131,7 +131,7 @@ bool kernel_is_here(uint32_t kernel)
     return kernel_rank(kernel) == ranks.number;
 }
 
-static struct kernel_record *own_record(uint32_t kernel)
+static struct kernel_record *record_of(uint32_t kernel)
 {
     if (!kernel_is_here(kernel))
         bug("the record of a kernel is at rank %u", kernel_rank(kernel));
@@ -146,7 +146,7 @@ void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_inst
         kernel_send_count(kernel, work_groups, wavefront_instructions);
         return;
     }
-    struct kernel_record *k = own_record(kernel);
+    struct kernel_record *k = record_of(kernel);
     __atomic_fetch_add(&k->work_groups, work_groups, __ATOMIC_RELAXED);
     __atomic_fetch_add(&k->instructions, wavefront_instructions, __ATOMIC_RELAXED);
 }
@@ -156,8 +156,8 @@ void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
     if (kernel == KERNELS_MAX)
         return;
     pthread_mutex_lock(&lock);
-    own_record(kernel)->launch = launch;
-    own_record(kernel)->how = kernel_records_keep_text(how);
+    record_of(kernel)->launch = launch;
+    record_of(kernel)->how = kernel_records_keep_text(how);
     pthread_mutex_unlock(&lock);
 }
 
@@ -166,7 +166,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
     if (kernel == KERNELS_MAX)
         return;
     pthread_mutex_lock(&lock);
-    own_record(kernel)->details = kernel_details_write(details, number);
+    record_of(kernel)->details = kernel_details_write(details, number);
     pthread_mutex_unlock(&lock);
 }
 
@@ -175,7 +175,7 @@ void kernel_end(const struct component *c, uint32_t kernel)
     __atomic_fetch_sub(&kernel_records.running, 1, __ATOMIC_RELAXED);
     if (kernel == KERNELS_MAX)
         return;
-    struct kernel_record *k = own_record(kernel);
+    struct kernel_record *k = record_of(kernel);
     k->end_ps = component_now_ps(c);
     k->cycles = component_now(c) - k->start_cycle;
     k->state |= KERNEL_ENDED;
@@ -236,7 +236,7 @@ void kernel_settle(uint64_t end_ps)
     kernel_records_take_marks(end_ps, settle_record);
 }
 
-uint64_t kernel_asks(uint64_t from_ps)
+uint64_t kernel_next_mark_ps(uint64_t from_ps)
 {
     uint64_t first_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < mark_count; i++)
@@ -261,14 +261,14 @@ void kernel_cut(void)
     }
 }
 
-void kernel_forget(void)
+void kernel_reset(void)
 {
     kernel_state_register();
-    kernel_shares_forget();
-    memory_traffic_forget();
-    kernel_records.unkept = false;
+    kernel_shares_reset();
+    memory_traffic_reset();
+    kernel_records.has_unrecorded = false;
     kernel_records.running = 0;
     kernel_records.count = 0;
     mark_count = 0;
-    kernel_handles_forget();
+    kernel_handles_reset();
 }

@@ -15,7 +15,7 @@
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol,
                       uint32_t gpu);
 
-/* Is there a record? Not without statistics, nor for kernels beyond those told apart. */
+/* False: there is no record, as the run has no statistics or too many kernels. */
 bool kernel_is_kept(uint32_t kernel);
 /* The rank that has the record (runtime/engine/rank.h). */
 uint32_t kernel_rank(uint32_t kernel);
@@ -24,7 +24,7 @@ bool kernel_is_here(uint32_t kernel);
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);
 
-/* The number of the kernel's launch, and how it was executed, in a word; for runs in which only
+/* The number of the kernel's launch, and a word for how it was executed; for runs in which only
  * some kernels are simulated in detail. Before kernel_end(). */
 void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how);
 
@@ -38,7 +38,7 @@ struct kernel_detail {
     uint64_t value;
 };
 
-/* Adds them to the kernel's record, after what is always there. At most once a kernel, before
+/* Adds details to the kernel's record, after its other members. At most once a kernel, before
  * kernel_end(). */
 void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number);
 
@@ -56,15 +56,14 @@ bool kernel_times_of(uint32_t number, struct kernel_times *times);
 
 struct json;
 /* Statistics begin: no kernel yet. */
-void kernel_forget(void);
+void kernel_reset(void);
 /* At the end of a window: the statistics of kernels that began or ended before `end_ps`. */
 void kernel_settle(uint64_t end_ps);
-/* With several ranks: when a kernel began or ended that is not settled, at `from_ps` or later;
- * ENGINE_NEVER: none has. Every rank but 0 tells rank 0 of those before `end_ps`; `last`: of all
- * that have not ended. */
-uint64_t kernel_asks(uint64_t from_ps);
+/* The first time from `from_ps` on at which a kernel began or ended that is not settled;
+ * ENGINE_NEVER: there is none. For several ranks: every rank but 0 sends its records to rank 0. */
+uint64_t kernel_next_mark_ps(uint64_t from_ps);
 extern const struct rank_channel kernel_channel __attribute__((visibility("hidden")));
-/* The run is over: what has begun and not ended is cut off here, and marked partial. */
+/* The run is over: kernels that have not ended are cut off here, and marked partial. */
 void kernel_cut(void);
 /* The section `kernels`. Handles are void from then on. */
 void kernel_write(struct json *out);

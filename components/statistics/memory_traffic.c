@@ -17,7 +17,7 @@ static struct memory *memories;
 static uint32_t memory_count;
 static bool is_found;
 
-void memory_traffic_forget(void)
+void memory_traffic_reset(void)
 {
     is_found = false;
     memory_count = 0;

@@ -12,10 +12,10 @@ struct memory_traffic {
 
 /* At the end of windows. Nothing where the run wants no statistics. */
 struct memory_traffic memory_traffic_now(void);
-/* What has been since `from`. */
+/* The traffic since `from`. */
 struct memory_traffic memory_traffic_since(struct memory_traffic from);
 
 /* Statistics begin: blocks are found anew. */
-void memory_traffic_forget(void);
+void memory_traffic_reset(void);
 
 #endif

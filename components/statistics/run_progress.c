@@ -19,23 +19,23 @@ void progress_open(void)
     kernels = begun = groups = done = 0;
 }
 
-void progress_asked(uint64_t work_groups)
+void progress_add_kernel(uint64_t work_groups)
 {
     add_progress(&kernels, 1);
     add_progress(&groups, work_groups);
 }
 
-void progress_begun(void)
+void progress_begin_kernel(void)
 {
     add_progress(&begun, 1);
 }
 
-void progress_done(uint64_t work_groups)
+void progress_end_work_groups(uint64_t work_groups)
 {
     add_progress(&done, work_groups);
 }
 
-void progress_tell(struct run_counts *to)
+void progress_read(struct run_counts *to)
 {
     *to = (struct run_counts){.launches = get(&kernels),
                               .begun = get(&begun),

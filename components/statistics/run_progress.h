@@ -9,10 +9,10 @@
 
 void progress_open(void);
 /* The program, or the list of traces, has one more kernel, of so many work-groups. */
-void progress_asked(uint64_t work_groups);
+void progress_add_kernel(uint64_t work_groups);
 /* A kernel begins; work-groups have ended. From any thread. */
-void progress_begun(void);
-void progress_done(uint64_t work_groups);
-void progress_tell(struct run_counts *counts);
+void progress_begin_kernel(void);
+void progress_end_work_groups(uint64_t work_groups);
+void progress_read(struct run_counts *counts);
 
 #endif

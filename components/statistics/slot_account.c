@@ -18,33 +18,33 @@ static void slot_use_change(struct slot_use *u, uint64_t now, uint64_t more, uin
     u->wavefronts += more - less;
 }
 
-void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now)
+void slot_account_begin(struct slot_account *account, const struct slot_use *all, uint64_t now)
 {
-    *k = (struct slot_account){
+    *account = (struct slot_account){
         .begin = now, .own = {.cycle = now}, .all_at_begin = slot_use_until(all, now)};
 }
 
-void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now)
+void slot_account_running(struct slot_account *account, const struct slot_use *all, uint64_t now)
 {
-    k->running = k->placed = now;
-    k->all_at_running = k->all_at_placed = slot_use_until(all, now);
+    account->running = account->placed = now;
+    account->all_at_running = account->all_at_placed = slot_use_until(all, now);
 }
 
-void slot_account_place(struct slot_account *k, struct slot_use *all, uint64_t now,
+void slot_account_place(struct slot_account *account, struct slot_use *all, uint64_t now,
                         uint32_t wavefronts, bool last)
 {
-    slot_use_change(&k->own, now, wavefronts, 0);
+    slot_use_change(&account->own, now, wavefronts, 0);
     slot_use_change(all, now, wavefronts, 0);
     if (last) {
-        k->placed = now;
-        k->all_at_placed = all->sum;
+        account->placed = now;
+        account->all_at_placed = all->sum;
     }
 }
 
-void slot_account_finish(struct slot_account *k, struct slot_use *all, uint64_t now,
+void slot_account_finish(struct slot_account *account, struct slot_use *all, uint64_t now,
                          uint32_t wavefronts)
 {
-    slot_use_change(&k->own, now, 0, wavefronts);
+    slot_use_change(&account->own, now, 0, wavefronts);
     slot_use_change(all, now, 0, wavefronts);
 }
 
@@ -73,11 +73,11 @@ static uint64_t empty_slots(uint64_t slots, uint64_t cycles, uint64_t all_before
     return slots * cycles - (all_after - all_before);
 }
 
-void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
-                           uint64_t now, const struct slot_charges *charges,
+void slot_account_describe(const struct slot_account *account, const struct slot_use *all,
+                           uint64_t slots, uint64_t now, const struct slot_charges *charges,
                            struct slot_details *to)
 {
-    uint64_t end = slot_use_until(all, now), own = slot_use_until(&k->own, now), charged = 0;
+    uint64_t end = slot_use_until(all, now), own = slot_use_until(&account->own, now), charged = 0;
     slot_details_add(to, NULL, "slots", slots);
     for (unsigned i = 0; i < charges->count; i++) {
         charged += charges->sums[i];
@@ -88,11 +88,12 @@ void slot_account_describe(const struct slot_account *k, const struct slot_use *
             charged, charges->held, own);
     slot_details_add(to, "slot_cycles.moving", "dispatch", own - charged);
     slot_details_add(to, "slot_cycles.empty", "launch",
-                     empty_slots(slots, k->running - k->begin, k->all_at_begin, k->all_at_running));
-    slot_details_add(
-        to, "slot_cycles.empty", "placing",
-        empty_slots(slots, k->placed - k->running, k->all_at_running, k->all_at_placed));
+                     empty_slots(slots, account->running - account->begin, account->all_at_begin,
+                                 account->all_at_running));
+    slot_details_add(to, "slot_cycles.empty", "placing",
+                     empty_slots(slots, account->placed - account->running, account->all_at_running,
+                                 account->all_at_placed));
     slot_details_add(to, "slot_cycles.empty", "draining",
-                     empty_slots(slots, now - k->placed, k->all_at_placed, end));
-    slot_details_add(to, "slot_cycles.others", "kernels", end - k->all_at_begin - own);
+                     empty_slots(slots, now - account->placed, account->all_at_placed, end));
+    slot_details_add(to, "slot_cycles.others", "kernels", end - account->all_at_begin - own);
 }

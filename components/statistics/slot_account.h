@@ -11,7 +11,7 @@
  * - moving.dispatch: held by its work-groups, which were on their way, or their end on the way back
  * - others.kernels: held by work-groups of other kernels
  *
- * Called by what places work-groups: a command processor, a trace player. */
+ * Command processors and trace players, which place work-groups, keep an account a kernel. */
 #ifndef HEDDLE_STATISTICS_SLOT_ACCOUNT_H
 #define HEDDLE_STATISTICS_SLOT_ACCOUNT_H
 
@@ -25,7 +25,8 @@ struct slot_use {
 };
 
 struct slot_account {
-    uint64_t begin, running, placed; /* cycles; placed: when the last work-group was */
+    uint64_t begin, running; /* cycles */
+    uint64_t placed;         /* cycle in which the last work-group was placed */
     uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
     struct slot_use own;
 };
@@ -39,12 +40,12 @@ struct slot_details {
 };
 
 /* `all` has the slots that work-groups of all kernels hold. */
-void slot_account_begin(struct slot_account *k, const struct slot_use *all, uint64_t now);
+void slot_account_begin(struct slot_account *account, const struct slot_use *all, uint64_t now);
 /* From here on there are work-groups to be placed. */
-void slot_account_running(struct slot_account *k, const struct slot_use *all, uint64_t now);
-void slot_account_place(struct slot_account *k, struct slot_use *all, uint64_t now,
+void slot_account_running(struct slot_account *account, const struct slot_use *all, uint64_t now);
+void slot_account_place(struct slot_account *account, struct slot_use *all, uint64_t now,
                         uint32_t wavefronts, bool last);
-void slot_account_finish(struct slot_account *k, struct slot_use *all, uint64_t now,
+void slot_account_finish(struct slot_account *account, struct slot_use *all, uint64_t now,
                          uint32_t wavefronts);
 
 void slot_details_put(struct slot_details *to, struct kernel_detail detail,
@@ -61,13 +62,13 @@ struct slot_kind {
 struct slot_charges {
     const struct slot_kind *kinds;
     const uint64_t *sums; /* slot-cycles of each kind, which add up to `held` */
-    unsigned count;       /* of kinds */
+    unsigned count;       /* number of kinds */
     uint64_t held;
 };
 
 /* The kernel is over: every slot-cycle of it, each once. */
-void slot_account_describe(const struct slot_account *k, const struct slot_use *all, uint64_t slots,
-                           uint64_t now, const struct slot_charges *charges,
+void slot_account_describe(const struct slot_account *account, const struct slot_use *all,
+                           uint64_t slots, uint64_t now, const struct slot_charges *charges,
                            struct slot_details *to);
 
 #endif

@@ -1,5 +1,4 @@
-/* What the records of kernels and of instructions do at each point of a run; see
- * runtime/engine/extension.h. */
+/* Hooks of kernel statistics into the points of a run (runtime/engine/extension.h). */
 #include "statistics_extension.h"
 
 #include "runtime/engine/options.h"
@@ -23,11 +22,11 @@ static enum extension_end finish_statistics(void)
 
 const struct extension statistics_extension = {
     .start = start_statistics,
-    .open_stats = kernel_forget,
+    .open_stats = kernel_reset,
     .settle = kernel_settle,
-    .asks = kernel_asks,
+    .asks = kernel_next_mark_ps,
     .write_stats = kernel_write,
-    .progress = progress_tell,
+    .progress = progress_read,
     .cut = kernel_cut,
     .finish = finish_statistics,
 };

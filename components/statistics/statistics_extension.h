@@ -1,5 +1,5 @@
-/* The functions by which the runtime calls this room; components/sampling registers them before its
- * own, so that the section `kernels` is first. */
+/* The functions by which the runtime calls this library; components/sampling registers them before
+ * its own, so that the section `kernels` is first. */
 #ifndef HEDDLE_STATISTICS_STATISTICS_EXTENSION_H
 #define HEDDLE_STATISTICS_STATISTICS_EXTENSION_H
 

@@ -285,8 +285,8 @@ static bool dispatch(struct command_processor *c, uint32_t number)
         (struct placed_group){(uint16_t)number, placement.wavefronts};
     slot_account_place(&account_of(c, number)->slots, &c->all, command_processor_now(c),
                        placement.wavefronts, !d->left);
-    if (unlikely(parts_logged))
-        parts_note_placed(&c->io.base);
+    if (unlikely(online_parts_recording))
+        online_parts_record_placed(&c->io.base);
     return true;
 }
 
@@ -375,9 +375,9 @@ static void group_finished(struct command_processor *c, uint32_t cu, const struc
     account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c), g->wavefronts,
                    cu, work_finished_account(command_processor_work_reply_payload(c, cu)));
     kernel_count(d->record, 1, m->finished.wavefront_instructions);
-    if (unlikely(parts_logged))
-        parts_note_ended(&c->io.base, m->finished.wavefront_instructions);
-    progress_done(1);
+    if (unlikely(online_parts_recording))
+        online_parts_record_ended(&c->io.base, m->finished.wavefront_instructions);
+    progress_end_work_groups(1);
     if (dispatcher_finished(d, cu, m->tag))
         kernel_release(c, g->dispatcher);
     for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++)

@@ -1,4 +1,5 @@
-/* See debug_breakpoints.h. */
+/* Keeps breakpoints and watched bytes as a list of rules, and compares each instruction and access
+ * with them. */
 #include "debug_breakpoints.h"
 
 enum { RULES_MAX = 256 };

@@ -8,14 +8,14 @@
 
 #include "debug_channel.h"
 
-/* What each lane of the mask accesses. */
+/* The bytes that each lane of the mask accesses. */
 struct debug_access {
     bool writes, reads;
-    unsigned count;      /* of pieces */
-    uint64_t base[2];    /* of a piece, beside the lane's address */
+    unsigned count;      /* pieces of the access */
+    uint64_t base[2];    /* offset of each piece from the lane's address */
     uint64_t span;       /* bytes of a piece */
     uint64_t mask;       /* lanes */
-    const void *address; /* of each lane: uint64_t, or uint32_t with `is_short` */
+    const void *address; /* each lane's: uint64_t, or uint32_t with `is_short` */
     bool is_short;
 };
 
@@ -24,7 +24,7 @@ void debug_breakpoints_clear(void);
 bool debug_breakpoints_add(const struct debug_rule *rule);
 bool debug_breakpoints_break(uint64_t pc);
 bool debug_breakpoints_any(void);
-/* Are the bytes watched? `at` then says which. */
+/* True if some of the bytes are watched; `at` then says which. */
 bool debug_breakpoints_access(const struct debug_access *access, struct debug_stopped *at);
 
 #endif

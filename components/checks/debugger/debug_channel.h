@@ -81,7 +81,7 @@ struct debug_stopped {
     uint64_t reason, event, wavefront, pc;
     uint64_t address; /* DEBUG_WATCHED: of the watched bytes; DEBUG_ENDED: the exit status */
     uint64_t rule;    /* DEBUG_WATCHED: their kind */
-    uint64_t cycle;   /* of the clock of what executes the wavefront; 0: without timing */
+    uint64_t cycle;   /* by the executor's clock; 0: without timing */
 };
 
 struct debug_wavefront {

@@ -1,4 +1,5 @@
-/* See debug_serve.h and debug_channel.h. */
+/* Answers requests of the debugger (debug_channel.h) one by one: registers, memory, breakpoints,
+ * copies of the process. */
 #include "debug_serve.h"
 
 #include <dirent.h>
@@ -240,7 +241,7 @@ static bool print_to(const char *kind, uint64_t number, int as)
     return done;
 }
 
-/* Is the process one thread, and all its memory its own? */
+/* True if the process is one thread and shares no memory. */
 static bool can_be_copied(void)
 {
     unsigned threads = 0;

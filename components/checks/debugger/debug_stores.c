@@ -1,4 +1,4 @@
-/* See debug_stores.h. Lines are removed by making the table anew. */
+/* Keeps stored lines in a table. To remove lines, the table is built again. */
 #include "debug_stores.h"
 
 #include "base/hash_table.h"

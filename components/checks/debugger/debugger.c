@@ -1,5 +1,5 @@
-/* See debugger.h and debug_channel.h. While nothing is wanted of an event it costs two
- * comparisons. */
+/* Decides at each event of a thread whether the process stops. If the debugger has asked for
+ * nothing, an event costs two comparisons. */
 #include "debugger.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ enum { POLL_EVERY = 1 << 12, THREAD_MAX = 1024 };
 static bool is_open;
 static struct debug_thread *threads, **threads_end = &threads;
 static uint64_t thread_count, event, findings; /* so far */
-/* The thread that was stepped behind its last instruction. */
+/* The thread that was stepped past its last instruction. */
 static union {
     struct debug_thread thread;
     _Alignas(16) char bytes[THREAD_MAX];
@@ -66,7 +66,7 @@ static void stop(const struct debug_stopped *answer)
     has_stepped = go.c == present.wavefront;
 }
 
-/* Has the step of a thread been made? The present event may be another one's. */
+/* True if the stepped thread has made its step. The present event may be another thread's. */
 static void end_step(struct debug_stopped *at)
 {
     const struct debug_thread *t = debugger_thread(go.c);
@@ -79,7 +79,7 @@ static void end_step(struct debug_stopped *at)
     at->rule = t->access.rule;
 }
 
-/* Why the run stops before this event; DEBUG_CAME: it goes on. `t` has come to it. */
+/* The reason to stop before this event, to which `t` has come; DEBUG_CAME: there is none. */
 static void end_run(const struct debug_thread *t, struct debug_stopped *at)
 {
     if (t->hit) {

@@ -27,11 +27,11 @@ struct debug_place {
 };
 
 struct debug_kind {
-    size_t bytes;       /* of the executor's record of a thread, which begins with this struct */
-    uint32_t end_bytes; /* of the instruction that ends a thread */
+    size_t bytes; /* size of the executor's record of a thread, which begins with this struct */
+    uint32_t end_bytes; /* size of the instruction that ends a thread */
     uint64_t (*pc)(const struct debug_thread *thread); /* where it is by now */
     struct debug_place (*place)(const struct debug_thread *thread, unsigned lane, uint64_t address);
-    /* Fills in what there is; *vectors stay until the thread goes on. */
+    /* Fills in the registers that there are; *vectors stay until the thread continues. */
     void (*registers)(const struct debug_thread *thread, struct debug_registers *registers,
                       const uint32_t **vectors);
     /* Register by register, by name: from 0 on, until false. NULL: they have none. */
@@ -53,7 +53,7 @@ struct debug_thread {
     struct debug_stopped access;
 };
 
-/* Is this process debugged? */
+/* True if this process is debugged. */
 bool debugger_is_open(void);
 void debugger_begin(struct debug_thread *thread, const char *kernel);
 /* The thread is about to execute what is at `pc`. cycle 0: without timing. */
@@ -71,7 +71,7 @@ void debugger_code(const char *kind, uint64_t address, const void *file, size_t 
 
 /* Before anything is executed; false: this process is not debugged. */
 bool debugger_open(const struct page_table *pages);
-/* What checks.c tells of AMD's wavefronts (debug_wave.c). */
+/* Events of AMD's wavefronts, which checks.c passes on (debug_wave.c). */
 extern const struct check check_debugger;
 
 #endif

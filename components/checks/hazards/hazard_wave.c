@@ -1,4 +1,5 @@
-/* See hazard_wave.h. */
+/* Follows the counters and latest instructions of a wavefront, and finds what an instruction should
+ * have waited for. */
 #include "hazard_wave.h"
 
 #include "base/number.h"
@@ -128,7 +129,7 @@ static bool is_written_late(const struct hazard_wave *w, const struct isa_use *u
     return false;
 }
 
-/* Do the two write in the order of issue? */
+/* True if the two write in the order of issue. */
 static bool comes_before(const struct hazard_pending *p, const struct telling *t)
 {
     const struct isa_inst *later = &t->code->inst;
@@ -163,7 +164,7 @@ static void check_pending(const struct telling *t)
         }
 }
 
-/* Other wavefronts may read the LDS behind a barrier. */
+/* Other wavefronts may read the LDS after a barrier. */
 static void check_barrier(const struct telling *t)
 {
     for (uint32_t i = 0; i < t->wave->count && !t->step->alone; i++) {

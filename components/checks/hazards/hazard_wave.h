@@ -35,7 +35,7 @@ enum { HAZARD_PENDING = 96, HAZARD_PAST = 24, HAZARD_REGISTERS = 128 + 512 };
 struct hazard_pending {
     struct isa_inst inst;
     uint64_t pc, lanes;
-    uint16_t code; /* of the first register that it writes */
+    uint16_t code; /* first register that it writes */
     uint8_t dwords;
     bool vm, lgkm, in_order;
 };
@@ -50,12 +50,12 @@ struct hazard_wave {
     uint32_t count;
     uint32_t past_count;
     uint64_t position;                             /* wait states so far */
-    uint64_t last_matrix;                          /* position behind the last matrix product */
+    uint64_t last_matrix;                          /* position after the last matrix product */
     struct hazard_pending pending[HAZARD_PENDING]; /* oldest first */
     struct hazard_past past[HAZARD_PAST];          /* by past_count */
 };
 
-/* What an instruction does in this execution. */
+/* Effects of an instruction in this execution. */
 struct hazard_step {
     uint64_t pc;
     uint64_t exec;

@@ -26,35 +26,36 @@ static const struct isa_hazard_code *code_of(uint64_t pc, const struct isa_inst 
     return code;
 }
 
-static void say_what(const struct hazard *what, char *text, size_t size)
+static void describe_hazard(const struct hazard *hazard, char *text, size_t size)
 {
     char name[REGISTER_TEXT] = "";
-    const char *counters = what->vm && what->lgkm ? "vmcnt and lgkmcnt"
-                           : what->vm             ? "vmcnt"
-                                                  : "lgkmcnt";
-    if (what->code != ISA_NO_OPERAND)
-        isa_format_register((enum isa_target)what->second->target, what->code, 1, name,
+    const char *counters = hazard->vm ? "vmcnt" : "lgkmcnt";
+    if (hazard->vm && hazard->lgkm)
+        counters = "vmcnt and lgkmcnt";
+    if (hazard->code != ISA_NO_OPERAND)
+        isa_format_register((enum isa_target)hazard->second->target, hazard->code, 1, name,
                             sizeof name);
-    if (what->kind != HAZARD_WAIT_STATES)
+    if (hazard->kind != HAZARD_WAIT_STATES)
         snprintf(text, size, "%s%sno s_waitcnt since has proved by %s that the first is done", name,
                  name[0] ? ": " : "", counters);
     else
         snprintf(text, size, "%s%s%s needs %u wait state%s between the two, and there %s %u", name,
-                 name[0] ? ": " : "", isa_traits[what->second->target].name, what->needed,
-                 what->needed == 1 ? "" : "s", what->present == 1 ? "is" : "are", what->present);
+                 name[0] ? ": " : "", isa_traits[hazard->second->target].name, hazard->needed,
+                 hazard->needed == 1 ? "" : "s", hazard->present == 1 ? "is" : "are",
+                 hazard->present);
 }
 
-static void report_hazard(void *context, const struct hazard *what)
+static void report_hazard(void *context, const struct hazard *hazard)
 {
     const struct check_wave *wave = context;
     const struct check_place first = check_wave_place(
-        wave, check_instruction(wave, what->first_pc, what->first), FINDING_NO_LANE);
+        wave, check_instruction(wave, hazard->first_pc, hazard->first), FINDING_NO_LANE);
     const struct check_place second = check_wave_place(
-        wave, check_instruction(wave, what->second_pc, what->second), FINDING_NO_LANE);
+        wave, check_instruction(wave, hazard->second_pc, hazard->second), FINDING_NO_LANE);
     struct finding found;
-    if (!check_found(kinds[what->kind], &first, &second, &found))
+    if (!check_found(kinds[hazard->kind], &first, &second, &found))
         return;
-    say_what(what, found.detail, sizeof found.detail);
+    describe_hazard(hazard, found.detail, sizeof found.detail);
     finding_report(&found);
 }
 

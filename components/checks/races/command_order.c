@@ -1,5 +1,5 @@
-/* See command_order.h. What is before a command is a row of counts by lane (race_command()), and a
- * queue is a lane. */
+/* Orders commands by vector clocks: a queue is a lane, and what precedes a command is a row of
+ * counts by lane (race_command()). */
 #include "command_order.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* See race_copies.h. */
+/* Turns each copy or fill into events of a wavefront of its own, and names its call in reports. */
 #include "race_copies.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "command_order.h"
 #include "race_report.h"
 
-enum { MOST = 1 << 30 }; /* of an event's bytes */
+enum { EVENT_BYTES_MAX = 1 << 30 };
 
-static struct finding_place *calls; /* different ones, by site; the first stands for none */
+static struct finding_place *calls; /* different ones, by site; the first means none */
 static size_t call_count = 1, call_capacity;
 static uint32_t *sites; /* by ticket; 0: not looked at */
 static size_t site_capacity;
@@ -46,15 +46,15 @@ void check_copy_called(uint64_t ticket, const struct finding_place *call)
 static void touch(const struct race_wave *w, uint32_t site, uint64_t address, uint64_t bytes,
                   enum race_use use)
 {
-    for (uint64_t at = 0; address && at < bytes; at += MOST) {
+    for (uint64_t at = 0; address && at < bytes; at += EVENT_BYTES_MAX) {
         struct race_event e = {.memory = &race_device_memory,
                                .wave = w,
                                .address = address + at,
-                               .bytes = (uint32_t)min(bytes - at, MOST),
+                               .bytes = (uint32_t)min(bytes - at, EVENT_BYTES_MAX),
                                .use = use,
                                .site = race_site(site, FINDING_NO_LANE),
                                .order = &(struct race_order){.id = {0}},
-                               .found = race_report};
+                               .report = race_report};
         race_touch(&e);
     }
 }

@@ -8,7 +8,7 @@
 struct finding_place;
 struct program_table;
 
-/* The call that has made command `ticket`, a copy or a fill; behind check_command_given(). */
+/* The call that has made command `ticket`, a copy or a fill; after check_command_given(). */
 void check_copy_called(uint64_t ticket, const struct finding_place *call);
 /* The command is done: it has read `bytes` at `from` and written as many at `to`, of the process's
  * memory; 0: it has not, or memory of the host that the GPUs do not see. */

@@ -1,4 +1,5 @@
-/* See race_lanes.h. */
+/* Passes the accesses of a wavefront's lanes to the check of races, neighbouring lanes together.
+ * Two lanes that store at one address are reported here. */
 #include "race_lanes.h"
 
 #include <string.h>
@@ -60,7 +61,7 @@ void race_touch_lanes(const struct race_lanes *l)
                            .bytes = l->bytes,
                            .use = l->use,
                            .order = &(struct race_order){.id = {0}},
-                           .found = race_report};
+                           .report = race_report};
     uint64_t last = UINT64_MAX;
     if (l->data)
         check_data(l);

@@ -1,4 +1,5 @@
-/* See race_order.h. Memory grows with work-groups (8 bytes), commands, and released atomics. */
+/* Keeps what each wavefront knows of the clocks of others. Memory grows with work-groups (8 bytes
+ * each), commands, and released atomics. */
 #include "race_order.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct command {
     uint32_t queues;
 };
 
-/* What was released at an address: what each wavefront knew that released there. */
+/* Releases at an address: the clocks that each wavefront knew which released there. */
 struct released {
     uint64_t address;
     struct hash_table table;
@@ -47,17 +48,17 @@ static void table_learn(struct hash_table *t, uint64_t id, uint32_t near, uint32
 {
     if (!near && !wide)
         return;
-    struct race_known *k = hash_table_add(t, &known_kind, &id);
-    k->near = max(near, k->near);
-    k->wide = max(wide, k->wide);
+    struct race_known *entry = hash_table_add(t, &known_kind, &id);
+    entry->near = max(near, entry->near);
+    entry->wide = max(wide, entry->wide);
 }
 
 /* What others know of `from`. */
 static void learn_wide(struct hash_table *to, const struct hash_table *from)
 {
-    const struct race_known *k;
-    for (size_t at = 0; (k = table_next(from, &at));)
-        table_learn(to, k->id, k->wide, k->wide);
+    const struct race_known *entry;
+    for (size_t at = 0; (entry = table_next(from, &at));)
+        table_learn(to, entry->id, entry->wide, entry->wide);
 }
 
 /* ---- commands ---- */
@@ -117,8 +118,8 @@ bool race_before(const struct race_wave *w, race_id id, uint32_t clock)
     uint32_t command = group_commands[id >> RACE_GROUP_BITS];
     if (command != w->command && race_command_before(command, w->command))
         return true;
-    const struct race_known *k = table_find(&w->others, id);
-    return k && k->wide >= clock;
+    const struct race_known *entry = table_find(&w->others, id);
+    return entry && entry->wide >= clock;
 }
 
 void race_fence(struct race_wave *w)
@@ -133,13 +134,13 @@ static const struct released *release_at(uint64_t address)
     return hash_table_find(&releases, &release_kind, &address);
 }
 
-/* What the wavefront may still acquire. */
+/* Adds the releases that the wavefront may still acquire. */
 static void keep_clock(struct race_wave *w, const struct hash_table *t)
 {
-    const struct race_known *k;
-    for (size_t at = 0; (k = table_next(t, &at));)
-        if (k->id != w->id)
-            table_learn(&w->kept, k->id, k->near, k->wide);
+    const struct race_known *entry;
+    for (size_t at = 0; (entry = table_next(t, &at));)
+        if (entry->id != w->id)
+            table_learn(&w->kept, entry->id, entry->near, entry->wide);
 }
 
 bool race_has_heard(const struct race_wave *w, uint64_t address)
@@ -167,31 +168,31 @@ void race_release(struct race_wave *w, uint64_t address, bool adds)
     w->clock++;
 }
 
-static void learn(struct race_wave *w, const struct race_known *k, bool near)
+static void learn(struct race_wave *w, const struct race_known *entry, bool near)
 {
-    bool mate = k->id >> RACE_GROUP_BITS == w->id >> RACE_GROUP_BITS;
-    uint32_t *known = &w->known[k->id % RACE_GROUP];
-    if (mate && k->near > *known)
-        *known = k->near;
+    bool mate = entry->id >> RACE_GROUP_BITS == w->id >> RACE_GROUP_BITS;
+    uint32_t *known = &w->known[entry->id % RACE_GROUP];
+    if (mate && entry->near > *known)
+        *known = entry->near;
     else if (!mate && !near)
-        table_learn(&w->others, k->id, k->wide, k->wide);
+        table_learn(&w->others, entry->id, entry->wide, entry->wide);
 }
 
 static void learn_from(struct race_wave *w, uint64_t address, bool near)
 {
     const struct released *r = release_at(address);
-    const struct race_known *k;
-    for (size_t at = 0; r && (k = table_next(&r->table, &at));)
-        if (k->id != w->id)
-            learn(w, k, near);
+    const struct race_known *entry;
+    for (size_t at = 0; r && (entry = table_next(&r->table, &at));)
+        if (entry->id != w->id)
+            learn(w, entry, near);
 }
 
 bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock)
 {
     for (uint32_t i = 0; i < RACE_SEEN && i < w->seen_count; i++) {
         const struct released *r = w->seen[i] == address ? release_at(address) : NULL;
-        const struct race_known *k = r ? table_find(&r->table, id) : NULL;
-        if (k && k->near >= clock)
+        const struct race_known *entry = r ? table_find(&r->table, id) : NULL;
+        if (entry && entry->near >= clock)
             return true;
     }
     return false;
@@ -216,21 +217,21 @@ bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock)
 {
     for (uint32_t i = 0; i < w->heard_count; i++) {
         const struct released *r = release_at(w->heard[i]);
-        const struct race_known *k = r ? table_find(&r->table, id) : NULL;
-        if (k && k->wide >= clock)
+        const struct race_known *entry = r ? table_find(&r->table, id) : NULL;
+        if (entry && entry->wide >= clock)
             return true;
     }
-    const struct race_known *k = table_find(&w->kept, id);
-    return k && k->wide >= clock;
+    const struct race_known *entry = table_find(&w->kept, id);
+    return entry && entry->wide >= clock;
 }
 
 void race_acquire(struct race_wave *w, bool near)
 {
     for (uint32_t i = 0; i < w->heard_count; i++)
         learn_from(w, w->heard[i], near);
-    const struct race_known *k;
-    for (size_t at = 0; (k = table_next(&w->kept, &at));)
-        learn(w, k, near);
+    const struct race_known *entry;
+    for (size_t at = 0; (entry = table_next(&w->kept, &at));)
+        learn(w, entry, near);
     if (near)
         return;
     w->heard_count = 0;

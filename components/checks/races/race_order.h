@@ -1,10 +1,11 @@
 /* The happens-before order of the accesses of wavefronts. It follows from the program's own
  * synchronisation, whatever the order of execution was here.
  *
- * A wavefront (a warp) is a thread of order. It has a clock, which goes on at each fence. An access
- * happens at a clock of its wavefront. The access happens before the present of a second wavefront
- * when the second one knows a clock of the first that is as large (vector clocks; Flanagan and
- * Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009). A wavefront learns
+ * A wavefront (a warp) is a thread of order. It has a clock, which advances at each fence. An
+ * access happens at a clock of its wavefront. The access happens before the present of a second
+ * wavefront when the second one knows a clock of the first that is as large (vector clocks;
+ * Flanagan and Freund, "FastTrack: efficient and precise dynamic race detection", PLDI 2009). A
+ * wavefront learns
  *   - within its work-group by barriers,
  *   - by an atomic that reads what another wavefront released: the reader learns what the releasing
  *     wavefront knew at its fence or, within one work-group, at its atomic,
@@ -64,7 +65,7 @@ uint32_t race_group_begin(uint32_t command);
 void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number);
 void race_wave_end(struct race_wave *w);
 
-/* Has what `id` did at `clock` happened before what `w` does now? */
+/* True if what `id` did at `clock` has happened before what `w` does now. */
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock);
 
 /* All that the wavefront did so far is seen before what others learn of from here on. */

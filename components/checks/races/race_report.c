@@ -1,4 +1,4 @@
-/* See race_report.h. */
+/* Numbers work-groups for the check of races, and turns races into findings. */
 #include "race_report.h"
 
 #include "base/grow.h"

@@ -7,7 +7,7 @@
 #include "components/checks/check_place.h"
 #include "race_shadow.h"
 
-/* What is accessed in device memory; addresses have the process above bit 48. */
+/* Accesses to device memory; addresses have the process above bit 48. */
 extern struct race_memory race_device_memory __attribute__((visibility("hidden")));
 static inline uint64_t race_process_base(uint32_t pid)
 {

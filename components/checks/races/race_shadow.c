@@ -1,4 +1,5 @@
-/* See race_shadow.h. */
+/* Looks each access up in the cells of its dwords, reports what races with it there, and notes it.
+ */
 #include "race_shadow.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ union more {
         bool only_reads;
     };
     struct race_cell part[4];
-    uint32_t next; /* of those that are free */
+    uint32_t next; /* next free cell */
 };
 
 static union more *pool; /* the first is never given */
@@ -66,7 +67,7 @@ static bool uses_conflict(enum race_use a, enum race_use b)
     return writes && !atomics && !doubted;
 }
 
-/* Is whatever races with `old` told of by `now`, if that is ordered behind it? */
+/* True if whatever races with `old` is reported at `now`, which is ordered after it. */
 static bool use_covers(enum race_use now, enum race_use old)
 {
     return now == old || (old == RACE_ATOMIC_READ && now != RACE_ATOMIC_READ)
@@ -98,7 +99,7 @@ static bool check_access(const struct race_event *e, const struct race_access *a
 {
     bool races = uses_conflict(use, e->use) && !is_before(e, a);
     if (races)
-        e->found(e, a);
+        e->report(e, a);
     return races;
 }
 

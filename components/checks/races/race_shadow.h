@@ -1,6 +1,6 @@
 /* Shadow memory of the check of races: what accessed each byte last.
  *
- * A cell stands for a dword, and has four cells of its own once a part of it was accessed alone. It
+ * A cell belongs to a dword, and has four cells of its own once a part of it was accessed alone. It
  * keeps the last write, and what has read or updated the bytes since without being ordered: so many
  * that a later access which races with any of them is told of at least one (race_order.h), up to
  * RACE_KEPT; of more, the first are kept. A race is told of, then the later access is taken for
@@ -68,7 +68,7 @@ struct race_memory {
     struct race_cell *last_cells;
 };
 
-/* What an instruction has found out of others: lanes ask the same again and again. */
+/* Answers that an instruction has found: its lanes ask the same questions again and again. */
 enum { RACE_ORDERS = 16 };
 struct race_order {
     race_id id[RACE_ORDERS];
@@ -83,16 +83,16 @@ struct race_order {
 struct race_event {
     struct race_memory *memory;
     const struct race_wave *wave;
-    uint64_t address; /* of the first byte of the access, then of the dword or byte that races */
+    uint64_t address; /* first byte of the access, then the dword or byte that races */
     uint32_t bytes;
     enum race_use use;
     uint32_t site;
     const uint8_t *data;      /* that is stored; NULL: not known */
     struct race_order *order; /* zeros at first, the same for all lanes of an instruction */
-    void (*found)(const struct race_event *event, const struct race_access *earlier);
+    void (*report)(const struct race_event *event, const struct race_access *earlier);
 };
 
-/* The address of the event ends behind the access. */
+/* The address of the event is left after the access. */
 void race_touch(struct race_event *event);
 /* Nothing was accessed in the first `bytes`, which become flat memory. */
 void race_clear_flat(struct race_memory *memory, uint64_t bytes);

@@ -79,7 +79,7 @@ static void touch_lanes(struct live_wave *w, const struct lanes *l)
         synchronise(w, l);
 }
 
-/* Does the wavefront reset its own counter there, or give back a lock? */
+/* True if the wavefront resets its own counter there, or gives back a lock. */
 static bool is_own(const struct live_wave *w, uint64_t atomic)
 {
     bool found = race_has_heard(&w->race, atomic);
@@ -137,10 +137,11 @@ static enum race_use use_of(const struct live_wave *w, const struct observed_ins
         return RACE_RELEASE;
     if (kind == ISA_MEMORY_LOAD)
         return is_atomic || check_instruction_spins(instruction) ? RACE_ATOMIC_READ : RACE_READ;
-    return is_atomic       ? RACE_ATOMIC_WRITE
-           : has_scopes(s) ? RACE_WRITE
-           : w->fenced     ? RACE_RELEASE
-                           : RACE_STORE;
+    if (is_atomic)
+        return RACE_ATOMIC_WRITE;
+    if (has_scopes(s))
+        return RACE_WRITE;
+    return w->fenced ? RACE_RELEASE : RACE_STORE;
 }
 
 static void note_kind(struct live_wave *w, enum isa_memory_kind kind)
@@ -274,9 +275,11 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
     const struct isa_scalar *a = s->scalar;
     if (!s->address)
         return;
-    enum race_use use = a->kind == ISA_SCALAR_LOAD    ? RACE_READ
-                        : a->kind == ISA_SCALAR_STORE ? RACE_WRITE
-                                                      : RACE_ATOMIC_WRITE;
+    enum race_use use = RACE_ATOMIC_WRITE;
+    if (a->kind == ISA_SCALAR_LOAD)
+        use = RACE_READ;
+    else if (a->kind == ISA_SCALAR_STORE)
+        use = RACE_WRITE;
     uint32_t instruction = check_step_instruction(wave, s);
     race_touch(&(struct race_event){.memory = &race_device_memory,
                                     .wave = &w->race,
@@ -285,7 +288,7 @@ static void step_scalar(struct live_wave *w, const struct check_wave *wave,
                                     .use = use,
                                     .site = race_site(instruction, FINDING_NO_LANE),
                                     .order = &(struct race_order){.id = {0}},
-                                    .found = race_report});
+                                    .report = race_report});
 }
 
 /* ---- order ---- */
@@ -305,7 +308,7 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
     race_fence(&w->race);
 }
 
-/* A wavefront goes on after a barrier, so all wavefronts have come to it. */
+/* A wavefront continues after a barrier, so all wavefronts have come to it. */
 static void barrier_over(const struct check_wave *wave)
 {
     const struct check_group *g = check_group_of(wave);

@@ -1,5 +1,5 @@
-/* See spins.h. The loop is read from the load on, along branches not taken, to a branch that goes
- * back to the load or before it. */
+/* Reads a loop from the load on, along branches that are not taken, to a branch back to the load or
+ * before it. */
 #include "spins.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static bool is_jump(const struct isa_inst *inst)
     return strcmp(isa_mnemonic(inst), "s_branch") == 0;
 }
 
-/* The address behind the loop, whose first instruction is at *start; 0: there is none. */
+/* The address after the loop, whose first instruction is at *start; 0: there is none. */
 static uint64_t loop_end(enum isa_target target, const struct spin_code *code, uint64_t pc,
                          uint64_t *start)
 {

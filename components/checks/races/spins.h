@@ -14,7 +14,7 @@ struct spin_code {
     uint64_t address, size;
 };
 
-/* Is the load at `pc` one of these? */
+/* True if the load at `pc` is one of these. */
 bool spins_at(enum isa_target target, const struct spin_code *code, uint64_t pc);
 
 #endif

@@ -1,4 +1,4 @@
-/* See undefined_memory.h. */
+/* Keeps a bit for each byte, in pages that exist only while some of their bytes are undefined. */
 #include "undefined_memory.h"
 
 #include <stdlib.h>

@@ -24,10 +24,10 @@ struct undefined_memory {
 void undefined_set(struct undefined_memory *m, uint64_t address, uint64_t bytes, bool undefined);
 /* Bytes at `to` become as defined as those at `from` are. */
 void undefined_copy(struct undefined_memory *m, uint64_t to, uint64_t from, uint64_t bytes);
-/* Are all of these undefined? A value of which a part is defined counts as defined: what is between
- * members of structs moves with them. At most 64 bytes. */
+/* True if all of these are undefined. A value of which a part is defined counts as defined: what is
+ * between members of structs moves with them. At most 64 bytes. */
 bool undefined_is(struct undefined_memory *m, uint64_t address, uint32_t bytes);
-/* Is there nothing undefined in the page? */
+/* True if nothing in the page is undefined. */
 bool undefined_is_page_defined(struct undefined_memory *m, uint64_t address);
 
 #endif

@@ -1,4 +1,5 @@
-/* See undefined_registers.h. */
+/* Moves undefined bits through registers by the facts that the instruction tables give
+ * (undefined_facts). */
 #include "undefined_registers.h"
 
 #include "undefined_report.h"
@@ -64,17 +65,17 @@ void undefined_add(struct undefined_sum *sum, const struct isa_use *u)
         add_vector(sum, u);
 }
 
-/* What all sources together leave undefined. */
+/* The lanes that all sources together leave undefined. */
 static struct undefined_sum sources(void)
 {
     struct undefined_sum sum = {0};
-    const struct undefined_facts *k = undefined_context.facts;
-    for (unsigned i = 0; i < k->uses; i++) {
-        const struct isa_use *u = &k->use[i];
+    const struct undefined_facts *facts = undefined_context.facts;
+    for (unsigned i = 0; i < facts->uses; i++) {
+        const struct isa_use *u = &facts->use[i];
         if (!u->written && !is_implied_exec(u))
             undefined_add(&sum, u);
     }
-    if (k->reads_scc && undefined_context.state->scc) {
+    if (facts->reads_scc && undefined_context.state->scc) {
         sum.lanes = UINT64_MAX;
         sum.from = sum.from ? sum.from : undefined_context.state->scc_origin;
     }
@@ -134,29 +135,30 @@ static uint64_t decided(const struct isa_use *const source[2], unsigned count,
 static uint64_t scalar_result(const struct undefined_sum *sum, bool wide)
 {
     const struct isa_use *source[2] = {NULL, NULL};
-    const struct undefined_facts *k = undefined_context.facts;
+    const struct undefined_facts *facts = undefined_context.facts;
     unsigned count = 0;
-    for (unsigned i = 0; i < k->uses; i++) {
-        const struct isa_use *u = &k->use[i];
-        bool counts = !u->written && undefined_is_scalar(u)
-                      && (u->place != ISA_USE_IMPLIED || (k->saves_exec && u->code == ISA_EXEC));
+    for (unsigned i = 0; i < facts->uses; i++) {
+        const struct isa_use *u = &facts->use[i];
+        bool counts =
+            !u->written && undefined_is_scalar(u)
+            && (u->place != ISA_USE_IMPLIED || (facts->saves_exec && u->code == ISA_EXEC));
         if (counts && count < 2)
             source[count++] = u;
     }
     uint64_t bits = sum->lanes ? UINT64_MAX : 0;
-    if (k->effect >= ISA_ANDS && k->effect <= ISA_ORS_NOT)
-        bits = decided(source, count, (enum isa_effect)k->effect);
-    else if (k->effect == ISA_XORS || k->effect == ISA_MOVES)
+    if (facts->effect >= ISA_ANDS && facts->effect <= ISA_ORS_NOT)
+        bits = decided(source, count, (enum isa_effect)facts->effect);
+    else if (facts->effect == ISA_XORS || facts->effect == ISA_MOVES)
         bits = (count > 0 ? pair_of(undefined_context.state->scalar, source[0]->code) : 0)
                | (count > 1 ? pair_of(undefined_context.state->scalar, source[1]->code) : 0);
-    else if (k->effect == ISA_INDEXES)
+    else if (facts->effect == ISA_INDEXES)
         bits = 0;
     return wide ? bits : (uint32_t)bits;
 }
 
 void undefined_scalar_unit(void)
 {
-    const struct undefined_facts *k = undefined_context.facts;
+    const struct undefined_facts *facts = undefined_context.facts;
     struct undefined_sum sum = sources();
     struct undefined_wave *w = undefined_context.state;
     bool branches = undefined_context.step->inst->unit == ISA_UNIT_BRANCH
@@ -166,24 +168,24 @@ void undefined_scalar_unit(void)
         w->scc = false;
         w->scalar[ISA_VCC] = w->scalar[ISA_VCC + 1] = 0;
     }
-    for (unsigned i = 0; branches && i < k->uses; i++) /* the address to come back to */
-        if (k->use[i].written && undefined_is_scalar(&k->use[i]))
-            put_scalar(&k->use[i], 0, 0);
+    for (unsigned i = 0; branches && i < facts->uses; i++) /* the address to come back to */
+        if (facts->use[i].written && undefined_is_scalar(&facts->use[i]))
+            put_scalar(&facts->use[i], 0, 0);
     if (branches)
         return;
     uint64_t bits[2] = {scalar_result(&sum, false), scalar_result(&sum, true)}, all = 0;
-    for (unsigned i = 0; i < k->uses; i++) {
-        const struct isa_use *u = &k->use[i];
+    for (unsigned i = 0; i < facts->uses; i++) {
+        const struct isa_use *u = &facts->use[i];
         if (!u->written || !undefined_is_scalar(u))
             continue;
-        bool saved = k->saves_exec && u->code != ISA_EXEC; /* the old EXEC, which is defined */
+        bool saved = facts->saves_exec && u->code != ISA_EXEC; /* the old EXEC, which is defined */
         put_scalar(u, saved ? 0 : bits[u->dwords > 1], sum.from);
         all |= saved ? 0 : bits[u->dwords > 1];
     }
     if (undefined_context.step->inst->flags & ISA_WRITES_SCC) {
-        bool has_result = all != 0 || k->uses == 0;
-        for (unsigned i = 0; i < k->uses; i++)
-            has_result |= k->use[i].written;
+        bool has_result = all != 0 || facts->uses == 0;
+        for (unsigned i = 0; i < facts->uses; i++)
+            has_result |= facts->use[i].written;
         w->scc = has_result ? all != 0 : sum.lanes != 0;
         w->scc_origin = sum.from;
     }
@@ -260,24 +262,28 @@ static void move_dwords(void)
 
 void undefined_vector_unit(void)
 {
-    const struct undefined_facts *k = undefined_context.facts;
+    const struct undefined_facts *facts = undefined_context.facts;
     uint64_t exec = isa_wave_exec(undefined_context.step->scalars);
-    if (k->effect == ISA_MOVES || k->effect == ISA_MOVES_PAIRS) {
+    if (facts->effect == ISA_MOVES || facts->effect == ISA_MOVES_PAIRS) {
         move_dwords();
         return;
     }
-    struct undefined_sum sum = k->effect == ISA_SELECTS ? selected() : sources();
-    if (k->effect == ISA_READS_LANE || k->effect == ISA_READS_FIRST_LANE) {
+    struct undefined_sum sum = facts->effect == ISA_SELECTS ? selected() : sources();
+    if (facts->effect == ISA_READS_LANE || facts->effect == ISA_READS_FIRST_LANE) {
         read_lane(&sum);
         return;
     }
-    bool one = k->effect == ISA_WRITES_LANE || k->effect == ISA_MULTIPLIES_MATRICES
-               || k->effect == ISA_INDEXES;
-    bool moves = k->effect == ISA_SELECTS;
-    bool crosses = k->effect == ISA_CROSSES_LANES;
-    uint64_t undefined = one ? 0 : crosses ? ((sum.lanes & exec) == exec ? exec : 0) : sum.lanes;
-    for (unsigned i = 0; i < k->uses; i++) {
-        const struct isa_use *u = &k->use[i];
+    bool one = facts->effect == ISA_WRITES_LANE || facts->effect == ISA_MULTIPLIES_MATRICES
+               || facts->effect == ISA_INDEXES;
+    bool moves = facts->effect == ISA_SELECTS;
+    bool crosses = facts->effect == ISA_CROSSES_LANES;
+    uint64_t undefined = sum.lanes;
+    if (one)
+        undefined = 0;
+    else if (crosses) /* a lane may read any other, so all must be undefined */
+        undefined = (sum.lanes & exec) == exec ? exec : 0;
+    for (unsigned i = 0; i < facts->uses; i++) {
+        const struct isa_use *u = &facts->use[i];
         if (!u->written)
             continue;
         if (undefined_is_scalar(u))

@@ -20,14 +20,14 @@ struct undefined_facts {
 
 struct undefined_wave {
     uint64_t vector[UNDEFINED_VECTORS];   /* lanes that are undefined */
-    uint64_t computed[UNDEFINED_VECTORS]; /* of these: no copies of memory */
+    uint64_t computed[UNDEFINED_VECTORS]; /* those that are no copies of memory */
     uint32_t scalar[UNDEFINED_SCALARS];   /* bits */
     /* The instructions that have read what is undefined; 0: none has. */
     uint32_t vector_origin[UNDEFINED_VECTORS], scalar_origin[UNDEFINED_SCALARS], scc_origin;
     bool scc;
 };
 
-/* What several registers leave undefined. */
+/* The lanes that several registers leave undefined. */
 struct undefined_sum {
     uint64_t lanes, computed;
     uint32_t from;

@@ -1,4 +1,4 @@
-/* See undefined_report.h. */
+/* Reports the use of an undefined value, with the instruction that read it. */
 #include "undefined_report.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "components/checks/check_place.h"
 
-/* What an instruction has read where nothing was written; reports name the address. */
+/* A read of memory that nothing has written; reports name the address. */
 void undefined_note(uint32_t instruction, enum finding_space space, uint64_t address);
 bool undefined_is_noted(uint32_t instruction);
 /* Such a value is used. `read`: where it was read; NULL: it was in a register from the start. */

@@ -29,15 +29,15 @@ static struct undefined_facts cache[CACHE];
 
 static const struct undefined_facts *facts_of(const struct observed_instruction *s)
 {
-    struct undefined_facts *k = &cache[s->pc / 4 % CACHE];
-    if (memcmp(&k->inst, s->inst, sizeof k->inst) == 0)
-        return k;
-    *k = (struct undefined_facts){.inst = *s->inst,
-                                  .effect = (uint8_t)isa_effect(s->inst),
-                                  .saves_exec = isa_saves_exec(s->inst),
-                                  .reads_scc = isa_reads_scc(s->inst)};
-    k->uses = (uint8_t)isa_uses(s->inst, k->use);
-    return k;
+    struct undefined_facts *facts = &cache[s->pc / 4 % CACHE];
+    if (memcmp(&facts->inst, s->inst, sizeof facts->inst) == 0)
+        return facts;
+    *facts = (struct undefined_facts){.inst = *s->inst,
+                                      .effect = (uint8_t)isa_effect(s->inst),
+                                      .saves_exec = isa_saves_exec(s->inst),
+                                      .reads_scc = isa_reads_scc(s->inst)};
+    facts->uses = (uint8_t)isa_uses(s->inst, facts->use);
+    return facts;
 }
 
 /* ---- memory ---- */

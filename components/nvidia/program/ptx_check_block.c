@@ -1,4 +1,5 @@
-/* See ptx_check_block.h. */
+/* Finds and keeps the blocks under way in a table with open addressing, and follows the barriers of
+ * their warps. */
 #include "ptx_check_block.h"
 
 #include <stdlib.h>
@@ -135,7 +136,7 @@ static void block_end(struct ptx_check_block *b)
     *slot_of(b->who.launch, b->number) = NULL;
     block_count--;
     free(b);
-    table_rebuild(block_room); /* what stands behind the gap is found again */
+    table_rebuild(block_room); /* entries after the gap are found again */
 }
 
 void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)
@@ -167,7 +168,7 @@ static bool is_whole(const struct ptx_instruction *inst)
     return !ptx_has(inst, PTX_MOD_ARRIVE) && !counts && number_of(inst) == 0;
 }
 
-/* Have all lanes that the warp still has come? */
+/* True if all lanes that the warp still has have come. */
 static bool has_come(const struct ptx_check_block *b, uint32_t warp)
 {
     return b->at[warp].waiting && !(b->alive[warp] & ~b->at[warp].waiting);
@@ -186,11 +187,11 @@ void ptx_check_arrive(struct ptx_check_block *b, const struct warp_step *s,
     at->waiting |= s->active;
     if (ptx_has(inst, PTX_MOD_ARRIVE) && has_come(b, s->warp)) {
         b->arrived[at->number] |= 1u << s->warp;
-        at->waiting = 0; /* it goes on */
+        at->waiting = 0; /* the warp continues */
     }
 }
 
-/* A warp that waited goes on: all that had come to its barrier are together. */
+/* A warp that waited continues: all that had come to its barrier are together. */
 static void barrier_over(struct ptx_check_block *b, uint32_t warp)
 {
     struct race_wave *come[RACE_GROUP];
@@ -212,8 +213,8 @@ static void barrier_over(struct ptx_check_block *b, uint32_t warp)
     race_join(come, count);
 }
 
-/* Lanes that have not come go on behind the barrier's place. It counts when they end so: the text
- * behind a barrier may also be executed before it. */
+/* Lanes that have not come pass the barrier's place. It counts when they end so: the text after a
+ * barrier may also be executed before it. */
 void ptx_check_go_on(struct ptx_check_block *b, const struct warp_step *s, bool accesses)
 {
     struct ptx_at_barrier *at = &b->at[s->warp];

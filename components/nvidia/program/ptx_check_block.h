@@ -12,7 +12,7 @@ struct ptx_at_barrier {
     uint32_t waiting; /* lanes; 0: none */
     uint32_t number, instruction;
     bool is_whole;   /* it is for all threads of the block */
-    uint32_t passed; /* lanes that went on behind it meanwhile */
+    uint32_t passed; /* lanes that have passed it meanwhile */
     uint32_t behind; /* the first instruction that they executed */
 };
 

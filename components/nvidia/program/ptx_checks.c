@@ -1,4 +1,5 @@
-/* See ptx_checks.h. Overruns of shared memory are no finding: they end the launch, as on a card. */
+/* Passes each step of a checked launch on to the checks that were asked for. Overruns of shared
+ * memory are no finding: they end the launch, as on a card. */
 #include "ptx_checks.h"
 
 #include "base/number.h"

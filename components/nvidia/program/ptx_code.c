@@ -1,4 +1,5 @@
-/* See ptx_code.h. */
+/* Keeps the modules of the program and begins launches of their kernels. The table is searched by
+ * address. */
 #include "ptx_code.h"
 
 #include <inttypes.h>
@@ -69,7 +70,7 @@ static bool code_remove(uint64_t address)
         if (c->address != address)
             continue;
         *link = c->next;
-        warp_free(c->code);
+        warp_release(c->code);
         ptx_free(c->module);
         free(c);
         return true;

@@ -17,7 +17,7 @@
 
 struct ptx_code {
     struct ptx_code *next;
-    uint64_t address, size; /* of the image */
+    uint64_t address, size; /* the module's image */
     struct ptx_module *module;
     struct warp_code *code;
 };
@@ -29,9 +29,9 @@ struct ptx_order {
     const struct page_table *pages;
     const struct aql_packet *packet; /* arguments are in the device's memory */
     uint64_t entry;
-    const char *title; /* of the kernel, for people; stays while the launch runs */
-    uint64_t key;      /* of the launch among those of the GPU that are under way */
-    uint64_t number;   /* of the launch */
+    const char *title; /* name of the kernel in messages; stays while the launch runs */
+    uint64_t key;      /* tells launches apart that are under way on the GPU */
+    uint64_t number;   /* launch of the program, from 1 */
     uint32_t pid, gpu, sms, resident;
 };
 
@@ -51,9 +51,10 @@ bool ptx_call_begin(struct ptx_call *call, const struct ptx_order *order, char *
 /* Frees the call's memory. Printed text is kept. */
 void ptx_call_end(struct ptx_call *call);
 
-/* What the launch has printed since it was asked last; `print` NULL: to the standard output. */
+/* Passes on what the launch has printed since the last call; `print` NULL: to the standard output.
+ */
 void ptx_output_give(uint32_t gpu, uint64_t key, void (*print)(const char *text, size_t size));
-/* What all launches have printed: the run has ended. */
+/* Passes on what all launches have printed: the run has ended. */
 void ptx_output_give_all(void (*print)(const char *text, size_t size));
 
 /* The kind of fault by which a kernel ended the simulation. */

@@ -1,4 +1,5 @@
-/* See ptx_debug.h. A block's threads are made at the first event of one of them. */
+/* Gives the debugger the registers, memory and places of warps. Threads of a block are created at
+ * the first event of one of them. */
 #include "ptx_debug.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@ struct debug_warp {
     const struct warp_block *block; /* NULL: it is over */
     const struct ptx_call *call;
     uint32_t warp;
-    uint32_t lanes; /* of its last event */
+    uint32_t lanes; /* lanes of its last event */
     bool stands;    /* before that is executed */
 };
 

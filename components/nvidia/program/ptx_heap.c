@@ -9,7 +9,7 @@
 enum { HEAP_ALIGN = 16 };
 
 struct heap_piece {
-    struct heap_piece *next; /* of higher addresses */
+    struct heap_piece *next; /* the next higher addresses */
     uint64_t address, bytes;
     bool used;
 };

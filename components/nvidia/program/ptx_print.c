@@ -1,4 +1,4 @@
-/* What kernels print. The format and the arguments are in the device's memory: each argument at a
+/* Prints for kernels. The format and the arguments are in the device's memory: each argument at a
  * multiple of its size, as the ABI of PTX lays them out (CUDA, "PTX Writer's Guide to
  * Interoperability", vprintf). The texts of launches are kept until the driver asks for them. */
 #include "base/number.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT_BYTES = 64 << 10 }; /* of a format or a string, at most */
+enum { FORMAT_BYTES_MAX = 64 << 10 }; /* a format's or a string's */
 
 /* ---- texts of launches ---- */
 
@@ -75,7 +75,7 @@ struct ptx_printing {
     const struct warp_launch *launch;
     const struct warp_block *block;
     uint32_t thread;
-    uint64_t at; /* of the next argument */
+    uint64_t next; /* address of the next argument */
     int arguments;
     struct ptx_text *to;
     char *string; /* printed last */
@@ -89,7 +89,7 @@ static char *print_string(const struct ptx_printing *p, uint64_t address)
     do {
         if (size == room)
             text = ptx_code_memory(text, room = 2 * room + 64);
-        if (size == FORMAT_BYTES
+        if (size == FORMAT_BYTES_MAX
             || !warp_read(p->launch, p->block, p->thread, address + size, text + size, 1)) {
             free(text);
             return NULL;
@@ -101,9 +101,9 @@ static char *print_string(const struct ptx_printing *p, uint64_t address)
 static unsigned print_number(void *context, unsigned bytes, uint64_t *value)
 {
     struct ptx_printing *p = context;
-    p->at = round_up(p->at, bytes);
-    bool there = warp_read(p->launch, p->block, p->thread, p->at, value, bytes);
-    p->at += bytes;
+    p->next = round_up(p->next, bytes);
+    bool there = warp_read(p->launch, p->block, p->thread, p->next, value, bytes);
+    p->next += bytes;
     p->arguments++;
     return there ? bytes : 0;
 }
@@ -127,7 +127,7 @@ int ptx_print(const struct warp_launch *launch, const struct warp_block *block, 
               uint64_t format, uint64_t arguments, struct ptx_text *to)
 {
     struct ptx_printing p = {
-        .launch = launch, .block = block, .thread = thread, .at = arguments, .to = to};
+        .launch = launch, .block = block, .thread = thread, .next = arguments, .to = to};
     const struct kernel_printf with = {
         .context = &p, .number = print_number, .string = print_text, .put = print_put};
     char *text = print_string(&p, format);

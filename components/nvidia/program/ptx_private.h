@@ -12,7 +12,7 @@ struct ptx_text {
     size_t size, room;
 };
 
-/* What the launch has printed so far. */
+/* Text that the launch has printed so far. */
 struct ptx_text *ptx_output_of(uint32_t gpu, uint64_t key);
 
 /* vprintf() of a thread: adds what it prints to `to`. Returns how many arguments the format has, or

@@ -200,5 +200,5 @@ void ptx_races_end(struct ptx_check_block *b, const struct warp_step *s)
                                     .use = RACE_WRITE,
                                     .site = race_site(s->instruction, lane),
                                     .order = &(struct race_order){.id = {0}},
-                                    .found = race_report});
+                                    .report = race_report});
 }

@@ -1,4 +1,5 @@
-/* See ptx_services.h. */
+/* Holds the table that a unit which executes PTX fills, and the program and page tables that it
+ * reads. */
 #include "ptx_services.h"
 
 static const struct ptx_services *offered;

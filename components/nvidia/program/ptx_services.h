@@ -15,7 +15,7 @@ struct ptx_services {
                                struct code_object *object, char *error, size_t error_size);
     void (*image)(const struct ptx_module *module, uint64_t base, uint8_t *bytes);
     void (*release)(struct ptx_module *module);
-    /* False: `error` says why, with file and line. Its warnings go to stderr. */
+    /* False: `error` has the reason, with file and line. Warnings go to stderr. */
     bool (*add)(const char *name, uint64_t address, const char *text, size_t size, char *error,
                 size_t error_size);
     /* False: there is none. */
@@ -23,7 +23,7 @@ struct ptx_services {
     /* The module that has the kernel; NULL: there is none. */
     const struct ptx_code *(*kernel)(uint64_t entry, const struct warp_kernel **kernel);
     bool (*missing)(const struct warp_code *code, uint32_t function, char *text, size_t size);
-    /* May its kernels call malloc()? */
+    /* True if its kernels may call malloc(). */
     bool (*allocates)(const struct ptx_code *code);
     bool (*call_begin)(struct ptx_call *call, const struct ptx_order *order, char *error,
                        size_t error_size);

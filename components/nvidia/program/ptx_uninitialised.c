@@ -42,8 +42,8 @@ static void found_undefined(void *context, const struct warp_undefined_use *use)
     undefined_report(kinds[use->use], &at, use->origin == PTX_NONE ? NULL : &read);
 }
 
-const struct warp_undefined ptx_uninitialised = {.is = check_memory_is_undefined,
+const struct warp_undefined ptx_uninitialised = {.is_undefined = check_memory_is_undefined,
                                                  .set = set,
                                                  .set_around = set_around,
                                                  .note = note_use,
-                                                 .found = found_undefined};
+                                                 .report = found_undefined};

@@ -39,7 +39,7 @@ enum ptx_space {
 
 enum ptx_linkage { PTX_PRIVATE, PTX_VISIBLE, PTX_EXTERN, PTX_WEAK, PTX_COMMON };
 
-/* What a symbol, or the base of an address, refers to. */
+/* The kinds of thing that a symbol, or the base of an address, refers to. */
 enum ptx_base {
     PTX_BASE_NONE,     /* an address that is a number */
     PTX_BASE_REGISTER, /* index: of function->registers */
@@ -93,8 +93,8 @@ struct ptx_instruction {
     uint8_t unused;
     uint16_t modifiers[PTX_MODIFIERS_MAX]; /* enum ptx_modifier, in the order written */
     uint32_t guard;                        /* register, or PTX_NONE */
-    uint32_t file;                         /* of the source: index of module->files, or PTX_NONE */
-    uint32_t line;                         /* of the source, by .loc; 0: unknown */
+    uint32_t file;                         /* source: index of module->files, or PTX_NONE */
+    uint32_t line;                         /* line of the source, by .loc; 0: unknown */
     uint32_t ptx_line;
     /* call: always four operands: LIST of results, target (SYMBOL of a function, or REGISTER), LIST
      * of arguments, TABLE (prototype or call targets) or NONE. */
@@ -135,7 +135,7 @@ struct ptx_variable {
     uint64_t initial_bytes;
     struct ptx_relocation *relocations;
     uint32_t relocation_count;
-    uint32_t line; /* of the PTX */
+    uint32_t line; /* line of the PTX */
 };
 
 /* .branchtargets (instruction indices), .calltargets (function indices), .callprototype. */
@@ -171,8 +171,8 @@ struct ptx_function {
     struct ptx_table *tables;
     uint32_t table_count;
     uint32_t first_instruction; /* number in the module: instruction i is first_instruction + i */
-    uint32_t param_bytes;       /* of the parameter block */
-    uint32_t local_bytes;       /* of the .local variables of one call */
+    uint32_t param_bytes;       /* size of the parameter block */
+    uint32_t local_bytes;       /* size of the .local variables of one call */
     uint32_t shared_bytes;      /* entry: static shared memory of it and its callees; dynamic
                                    shared memory begins there */
     uint64_t offset;            /* in the image: that of its first instruction */
@@ -196,7 +196,7 @@ struct ptx_module {
     uint32_t variable_count;
     struct ptx_function *functions;
     uint32_t function_count;
-    uint32_t instruction_count; /* of all functions */
+    uint32_t instruction_count; /* instructions of all functions */
     uint64_t image_bytes;       /* set by ptx_layout() */
     char *warnings;             /* lines, or "" */
 };
@@ -204,12 +204,12 @@ struct ptx_module {
 /* All errors that were found, up to ten, a line each: "a.ptx:12: (kernel.cu:7) unknown ...". */
 struct ptx_error {
     char text[PTX_ERROR_BYTES];
-    uint32_t line; /* of the first one, in the PTX */
+    uint32_t line; /* where the first one is, in the PTX */
     uint32_t count;
 };
 
 /* Parses a text of `size` bytes (a zero byte ends it early). Returns NULL and fills *error if there
- * is any mistake. `name` stands in messages. */
+ * is any mistake. `name` is the text's name in messages. */
 struct ptx_module *ptx_parse(const char *name, const char *text, size_t size,
                              struct ptx_error *error);
 void ptx_free(struct ptx_module *module);

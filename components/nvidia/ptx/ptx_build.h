@@ -13,9 +13,9 @@
 #include "components/nvidia/ptx/ptx_forms.h"
 
 enum {
-    PTX_REGISTERS_MAX = 1 << 20, /* of a function */
+    PTX_REGISTERS_MAX = 1 << 20, /* registers of a function */
     PTX_MESSAGES_MAX = 10,       /* errors that are reported */
-    PTX_DEPTH_MAX = 200          /* of blocks */
+    PTX_DEPTH_MAX = 200          /* blocks inside of each other */
 };
 
 /* A module's variables and an entry's parameters, together. */
@@ -32,7 +32,7 @@ struct ptx_symbol {
     struct ptx_name *name;
     struct ptx_symbol *outer;  /* what the name means outside this scope */
     struct ptx_symbol *before; /* the symbol declared before in this scope */
-    struct ptx_symbol *range;  /* of a register found as one of a range */
+    struct ptx_symbol *range;  /* the range that a register was found in */
     uint8_t meaning;
     uint8_t base;
     uint32_t index;
@@ -43,7 +43,7 @@ struct ptx_symbol {
 struct ptx_name {
     struct ptx_name *next; /* in its bucket */
     struct ptx_symbol *top;
-    struct ptx_form *form; /* of a dotted name that was looked up */
+    struct ptx_form *form; /* form of a dotted name that was looked up */
     uint32_t hash;
     uint32_t length;
     char text[];
@@ -122,7 +122,7 @@ struct ptx_parser {
     struct region *region;
     struct ptx_module *module;
     struct ptx_error *error;
-    const char *name; /* of the text, for messages */
+    const char *name; /* name of the text in messages */
     void *scanner;
     struct ptx_name **buckets;
     uint32_t bucket_count;
@@ -133,21 +133,21 @@ struct ptx_parser {
     uint32_t depth;
     struct ptx_declaration declaration;
     struct ptx_function *function; /* whose header or body is being read, or NULL */
-    struct ptx_variable *params;   /* of the header or prototype being read */
+    struct ptx_variable *params;   /* parameters of the header or prototype being read */
     struct ptx_variable *results;
     uint32_t param_count;
     uint32_t result_count;
     bool in_results;
     bool in_params;
-    struct ptx_label *labels; /* of the function */
+    struct ptx_label *labels; /* labels of the function */
     uint32_t label_count;
     uint32_t *label_buckets;
     struct ptx_fixup *fixups;
     uint32_t fixup_count;
-    uint32_t line; /* of the last token */
+    uint32_t line; /* line of the last token */
     uint32_t loc_file;
     uint32_t loc_line;
-    uint64_t bytes; /* of all variables */
+    uint64_t bytes; /* size of all variables */
     size_t warning_bytes;
     bool has_version;
     bool has_target;

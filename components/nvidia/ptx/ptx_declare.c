@@ -93,7 +93,7 @@ static void declare_register(struct ptx_parser *parser, const char *name, uint32
     symbol->index = add_registers(parser, name, symbol->count, line);
 }
 
-/* A variable of the declaration; its offset is that behind `before` others in an array. */
+/* A variable of the declaration, with the offset that follows `before` others in an array. */
 static struct ptx_variable make_variable(struct ptx_parser *parser, const char *name, bool is_array,
                                          uint64_t count, uint32_t line)
 {

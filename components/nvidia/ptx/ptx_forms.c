@@ -35,7 +35,7 @@ static const struct {
 
 enum { ROW_COUNT = ARRAY_COUNT(ROWS), CLASS_COUNT = ARRAY_COUNT(CLASSES) };
 
-/* The components of a name behind its opcode. */
+/* The components of a name after its opcode. */
 struct name_parts {
     const char *text[PTX_COMPONENTS_MAX];
     uint32_t length[PTX_COMPONENTS_MAX];

@@ -25,7 +25,7 @@ struct ptx_form {
 /* Finds the forms of a name. Without any, returns false and says why in `message`. */
 bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MESSAGE_BYTES]);
 
-/* Every form, in the order of the table; returns false behind the last. For tests. */
+/* Every form, in the order of the table; returns false after the last. For tests. */
 bool ptx_form_at(uint32_t index, enum ptx_opcode *opcode, const char **modifiers,
                  const char **operands);
 

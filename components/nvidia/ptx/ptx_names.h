@@ -38,7 +38,7 @@ enum ptx_group {
     PTX_GROUP_SHAPE = 1u << 10,   /* .m16n8k16 ... */
     PTX_GROUP_LAYOUT = 1u << 11,  /* .row .col */
     PTX_GROUP_PRMT = 1u << 12,    /* .f4e .b4e .rc8 .ecl .ecr .rc16 */
-    PTX_GROUP_TEST = 1u << 13,    /* of testp: .finite .infinite ... */
+    PTX_GROUP_TEST = 1u << 13,    /* testp: .finite .infinite ... */
     PTX_GROUP_VOTE = 1u << 14,    /* .all .any .uni .ballot */
     PTX_GROUP_HINT = 1u << 15,    /* eviction priorities, prefetch sizes, cache hints */
     PTX_GROUP_GEOMETRY = 1u << 16 /* .1d .2d .3d .a1d .a2d .cube .acube .2dms .a2dms */

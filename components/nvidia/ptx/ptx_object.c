@@ -1,5 +1,5 @@
-/* See ptx_object.h. Called by the HIP library, the device that takes packets, and `heddle api-trace
- * check`. */
+/* Describes the kernels and variables of a parsed module, and recognises a text of PTX by its first
+ * word. */
 #include "components/nvidia/ptx/ptx_object.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static bool begins_with(const char *at, const char *end, const char *with)
     return (size_t)(end - at) >= length && memcmp(at, with, length) == 0;
 }
 
-/* Behind blanks and comments. */
+/* The text after blanks and comments. */
 static const char *skip_comments(const char *at, const char *end)
 {
     while (at < end) {

@@ -1,5 +1,5 @@
 /* Describes a module of PTX as a code object is described: kernels with their parameters, and
- * variables. So what is behind loading (launches, recordings, packets) is the same for both kinds
+ * variables. So all that follows loading (launches, recordings, packets) is the same for both kinds
  * of code. */
 #ifndef HEDDLE_PTX_OBJECT_H
 #define HEDDLE_PTX_OBJECT_H
@@ -11,7 +11,7 @@
 
 struct ptx_module;
 
-/* Whether the bytes begin as a text of PTX does: with ".version", behind comments. */
+/* True if the bytes begin as a text of PTX does: with ".version", after comments. */
 bool ptx_object_recognise(const void *bytes, size_t size);
 
 /* The module is laid out; addresses are those in the image. A parameter of 8 bytes that may be a

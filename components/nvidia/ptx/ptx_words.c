@@ -1,4 +1,4 @@
-/* The table of directives (chapters 5 and 11). Called by the lexer. */
+/* The table of directives (chapters 5 and 11). */
 #include "components/nvidia/ptx/ptx_words.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* What a sector cache does with a request. Each take_* either takes the request completely or
- * returns false and has changed nothing that a second attempt would count again (it may have
- * written a victim back, after which its way is free). */
+/* Takes requests: looks their sectors up, opens MSHRs for sectors that are absent, and sends below.
+ * A take_* that returns false has left the request for a later cycle. It has counted nothing, and
+ * changed nothing but a victim that it may have written back, whose way is then free. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "sector_state.h"
@@ -63,8 +63,8 @@ static inline struct sector_queue *bank_queue(const struct sector_cache *c, uint
     return arena_at(struct sector_queue, c->bank_queues) + bank;
 }
 
-/* Is there room for a message of these sectors of a line, in the queues of their banks or on the
- * wire? */
+/* True if a message of these sectors of a line fits, into the queues of their banks or onto the
+ * wire. */
 static inline bool below_has_room(const struct sector_cache *c, uint64_t number, unsigned sectors)
 {
     uint8_t more[32] = {0};
@@ -164,20 +164,20 @@ static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, u
     c->io.stats.fetches += sector_count(sectors);
 }
 
-/* Is there room for one more request that waits for these sectors? */
+/* True if one more request can wait for these sectors. */
 static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigned sectors)
 {
-    const struct sector_cache_params *k = sector_cache_params(c);
+    const struct sector_cache_params *params = sector_cache_params(c);
     uint32_t fresh = sector_count(sectors);
     for (unsigned rest = mshr == SECTOR_NONE ? 0 : sectors; rest; rest &= rest - 1) {
         uint16_t waiting = sector_mshr_at(c, mshr)->waiting[__builtin_ctz(rest)];
         fresh -= waiting != 0;
-        if (waiting >= k->targets)
+        if (waiting >= params->targets)
             return false;
     }
-    bool streams = k->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
+    bool streams = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
     bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
-    return (streams || alone || c->waited + fresh <= (uint32_t)k->mshrs)
+    return (streams || alone || c->waited + fresh <= (uint32_t)params->mshrs)
            && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
 }
 
@@ -340,7 +340,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     return true;
 }
 
-/* What a store finds of its line. */
+/* State of a store's line. */
 struct sector_found {
     uint32_t set, line, mshr;
     unsigned hits, pending, absent;

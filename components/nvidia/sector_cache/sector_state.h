@@ -44,19 +44,19 @@ struct sector_target {
     uint32_t count; /* atomics: elements */
     uint16_t tag;
     uint8_t sectors;
-    uint8_t need; /* that have not come */
+    uint8_t need; /* sectors that have not come */
     uint8_t atomic;
     uint8_t reserved[3];
 };
 
 struct sector_mshr {
-    uint64_t number; /* of the line */
+    uint64_t number; /* number of the line */
     uint32_t next;   /* in the chain */
     uint32_t first, last;
     uint16_t targets;
     uint16_t waiting[4]; /* targets that wait for a sector */
     uint8_t pending;
-    uint8_t ready; /* have come; requests that wait for them are being answered */
+    uint8_t ready; /* sectors that have come and are being handed to waiting requests */
     uint8_t used;
 };
 
@@ -65,8 +65,8 @@ enum sector_sent_kind { SECTOR_SENT_DATA, SECTOR_SENT_DONE, SECTOR_SENT_WRITE_BA
 struct sector_sent {
     uint16_t tag;
     uint8_t kind;
-    uint8_t left;    /* answers that are to come */
-    uint8_t sectors; /* of those that came */
+    uint8_t left;    /* answers to come */
+    uint8_t sectors; /* sectors that have come */
 };
 
 struct sector_queue {
@@ -85,8 +85,8 @@ struct sector_below {
 
 enum sector_job { SECTOR_JOB_NONE, SECTOR_JOB_FLUSH, SECTOR_JOB_INVALIDATE, SECTOR_JOB_CARVE };
 
-/* What a request that touched a cache would have sent below: sectors of its own line, and of a line
- * that was replaced. */
+/* Sectors that a request which touched a cache would have sent below: of its own line, and of a
+ * line that was replaced. */
 struct sector_touched {
     uint64_t evicted; /* address of the line */
     uint8_t evicted_sectors, evicted_partial;
@@ -128,7 +128,7 @@ struct sector_cache {
     uint32_t unanswered;    /* requests taken and not answered */
     uint32_t flushed;       /* lines that a flush has passed */
     uint8_t job;            /* enum sector_job */
-    bool any_lines;         /* false: none was claimed since all were dropped */
+    bool any_lines;         /* false: no line was claimed since all were dropped */
     bool head_conflicted;   /* the oldest request has been counted in bank_conflicts */
     bool head_failed;       /* the oldest request has been counted in reservation_fails */
     uint64_t blocked_since; /* 1 + cycle; 0: not blocked */
@@ -178,9 +178,10 @@ static inline uint32_t sector_count(unsigned sectors)
 
 static inline uint32_t sector_set_of(const struct sector_cache *c, uint64_t number)
 {
-    const struct sector_cache_params *k = sector_cache_params(c);
-    if (k->slices > 1)
-        number = sector_local(number * SECTOR_LINE, k->interleave, k->slices) / SECTOR_LINE;
+    const struct sector_cache_params *params = sector_cache_params(c);
+    if (params->slices > 1)
+        number =
+            sector_local(number * SECTOR_LINE, params->interleave, params->slices) / SECTOR_LINE;
     return sector_hash(&c->hash, number);
 }
 

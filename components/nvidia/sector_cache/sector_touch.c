@@ -1,4 +1,4 @@
-/* Touching a sector cache: what a request would leave behind, without simulated time, messages and
+/* Touches a sector cache: changes it as a request would, without simulated time, messages and
  * statistics. For warming caches up before what is simulated in detail.
  *
  * The state afterwards is as after a request that is taken when nothing is under way and answered

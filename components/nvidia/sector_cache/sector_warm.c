@@ -1,5 +1,5 @@
 /* Touches as components/sampling/warmup.h hands them on, in pieces of 64 bytes: two sectors. What
- * is not here goes on to the next level. sector_touch.c says what touches leave behind. */
+ * is not here is passed to the next level. sector_touch.c changes the cache. */
 #include "sector_state.h"
 
 /* The bytes of a piece that lie in `sectors` of its line. */

@@ -7,8 +7,8 @@
  * that another does not take.
  *
  * The part sees places, not addresses. In a place, the bits of the address that chose the slice are
- * left out, and the number of the slice within this memory stands in their stead, so that the
- * slices' lines lie side by side. */
+ * left out, and the number of the slice within this memory takes their place, so that the slices'
+ * lines lie side by side. */
 #include "sector_dram.gen.h"
 
 #include "base/likely.h"
@@ -177,9 +177,9 @@ static uint32_t take_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
 static uint64_t dram_place(const struct sector_dram *c, uint64_t address, uint32_t port,
                            unsigned sector)
 {
-    const struct sector_dram_params *k = sector_dram_params(c);
-    uint64_t chunk = (uint64_t)k->interleave,
-             local = sector_local(address, k->interleave, k->slices);
+    const struct sector_dram_params *params = sector_dram_params(c);
+    uint64_t chunk = (uint64_t)params->interleave,
+             local = sector_local(address, params->interleave, params->slices);
     return (local / chunk * sector_dram_top_count(c) + port) * chunk + local % chunk
            + sector * SECTOR_BYTES;
 }

@@ -1,6 +1,6 @@
 /* Bulk copies: what one instruction of a tensor memory accelerator moves, as runs of rows in global
- * memory. Row i of a run begins `stride` * i bytes behind its base. The streaming multiprocessor
- * and the trace player walk through it line by line. */
+ * memory. Row i of a run begins `stride` * i bytes after its base. The streaming multiprocessor and
+ * the trace player walk through it line by line. */
 #ifndef HEDDLE_COMPONENTS_BULK_H
 #define HEDDLE_COMPONENTS_BULK_H
 

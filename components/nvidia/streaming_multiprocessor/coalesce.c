@@ -1,5 +1,5 @@
-/* See coalesce.h. Lanes that follow each other without gaps are the common case; they become whole
- * runs of sectors at once. */
+/* Turns lanes into lines. Lanes that follow each other without gaps are the common case; they
+ * become whole runs of sectors at once. */
 #include "components/nvidia/streaming_multiprocessor/coalesce.h"
 #include "base/number.h"
 #include "components/nvidia/streaming_multiprocessor/bulk.h"
@@ -56,7 +56,7 @@ static inline uint64_t coalesce_rest(uint64_t address, uint64_t bytes)
     return min(rest, bytes);
 }
 
-/* Lanes that stand one behind the other without gaps: whole runs of sectors. */
+/* Lanes that follow each other without gaps: whole runs of sectors. */
 static inline void coalesce_run(struct sm_lines *m, uint64_t address, uint64_t bytes,
                                 unsigned width)
 {
@@ -69,7 +69,7 @@ static inline void coalesce_run(struct sm_lines *m, uint64_t address, uint64_t b
 }
 
 /* Local memory of a warp: word w of its 32 threads is one line (NVIDIA, "CUDA C++ Programming
- * Guide", local memory: consecutive words go to consecutive threads). It stands in a window of its
+ * Guide", local memory: consecutive words go to consecutive threads). It lies in a window of its
  * own for each warp slot of the GPU. `own`: number of the slot, instance * SM_WARPS + warp. */
 #define SM_LOCAL_BASE   ((uint64_t)1 << 46)
 #define SM_LOCAL_WINDOW ((uint64_t)1 << 24) /* bytes of a thread */

@@ -10,14 +10,15 @@
 enum {
     SM_LINE = 128,
     SM_SECTOR = 32,
-    SM_WARPS = 64,    /* of an SM, at most */
-    SM_REQUESTS = 256 /* of one instruction: 32 lanes of 16 bytes of local memory take 4 each */
+    SM_WARPS = 64, /* most warps of an SM */
+    SM_REQUESTS =
+        256 /* most requests of an instruction: 32 lanes with 4 words of local memory each */
 };
 
 /* A line with what is wanted of it. */
 struct sm_request {
     uint64_t line;
-    uint32_t bytes[4]; /* of each sector; stores only */
+    uint32_t bytes[4]; /* bytes of each sector; stores only */
     uint32_t lanes;
     uint8_t sectors;
 };

@@ -75,7 +75,7 @@ static void profile_memory(const struct streaming_multiprocessor *c, uint32_t sl
 
 #endif
 
-/* What the warp does from now on, by its next instruction. */
+/* The kind of cycles from now on, by the warp's next instruction. */
 static uint8_t account_doing(const struct streaming_multiprocessor *c, uint32_t slot)
 {
     static const uint8_t waits[] = {

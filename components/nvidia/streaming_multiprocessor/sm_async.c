@@ -1,4 +1,4 @@
-/* Asynchronous work: copies to shared memory that go on beside their warp, products of four warps,
+/* Asynchronous work: copies to shared memory that run beside their warp, products of four warps,
  * and what waits for both.
  *
  * Each copy or product joins the open group of its warp; a commit closes the group, and a wait
@@ -40,7 +40,7 @@ static bool group_is_open(const struct streaming_multiprocessor *c, uint32_t slo
     return g->left[g->open % SM_GROUPS] != 0;
 }
 
-/* Are more than the `most` latest groups under way? */
+/* True if more than the `most` latest groups are under way. */
 static bool groups_pending(struct sm_groups *g, uint32_t most)
 {
     while (g->oldest != g->open && !g->left[g->oldest % SM_GROUPS])
@@ -48,7 +48,7 @@ static bool groups_pending(struct sm_groups *g, uint32_t most)
     return (uint8_t)(g->open - g->oldest) > most;
 }
 
-/* A warp that has no place for another group goes on with the open one. */
+/* A warp that has no place for another group keeps the open one. */
 static void group_close(struct streaming_multiprocessor *c, uint32_t slot, enum sm_group_kind kind)
 {
     struct sm_groups *g = &c->async[slot].groups[kind];
@@ -136,8 +136,8 @@ static void phase_wait(struct streaming_multiprocessor *c, uint32_t slot, uint32
     c->phase_waits++;
 }
 
-/* Nothing goes on and nothing is under way: what was counted wrong must hold up no warp for ever.
- * Returns whether one was held up. */
+/* Nothing moves and nothing is under way: a wrong count must hold up no warp for ever. Returns
+ * whether one was held up. */
 static bool phases_release(struct streaming_multiprocessor *c)
 {
     bool released = false;
@@ -154,11 +154,11 @@ static bool phases_release(struct streaming_multiprocessor *c)
 
 /* ---- four warps ---- */
 
-/* A four goes on when all of its warps have come that still run. */
+/* A warpgroup continues when all of its warps have come that still run. */
 static inline void gather_pass(struct streaming_multiprocessor *c, struct sm_block *b,
                                uint32_t four)
 {
-    if (!b->gathered[four] || b->gathered[four] != b->four[four])
+    if (!b->gathered[four] || b->gathered[four] != b->warpgroup[four])
         return;
     b->gathered[four] = 0;
     for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
@@ -177,7 +177,7 @@ static void gather_join(struct streaming_multiprocessor *c, uint32_t slot)
 
 /* ---- instructions ---- */
 
-/* What the end of an instruction is for: a register, a group or a barrier. */
+/* The number that the end of an instruction is for: a register, a group or a barrier. */
 static inline uint16_t async_destination(struct streaming_multiprocessor *c, uint32_t slot,
                                          const struct trace_inst *inst, const uint32_t *record)
 {
@@ -314,7 +314,7 @@ static bool copier_begin(struct streaming_multiprocessor *c, uint64_t now, uint6
     return true;
 }
 
-/* One cycle of the copier; *at: when it can go on by itself. */
+/* One cycle of the copier; *at: when it has work again without an answer. */
 static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
     struct sm_copier *copier = &c->copier;

@@ -19,7 +19,7 @@ static inline void sm_event_add(struct streaming_multiprocessor *c, uint64_t cyc
     c->event_words |= 1u << slot / 64;
 }
 
-/* Cycle of the first event behind `now`. */
+/* Cycle of the first event after `now`. */
 static inline uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t now)
 {
     if (!c->event_words)

@@ -13,7 +13,7 @@
 #include "base/number.h"
 
 /* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
- * is further away than 64 reads, behind a unit that is busy for long, is not kept. */
+ * is further away than 64 reads, after a unit that is busy for long, is not kept. */
 static inline uint64_t bank_take(struct sm_bank *bank, uint64_t present, uint64_t read)
 {
     uint64_t old = present - bank->first;
@@ -51,7 +51,7 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
     return leaves;
 }
 
-/* The result is ready behind stages and latency; where it is measured, so long after the issue, and
+/* The result is ready after stages and latency; where it is measured, so long after the issue, and
  * as much later as the unit was busy. */
 static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
                                  const struct trace_inst *inst, uint32_t slot, uint64_t now,

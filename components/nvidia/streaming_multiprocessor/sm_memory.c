@@ -37,7 +37,7 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
 }
 
 /* Shared memory is busy for so many cycles more, from `now` on or from when it is free; returns the
- * cycle behind them. */
+ * cycle after them. */
 static inline uint64_t memory_shared_take(struct streaming_multiprocessor *c, uint64_t now,
                                           unsigned cycles)
 {
@@ -148,7 +148,7 @@ static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
     return sent != 0;
 }
 
-/* One cycle of the memory unit; *at: when it can go on by itself. */
+/* One cycle of the memory unit; *at: when it has work again without an answer. */
 static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
     if (c->memory.active)

@@ -1,4 +1,4 @@
-/* See sm_occupancy.h. */
+/* Computes what a block takes of an SM, and how many blocks fit on it. */
 #include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
 
 #include "base/number.h"

@@ -26,8 +26,8 @@ static bool sm_room_fits(const struct sm_room *room, const struct sm_room *block
 static void sm_room_take(struct sm_room *room, const struct sm_room *block);
 static void sm_room_give(struct sm_room *room, const struct sm_room *block);
 
-/* What the L1 gives up for `bytes` of shared memory: 0, 8, 16, 32 or 64 KiB, or `most` (NVIDIA,
- * "CUDA C++ Programming Guide", carve-out of compute capabilities 7.0 and 8.6). */
+/* The bytes that the L1 gives up for `bytes` of shared memory: 0, 8, 16, 32 or 64 KiB, or `most`
+ * (NVIDIA, "CUDA C++ Programming Guide", carve-out of compute capabilities 7.0 and 8.6). */
 static uint32_t sm_room_carve(uint32_t bytes, uint32_t most);
 
 #endif

@@ -70,7 +70,7 @@ static bool warps_fetch(struct streaming_multiprocessor *c)
     return true;
 }
 
-/* What the warp waited for, if anything, is there. */
+/* Ends the wait of a warp, if it waits. */
 static inline void warp_wake(struct streaming_multiprocessor *c, uint32_t slot)
 {
     c->warp[slot].waits = SM_WAITS_NOT;

@@ -1,11 +1,11 @@
-/* See sm_shared.h. */
+/* Counts the cycles of an access to shared memory, part by part of the warp. */
 #include "components/nvidia/streaming_multiprocessor/sm_shared.h"
 
 #include "base/number.h"
 
 #include <string.h>
 
-enum { SHARED_BANKS = 32, SHARED_WORDS = 128 /* of a warp, all in one bank */ };
+enum { SHARED_BANKS = 32, SHARED_WORDS = 128 /* most words of a warp, all in one bank */ };
 
 /* Words that the instruction has fetched, by bank. */
 struct shared_words {

@@ -1,10 +1,10 @@
 /* State of a streaming multiprocessor. Warps are kept in an array by slot; sets of warps are words
  * of 64 bits. Warp slot w belongs to sub-core w % sub_cores.
  *
- * Invariant: a warp stands in ready[] of its sub-core under the unit of its next instruction
- * exactly when that instruction is in the buffer, no register of it is pending, and the warp waits
- * for nothing else (enum sm_wait). Code that changes one of these three conditions calls
- * warp_look(). */
+ * Invariant: a warp is in ready[] of its sub-core under the unit of its next instruction exactly
+ * when that instruction is in the buffer, no register of it is pending, and the warp waits for
+ * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_look().
+ */
 #ifndef HEDDLE_SM_STATE_H
 #define HEDDLE_SM_STATE_H
 
@@ -30,14 +30,14 @@ enum {
     SM_WRITEBACK = 2 /* from the end of a unit's latency until a dependent instruction can issue */
 };
 
-/* What a warp waits for beside registers. */
+/* Things that a warp waits for beside registers. */
 enum sm_wait {
     SM_WAITS_NOT,
     SM_WAITS_BARRIER,
     SM_WAITS_MEMORY,
     SM_WAITS_COPIES,   /* until at most `most` groups of copies are under way */
     SM_WAITS_PRODUCTS, /* until at most `most` groups of products are under way */
-    SM_WAITS_GATHER,   /* for the other warps of its four */
+    SM_WAITS_GATHER,   /* for the other warps of its warpgroup */
     SM_WAITS_PHASE     /* for bulk copies to a barrier */
 };
 
@@ -45,8 +45,8 @@ struct sm_warp {
     uint32_t at;        /* record of the next instruction */
     uint32_t left;      /* instructions not issued */
     uint32_t insts;     /* arena: static instructions of its kernel */
-    uint16_t id;        /* of the next instruction */
-    uint16_t last;      /* id of the instruction that issued last; only with an account */
+    uint16_t id;        /* number of the next instruction */
+    uint16_t last;      /* number of the instruction that issued last; only with an account */
     uint16_t in_flight; /* instructions issued and not over */
     uint16_t accesses;  /* memory instructions of these */
     uint8_t block;
@@ -70,11 +70,12 @@ struct sm_block {
     uint32_t barriers; /* bits of the barriers that warps wait at */
     uint32_t running;  /* warps with instructions to issue */
     uint8_t arrived[TRACE_BARRIERS], wanted[TRACE_BARRIERS]; /* wanted 0: all that run */
-    uint8_t gathered[TRACE_WARPS / 4]; /* bits of the warps of each four that wait for the others */
-    uint8_t four[TRACE_WARPS / 4];     /* bits of the warps of each four that run */
-    uint16_t phase[TRACE_PHASES + 1];  /* bulk copies under way, by barrier; last: to any of them */
-    uint32_t phases;                   /* bulk copies under way */
-    uint32_t done[TRACE_PHASES];       /* copies that have come, or arrivals, by barrier */
+    uint8_t
+        gathered[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that wait for the rest */
+    uint8_t warpgroup[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that run */
+    uint16_t phase[TRACE_PHASES + 1]; /* bulk copies under way, by barrier; last: to any of them */
+    uint32_t phases;                  /* bulk copies under way */
+    uint32_t done[TRACE_PHASES];      /* copies that have come, or arrivals, by barrier */
     uint16_t tag;
     bool used, over;
     bool more, asked; /* the store has not all of it; it has been asked for */
@@ -135,7 +136,7 @@ struct sm_pending {
     uint16_t destination, next;
     uint8_t warp, writes;
     bool each;   /* shared memory takes `writes` cycles for each answer */
-    uint16_t id; /* of the instruction, where there is an account */
+    uint16_t id; /* number of the instruction; only with an account */
 };
 
 struct sm_memory {
@@ -250,13 +251,13 @@ static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
     return arena_at(const struct trace_inst, w->insts) + w->id;
 }
 
-/* Is the warp's next instruction, which is one of memory, an access to shared memory? */
+/* True if the warp's next instruction, which is one of memory, accesses shared memory. */
 static inline bool sm_is_shared(const struct streaming_multiprocessor *c, const struct sm_warp *w)
 {
     return trace_record_space(sm_words(c)[w->at]) == TRACE_SHARED;
 }
 
-/* `cycle`, or the last cycle of the wheel if `cycle` lies behind the wheel. */
+/* `cycle`, or the last cycle of the wheel if `cycle` is after that. */
 static inline uint64_t sm_soon(uint64_t now, uint64_t cycle)
 {
     return cycle < now + SM_WHEEL ? cycle : now + SM_WHEEL - 1;

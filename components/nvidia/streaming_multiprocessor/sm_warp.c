@@ -30,7 +30,7 @@ static void block_over(struct streaming_multiprocessor *c, uint32_t number)
     c->blocks_over |= sm_bit(number);
 }
 
-/* Is what the warp has the last of it? */
+/* True if the store has all of the warp's instructions. */
 static inline bool warp_is_whole(const struct sm_block *b, const struct sm_warp *w)
 {
     return !b->more || (b->ended >> w->number & 1);
@@ -139,7 +139,7 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
         warp_decode(c, w);
     async_start(c, slot);
     b->warps |= sm_bit(slot);
-    b->four[i / 4] |= (uint8_t)(1u << i % 4);
+    b->warpgroup[i / 4] |= (uint8_t)(1u << i % 4);
     b->running++;
     b->count++;
     c->fetch |= w->left ? sm_bit(slot) : 0;
@@ -183,7 +183,7 @@ static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint
 static inline void warp_leave_block(struct sm_block *b, const struct sm_warp *w)
 {
     b->running--;
-    b->four[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
+    b->warpgroup[w->number / 4] &= (uint8_t) ~(1u << w->number % 4);
 }
 
 /* The block has its next instructions. */

@@ -72,7 +72,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     c->free_warps = params->warps == SM_WARPS ? UINT64_MAX : sm_bit((uint32_t)params->warps) - 1;
 }
 
-/* Before the first block of a kernel whose shared memory needs another part of the L1, and behind
+/* Before the first block of a kernel whose shared memory needs another part of the L1, and after
  * the last block of all. */
 static bool control_receive(struct streaming_multiprocessor *c)
 {

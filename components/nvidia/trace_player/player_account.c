@@ -116,7 +116,7 @@ static void account_finish(struct trace_player *p, struct player_kernel *k, uint
 
 /* ---- the record ---- */
 
-/* What lets no more blocks onto an SM. */
+/* The resource that lets no more blocks onto an SM. */
 static const char *account_limit(const struct trace_player *p, const struct player_kernel *k)
 {
     uint32_t sms = trace_player_work_count(p), next = k->per_sm + 1;

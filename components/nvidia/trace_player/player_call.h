@@ -10,7 +10,7 @@ enum { WATCH_PLACES = 4096 }; /* that accesses are remembered in */
 
 struct cuda_trace;
 
-/* What a warp has executed: records without links. */
+/* Instructions that a warp has executed: records without links. */
 struct player_warp {
     uint32_t *words;
     size_t used, room;
@@ -30,9 +30,9 @@ struct player_mbarriers {
     } number[TRACE_PHASES];
 };
 
-/* Does a block only wait for other blocks? It does when each of its warps has loaded from global
- * memory in its last piece, at the addresses of the piece before alone, and has stored nothing. An
- * atomic counts as a load. */
+/* Finds blocks that only wait for other blocks. A block does when each of its warps has loaded from
+ * global memory in its last piece, at the addresses of the piece before alone, and has stored
+ * nothing. An atomic counts as a load. */
 struct player_watch {
     uint64_t key[WATCH_PLACES]; /* a hash of warp, instruction and address */
     uint32_t piece[WATCH_PLACES];
@@ -58,11 +58,11 @@ struct player_call {
     bool more;   /* it is not over */
     /* Static instructions in the kernel's table, and static instructions by which lanes end. */
     uint64_t decoded[TRACE_INSTS / 64], exits[TRACE_INSTS / 64];
-    struct player_warp warp[TRACE_WARPS]; /* of the block that is executed */
+    struct player_warp warp[TRACE_WARPS]; /* warps of the block that is executed */
     struct player_lanes lanes[TRACE_WARPS];
     struct player_mbarriers mbarriers;
     struct player_watch watch;
-    struct cuda_trace *trace;     /* of a recording; NULL: there is none */
+    struct cuda_trace *trace;     /* trace that is recorded; NULL: none */
     uint64_t recorded;            /* the next block of the recording */
     struct player_recorded *over; /* later blocks that are over, by number */
     struct itrace_inst *insts;    /* by number in the module, of a recording */
@@ -71,7 +71,7 @@ struct player_call {
 
 /* ---- player_execute.c ---- */
 
-/* Is no launch under way? The executed part of a launch is not in the simulated state. */
+/* True if no launch is under way. The executed part of a launch is not in the simulated state. */
 static bool execute_is_over(void);
 
 /* ---- player_mbarrier.c ---- */
@@ -80,7 +80,7 @@ static bool execute_is_over(void);
  * length. */
 static unsigned mbarrier_record(struct player_call *c, uint32_t words[TRACE_RECORD], uint8_t kind,
                                 const struct warp_step *step);
-/* What such a record says. */
+/* Contents of such a record. */
 static void mbarrier_decode(const uint32_t *record, struct itrace_bulk *to);
 
 /* ---- player_observe.c ---- */

@@ -28,14 +28,14 @@ enum {
 struct player_kept {
     struct player_kept *next;
     struct player_call *call;
-    uint32_t block, sm; /* of the store */
+    uint32_t block, sm; /* block of the store, and the SM it is on */
     bool asks;
     uint64_t number; /* in the grid */
     void *memory;
     struct player_lanes lanes[TRACE_WARPS];
     struct player_mbarriers mbarriers;
     uint32_t part;                    /* how often it has gone on */
-    struct player_recorded *recorded; /* of a recording: all that it has executed */
+    struct player_recorded *recorded; /* for a recording: all that it has executed */
 };
 
 static struct player_call *player_calls;
@@ -388,7 +388,7 @@ static void execute_store(struct trace_player *p, const struct player_call *c,
     b->ended = execute_ended(c, b);
 }
 
-/* Is there room for the records of the executed instructions? */
+/* True if the store has room for the records of the executed instructions. */
 static bool execute_has_room(const struct trace_player *p, const struct player_call *c)
 {
     if (execute_chunks(c) > p->writer.chunks) {
@@ -482,7 +482,7 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *entry)
         return false;
     memcpy(c->lanes, entry->lanes, sizeof c->lanes);
     c->mbarriers = entry->mbarriers;
-    warp_block_go_on(&c->call.launch, entry->memory);
+    warp_block_grant_clock(&c->call.launch, entry->memory);
     if (!execute_run(p, c, entry->memory, EXECUTE_ROUND, EXECUTE_SHORT, &more))
         return false;
     execute_store(p, c, b, more);

@@ -138,7 +138,7 @@ static bool host_launch(struct trace_player *p, const struct command_request *m)
         k->phase = PLAYER_FREE;
         return false;
     }
-    progress_asked(k->end_block - k->at_block);
+    progress_add_kernel(k->end_block - k->at_block);
     k->record = launch_record_begin(&p->io.base, ptx_tables()->program, m->launch.kernel, &packet);
     p->order[p->order_count++] = slot;
     return true;

@@ -34,7 +34,7 @@ static uint64_t mbarrier_address(const struct player_call *c, uint8_t kind,
     return rank && rank != own + 1 ? 0 : WARP_SHARED + (at & WARP_RANK_OFFSET);
 }
 
-/* The barrier as it is behind the step. */
+/* The barrier as it is after the step. */
 static void mbarrier_count(const struct player_call *c, struct player_mbarrier *b, uint64_t address,
                            bool waits, const struct warp_step *step)
 {
@@ -55,7 +55,7 @@ static unsigned mbarrier_record(struct player_call *c, uint32_t words[TRACE_RECO
     struct itrace_inst inst = {.id = step->instruction};
     struct itrace_step s = {.inst = &inst, .mask = bulk ? 1 : step->active};
     if (bulk && step->active && !step->bulk)
-        return 0; /* the first step of the copy stands for all of it */
+        return 0; /* the first step of the copy counts for all of it */
     if (bulk && !step->active)
         s.mask = 0;
     s.copy.barrier = mbarrier_address(c, kind, step);

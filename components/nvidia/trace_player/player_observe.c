@@ -151,7 +151,7 @@ static void lanes_settle(struct player_call *c, uint32_t warp)
         l->arrived = 0;
 }
 
-/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one stand
+/* An SM counts warps at barriers and no lanes, so the first lanes of a warp that come to one count
  * for all of them. */
 static bool lanes_arrive(struct player_call *c, const struct warp_step *step)
 {

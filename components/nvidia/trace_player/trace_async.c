@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
-/* What a run has said; host memory. */
+/* Notes that a run has printed; host memory. */
 static struct trace_notes trace_notes;
 
 enum trace_family {

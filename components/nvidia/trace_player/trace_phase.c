@@ -26,7 +26,7 @@ static void phases_begin_warp(struct player_kernel *k)
     player_phases(k)->last = TRACE_PHASES;
 }
 
-/* A wait behind one for the same barrier, with nothing but branches between, tries it again. */
+/* A wait after one for the same barrier, with nothing but branches between, tries it again. */
 static void phases_pass(struct player_kernel *k, const struct itrace_inst *inst, uint8_t kind)
 {
     if (kind != TRACE_PHASE_WAIT && inst->opcode.unit != SASS_CLASS_BRANCH)
@@ -100,7 +100,7 @@ static unsigned phase_read(struct player_kernel *k, uint32_t words[TRACE_RECORD]
         words, kind, told ? mbarrier_number(kind, &step->copy) : phase_count(k, kind, step), step);
 }
 
-/* What the n-th wait of a warp is for; 0: it cannot be told. */
+/* The count that the n-th wait of a warp is for; 0: not known. */
 static uint32_t phase_need(const struct player_barrier *b, uint32_t warp, uint32_t n)
 {
     uint32_t phases = 0, arrivals = 0;

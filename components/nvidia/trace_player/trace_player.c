@@ -102,7 +102,7 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
         return NULL;
     const uint32_t *grid = trace->header.grid;
     sample_take(p, k, trace->header.kernel_name);
-    progress_asked((uint64_t)grid[0] * grid[1] * grid[2]);
+    progress_add_kernel((uint64_t)grid[0] * grid[1] * grid[2]);
     return listed && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
 }
 
@@ -144,7 +144,7 @@ static uint64_t launch_time(const struct trace_player *p, const struct player_ke
 {
     if (sample_in_turn())
         return 0;
-    return p->ended < k->behind ? ENGINE_NEVER : p->ended_at + k->delay;
+    return p->ended < k->ended_before ? ENGINE_NEVER : p->ended_at + k->delay;
 }
 
 static bool traced_kernel_take(struct trace_player *p)
@@ -164,8 +164,9 @@ static bool traced_kernel_take(struct trace_player *p)
     }
     k->stream = trace->header.stream;
     k->local_base = trace->header.local_base;
-    k->behind = trace->header.launch_behind < k->launch ? trace->header.launch_behind
-                                                        : k->launch - 1; /* a list cut short */
+    k->ended_before = trace->header.launch_behind < k->launch
+                          ? trace->header.launch_behind
+                          : k->launch - 1; /* a list cut short */
     k->delay = trace->header.launch_delay;
     k->start_at = launch_time(p, k);
     p->order[p->order_count++] = slot;
@@ -173,7 +174,7 @@ static bool traced_kernel_take(struct trace_player *p)
     return true;
 }
 
-/* Is the kernel the oldest of its CUDA stream? */
+/* True if the kernel is the oldest of its CUDA stream. */
 static bool kernel_is_due(const struct trace_player *p, uint32_t position)
 {
     if (sample_in_turn())
@@ -306,7 +307,7 @@ static bool cluster_fits(const struct trace_player *p, const struct player_kerne
     return rooms >= k->cluster || k->cluster > sms;
 }
 
-/* Has the time come for another block, as far as all of them take turns? */
+/* True if the time has come for another block, where all of them take turns. */
 static bool turn_has_come(const struct trace_player *p)
 {
     return p->turn / 100 <= trace_player_now(p) || p->cluster_rest;
@@ -375,7 +376,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     struct player_kernel *k = &p->kernel[b->kernel];
     k->blocks++;
     k->running--;
-    progress_done(1);
+    progress_end_work_groups(1);
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
     sm_room_give(player_room(p, sm), &k->block);

@@ -60,12 +60,12 @@ struct profile {
     uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
     uint64_t blocks[PROFILE_BLOCKS];
     uint64_t accesses;               /* lines of single accesses to global memory */
-    struct itrace_set lines, before; /* of this kernel, and of the one before */
+    struct itrace_set lines, before; /* lines of this kernel, and of the one before */
 };
 
 static struct profile profile;
 
-/* What the run has said of approximations: see trace_async.c. */
+/* Notes on approximations that the run has printed: see trace_async.c. */
 struct trace_notes {
     uint32_t said;   /* bits of families */
     bool has_groups; /* traces say what closes a group of products */
@@ -90,7 +90,7 @@ enum player_phase {
 struct player_barrier {
     uint64_t address;
     uint32_t copies;
-    uint32_t arrivals[TRACE_WARPS], waits[TRACE_WARPS]; /* of each warp */
+    uint32_t arrivals[TRACE_WARPS], waits[TRACE_WARPS]; /* each warp's */
 };
 
 struct player_phases {
@@ -101,37 +101,37 @@ struct player_phases {
 
 struct player_kernel {
     uint32_t phase;
-    uint32_t command;        /* of the list */
+    uint32_t command;        /* number in the list */
     uint32_t launch;         /* kernels of the list are numbered from 1 */
     uint32_t record;         /* in the statistics */
     uint8_t way;             /* enum sampling_way */
     bool executed;           /* a launch of a program: player_execute.c */
     bool at_hand;            /* its next block has been executed and waits for room in the store */
-    uint16_t tag;            /* of the launch */
+    uint16_t tag;            /* tag of the launch */
     uint32_t program_kernel; /* number in the program table */
     uint64_t at_block, end_block; /* to be executed */
     bool touches;                 /* without timing: accesses touch the caches */
     bool read_all;                /* the trace is at its end */
-    uint64_t events;              /* of its trace, taken so far */
+    uint64_t events;              /* events of its trace, taken so far */
     uint64_t stream;              /* CUDA's */
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
-    uint64_t behind, delay; /* of its launch: see launch_time() */
+    uint64_t ended_before, delay; /* when it is launched: see launch_time() */
     uint64_t local_base;
     uint32_t insts;   /* arena: struct trace_inst [TRACE_INSTS] */
     uint32_t phases;  /* arena: struct player_phases */
-    uint32_t known;   /* of these */
+    uint32_t known;   /* number of these that are there */
     uint32_t reading; /* block that is being read, TRACE_NOTHING: none */
-    uint32_t warp;    /* of the block that is read */
+    uint32_t warp;    /* warp that is read of that block */
     uint32_t part;    /* the part of that block */
     uint32_t write_at;
     uint32_t next; /* block to be placed, TRACE_NOTHING: none */
     uint32_t running;
-    uint32_t last, ahead; /* of the blocks from `next` on: the last one, and how many they are */
+    uint32_t last, ahead; /* the last of the blocks from `next` on, and their number */
     uint32_t cluster;     /* blocks of a cluster, 0: not known yet */
     uint32_t carve, per_sm;
     struct sm_room block;
     uint64_t blocks, warp_instructions, thread_instructions;
-    uint32_t registers; /* of a thread */
+    uint32_t registers; /* registers of a thread */
     uint32_t uses;      /* arena: struct player_use [count(work)] */
     uint32_t pcs;       /* arena: uint32_t [TRACE_INSTS], of a profile of instructions; */
     uint32_t profile;   /* its number there */
@@ -149,7 +149,7 @@ struct player_move {
     bool is_fill;
 };
 
-/* What decides how much of an SM a block takes. */
+/* Sizes that decide how much of an SM a block takes. */
 struct player_needs {
     const char *name;
     uint64_t threads, registers, shared;
@@ -171,9 +171,9 @@ struct trace_player {
     uint64_t placed;            /* blocks so far */
     uint32_t asking;            /* those that want their next part, first placed first */
     uint32_t next_sm, first_sm; /* first_sm: where the placing of this cycle began */
-    uint64_t turn;              /* of the next block, in hundredths of a cycle: block_cost */
+    uint64_t turn;              /* time of the next block, in hundredths of a cycle: block_cost */
     uint32_t cluster_rest;      /* blocks of the cluster placed last that are still to be placed */
-    uint64_t fill_at, fill_end; /* of the copy under way: next line; 0: none */
+    uint64_t fill_at, fill_end; /* next line and end of the copy under way; 0: none */
     uint32_t fills;             /* not answered */
     struct player_move move;
     struct slot_use all; /* warp slots that blocks of all kernels hold */
@@ -195,14 +195,14 @@ static inline struct player_phases *player_phases(const struct player_kernel *k)
     return arena_at(struct player_phases, k->phases);
 }
 
-/* What the host copies stands in the L2 afterwards. */
+/* True if sectors that the host has copied are in the L2 afterwards. */
 static inline bool player_fills(const struct trace_player *p)
 {
     return trace_player_params(p)->copies == TRACE_PLAYER_COPIES_FILL
            && trace_player_l2_is_connected(p);
 }
 
-/* Does a program launch kernels, in place of a list? */
+/* True if a program launches kernels, in place of a list. */
 static inline bool player_has_host(const struct trace_player *p)
 {
     return trace_player_host_is_connected(p) && !trace_files.path;
@@ -280,7 +280,7 @@ static void trace_async_step(const struct itrace_step *step);
 
 /* ---- trace_phase.c ---- */
 
-enum { PHASE_NOTHING = TRACE_PHASES + 1 /* of a record: counts and waits for nothing */ };
+enum { PHASE_NOTHING = TRACE_PHASES + 1 /* the record counts and waits for nothing */ };
 
 static void phases_begin(struct player_kernel *k);
 static void phases_begin_warp(struct player_kernel *k);

@@ -131,7 +131,7 @@ static void part_describe(struct trace_block *b)
     }
 }
 
-/* What follows the warp's instructions becomes them, as far as it is of the block's part. */
+/* The instructions that follow become the warp's, as far as they belong to the block's part. */
 static void part_take(const struct trace_player *p, struct trace_block *b, uint32_t warp)
 {
     const uint32_t *words = trace_writer_word(trace_player_stream(p), 0);
@@ -213,7 +213,7 @@ static void read_block_placed(struct trace_player *p, struct player_kernel *k)
     k->ahead--;
 }
 
-/* Is there a block to be read before another one is placed? */
+/* True if a block has to be read before another one is placed. */
 static bool read_wants(const struct player_kernel *k)
 {
     return !k->read_all && !k->executed
@@ -221,7 +221,7 @@ static bool read_wants(const struct player_kernel *k)
 }
 
 /* The next block of `k` becomes k->next, if there is one and memory for it. A first cluster is read
- * whole, and the block behind it. */
+ * whole, and the block after it. */
 static void read_block(struct trace_player *p, struct player_kernel *k)
 {
     uint32_t slot = (uint32_t)(k - p->kernel);

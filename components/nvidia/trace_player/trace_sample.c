@@ -24,7 +24,7 @@
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
-/* Do kernels of this run go one after another? */
+/* True if kernels of this run go one after another. */
 static bool sample_in_turn(void)
 {
     return platform_mode() == PLATFORM_FUNCTIONAL
@@ -156,7 +156,7 @@ static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k)
     return PLAYER_ASKED;
 }
 
-/* What the trace lacks of a whole one. Returns how many there are. */
+/* Writes the gaps of a trace as details, and returns how many there are. */
 static unsigned sample_gaps(const struct itrace *trace, struct kernel_detail *details)
 {
     unsigned count = 0;
@@ -168,7 +168,7 @@ static unsigned sample_gaps(const struct itrace *trace, struct kernel_detail *de
     return count;
 }
 
-/* What the record of a kernel says besides. */
+/* Details of a kernel's record beside its account. */
 static void sample_describe(const struct trace_player *p, const struct player_kernel *k,
                             const struct itrace *trace)
 {

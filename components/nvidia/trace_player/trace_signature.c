@@ -14,7 +14,7 @@
 #include "base/number.h"
 
 static struct {
-    struct itrace_set begins; /* by the beginning of the text: `text` behind the latest such file */
+    struct itrace_set begins; /* by the beginning of the text: `text` after the latest such file */
     uint64_t text;            /* bytes of all files so far */
 } signatures;
 
@@ -24,7 +24,7 @@ static void signature_close(void)
     memset(&signatures, 0, sizeof signatures);
 }
 
-/* A hash of the text behind the header, as far as it has been read. */
+/* A hash of the text after the header, as far as it has been read. */
 static uint64_t signature_begin_of(const struct itrace *trace)
 {
     const char *text = trace->has_line ? trace->line : "";

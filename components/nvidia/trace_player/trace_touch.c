@@ -3,9 +3,9 @@
  * under way.
  *
  * Blocks go to SMs in turn as long as there is room, as in player ticks, and a block's end makes
- * room for the next one. All that are resident go on side by side, in rounds: each warp up to the
+ * room for the next one. All that are resident run side by side, in rounds: each warp up to the
  * first instruction that needs what a load of this round brings. Barriers play no part. Copies that
- * stand between kernels are repeated in the same way. */
+ * are between kernels are repeated in the same way. */
 #include "trace_player_state.h"
 
 #include <string.h>
@@ -15,15 +15,15 @@
 
 struct touch_block {
     uint32_t block, sm;
-    uint8_t slot[TRACE_WARPS]; /* of the SM: local memory belongs to it */
+    uint8_t slot[TRACE_WARPS]; /* slot of the SM, to which local memory belongs */
 };
 
 /* Host memory, empty between kernels. */
 static struct {
     struct touch_block *block; /* resident, in the order of their placing */
     uint32_t count;
-    uint64_t *free_slots; /* of each SM */
-    uint32_t *unit;       /* of each SM, as components/sampling/warmup.h numbers them */
+    uint64_t *free_slots; /* each SM's */
+    uint32_t *unit;       /* each SM's number by components/sampling/warmup.h */
 } touch;
 
 static void touch_close(void)
@@ -216,7 +216,7 @@ static void touch_round(struct trace_player *p, struct player_kernel *k)
     touch.count = kept;
 }
 
-/* The copies among the commands from `first` to `end`: their sectors stand in the L2. */
+/* Puts the sectors of the copies among the commands from `first` to `end` into the L2. */
 static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t end)
 {
     if (!player_fills(p))

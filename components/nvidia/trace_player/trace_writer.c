@@ -1,5 +1,5 @@
-/* See trace_writer.h. A chunk's last word names the next chunk of its block, or of the free list.
- */
+/* Appends records to the chunks of a block. A chunk's last word names the next chunk of its block,
+ * or of the free list. */
 #include "components/nvidia/trace_player/trace_writer.h"
 
 #include <string.h>
@@ -127,7 +127,7 @@ static inline void trace_writer_wide(uint32_t **to, uint64_t value)
     *(*to)++ = (uint32_t)(value >> 32);
 }
 
-/* Are all differences of neighbours 32-bit numbers? */
+/* True if all differences of neighbours are 32-bit numbers. */
 static inline bool trace_writer_near(const struct itrace_step *step)
 {
     for (unsigned i = 1; i < step->count; i++) {

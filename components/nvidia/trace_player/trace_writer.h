@@ -38,7 +38,7 @@ static struct trace_inst trace_writer_decode(const struct itrace_inst *from);
 static unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_t id,
                                     const struct itrace_step *step, enum trace_space space);
 
-/* Where a block's next record goes: `at`, or behind a link. There are two free chunks. */
+/* The place of a block's next record: `at`, or after a link. There are two free chunks. */
 static uint32_t trace_writer_room(struct trace_writer *w, const struct trace_stream *s,
                                   struct trace_block *b, uint32_t at, unsigned length);
 

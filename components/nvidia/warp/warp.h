@@ -4,8 +4,8 @@
  * A launch names a kernel of such code and where its arguments and memory are. Blocks of a launch
  * are executed one by one, by warp_grid_run() (functional mode) or by a caller that decides when
  * each of them begins (timing mode): warp_block_begin(), then warp_block_run() until it is done.
- * What a block is, registers, shared and local memory, lies in memory of the caller, has no
- * pointers and may be copied, kept and moved between calls.
+ * All of a block, registers, shared and local memory, lies in memory of the caller, has no pointers
+ * and may be copied, kept and moved between calls.
  *
  * Blocks of a cluster have numbers in a row, in the order of their ranks, and so have clusters.
  * Blocks of a cluster wait for each other and reach each other's memory: find_block() knows where
@@ -13,7 +13,7 @@
  *
  * Threads are scheduled independently: each lane has a program counter, and lanes with the same
  * program counter execute together. Lanes that were separated meet again early, because lanes that
- * are behind in the order of the program go first. Lanes that spin give way to the other lanes of
+ * are earlier in the order of the program go first. Lanes that spin give way to the other lanes of
  * their warp, warps that spin to the other warps of their block, blocks that spin to other blocks.
  * Nothing depends on the host: the same launch gives the same bytes and the same order of
  * instructions.
@@ -66,30 +66,30 @@ static inline uint64_t warp_window_begin(unsigned space)
 
 /* ---- code ---- */
 
-/* What a kernel needs of the device, for occupancy. */
+/* Needs of a kernel, for occupancy. */
 struct warp_kernel {
     const char *name;      /* as in the PTX: mangled */
     uint32_t function;     /* number in the module */
-    uint32_t registers;    /* of a thread, 32 bits each, callees included; at least 16 */
+    uint32_t registers;    /* a thread's, 32 bits each, callees included; at least 16 */
     uint32_t shared_bytes; /* static */
-    uint32_t local_bytes;  /* of a thread, callees included */
+    uint32_t local_bytes;  /* a thread's, callees included */
     uint32_t parameter_bytes;
-    uint32_t most_threads; /* of a block, by .maxntid or .reqntid; else WARP_BLOCK_THREADS */
-    bool is_recursive;     /* or calls through pointers: the stack limit bounds its depth */
+    uint32_t threads_max; /* a block's, by .maxntid or .reqntid; else WARP_BLOCK_THREADS */
+    bool is_recursive;    /* or calls through pointers: the stack limit bounds its depth */
 };
 
 /* Operations of all functions of `module`, whose image lies at device address `base`. The module
  * must have its layout and stay while the code is used. Never fails: what the executor does not
  * have is an error of the launch whose kernel reaches it (warp_code_missing()). */
 struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base);
-void warp_free(struct warp_code *code);
+void warp_release(struct warp_code *code);
 
 /* The entry whose first instruction has the device address; NULL: none. */
 const struct warp_kernel *warp_kernel_at(const struct warp_code *code, uint64_t address);
 const struct warp_kernel *warp_kernel_named(const struct warp_code *code, const char *name);
 
-/* Is there an instruction that the kernel or what it calls has and the executor has not? `text`
- * then says which one, with file and line. function PTX_NONE: anywhere in the module. */
+/* True if the kernel, or a function that it calls, has an instruction that the executor has not;
+ * `text` then names it, with file and line. function PTX_NONE: anywhere in the module. */
 bool warp_code_missing(const struct warp_code *code, uint32_t function, char *text, size_t size);
 
 /* Registers of an instruction after allocation, as `registers` of a kernel counts them: the first
@@ -113,12 +113,12 @@ struct warp_step {
     uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
     const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
                                   their window; NULL: no access. Valid during the call */
-    struct warp_block *at;     /* the block */
+    struct warp_block *at;     /* memory of the block */
     uint32_t phase;            /* barrier.cluster: how often the block had arrived before */
     uint32_t passed;           /* mbarrier.test_wait and try_wait: lanes whose phase is over */
     uint32_t bulk; /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
                       in the first of these, 0 in the others */
-    uint64_t barrier; /* of such a copy, in shared memory; WARP_NO_BARRIER: none */
+    uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_NO_BARRIER */
 };
 
 #define WARP_NO_BARRIER UINT64_MAX
@@ -127,14 +127,14 @@ struct warp_step {
  * without, it is in the block's own. */
 enum { WARP_RANK_SHIFT = 24, WARP_RANK_OFFSET = (1 << WARP_RANK_SHIFT) - 1, WARP_CLUSTER_MAX = 16 };
 
-/* A debugger's side: before an instruction, of the lanes that stand there, and after each access
- * and at the end of an instruction. */
+/* Calls to a debugger: before an instruction, for the lanes that execute it next, after each
+ * access, and at the end of an instruction. */
 struct warp_debug {
     void (*before)(void *context, const struct warp_step *step);
     void (*after)(void *context, const struct warp_step *step);
 };
 
-/* What was never written decides something. */
+/* The use of a value that was never written. */
 enum warp_use { WARP_USE_ADDRESS, WARP_USE_BRANCH, WARP_USE_STORE };
 struct warp_undefined_use {
     enum warp_use use;
@@ -142,23 +142,23 @@ struct warp_undefined_use {
     uint32_t origin; /* the instruction that has read it; PTX_NONE: not known */
 };
 
-/* The caller's side of a check of what was never written: global memory. Blocks follow it through
- * registers, shared and local memory. */
+/* Functions of the caller for `--check uninitialised`: they keep global memory. Blocks follow
+ * values through registers, shared and local memory. */
 struct warp_undefined {
-    /* Are all of the bytes undefined? */
-    bool (*is)(uint64_t address, uint32_t bytes);
+    /* True if all of the bytes are undefined. */
+    bool (*is_undefined)(uint64_t address, uint32_t bytes);
     void (*set)(uint64_t address, uint64_t bytes, bool undefined);
     /* Something in the allocation of the address is written: all of it is defined. */
     void (*set_around)(void *context, uint64_t address);
-    /* An instruction reads what is undefined, of a block's memory as an offset. */
+    /* An instruction reads undefined memory; a block's own by its offset. */
     void (*note)(uint32_t instruction, uint8_t space, uint64_t address);
-    void (*found)(void *context, const struct warp_undefined_use *use);
+    void (*report)(void *context, const struct warp_undefined_use *use);
 };
 
 struct warp_launch {
     const struct warp_code *code;
     const struct warp_kernel *kernel;
-    const char *title; /* of the kernel in messages; NULL: its name */
+    const char *title; /* name of the kernel in messages; NULL: as in the PTX */
     uint32_t grid[3], block[3];
     uint32_t cluster[3];      /* blocks of a cluster: 0 is taken as 1 */
     uint32_t dynamic_shared;  /* bytes */
@@ -170,7 +170,8 @@ struct warp_launch {
     const void *parameters;   /* the parameter block; readable while the launch runs */
     struct host_view *view;   /* refreshed by the caller */
     /* %clock64. Where there is one, threads wait before they read it, or %globaltimer, for
-     * warp_block_go_on(). NULL: it counts the launch's warp instructions, from `before` on. */
+     * warp_block_grant_clock(). NULL: it counts the launch's warp instructions, from `before` on.
+     */
     uint64_t (*clock)(void *context);
     uint64_t before;
     uint64_t (*nanoseconds)(void *context); /* %globaltimer; NULL: the same as the clock */
@@ -183,11 +184,11 @@ struct warp_launch {
     void (*observe)(void *context, const struct warp_step *step); /* or NULL */
     const struct warp_debug *debug;                               /* or NULL */
     const struct warp_undefined *undefined; /* or NULL; the same from the first block to the last */
-    void *context;                          /* of the functions above */
+    void *context;                          /* argument of the functions above */
     /* For clusters: the block of that number, NULL: it is over. False: it has not begun. */
     bool (*find_block)(void *blocks, uint64_t number, struct warp_block **block);
     void *blocks;
-    bool watched;          /* by warp_grid_run(), as it may wait for ever */
+    bool is_watched;       /* warp_grid_run() watches it, as it may wait for ever */
     uint64_t instructions; /* warp instructions executed so far; set it to 0 at first */
 };
 
@@ -202,13 +203,13 @@ static inline uint64_t warp_cluster_blocks(const struct warp_launch *launch)
            * warp_cluster_size(launch, 2);
 }
 
-/* Why a launch cannot begin (sizes, missing instructions); true: it can. */
+/* True if the launch can begin; false: `text` has the reason (sizes, missing instructions). */
 bool warp_launch_check(const struct warp_launch *launch, char *text, size_t size);
 
 enum warp_end {
     WARP_DONE,
-    WARP_WAITS, /* every warp left spins, sleeps, or the budget is used */
-    WARP_CLOCK, /* every warp left waits for warp_block_go_on(), or for those that do */
+    WARP_WAITS, /* every warp left spins or sleeps, or the budget is used up */
+    WARP_CLOCK, /* every warp left waits for warp_block_grant_clock(), or for those that do */
     WARP_FAULT,
     WARP_DEADLOCK,   /* warp_grid_run(): every warp only repeats itself */
     WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
@@ -226,7 +227,7 @@ enum warp_fault_kind {
 
 struct warp_fault {
     enum warp_fault_kind kind;
-    uint64_t address; /* of an access */
+    uint64_t address; /* address of an access */
     uint32_t block[3], thread[3];
     uint32_t instruction;        /* number in the module */
     char text[WARP_FAULT_BYTES]; /* kernel, file:line, thread, what is wrong */
@@ -234,7 +235,7 @@ struct warp_fault {
 
 /* ---- blocks ---- */
 
-/* Where in the grid the block of that number is. */
+/* The place in the grid of the block of that number. */
 void warp_block_place(const struct warp_launch *launch, uint64_t number, uint32_t id[3]);
 
 /* Bytes of a block of the launch: the same for all of them. */
@@ -245,14 +246,14 @@ size_t warp_block_bytes(const struct warp_launch *launch);
 struct warp_block *warp_block_begin(const struct warp_launch *launch, uint64_t number, uint32_t sm,
                                     void *memory);
 
-/* Goes on for about `budget` warp instructions, 0: until it is done or waits. `fault` is filled
+/* Executes about `budget` warp instructions; 0: until the block is done or waits. `fault` is filled
  * with WARP_FAULT. */
 enum warp_end warp_block_run(struct warp_launch *launch, struct warp_block *block, uint64_t budget,
                              struct warp_fault *fault);
 
-/* What the block has executed is over: threads that wait to read a clock read it when the block is
- * run next. */
-void warp_block_go_on(const struct warp_launch *launch, struct warp_block *block);
+/* Threads that wait to read a clock read it when the block is run next: in simulated time, all that
+ * they have executed before is over. */
+void warp_block_grant_clock(const struct warp_launch *launch, struct warp_block *block);
 
 /* Bytes at an address as a thread of the block sees it; false: they are not there. For `print`. */
 bool warp_read(const struct warp_launch *launch, const struct warp_block *block, uint32_t thread,
@@ -277,7 +278,7 @@ enum warp_end warp_grid_run(struct warp_grid *grid, struct warp_fault *fault);
 uint64_t warp_instruction_address(const struct warp_code *code, uint32_t instruction);
 uint32_t warp_instruction_at(const struct warp_code *code, uint64_t address);
 
-/* ---- looking at a block that stands, for debuggers ---- */
+/* ---- blocks that are not executed at the moment, for debuggers ---- */
 
 /* The number of the instruction that the warp executes next, with the lanes that execute it;
  * PTX_NONE: all lanes have ended. */

@@ -1,8 +1,6 @@
-/* Blocks of threads, executed in turns; see warp.h. Called by warp_grid.c and by streaming
- * multiprocessors.
- *
- * A block's warps go on one after another, each until it waits or has used its slice; so usually
- * from barrier to barrier. The loop over operations stands in run_warp(). */
+/* Blocks of threads, executed in turns: a block's warps go one after another, each until it waits
+ * or has used its slice, so usually from barrier to barrier. The loop over operations is
+ * run_warp(). */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,34 +28,34 @@ static uint32_t warps_of(const struct warp_launch *l)
     return divide_up(threads_of(l), WARP_LANES);
 }
 
-/* Fills in where the parts lie. */
+/* The sizes of the block's memory, and the offset of each of its areas. */
 static struct warp_block layout(const struct warp_launch *l)
 {
     const struct warp_function *f = &l->code->functions[l->kernel->function];
     uint32_t stack = max(l->stack_bytes, 4096);
     struct warp_block b = {.threads = threads_of(l), .warps = warps_of(l)};
     b.narrow = f->deep_narrow + (f->is_recursive ? stack / 4 : 0);
-    uint32_t room = l->code->outgoing; /* arguments of a call for which there is no room */
+    uint32_t outgoing = l->code->outgoing; /* rows of a call whose frame does not fit */
     b.wide = f->deep_wide + (f->is_recursive ? stack / 8 : 0);
     b.local = round_up(f->deep_local + (f->is_recursive ? stack : 0), 16);
     b.shared = l->kernel->shared_bytes + l->dynamic_shared;
     uint64_t at = round_up(sizeof b, 64);
-    b.at_warps = at;
-    at += round_up(b.warps * sizeof(struct warp_warp), 64);
-    b.at_narrow = at;
-    b.narrow_room = b.narrow + room;
-    at += (uint64_t)b.warps * b.narrow_room * WARP_NARROW_BYTES;
-    b.at_wide = at;
+    b.warps_offset = at;
+    at += round_up(b.warps * sizeof(struct warp_state), 64);
+    b.narrow_offset = at;
+    b.narrow_capacity = b.narrow + outgoing;
+    at += (uint64_t)b.warps * b.narrow_capacity * WARP_NARROW_BYTES;
+    b.wide_offset = at;
     at += (uint64_t)b.warps * b.wide * WARP_WIDE_BYTES;
-    b.at_predicates = at;
-    at += round_up((uint64_t)b.warps * b.narrow_room * 4, 64);
-    b.at_shared = at;
+    b.predicates_offset = at;
+    at += round_up((uint64_t)b.warps * b.narrow_capacity * 4, 64);
+    b.shared_offset = at;
     at += round_up(b.shared, 64);
-    b.at_local = at;
+    b.local_offset = at;
     at += (uint64_t)b.warps * WARP_LANES * b.local;
     if (l->undefined) {
-        b.at_undefined = (at + 7) & ~(size_t)7;
-        at = b.at_undefined + warp_undefined_bytes(&b);
+        b.undefined_offset = (at + 7) & ~(size_t)7;
+        at = b.undefined_offset + warp_undefined_bytes(&b);
     }
     b.bytes = round_up(at, 64);
     return b;
@@ -68,21 +66,21 @@ size_t warp_block_bytes(const struct warp_launch *launch)
     return layout(launch).bytes;
 }
 
-void warp_block_go_on(const struct warp_launch *launch, struct warp_block *b)
+void warp_block_grant_clock(const struct warp_launch *launch, struct warp_block *b)
 {
     if (!launch->clock)
         return;
     for (uint32_t i = 0; i < b->warps; i++)
-        for (uint32_t k = 0; k < warp_warps(b)[i].count; k++)
-            if (warp_warps(b)[i].split[k].state == WARP_AT_CLOCK)
-                warp_warps(b)[i].split[k].state = WARP_GRANTED;
+        for (uint32_t k = 0; k < warp_states(b)[i].count; k++)
+            if (warp_states(b)[i].split[k].state == WARP_AT_CLOCK)
+                warp_states(b)[i].split[k].state = WARP_GRANTED;
 }
 
-static bool waits_for(struct warp_block *b, enum warp_split_state state)
+static bool has_split_in(struct warp_block *b, enum warp_split_state state)
 {
     for (uint32_t i = 0; i < b->warps; i++)
-        for (uint32_t k = 0; k < warp_warps(b)[i].count; k++)
-            if (warp_warps(b)[i].split[k].state == state)
+        for (uint32_t k = 0; k < warp_states(b)[i].count; k++)
+            if (warp_states(b)[i].split[k].state == state)
                 return true;
     return false;
 }
@@ -96,14 +94,14 @@ struct warp_block *warp_block_begin(const struct warp_launch *l, uint64_t number
     b->sm = sm;
     warp_cluster_place(l, b);
     b->alive = b->threads;
-    for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_FOURS; i++)
+    for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_WARPGROUPS; i++)
         b->barrier[i].all = 1;
-    memset((char *)memory + b->at_shared, 0, b->shared);
-    memset((char *)memory + b->at_local, 0, (size_t)b->warps * WARP_LANES * b->local);
-    memset((char *)memory + b->at_narrow, 0, b->at_shared - b->at_narrow);
-    if (b->at_undefined)
+    memset((char *)memory + b->shared_offset, 0, b->shared);
+    memset((char *)memory + b->local_offset, 0, (size_t)b->warps * WARP_LANES * b->local);
+    memset((char *)memory + b->narrow_offset, 0, b->shared_offset - b->narrow_offset);
+    if (b->undefined_offset)
         warp_undefined_begin(b);
-    struct warp_warp *w = warp_warps(b);
+    struct warp_state *w = warp_states(b);
     uint32_t entry = l->code->functions[l->kernel->function].entry;
     for (uint32_t i = 0; i < b->warps; i++) {
         uint32_t left = b->threads - i * WARP_LANES;
@@ -156,12 +154,12 @@ static struct warp_step step_of(const struct warp_machine *m, const struct warp_
                                   op->kind == WARP_CLUSTER ? warp_cluster_phase(m, op, mask) : 0};
 }
 
-/* Before an operation: a debugger hears of the first of each instruction, once. */
-static void announce(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+/* Before an operation. A debugger is called once for each instruction. */
+static void observe_before(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     bool begins = op == m->code->ops || op[-1].instruction != op->instruction;
     const struct warp_step step = step_of(m, op, m->split->mask);
-    if (m->block->at_undefined)
+    if (m->block->undefined_offset)
         warp_undefined_before(m, op, mask);
     if (m->launch->debug && begins && m->split->state != WARP_GRANTED)
         m->launch->debug->before(m->launch->context, &step);
@@ -190,13 +188,13 @@ static void observe_bulk(struct warp_machine *m, const struct warp_step *step)
     m->bulk = 0;
 }
 
-static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+static void observe_after(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     const struct warp_step step = step_of(m, op, mask);
     bool counted = op->flags & WARP_COUNTED;
-    if (m->block->at_undefined && mask)
+    if (m->block->undefined_offset && mask)
         warp_undefined_after(m, op, mask);
-    if (m->launch->watched && counted)
+    if (m->launch->is_watched && counted)
         warp_livelock_step(m, op, mask);
     if (m->launch->observe && counted && m->bulk)
         observe_bulk(m, &step);
@@ -208,7 +206,7 @@ static void observe(struct warp_machine *m, const struct warp_op *op, uint32_t m
 
 enum turn { TURN_WAITS, TURN_USED, TURN_YIELDS, TURN_DONE, TURN_FAULT };
 
-/* Executes what has registers and memory only. */
+/* Executes an operation of registers or memory. */
 static inline void execute(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (op->control)
@@ -217,12 +215,31 @@ static inline void execute(struct warp_machine *m, const struct warp_op *op, uin
         op->run(m, op, mask);
 }
 
+/* EXECUTED_YIELDS: another split may have to go before the next operation. WAITING: the operation
+ * has not been executed, since lanes are missing or it is not time. */
+enum outcome { EXECUTED, EXECUTED_YIELDS, WAITING };
+
+/* Executes an operation for the lanes of `*mask`, and leaves there those that have executed it. */
+static inline enum outcome execute_control(struct warp_machine *m, const struct warp_op *op,
+                                           uint32_t *mask)
+{
+    bool yields = warp_control(m, op, *mask),
+         can_wait = op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED;
+    if (can_wait && yields) {
+        m->counted -= op->flags & WARP_COUNTED;
+        return WAITING;
+    }
+    if (can_wait)
+        *mask &= m->split->mask;
+    return yields ? EXECUTED_YIELDS : EXECUTED;
+}
+
 /* Executes one warp until it waits, ends, or has used `*left` instructions. */
 static enum turn run_warp(struct warp_machine *m, uint64_t *left)
 {
     const struct warp_op *ops = m->code->ops;
     const struct warp_launch *l = m->launch;
-    const bool observed = l->observe || l->watched || l->undefined || l->debug;
+    const bool observed = l->observe || l->is_watched || l->undefined || l->debug;
     uint64_t limit = *left;
     enum turn end = TURN_USED;
     m->counted = 0;
@@ -239,36 +256,27 @@ static enum turn run_warp(struct warp_machine *m, uint64_t *left)
         }
         m->bytes = 0;
         if (observed)
-            announce(m, op, mask);
+            observe_before(m, op, mask);
         s->pc++;
         m->counted += op->flags & WARP_COUNTED;
-        bool again = false;
-        if (op->kind <= WARP_MEMORY) {
-            if (mask)
-                execute(m, op, mask);
-        } else if (mask) {
-            again = warp_control(m, op, mask);
-            if (op->kind >= WARP_SYNC && op->kind <= WARP_ALIGNED) {
-                if (again) {
-                    m->counted -= op->flags & WARP_COUNTED; /* it only waits */
-                    goto schedule;
-                }
-                mask &= m->split->mask;
-            }
-        }
-        if (m->fault) {
+        enum outcome outcome = EXECUTED;
+        if (op->kind > WARP_MEMORY && mask)
+            outcome = execute_control(m, op, &mask);
+        else if (mask)
+            execute(m, op, mask);
+        if (m->fault && outcome != WAITING) {
             m->fault_op = op;
             end = TURN_FAULT;
             break;
         }
-        if (observed)
-            observe(m, op, mask);
-    schedule:
-        if ((again || (op->flags & WARP_ENDS && m->warp->count > 1)) && !warp_schedule(m)) {
+        if (observed && outcome != WAITING)
+            observe_after(m, op, mask);
+        bool is_block_end = op->flags & WARP_ENDS && m->warp->count > 1;
+        if ((outcome != EXECUTED || is_block_end) && !warp_schedule(m)) {
             end = m->warp->count ? TURN_WAITS : TURN_DONE;
             break;
         }
-        if (m->yields && m->yields >= warp_ready(m->warp)) {
+        if (m->yields && m->yields >= warp_ready_count(m->warp)) {
             end = TURN_YIELDS;
             break;
         }
@@ -284,22 +292,23 @@ void warp_machine_init(struct warp_machine *m, struct warp_launch *l, struct war
     m->block = b;
     m->code = l->code;
     m->base[WARP_CONSTANT] = l->code->constants;
-    m->shared = (char *)b + b->at_shared;
+    m->shared = (char *)b + b->shared_offset;
 }
 
-void warp_machine_warp(struct warp_machine *m, uint32_t number)
+void warp_machine_choose(struct warp_machine *m, uint32_t number)
 {
     struct warp_block *b = m->block;
     m->number = number;
-    m->warp = warp_warps(b) + number;
-    m->narrow = (char *)b + b->at_narrow + (size_t)number * b->narrow_room * WARP_NARROW_BYTES;
-    m->wide = (char *)b + b->at_wide + (size_t)number * b->wide * WARP_WIDE_BYTES;
-    m->predicates =
-        (uint32_t *)(void *)((char *)b + b->at_predicates) + (size_t)number * b->narrow_room;
-    m->local = (char *)b + b->at_local + (size_t)number * WARP_LANES * b->local;
+    m->warp = warp_states(b) + number;
+    m->narrow =
+        (char *)b + b->narrow_offset + (size_t)number * b->narrow_capacity * WARP_NARROW_BYTES;
+    m->wide = (char *)b + b->wide_offset + (size_t)number * b->wide * WARP_WIDE_BYTES;
+    m->predicates = (uint32_t *)(void *)((char *)b + b->predicates_offset)
+                    + (size_t)number * b->narrow_capacity;
+    m->local = (char *)b + b->local_offset + (size_t)number * WARP_LANES * b->local;
 }
 
-void warp_describe(struct warp_machine *m, struct warp_fault *fault)
+void warp_describe_fault(struct warp_machine *m, struct warp_fault *fault)
 {
     const struct ptx_module *module = m->code->module;
     const uint32_t *block = m->launch->block;
@@ -324,21 +333,21 @@ void warp_describe(struct warp_machine *m, struct warp_fault *fault)
              fault->thread[0], fault->thread[1], fault->thread[2]);
 }
 
-/* All warps wait and none can go on: lanes wait for lanes that will not come. */
+/* Describes the fault of a block whose warps all wait, for lanes that will not come. */
 static void describe_deadlock(struct warp_machine *m, struct warp_fault *fault)
 {
-    const struct warp_warp *w = warp_warps(m->block);
+    const struct warp_state *w = warp_states(m->block);
     uint32_t number = 0;
     while (!w[number].count)
         number++;
-    warp_machine_warp(m, number);
+    warp_machine_choose(m, number);
     m->split = &m->warp->split[0];
     m->fault_op = m->code->ops + m->split->pc - (m->split->state == WARP_AT_BARRIER);
     warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(m->split->mask), 0,
                   m->split->state == WARP_AT_BARRIER
                       ? "waits for ever: other threads of the block wait elsewhere"
                       : "waits for ever: other lanes of its mask wait elsewhere");
-    warp_describe(m, fault);
+    warp_describe_fault(m, fault);
 }
 
 enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64_t budget,
@@ -353,13 +362,13 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
     warp_cluster_wake(b);
     __builtin_ia32_ldmxcsr(DEFAULT_CONTROL);
     while (left && turns < b->warps * PATIENCE && idle < b->warps * 2) {
-        warp_machine_warp(&m, b->next);
+        warp_machine_choose(&m, b->next);
         uint64_t slice = min(left, SLICE), before = slice;
         enum turn turn = run_warp(&m, &slice);
         l->instructions += before - slice;
         left -= before - slice;
         if (turn == TURN_FAULT) {
-            warp_describe(&m, fault);
+            warp_describe_fault(&m, fault);
             end = WARP_FAULT;
             break;
         }
@@ -370,11 +379,11 @@ enum warp_end warp_block_run(struct warp_launch *l, struct warp_block *b, uint64
         waiting = turn == TURN_WAITS || turn == TURN_DONE ? waiting + 1 : 0;
         if (before != slice && turn != TURN_USED)
             waiting = 0;
-        if (waiting > b->warps && waits_for(b, WARP_AT_CLOCK)) {
+        if (waiting > b->warps && has_split_in(b, WARP_AT_CLOCK)) {
             end = WARP_CLOCK;
             break;
         }
-        if (waiting > b->warps && waits_for(b, WARP_AT_CLUSTER))
+        if (waiting > b->warps && has_split_in(b, WARP_AT_CLUSTER))
             break;
         if (waiting > b->warps) {
             describe_deadlock(&m, fault);

@@ -1,4 +1,4 @@
-/* Clusters of blocks; see warp_cluster.h. Called by handlers of memory and by warp_control.c.
+/* Clusters of blocks.
  *
  * The blocks of a cluster have numbers in a row, so each of them is begun before the first of the
  * next cluster, and a cluster whose blocks wait for each other comes to its end where there is room
@@ -47,7 +47,7 @@ struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address
     const struct warp_block *other = warp_cluster_block(m->launch, m->block, address - window);
     if (!other)
         return (struct warp_region){.host = NULL};
-    return (struct warp_region){(char *)(uintptr_t)other + other->at_shared,
+    return (struct warp_region){(char *)(uintptr_t)other + other->shared_offset,
                                 address & ~(u64)WARP_RANK_OFFSET,
                                 other->shared,
                                 0,
@@ -57,7 +57,7 @@ struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address
 
 bool warp_cluster_wake(struct warp_block *b)
 {
-    struct warp_warp *w = warp_warps(b);
+    struct warp_state *w = warp_states(b);
     bool any = false;
     for (uint32_t i = 0; i < b->warps; i++)
         for (uint32_t k = 0; k < w[i].count; k++)
@@ -68,7 +68,7 @@ bool warp_cluster_wake(struct warp_block *b)
     return any;
 }
 
-/* Have all threads of the block arrived? */
+/* Opens the barrier if all threads of the block have arrived. */
 static void look(struct warp_block *b)
 {
     if (!b->cluster_arrived || b->cluster_arrived < b->alive)
@@ -76,7 +76,7 @@ static void look(struct warp_block *b)
     b->cluster_arrived = 0;
     b->cluster_phase++;
     for (uint32_t i = 0; i < b->warps; i++)
-        warp_warps(b)[i].cluster = 0;
+        warp_states(b)[i].cluster = 0;
     warp_cluster_wake(b);
 }
 
@@ -107,14 +107,14 @@ static bool all_have_come(const struct warp_machine *m)
 
 bool warp_cluster_goes_on(const struct warp_machine *m)
 {
-    const struct warp_warp *w = m->warp;
+    const struct warp_state *w = m->warp;
     bool any = false;
     for (uint32_t i = 0; i < w->count; i++)
         any |= w->split[i].state == WARP_AT_CLUSTER && !(w->cluster & w->split[i].mask);
     return any && all_have_come(m);
 }
 
-/* Where time passes, a block arrives when what stands before it is over. */
+/* In simulated time, a block arrives when all instructions before it are over. */
 bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     struct warp_split *s = m->split;
@@ -126,7 +126,7 @@ bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint
         then = WARP_AT_CLOCK;
     s->state = then;
     if (then != WARP_READY) {
-        s->pc--; /* it executes this operation when it goes on */
+        s->pc--; /* it executes this operation later */
         return false;
     }
     if (!waits) {

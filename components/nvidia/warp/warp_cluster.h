@@ -23,7 +23,7 @@ struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address
 /* barrier.cluster. False: the split waits, or reads a clock first. */
 bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
-/* Would a split of the warp that waits for the cluster go on? */
+/* True if a split of the warp that waits for the cluster could continue. */
 bool warp_cluster_goes_on(const struct warp_machine *m);
 
 /* Lanes end. */

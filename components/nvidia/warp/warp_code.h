@@ -1,7 +1,7 @@
 /* Flat operations, made of a module by warp_prepare.c and executed by warp_block.c. Private to
  * components/nvidia/warp.
  *
- * A function's operations stand in the order of its text, functions one after the other, so that a
+ * A function's operations are in the order of its text, functions one after the other, so that a
  * program counter is an index in warp_code.ops. An instruction becomes one operation or a few. One
  * of them is `counted`: observers see this operation as the instruction.
  *
@@ -25,13 +25,13 @@ enum {
     WARP_NARROW_BYTES = 4 * WARP_LANES,
     WARP_WIDE_BYTES = 8 * WARP_LANES,
     WARP_BARRIERS = 16,
-    WARP_FOURS = 8,      /* of warps, which have barriers of their own behind the others */
+    WARP_WARPGROUPS = 8, /* of a block at most; each has a barrier after the numbered ones */
     WARP_FRAME_ROWS = 4, /* narrow rows of a frame for the caller's state */
     WARP_OPERANDS = 5
 };
 
-/* What at[] counts from: bytes in the frame's narrow or wide rows, or in the constants; a
- * predicate's number in the frame. */
+/* The area that at[] is an offset in: bytes in the frame's narrow or wide rows, or in the
+ * constants; a predicate's number in the frame. */
 enum warp_bank { WARP_NARROW, WARP_WIDE, WARP_CONSTANT, WARP_PREDICATE, WARP_NOTHING };
 
 enum warp_kind {
@@ -61,7 +61,7 @@ enum warp_barrier_use {
     WARP_BARRIER_WAITS,
     WARP_BARRIER_ARRIVES,
     WARP_BARRIER_REDUCES,
-    WARP_BARRIER_OF_FOUR /* of the four warps, without number and count */
+    WARP_BARRIER_WARPGROUP /* all of the warp's warpgroup, without number and count */
 };
 
 enum warp_flag {
@@ -71,7 +71,7 @@ enum warp_flag {
     WARP_NOT_INPUT = 8 /* the predicate that is an input is negated */
 };
 
-/* What an operation reads and writes beside at[0] (written) and at[1] to at[4] (read). */
+/* Reads and writes of an operation beside at[0] (written) and at[1] to at[4] (read). */
 enum warp_effect {
     WARP_KEEPS = 1,     /* at[0] is read, too */
     WARP_SECOND = 2,    /* at[4] is a predicate that is written */
@@ -119,7 +119,7 @@ struct warp_scalar {
     uint8_t which, second;
     uint8_t a, b, d; /* places */
     uint8_t compare; /* as WARP_VIDEO_COMPARE */
-    uint8_t shift;   /* of vmad, to the right */
+    uint8_t shift;   /* vmad: to the right */
     uint8_t signed_a : 1, signed_b : 1, signed_d : 1, saturates : 1;
     uint8_t wraps : 1, plus_one : 1, minus_product : 1, minus_c : 1;
 };
@@ -142,7 +142,7 @@ struct warp_op {
     uint32_t target;
     uint32_t list; /* first entry in warp_code.places or targets */
     uint32_t instruction;
-    uint8_t written; /* of the `count` places, the first so many */
+    uint8_t written; /* so many of the `count` places, the first ones */
     uint8_t effect;  /* enum warp_effect */
 };
 _Static_assert(sizeof(struct warp_op) == 64, "an operation should be a line of the host's cache");
@@ -159,10 +159,10 @@ enum warp_control {
 struct warp_place {
     uint32_t at;
     uint8_t bank;
-    bool wide; /* of constants: 64 bits a lane */
+    bool wide; /* constants: 64 bits a lane */
 };
 
-/* Where a register of the PTX lies in a frame while it is live: from behind the operation `first`,
+/* The place of a register of the PTX in a frame while it is live: from after the operation `first`,
  * or with it where it enters a block live, to `last`. */
 struct warp_register {
     uint32_t at;
@@ -177,7 +177,7 @@ struct warp_function {
     uint32_t narrow, wide, predicates; /* rows of a frame */
     uint32_t local;                    /* bytes of a frame */
     uint32_t fixed;                    /* narrow rows before the registers */
-    uint32_t registers;                /* of 32 bits, live at the same time */
+    uint32_t registers;                /* 32 bits each, live at the same time */
     bool is_recursive;
     /* of it and its callees, along the longest path: */
     uint32_t deep_narrow, deep_wide, deep_local, deep_registers;

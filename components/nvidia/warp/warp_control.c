@@ -1,5 +1,4 @@
-/* Control flow: branches, calls, barriers, and what waits for other lanes. Called by the loop over
- * operations in warp_block.c. */
+/* Control flow: branches, calls, barriers, and what waits for other lanes. */
 #include <string.h>
 
 #include "warp_cluster.h"
@@ -13,7 +12,7 @@ static void branch(struct warp_machine *m, const struct warp_op *op, uint32_t ma
     if (mask == s->mask)
         s->pc = op->target;
     else if (mask)
-        warp_part(m, mask, op->target);
+        warp_split_off(m, mask, op->target);
 }
 
 /* brx.idx, and calls of addresses: each lane to its own place. */
@@ -37,7 +36,7 @@ static void branch_to_each(struct warp_machine *m, const struct warp_op *op, uin
         if (same == m->split->mask)
             m->split->pc = pc;
         else
-            warp_part(m, same, pc);
+            warp_split_off(m, same, pc);
     }
 }
 
@@ -66,7 +65,7 @@ static bool call(struct warp_machine *m, const struct warp_op *op, uint32_t func
     }
     s->pc = f->entry;
     s->narrow = narrow, s->wide = wide, s->local = local;
-    warp_frame(m);
+    warp_use_frame(m);
     return true;
 }
 
@@ -90,7 +89,7 @@ static void call_each(struct warp_machine *m, const struct warp_op *op, uint32_t
             return;
         }
         if (same != m->split->mask) { /* the others stay at this operation for their turn */
-            warp_part(m, m->split->mask & ~same, (uint32_t)(op - m->code->ops));
+            warp_split_off(m, m->split->mask & ~same, (uint32_t)(op - m->code->ops));
             mask = 0;
         }
         call(m, op, (uint32_t)(f - m->code->module->functions));
@@ -118,7 +117,7 @@ static void return_from(struct warp_machine *m, uint32_t mask)
         mask &= ~same;
         struct warp_split *s = m->split;
         if (same != s->mask) {
-            warp_part(m, same, 0);
+            warp_split_off(m, same, 0);
             s = &m->warp->split[m->warp->count - 1];
         }
         s->pc = saved[lane];
@@ -126,13 +125,13 @@ static void return_from(struct warp_machine *m, uint32_t mask)
         s->wide = saved[2 * WARP_LANES + lane];
         s->local = saved[3 * WARP_LANES + lane];
     }
-    warp_frame(m);
+    warp_use_frame(m);
 }
 
 /* The lanes of the warp's group of four warps, which work together (wgmma). */
-static uint32_t lanes_of_four(const struct warp_machine *m)
+static uint32_t warpgroup_lanes(const struct warp_machine *m)
 {
-    const struct warp_warp *first = m->warp - m->number % 4;
+    const struct warp_state *first = m->warp - m->number % 4;
     uint32_t lanes = 0, begin = m->number - m->number % 4;
     for (uint32_t i = 0; i < 4 && begin + i < m->block->warps; i++)
         lanes += (uint32_t)__builtin_popcount(first[i].alive);
@@ -143,8 +142,8 @@ static uint32_t lanes_of_four(const struct warp_machine *m)
 static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     unsigned lane = (unsigned)__builtin_ctz(mask);
-    if (op->written == WARP_BARRIER_OF_FOUR) {
-        warp_arrive(m, WARP_BARRIERS + 1 + m->number / 4, lanes_of_four(m), true);
+    if (op->written == WARP_BARRIER_WARPGROUP) {
+        warp_arrive(m, WARP_BARRIERS + 1 + m->number / 4, warpgroup_lanes(m), true);
         return;
     }
     uint32_t number = ((const uint32_t *)warp_source(m, op, 1))[lane], threads = 0;
@@ -165,7 +164,7 @@ static void barrier(struct warp_machine *m, const struct warp_op *op, uint32_t m
         b->all &= bits == mask;
     }
     if (mask != m->split->mask)
-        warp_part(m, m->split->mask & ~mask, m->split->pc);
+        warp_split_off(m, m->split->mask & ~mask, m->split->pc);
     warp_arrive(m, number, threads, op->written != WARP_BARRIER_ARRIVES);
 }
 
@@ -182,8 +181,8 @@ static bool run_gathered(struct warp_machine *m, const struct warp_op *op, uint3
                          uint32_t need)
 {
     m->sync = need;
-    if (!warp_gather(m, need)) {
-        m->split->pc--; /* it executes this operation when it goes on */
+    if (!warp_wait_for(m, need)) {
+        m->split->pc--; /* it executes this operation later */
         return false;
     }
     if (op->control)
@@ -206,7 +205,7 @@ static bool run_together(struct warp_machine *m, const struct warp_op *op, uint3
         for (uint32_t left = mask; left; left &= left - 1)
             all |= named[__builtin_ctz(left)];
     if (all & m->warp->alive & ~mask)
-        warp_part(m, mask & ~group, m->split->pc - 1);
+        warp_split_off(m, mask & ~group, m->split->pc - 1);
     else if (group != mask) {
         for (uint32_t left = mask; left; left &= ~group) {
             group = alike(named, left);
@@ -218,7 +217,8 @@ static bool run_together(struct warp_machine *m, const struct warp_op *op, uint3
     return run_gathered(m, op, group, named[__builtin_ctz(group)]);
 }
 
-/* After a branch backward, or an operation that gives way: may another split go on? */
+/* After a branch backward, or an operation that gives way. True: another split may have to go
+ * first. */
 static bool give_way(struct warp_machine *m, bool yields)
 {
     if (yields || warp_spins(m)) {
@@ -233,11 +233,11 @@ static bool give_way(struct warp_machine *m, bool yields)
     return m->warp->count > 1;
 }
 
-/* Where time passes, a clock is read when all that stands before it is over. */
+/* In simulated time, a clock is read when all instructions before it are over. */
 static bool run_timed(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (m->launch->clock && m->split->state != WARP_GRANTED) {
-        m->split->pc--; /* it executes this operation when it goes on */
+        m->split->pc--; /* it executes this operation later */
         m->split->state = WARP_AT_CLOCK;
         return false;
     }
@@ -258,7 +258,7 @@ bool warp_control(struct warp_machine *m, const struct warp_op *op, uint32_t mas
         return true;
     case WARP_CALL:
         if (mask != m->split->mask)
-            warp_part(m, m->split->mask & ~mask, m->split->pc);
+            warp_split_off(m, m->split->mask & ~mask, m->split->pc);
         if (op->bank[1] == WARP_NOTHING)
             call(m, op, op->target);
         else

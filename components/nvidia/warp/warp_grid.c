@@ -1,7 +1,7 @@
-/* Whole grids, block by block; see warp.h. Called by the driver in functional mode.
+/* Whole grids, block by block.
  *
- * One block goes on at a time. Blocks that wait stay in a list while further ones begin, as many as
- * the device holds; the list goes round, oldest first. So most launches have one block's memory,
+ * One block executes at a time. Blocks that wait stay in a list while further ones begin, as many
+ * as the device holds; the list goes round, oldest first. So most launches have one block's memory,
  * which stays in the host's caches. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ bool warp_launch_check(const struct warp_launch *l, char *text, size_t size)
     bool fits = true;
     for (unsigned i = 0; i < 3; i++)
         fits &= l->grid[i] % warp_cluster_size(l, i) == 0;
-    if (!threads || threads > l->kernel->most_threads)
+    if (!threads || threads > l->kernel->threads_max)
         snprintf(text, size, "kernel %s: a block of %llu threads, where 1 to %u are allowed",
-                 l->kernel->name, (unsigned long long)threads, l->kernel->most_threads);
+                 l->kernel->name, (unsigned long long)threads, l->kernel->threads_max);
     else if (!blocks)
         snprintf(text, size, "kernel %s: a grid without blocks", l->kernel->name);
     else if (cluster > WARP_CLUSTER_MAX || !fits)
@@ -80,7 +80,7 @@ static bool find_live(void *blocks, uint64_t number, struct warp_block **block)
 }
 
 /* After a round in which no block began or ended, `still` of them by now: is that what the launch
- * does for ever? All blocks that could go on are looked at. */
+ * does for ever? All blocks that could continue are looked at. */
 static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
                      struct livelock_watch *watch, uint64_t still)
 {
@@ -89,7 +89,7 @@ static bool is_stuck(struct warp_grid *g, const struct live *live, bool more,
         for (uint32_t i = 0; i < live->count; i++)
             all &= warp_livelock_block(&g->launch, live->block[i]);
     livelock_round(watch, still);
-    g->launch.watched = watch->on;
+    g->launch.is_watched = watch->on;
     return all && g->is_alone && g->is_alone();
 }
 

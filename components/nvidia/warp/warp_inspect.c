@@ -1,14 +1,14 @@
-/* Blocks that stand, as a debugger sees them; see warp.h. */
+/* Shows blocks to a debugger: places, registers, memory. */
 #include "warp_cluster.h"
 
 #include "base/number.h"
 
-static const struct warp_warp *warp_of(const struct warp_block *b, uint32_t warp)
+static const struct warp_state *warp_of(const struct warp_block *b, uint32_t warp)
 {
-    return (const struct warp_warp *)(const void *)((const char *)b + b->at_warps) + warp;
+    return (const struct warp_state *)(const void *)((const char *)b + b->warps_offset) + warp;
 }
 
-/* The order of warp_schedule.c; splits that can go on are before those that wait. */
+/* The order of warp_schedule.c; splits that can execute are before those that wait. */
 static bool goes_before(const struct warp_split *a, const struct warp_split *b)
 {
     bool a_waits = a->state > WARP_GRANTED, b_waits = b->state > WARP_GRANTED;
@@ -22,7 +22,7 @@ static bool goes_before(const struct warp_split *a, const struct warp_split *b)
 uint32_t warp_look_place(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
                          uint32_t *lanes)
 {
-    const struct warp_warp *w = warp_of(b, warp);
+    const struct warp_state *w = warp_of(b, warp);
     const struct warp_split *best = w->split;
     *lanes = 0;
     if (!w->count)
@@ -36,7 +36,7 @@ uint32_t warp_look_place(const struct warp_block *b, const struct warp_launch *l
 uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch *l, uint32_t warp,
                             uint32_t function, uint32_t number, uint64_t value[WARP_LANES])
 {
-    const struct warp_warp *w = warp_of(b, warp);
+    const struct warp_state *w = warp_of(b, warp);
     const struct warp_register *r = &l->code->functions[function].named[number];
     const char *block = (const char *)b;
     uint32_t found = 0;
@@ -46,14 +46,14 @@ uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch
         const struct warp_split *s = &w->split[i];
         if (s->pc > r->last || s->pc < r->first || (s->pc == r->first && !r->enters))
             continue;
-        uint64_t narrow = (uint64_t)warp * b->narrow_room + s->narrow;
+        uint64_t narrow = (uint64_t)warp * b->narrow_capacity + s->narrow;
         const uint32_t *words =
-            (const void *)(block + b->at_narrow + narrow * WARP_NARROW_BYTES + r->at);
+            (const void *)(block + b->narrow_offset + narrow * WARP_NARROW_BYTES + r->at);
         const uint64_t *wide =
-            (const void *)(block + b->at_wide
+            (const void *)(block + b->wide_offset
                            + ((uint64_t)warp * b->wide + s->wide) * WARP_WIDE_BYTES + r->at);
         const uint32_t *predicate =
-            (const uint32_t *)(const void *)(block + b->at_predicates) + narrow + r->at;
+            (const uint32_t *)(const void *)(block + b->predicates_offset) + narrow + r->at;
         found |= s->mask;
         for (uint32_t left = s->mask; left; left &= left - 1) {
             unsigned lane = (unsigned)__builtin_ctz(left);
@@ -68,7 +68,7 @@ uint32_t warp_look_register(const struct warp_block *b, const struct warp_launch
 const void *warp_look_memory(const struct warp_block *b, const struct warp_launch *l,
                              uint32_t thread, uint64_t address, uint64_t *bytes)
 {
-    uint64_t shared = WARP_SHARED; /* of which block of the cluster */
+    uint64_t shared = WARP_SHARED; /* with the rank of a block of the cluster */
     if (address - WARP_SHARED < WARP_WINDOW_BYTES)
         shared = address & ~(uint64_t)WARP_RANK_OFFSET;
     const struct warp_block *owner = warp_cluster_block(l, b, shared - WARP_SHARED);
@@ -76,8 +76,9 @@ const void *warp_look_memory(const struct warp_block *b, const struct warp_launc
         uint64_t start, size;
         const char *at;
     } windows[] = {
-        {shared, owner ? owner->shared : 0, owner ? (const char *)owner + owner->at_shared : NULL},
-        {WARP_LOCAL, b->local, (const char *)b + b->at_local + (size_t)thread * b->local},
+        {shared, owner ? owner->shared : 0,
+         owner ? (const char *)owner + owner->shared_offset : NULL},
+        {WARP_LOCAL, b->local, (const char *)b + b->local_offset + (size_t)thread * b->local},
         {WARP_PARAM, l->kernel->parameter_bytes, l->parameters}};
     for (unsigned i = 0; i < ARRAY_COUNT(windows); i++) {
         uint64_t offset = address - windows[i].start;

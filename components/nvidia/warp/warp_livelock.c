@@ -1,4 +1,5 @@
-/* See warp_livelock.h. Called by warp_block.c and warp_grid.c. */
+/* Hands the words that a warp instruction has read and changed to the watch, and describes what a
+ * block waits for. */
 #include "warp_livelock.h"
 
 #include <stdio.h>
@@ -35,13 +36,13 @@ static enum livelock_access access_of(const struct warp_machine *m)
 void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     uint8_t bytes[16];
-    struct warp_warp *w = m->warp;
+    struct warp_state *w = m->warp;
     if (op->kind == WARP_SYSTEM || (op->kind == WARP_MEMORY && mask && !m->bytes))
         livelock_change();
-    if (w->ran_lap != livelock_lap())
-        w->ran = 0;
-    w->ran_lap = livelock_lap();
-    w->ran |= m->split ? m->split->mask : 0;
+    if (w->lap != livelock_lap())
+        w->lap_lanes = 0;
+    w->lap = livelock_lap();
+    w->lap_lanes |= m->split ? m->split->mask : 0;
     if (!m->bytes || !mask || m->space == PTX_SPACE_PARAM)
         return;
     livelock_read(&w->livelock, access_of(m), op->instruction, m->address[__builtin_ctz(mask)]);
@@ -63,7 +64,7 @@ void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32
 
 static uint64_t state_of(struct warp_machine *m)
 {
-    const struct warp_warp *w = m->warp;
+    const struct warp_state *w = m->warp;
     const struct warp_block *b = m->block;
     uint64_t state = hash_bytes(w->count, &w->carry, sizeof w->carry);
     for (uint32_t i = 0; i < w->count; i++) {
@@ -72,13 +73,13 @@ static uint64_t state_of(struct warp_machine *m)
                                   s->mask, s->wait,   s->state, s->barrier};
         state = hash_bytes(state, words, sizeof words);
     }
-    state = hash_bytes(state, m->narrow, (size_t)b->narrow_room * WARP_NARROW_BYTES);
+    state = hash_bytes(state, m->narrow, (size_t)b->narrow_capacity * WARP_NARROW_BYTES);
     state = hash_bytes(state, m->wide, (size_t)b->wide * WARP_WIDE_BYTES);
-    return hash_bytes(state, m->predicates, (size_t)b->narrow_room * sizeof *m->predicates);
+    return hash_bytes(state, m->predicates, (size_t)b->narrow_capacity * sizeof *m->predicates);
 }
 
-/* Lanes that can go on. */
-static uint32_t lanes_ready(const struct warp_warp *w)
+/* Lanes that can execute. */
+static uint32_t lanes_ready(const struct warp_state *w)
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < w->count; i++)
@@ -92,22 +93,22 @@ bool warp_livelock_block(struct warp_launch *l, struct warp_block *b)
     bool all = true;
     warp_machine_init(&m, l, b);
     for (uint32_t i = 0; i < b->warps; i++) {
-        warp_machine_warp(&m, i);
+        warp_machine_choose(&m, i);
         uint32_t ready = lanes_ready(m.warp);
         all &= !warp_cluster_goes_on(&m);
         if (!ready)
             continue;
         all &= livelock_state(&m.warp->livelock, state_of(&m));
-        all &= m.warp->ran_lap == livelock_lap() && !(ready & ~m.warp->ran);
+        all &= m.warp->lap == livelock_lap() && !(ready & ~m.warp->lap_lanes);
     }
     return all;
 }
 
-/* No warp of any block can go on, and a warp waits for its cluster. */
+/* No warp of any block can execute, and a warp waits for its cluster. */
 static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
 {
     for (uint32_t i = 0; i < m->block->warps; i++) {
-        warp_machine_warp(m, i);
+        warp_machine_choose(m, i);
         for (uint32_t k = 0; k < m->warp->count; k++) {
             m->split = &m->warp->split[k];
             if (m->split->state != WARP_AT_CLUSTER)
@@ -115,7 +116,7 @@ static bool describe_cluster(struct warp_machine *m, struct warp_fault *fault)
             m->fault_op = &m->code->ops[m->split->pc];
             warp_fault_at(m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(m->split->mask), 0,
                           "deadlock: it waits for threads of its cluster, which wait elsewhere");
-            warp_describe(m, fault);
+            warp_describe_fault(m, fault);
             return true;
         }
     }
@@ -129,7 +130,7 @@ bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct 
     uint32_t number = 0;
     warp_machine_init(&m, l, b);
     for (uint32_t i = 0; i < b->warps; i++) {
-        warp_machine_warp(&m, i);
+        warp_machine_choose(&m, i);
         if (!lanes_ready(m.warp) || (latest && m.warp->livelock.access <= latest->access))
             continue;
         latest = &m.warp->livelock;
@@ -137,7 +138,7 @@ bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct 
     }
     if (!latest)
         return describe_cluster(&m, fault);
-    warp_machine_warp(&m, number);
+    warp_machine_choose(&m, number);
     uint32_t ready = lanes_ready(m.warp);
     m.split = &m.warp->split[0];
     struct warp_op at = l->code->ops[m.split->pc];
@@ -152,6 +153,6 @@ bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct 
                  latest->access == LIVELOCK_SHARED ? "of shared memory at" : "at",
                  (unsigned long long)latest->address, end);
     warp_fault_at(&m, WARP_FAULT_INSTRUCTION, (uint32_t)__builtin_ctz(ready), 0, m.text);
-    warp_describe(&m, fault);
+    warp_describe_fault(&m, fault);
     return true;
 }

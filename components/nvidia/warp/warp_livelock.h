@@ -8,10 +8,10 @@
 /* An operation was executed by the lanes of `mask`. */
 void warp_livelock_step(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
-/* Has each of the block's warps that could go on come back to a state of its own? */
+/* True if each of the block's warps that can execute has come back to a state of its own. */
 bool warp_livelock_block(struct warp_launch *l, struct warp_block *b);
 
-/* Describes what the block's warp that tells most waits for; false: none of them could go on. */
+/* Describes the wait of the block's warp that has the likeliest access; false: none can execute. */
 bool warp_livelock_describe(struct warp_launch *l, struct warp_block *b, struct warp_fault *fault);
 
 #endif

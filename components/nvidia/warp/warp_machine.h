@@ -14,9 +14,9 @@
 enum warp_split_state {
     WARP_READY,
     WARP_GRANTED,    /* its operation has waited for the others and may run */
-    WARP_AT_BARRIER, /* of number `barrier`; stands behind it */
+    WARP_AT_BARRIER, /* waits at `barrier`; its program counter is after it */
     WARP_AT_SYNC,    /* waits for the lanes of `wait` */
-    WARP_AT_CLOCK,   /* waits for warp_block_go_on() */
+    WARP_AT_CLOCK,   /* waits for warp_block_grant_clock() */
     WARP_AT_CLUSTER  /* waits for other blocks of its cluster */
 };
 
@@ -25,60 +25,62 @@ struct warp_split {
     uint32_t narrow, wide, local; /* frame: rows, rows, bytes */
     uint32_t mask;
     uint32_t wait;
-    uint32_t turn; /* those with the lowest go first */
+    uint32_t turn; /* splits with the lowest go first */
     uint8_t state;
     uint8_t barrier;
 };
 
-/* Does the split spin? See warp_spins(). */
+/* Finds splits that spin, for warp_spins(). */
 struct warp_watch {
-    uint32_t branches; /* since the watch began anew */
-    uint32_t from;     /* so many of them are only counted */
+    uint32_t branches; /* branches backward since the watch was reset */
+    uint32_t from;     /* number of them that are only counted */
     uint32_t pc;       /* a place in the loop */
     uint64_t state;    /* hash of the registers at that place */
 };
 
-/* Turns may be short, so what is counted of loops lasts longer than they do. */
-struct warp_warp {
+/* State of a warp. Turns may be short, so loops are counted over several of them. */
+struct warp_state {
     uint32_t alive;
     uint32_t carry;    /* condition code CC.CF of each lane */
     uint32_t cluster;  /* lanes that have arrived at the cluster's barrier */
-    uint32_t count;    /* of splits */
+    uint32_t count;    /* splits */
     uint32_t patience; /* branches backward of splits while others wait */
     struct warp_watch watch;
-    struct livelock livelock; /* of a launch that is watched */
-    uint32_t ran, ran_lap;    /* lanes that have executed something in lap `ran_lap` */
+    struct livelock livelock; /* if the launch is watched */
+    uint32_t lap_lanes, lap;  /* lanes that have executed something in that lap */
     struct warp_split split[WARP_LANES];
 };
 
 struct warp_barrier {
     uint32_t arrived;         /* threads */
     uint32_t expected;        /* 0: all of the block */
-    uint32_t all, any, count; /* of bar.red */
+    uint32_t all, any, count; /* operands of bar.red, so far */
     uint32_t result_all, result_any, result_count;
 };
 
 struct warp_block {
     uint64_t number;
     uint32_t id[3];
-    uint32_t cluster[3], cluster_blocks, rank; /* its size, and where in it the block is */
-    uint32_t cluster_arrived, cluster_phase;   /* threads; how often all of them had */
+    uint32_t cluster[3], cluster_blocks; /* size of the block's cluster */
+    uint32_t rank;                       /* place in the cluster */
+    uint32_t cluster_arrived;            /* threads */
+    uint32_t cluster_phase;              /* how often all threads had arrived */
     uint32_t sm;
     uint32_t warps, threads, alive;
-    uint32_t next;         /* warp that goes on */
-    uint32_t narrow, wide; /* rows of a warp that frames may use */
-    uint32_t narrow_room;  /* and those behind them for arguments */
-    uint32_t local;        /* bytes of a thread */
-    uint32_t shared;       /* bytes */
-    uint32_t still;        /* rounds without progress at barriers */
-    uint64_t at_warps, at_narrow, at_wide, at_predicates, at_shared, at_local, bytes;
-    uint64_t at_undefined; /* 0: it is not followed */
-    struct warp_barrier barrier[WARP_BARRIERS + 1 + WARP_FOURS];
+    uint32_t next;            /* warp that executes next */
+    uint32_t narrow, wide;    /* rows of a warp that frames may use */
+    uint32_t narrow_capacity; /* narrow rows, with those for arguments of a call after the frames */
+    uint32_t local;           /* bytes of a thread */
+    uint32_t shared;          /* bytes */
+    uint64_t warps_offset, narrow_offset, wide_offset, predicates_offset, shared_offset,
+        local_offset, bytes;
+    uint64_t undefined_offset; /* 0: undefined bytes are not followed */
+    struct warp_barrier barrier[WARP_BARRIERS + 1 + WARP_WARPGROUPS];
 };
 
-static inline struct warp_warp *warp_warps(struct warp_block *b)
+static inline struct warp_state *warp_states(struct warp_block *b)
 {
-    return (struct warp_warp *)(void *)((char *)b + b->at_warps);
+    return (struct warp_state *)(void *)((char *)b + b->warps_offset);
 }
 
 enum { WARP_HINTS = 32, WARP_BULK_PART = 32 };
@@ -86,32 +88,32 @@ enum { WARP_HINTS = 32, WARP_BULK_PART = 32 };
 struct warp_machine {
     char *base[3]; /* by enum warp_bank: frame's narrow rows, wide rows, constants */
     uint32_t *predicate;
-    struct warp_warp *warp;
+    struct warp_state *warp;
     struct warp_split *split; /* the one that executes */
     struct warp_block *block;
     struct warp_launch *launch;
     const struct warp_code *code;
-    char *narrow, *wide; /* of the warp */
+    char *narrow, *wide; /* the warp's rows */
     uint32_t *predicates;
-    char *shared, *local; /* local: of the warp's first thread */
-    uint32_t number;      /* of the warp */
+    char *shared, *local; /* local memory of the warp's first thread */
+    uint32_t number;      /* warp in the block */
     uint32_t sync;        /* lanes that WARP_SYNC has gathered */
     uint64_t counted;     /* instructions of this turn */
-    uint32_t yields;      /* that splits gave way in this turn */
+    uint32_t yields;      /* how often splits gave way in this turn */
     enum warp_fault_kind fault;
     uint32_t fault_lane;
     uint64_t fault_address;
     const char *fault_what;
     const struct warp_op *fault_op;
-    char text[256];  /* fault_what, where that is made */
+    char text[256];  /* the bytes of fault_what, if it is composed */
     uint32_t passed; /* lanes whose wait at an mbarrier is over */
     uint32_t bulk;   /* lanes with a bulk copy, its bytes and barrier */
     uint32_t bulk_bytes[WARP_LANES];
     uint64_t bulk_barrier[WARP_LANES];
-    uint8_t space; /* of the last access */
+    uint8_t space; /* enum ptx_space of the last access */
     uint32_t bytes;
     uint8_t hint[WARP_HINTS];                  /* spans of the view */
-    _Alignas(64) uint64_t address[WARP_LANES]; /* of the last access */
+    _Alignas(64) uint64_t address[WARP_LANES]; /* addresses of the last access */
     _Alignas(64) char *at[WARP_LANES];
     _Alignas(64) uint64_t temp[2 * WARP_LANES];
 };

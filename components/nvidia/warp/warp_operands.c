@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 
-/* The first operation of the instruction or behind it. */
+/* The first operation of the instruction or after it. */
 static uint32_t first_op(const struct warp_code *c, uint32_t instruction)
 {
     uint32_t low = 0, high = c->op_count;

@@ -1,28 +1,28 @@
-/* Which lanes of a warp go on. Called by warp_block.c.
+/* Chooses the lanes of a warp that execute next.
  *
  * A warp's living lanes are divided into splits. Splits at the same place become one. The deepest
  * frame goes first, then the lowest program counter: splits that are ahead wait, so lanes meet
  * again at the first place that all of them reach. A split that spins gets a later turn, so that
- * lanes which wait for other lanes of their warp let these go on. A split that has branched
- * backward WARP_PATIENCE times while others could go on gets a later turn, too: it may be counting
- * while it waits. */
+ * lanes which wait for other lanes of their warp let these go first. A split that has branched
+ * backward WARP_PATIENCE times while others could execute gets a later turn, too: it may be
+ * counting while it waits. */
 #include "warp_schedule.h"
 #include "warp_cluster.h"
 
 #include "base/hash.h"
 
-static bool same_place(const struct warp_split *a, const struct warp_split *b)
+static bool is_same_place(const struct warp_split *a, const struct warp_split *b)
 {
     return a->pc == b->pc && a->narrow == b->narrow && a->wide == b->wide && a->local == b->local
            && a->state == b->state && a->barrier == b->barrier
            && ((a->state != WARP_AT_SYNC && a->state != WARP_GRANTED) || a->wait == b->wait);
 }
 
-static void join_splits(struct warp_warp *w)
+static void join_splits(struct warp_state *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
         for (uint32_t k = i + 1; k < w->count;) {
-            if (!same_place(&w->split[i], &w->split[k])) {
+            if (!is_same_place(&w->split[i], &w->split[k])) {
                 k++;
                 continue;
             }
@@ -34,7 +34,7 @@ static void join_splits(struct warp_warp *w)
     }
 }
 
-static bool goes_before(const struct warp_split *a, const struct warp_split *b)
+static bool is_before(const struct warp_split *a, const struct warp_split *b)
 {
     if (a->turn != b->turn)
         return a->turn < b->turn;
@@ -43,12 +43,12 @@ static bool goes_before(const struct warp_split *a, const struct warp_split *b)
     return a->pc < b->pc;
 }
 
-static bool can_go(const struct warp_split *s)
+static bool can_execute(const struct warp_split *s)
 {
     return s->state == WARP_READY || s->state == WARP_GRANTED;
 }
 
-void warp_frame(struct warp_machine *m)
+void warp_use_frame(struct warp_machine *m)
 {
     m->base[WARP_NARROW] = m->narrow + (size_t)m->split->narrow * WARP_NARROW_BYTES;
     m->base[WARP_WIDE] = m->wide + (size_t)m->split->wide * WARP_WIDE_BYTES;
@@ -57,13 +57,13 @@ void warp_frame(struct warp_machine *m)
 
 bool warp_schedule(struct warp_machine *m)
 {
-    struct warp_warp *w = m->warp;
+    struct warp_state *w = m->warp;
     struct warp_split *best = NULL;
     if (w->count > 1)
         join_splits(w);
     for (uint32_t i = 0; i < w->count; i++) {
         struct warp_split *s = &w->split[i];
-        if (can_go(s) && (!best || goes_before(s, best)))
+        if (can_execute(s) && (!best || is_before(s, best)))
             best = s;
     }
     m->split = best;
@@ -71,30 +71,30 @@ bool warp_schedule(struct warp_machine *m)
         return false;
     if (w->count == 1)
         best->turn = 0;
-    warp_frame(m);
+    warp_use_frame(m);
     return true;
 }
 
-uint32_t warp_ready(const struct warp_warp *w)
+uint32_t warp_ready_count(const struct warp_state *w)
 {
     uint32_t ready = 0;
     for (uint32_t i = 0; i < w->count; i++)
-        ready += can_go(&w->split[i]);
+        ready += can_execute(&w->split[i]);
     return ready;
 }
 
-/* A number for all that the warp's lanes have in registers. */
+/* A hash of the registers of the warp's lanes. */
 static uint64_t registers_state(const struct warp_machine *m)
 {
     const struct warp_block *b = m->block;
     uint64_t state = (uint64_t)m->split->mask << 32 | m->warp->carry;
     const uint64_t *word = (const uint64_t *)(const void *)m->narrow;
-    for (size_t i = 0; i < (size_t)b->narrow_room * WARP_NARROW_BYTES / 8; i++)
+    for (size_t i = 0; i < (size_t)b->narrow_capacity * WARP_NARROW_BYTES / 8; i++)
         state = hash_multiply(state ^ word[i]);
     word = (const uint64_t *)(const void *)m->wide;
     for (size_t i = 0; i < (size_t)b->wide * WARP_WIDE_BYTES / 8; i++)
         state = hash_multiply(state ^ word[i]);
-    for (uint32_t i = 0; i < b->narrow_room; i++)
+    for (uint32_t i = 0; i < b->narrow_capacity; i++)
         state = hash_multiply(state ^ m->predicates[i]);
     return state;
 }
@@ -121,18 +121,18 @@ bool warp_spins(struct warp_machine *m)
     return false;
 }
 
-void warp_part(struct warp_machine *m, uint32_t mask, uint32_t pc)
+void warp_split_off(struct warp_machine *m, uint32_t mask, uint32_t pc)
 {
-    struct warp_split *part = &m->warp->split[m->warp->count++];
-    *part = *m->split;
-    part->mask = mask;
-    part->pc = pc;
-    part->state = WARP_READY;
+    struct warp_split *fresh = &m->warp->split[m->warp->count++];
+    *fresh = *m->split;
+    fresh->mask = mask;
+    fresh->pc = pc;
+    fresh->state = WARP_READY;
     m->split->mask &= ~mask;
 }
 
 /* Lanes that wait for the same lanes as the split. */
-static uint32_t waiting_with(const struct warp_warp *w, const struct warp_split *s)
+static uint32_t waiting_with(const struct warp_state *w, const struct warp_split *s)
 {
     uint32_t lanes = 0;
     for (uint32_t i = 0; i < w->count; i++) {
@@ -144,7 +144,7 @@ static uint32_t waiting_with(const struct warp_warp *w, const struct warp_split 
 }
 
 /* Grants every split that waits for lanes which all wait with it, or have ended. */
-static void grant(struct warp_warp *w)
+static void grant(struct warp_state *w)
 {
     uint32_t granted = 0;
     for (uint32_t i = 0; i < w->count; i++) {
@@ -156,7 +156,7 @@ static void grant(struct warp_warp *w)
         w->split[__builtin_ctz(granted)].state = WARP_GRANTED;
 }
 
-bool warp_gather(struct warp_machine *m, uint32_t need)
+bool warp_wait_for(struct warp_machine *m, uint32_t need)
 {
     struct warp_split *s = m->split;
     if (s->state == WARP_GRANTED) {
@@ -175,12 +175,11 @@ bool warp_gather(struct warp_machine *m, uint32_t need)
 static void release_split(struct warp_machine *m, uint32_t number)
 {
     struct warp_barrier *b = &m->block->barrier[number];
-    struct warp_warp *warps = m->warp - m->number;
+    struct warp_state *warps = m->warp - m->number;
     b->result_all = b->all, b->result_any = b->any, b->result_count = b->count;
     b->arrived = b->count = b->any = 0;
     b->all = 1;
     b->expected = 0;
-    m->block->still = 0;
     for (uint32_t i = 0; i < m->block->warps; i++) {
         for (uint32_t k = 0; k < warps[i].count; k++) {
             struct warp_split *s = &warps[i].split[k];
@@ -207,10 +206,10 @@ void warp_arrive(struct warp_machine *m, uint32_t number, uint32_t threads, bool
 }
 
 /* After lanes have ended: grants what waits only for them. */
-static void look_again(struct warp_machine *m)
+static void grant_again(struct warp_machine *m)
 {
     grant(m->warp);
-    for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_FOURS; i++) {
+    for (uint32_t i = 0; i <= WARP_BARRIERS + WARP_WARPGROUPS; i++) {
         const struct warp_barrier *b = &m->block->barrier[i];
         if (b->arrived && b->arrived >= (b->expected ? b->expected : m->block->alive))
             release_split(m, i);
@@ -219,15 +218,14 @@ static void look_again(struct warp_machine *m)
 
 void warp_leave(struct warp_machine *m, uint32_t mask)
 {
-    struct warp_warp *w = m->warp;
+    struct warp_state *w = m->warp;
     w->alive &= ~mask;
     m->block->alive -= (uint32_t)__builtin_popcount(mask);
-    m->block->still = 0;
     warp_cluster_leave(m, mask);
     m->split->mask &= ~mask;
     if (!m->split->mask) {
         *m->split = w->split[--w->count];
         m->split = NULL;
     }
-    look_again(m);
+    grant_again(m);
 }

@@ -1,5 +1,5 @@
 /* vprintf, malloc, free and __assertfail, as the ABI of device code has them (PTX Writer's Guide to
- * Interoperability, "System Calls"). Called by warp_block.c. */
+ * Interoperability, "System Calls"). */
 #include "warp_system.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* See warp_undefined.h. */
+/* Keeps the bits of a block beside its registers and memory, and moves them as each operation moves
+ * values. */
 #include "warp_undefined.h"
 
 #include "base/number.h"
@@ -8,11 +9,11 @@
 /* A register, or a predicate. */
 struct row {
     uint32_t lanes;    /* undefined */
-    uint32_t computed; /* of these: no copies of memory */
+    uint32_t computed; /* those that are no copies of memory */
     uint32_t origin;   /* 1 + the instruction that has read it first; 0: not known */
 };
 
-/* What several rows leave undefined. */
+/* Lanes that several rows leave undefined. */
 struct sum {
     uint32_t lanes, computed, origin;
     uint32_t common; /* undefined in all of them */
@@ -25,7 +26,7 @@ static uint64_t words_for(uint64_t bytes)
 
 static uint64_t rows_of(const struct warp_block *b)
 {
-    return (uint64_t)b->warps * (2ull * b->narrow_room + b->wide);
+    return (uint64_t)b->warps * (2ull * b->narrow_capacity + b->wide);
 }
 
 uint64_t warp_undefined_bytes(const struct warp_block *b)
@@ -37,7 +38,7 @@ uint64_t warp_undefined_bytes(const struct warp_block *b)
 
 static struct row *rows_in(const struct warp_block *b)
 {
-    return (struct row *)(void *)((char *)(uintptr_t)b + b->at_undefined);
+    return (struct row *)(void *)((char *)(uintptr_t)b + b->undefined_offset);
 }
 
 /* Bits of the bytes of shared memory, or of local memory: those of all threads. */
@@ -64,13 +65,13 @@ static struct row *row_at(const struct warp_machine *m, uint8_t bank, uint32_t a
     const char *block = (const char *)b;
     switch (bank) {
     case WARP_NARROW:
-        return rows + (m->base[bank] + at - (block + b->at_narrow)) / WARP_NARROW_BYTES;
+        return rows + (m->base[bank] + at - (block + b->narrow_offset)) / WARP_NARROW_BYTES;
     case WARP_WIDE:
-        return rows + (uint64_t)b->warps * b->narrow_room
-               + (m->base[bank] + at - (block + b->at_wide)) / WARP_WIDE_BYTES;
+        return rows + (uint64_t)b->warps * b->narrow_capacity
+               + (m->base[bank] + at - (block + b->wide_offset)) / WARP_WIDE_BYTES;
     case WARP_PREDICATE:
-        return rows + (uint64_t)b->warps * (b->narrow_room + b->wide)
-               + ((const char *)(m->predicate + at) - (block + b->at_predicates)) / 4;
+        return rows + (uint64_t)b->warps * (b->narrow_capacity + b->wide)
+               + ((const char *)(m->predicate + at) - (block + b->predicates_offset)) / 4;
     default:
         return NULL;
     }
@@ -136,7 +137,7 @@ static void tell(const struct warp_machine *m, const struct warp_op *op, enum wa
         .instruction = op->instruction,
         .origin = origin ? origin - 1 : PTX_NONE,
     };
-    m->launch->undefined->found(m->launch->context, &found);
+    m->launch->undefined->report(m->launch->context, &found);
 }
 
 /* A register that must be defined in these lanes. */
@@ -188,7 +189,7 @@ static bool is_undefined(const struct warp_machine *m, unsigned lane, uint64_t o
                          uint32_t bytes)
 {
     if (m->space == PTX_SPACE_GLOBAL)
-        return m->launch->undefined->is(m->address[lane] + offset, bytes);
+        return m->launch->undefined->is_undefined(m->address[lane] + offset, bytes);
     return (m->space == PTX_SPACE_SHARED || m->space == PTX_SPACE_LOCAL)
            && are_all_set(bits_of(m, lane), place_in(m, lane, offset), bytes);
 }
@@ -304,7 +305,7 @@ static void access(const struct warp_machine *m, const struct warp_op *op, uint3
 
 /* ---- operations ---- */
 
-/* Does the operation only move a source, or bits of it? Structs are copied so, in parts. */
+/* True if the operation only moves a source, or bits of it. Structs are copied so, in parts. */
 static bool only_moves(const struct warp_machine *m, const struct warp_op *op)
 {
     static const uint16_t opcodes[] = {PTX_OP_MOV, PTX_OP_SELP, PTX_OP_CVT, PTX_OP_SHL,

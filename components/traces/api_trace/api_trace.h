@@ -6,7 +6,7 @@
  * trace ("dptr-0"), never addresses, so that a trace can be played on anything.
  *
  * A trace is read whole and is constant from then on; api_trace_release() gives everything back.
- * Mistakes go to the caller's `say`, each with its line, and reading goes on to find more; the
+ * Mistakes go to the caller's `say`, each with its line, and reading continues to find more; the
  * value returned says whether there were any. Running out of host memory ends the program. */
 #ifndef HEDDLE_API_TRACE_H
 #define HEDDLE_API_TRACE_H
@@ -82,7 +82,7 @@ struct api_trace_pointer {
     uint32_t allocation; /* its number, or the module's */
     enum api_trace_space space;
     uint64_t offset;
-    const char *symbol; /* of API_TRACE_SYMBOL */
+    const char *symbol; /* API_TRACE_SYMBOL */
 };
 
 /* Bytes of a kernel's explicit arguments. */
@@ -108,11 +108,11 @@ struct api_trace_call {
     /* version 2 */
     struct api_trace_pointer place;
     uint32_t module, thread; /* module 0: the launch names none */
-    uint64_t rows;           /* of copies, fills: 0 or 1 is a plain one; `size` is that of a row */
+    uint64_t rows;           /* copies, fills: 0 or 1 is a plain one; `size` is a row's */
     uint64_t pitch, from_pitch, host_pitch; /* bytes from row to row; pitch: on the device, of `to`
                                                when both are there */
     uint32_t grid[3], block[3], shared_bytes; /* blocks; work-items of a block */
-    uint32_t cluster;                         /* of PTX: aql_of_cluster(); 0: as the kernel says */
+    uint32_t cluster;                         /* PTX: aql_of_cluster(); 0: as the kernel says */
     const struct api_trace_argument *arguments;
     uint32_t argument_count;
 };
@@ -144,8 +144,8 @@ struct api_trace_parameter {
     uint32_t offset, size; /* bytes */
 };
 
-/* Are all kernels that are launched and all symbols that are copied known, and do launches give
- * each byte of the kernel's arguments and no others? */
+/* True if all kernels that are launched and all symbols that are copied are known, and launches
+ * give each byte of the kernel's arguments and no others? */
 struct api_trace_names {
     bool (*has_kernel)(void *context, const char *name);
     bool (*has_symbol)(void *context, const char *name);

@@ -1,7 +1,7 @@
 /* Kernel arguments. balar writes values with sizes, "dptr-0/8/131072/4/": a pointer is what
  * contains "dptr", a floating-point number what contains ".", the rest are integers. Ours are exact
  * bytes at exact places, "0=dptr-0/8=00000200/", so that structures with pointers in them can be
- * written. Called by api_trace_value.c. */
+ * written. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "components/traces/api_trace/api_trace_internal.h"
 
 #define POINTER_BYTES   8
-#define ARGUMENTS_BYTES 65536 /* of a kernel: far above what a code object can ask for */
+#define ARGUMENTS_BYTES 65536 /* most of a kernel: far above what a code object can ask for */
 #define NUMBER_TEXT     64
 
 /* Adds to the call's arguments. They are an array that grows while the line is read. */

@@ -1,5 +1,5 @@
 /* Checks what a call needs from earlier calls: memory that is allocated and large enough, streams
- * and events that exist. Called by api_trace_read.c after each line. */
+ * and events that exist. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -179,7 +179,7 @@ static bool follow_pinned(struct api_trace_reader *r, const struct api_trace_cal
     return holds_rows(r, call, is_to ? &call->to : &call->from, call->size, call->pitch) && good;
 }
 
-/* What only version 2 has. */
+/* Checks the calls that only version 2 has. */
 static bool follow_recorded(struct api_trace_reader *r, const struct api_trace_call *call)
 {
     switch (call->kind) {

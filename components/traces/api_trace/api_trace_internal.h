@@ -29,7 +29,7 @@ enum api_trace_value {
 struct api_trace_key {
     const char *name;
     enum api_trace_value value;
-    size_t member; /* of struct api_trace_call */
+    size_t member; /* offset in struct api_trace_call */
     bool is_optional;
 };
 
@@ -93,7 +93,7 @@ bool api_trace_read_arguments(struct api_trace_reader *r, const char *text,
 bool api_trace_read_pieces(struct api_trace_reader *r, const char *text,
                            struct api_trace_call *call);
 
-/* Does the call fit what came before it? Follows allocations, streams and events. */
+/* True if the call fits the calls before it. Follows allocations, streams and events. */
 bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *call);
 
 #endif

@@ -90,7 +90,8 @@ static bool read_header(struct api_trace_reader *r, const char *line)
         api_trace_fail(r, "the trace has version %" PRIu64 ", this reader knows up to %d", version,
                        API_TRACE_VERSION);
     bool is_known = version > 0 && version < API_TRACE_VERSION;
-    r->trace->version = is_known ? (uint32_t)version : API_TRACE_VERSION; /* go on after mistakes */
+    r->trace->version =
+        is_known ? (uint32_t)version : API_TRACE_VERSION; /* continue after mistakes */
     return true;
 }
 

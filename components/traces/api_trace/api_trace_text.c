@@ -1,5 +1,5 @@
-/* What the readers of lines, values and arguments use: mistakes, numbers, "WORD-N" and pointers.
- * Nothing here calls them. */
+/* Text functions for the readers of lines, values and arguments: mistakes, numbers, "WORD-N",
+ * pointers. Nothing here calls them. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

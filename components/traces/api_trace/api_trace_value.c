@@ -1,4 +1,4 @@
-/* Values: text between two keys into a member of the call. Called by api_trace_read.c. */
+/* Values: text between two keys into a member of the call. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

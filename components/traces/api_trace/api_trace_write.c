@@ -113,7 +113,7 @@ static void write_value(FILE *out, const struct api_trace_key *key,
     }
 }
 
-/* Are the arguments such as "V/SIZE/" puts there? */
+/* True if the arguments are those that "V/SIZE/" would put there. */
 static bool are_sized(const struct api_trace_call *call)
 {
     uint32_t end = 0;
@@ -138,7 +138,7 @@ static bool has_key(const struct api_trace_form *form, size_t member)
     return key->name != NULL;
 }
 
-/* Can the form say the call? A member that it has no key for must not matter. */
+/* True if the form can express the call. A member that it has no key for must not matter. */
 static bool fits_form(const struct api_trace *trace, const struct api_trace_form *form,
                       const struct api_trace_call *call)
 {

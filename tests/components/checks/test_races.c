@@ -174,7 +174,7 @@ static void execute(struct trial *t, unsigned w)
                                         .bytes = s->bytes,
                                         .use = s->use,
                                         .order = &order,
-                                        .found = found});
+                                        .report = found});
         break;
     case FENCE:
         t->fenced[w] = t->own[w];
@@ -311,7 +311,7 @@ Test(races, whole_pages_are_told_of_as_their_bytes_are)
                                    .bytes = at + bytes > PAGES * PAGE ? PAGES * PAGE - at : bytes,
                                    .use = use,
                                    .order = &order,
-                                   .found = tell};
+                                   .report = tell};
             struct race_event f = e;
             f.memory = &flat;
             f.order = &other;

@@ -10,18 +10,18 @@
 enum { SLOTS = 64, WORK = 100, MOST = 200 * SLOTS };
 
 struct machine {
-    double scatter; /* of a generation's rate: a share */
+    double scatter; /* scatter of a generation's rate, a share */
     double drift;   /* from the first work-group to the last, a share */
     double ramp;    /* cycles that the first generation of a launch takes more */
     double begin;   /* that the first two generations of each part take more */
     double fill;    /* bytes that caches keep of what the launch writes first */
-    double wobble;  /* of a part's bytes for an instruction: a share */
+    double wobble;  /* scatter of a part's bytes per instruction, a share */
     uint32_t seed;
     uint64_t groups;
 };
 
 static struct launch_parts parts;
-static struct part_end ends[MOST];
+static struct work_group_end ends[MOST];
 
 static double uniform(uint32_t *seed)
 {
@@ -40,12 +40,13 @@ static double normal(uint32_t *seed)
 
 static int by_cycle(const void *a, const void *b)
 {
-    const struct part_end *x = a, *y = b;
+    const struct work_group_end *x = a, *y = b;
     return x->cycle < y->cycle ? -1 : x->cycle > y->cycle;
 }
 
 /* Work-groups first .. first + count - 1 begin on an empty machine. */
-static struct part_log run(const struct machine *m, uint64_t first, uint32_t count, uint32_t *seed)
+static struct launch_part_record run(const struct machine *m, uint64_t first, uint32_t count,
+                                     uint32_t *seed)
 {
     double free_at[SLOTS] = {0}, end = 0, placed = 0, pace[2 + MOST / SLOTS];
     for (uint32_t i = 0; i < ARRAY_COUNT(pace); i++)
@@ -58,40 +59,41 @@ static struct part_log run(const struct machine *m, uint64_t first, uint32_t cou
         double at = (double)(first + i) / (double)m->groups;
         double time = 1000 * pace[i / SLOTS] * (1 + m->drift * at) * (0.95 + 0.1 * uniform(seed));
         free_at[best] += time + (first + i < SLOTS ? m->ramp : 0) + (i < 2 * SLOTS ? m->begin : 0);
-        ends[i] = (struct part_end){(uint64_t)free_at[best], WORK};
+        ends[i] = (struct work_group_end){(uint64_t)free_at[best], WORK};
         end = fmax(end, free_at[best]);
     }
     qsort(ends, count, sizeof *ends, by_cycle);
     double bytes = 0.25 * WORK * count * (1 + m->wobble * normal(seed));
-    return (struct part_log){.end = (uint64_t)end,
-                             .placed = (uint64_t)placed,
-                             .resident = SLOTS,
-                             .count = count,
-                             .ends = ends,
-                             .bytes = {0, 2 * bytes, bytes - (first ? 0 : m->fill)}};
+    return (struct launch_part_record){.end = (uint64_t)end,
+                                       .placed = (uint64_t)placed,
+                                       .resident = SLOTS,
+                                       .count = count,
+                                       .ends = ends,
+                                       .bytes = {0, 2 * bytes, bytes - (first ? 0 : m->fill)}};
 }
 
 /* Executes the launch in parts. Each work-group is executed once, and in order. */
 static struct cut_estimate sample(const struct machine *m, double aim)
 {
-    struct sampled_part next;
+    struct sampled_launch_part next;
     uint64_t done = 0;
     uint32_t seed = m->seed;
-    parts_begin(&parts, m->groups, SLOTS, aim);
-    while (parts_next(&parts, &next)) {
-        cr_assert_eq(next.first, done);
+    launch_parts_begin(&parts, m->groups, SLOTS, aim);
+    while (launch_parts_next(&parts, &next)) {
+        cr_assert_eq(next.first_group, done);
         cr_assert(next.groups > 0 && next.groups <= m->groups - done);
         done += next.groups;
         if (next.way == SAMPLING_DETAILED) {
-            struct part_log log = run(m, next.first, (uint32_t)next.groups, &seed);
-            parts_timed(&parts, &log);
+            struct launch_part_record record =
+                run(m, next.first_group, (uint32_t)next.groups, &seed);
+            launch_parts_add_timed(&parts, &record);
         } else {
-            parts_executed(&parts, next.groups, next.groups * WORK);
+            launch_parts_add_untimed(&parts, next.groups, next.groups * WORK);
         }
     }
     cr_assert_eq(done, m->groups);
     cr_assert_eq(parts.instructions, m->groups * WORK);
-    return parts_estimate(&parts);
+    return launch_parts_estimate(&parts);
 }
 
 /* What everything takes, with other luck. */
@@ -107,7 +109,8 @@ Test(launch_parts, steady_launch_is_estimated_from_a_small_part_of_it)
     struct cut_estimate e = sample(&m, 0.02);
     double error = e.value / truth(&m) - 1;
     cr_assert(fabs(error) < 0.005, "%.2f %% off", 100 * error);
-    cr_assert(parts.detailed < m.groups / 4, "%llu in detail", (unsigned long long)parts.detailed);
+    cr_assert(parts.detailed_groups < m.groups / 4, "%llu in detail",
+              (unsigned long long)parts.detailed_groups);
     cr_assert(e.half + e.allowance < 0.02 * e.value);
 }
 
@@ -121,11 +124,11 @@ Test(launch_parts, what_each_part_loses_at_its_begin_does_not_count)
 
 Test(launch_parts, small_launch_is_one_part)
 {
-    const struct machine m = {.seed = 1, .groups = SLOTS * (PARTS_WORTH - 1)};
+    const struct machine m = {.seed = 1, .groups = SLOTS * (LAUNCH_PARTS_WORTH - 1)};
     struct cut_estimate e = sample(&m, 0.02);
-    cr_assert_eq(parts.count, 1);
-    cr_assert_eq(parts.detailed, m.groups);
-    cr_assert_eq(e.value, parts.window[0].cycles);
+    cr_assert_eq(parts.window_count, 1);
+    cr_assert_eq(parts.detailed_groups, m.groups);
+    cr_assert_eq(e.value, parts.windows[0].cycles);
     cr_assert(e.half > 0, "it is not what a run of all would have taken, to the cycle");
 }
 
@@ -133,13 +136,13 @@ Test(launch_parts, more_is_simulated_where_generations_scatter)
 {
     struct machine m = {.scatter = 0.005, .seed = 3, .groups = MOST};
     sample(&m, 0.03);
-    uint64_t quiet = parts.detailed;
+    uint64_t quiet = parts.detailed_groups;
     m.scatter = 0.06;
     sample(&m, 0.03);
-    uint64_t loud = parts.detailed;
+    uint64_t loud = parts.detailed_groups;
     cr_assert(loud > quiet);
     sample(&m, 0.3);
-    cr_assert(parts.detailed < loud, "a wide interval is enough");
+    cr_assert(parts.detailed_groups < loud, "a wide interval is enough");
 }
 
 /* Of 200 launches of each kind. */
@@ -167,9 +170,9 @@ Test(launch_parts, first_part_stands_for_no_bytes_but_its_own)
     const struct machine m = {.fill = 5000, .seed = 11, .groups = MOST};
     double all = 0.25 * WORK * MOST;
     sample(&m, 0.02);
-    cr_assert_gt(parts.count, 2);
-    cr_expect_float_eq(parts_bytes(&parts, SAMPLER_READ).value, 2 * all, 1);
-    cr_expect_float_eq(parts_bytes(&parts, SAMPLER_WRITTEN).value, all - m.fill, 1);
+    cr_assert_gt(parts.window_count, 2);
+    cr_expect_float_eq(launch_parts_bytes(&parts, SAMPLER_READ).value, 2 * all, 1);
+    cr_expect_float_eq(launch_parts_bytes(&parts, SAMPLER_WRITTEN).value, all - m.fill, 1);
 }
 
 Test(launch_parts, bytes_are_inside_their_interval)
@@ -183,10 +186,11 @@ Test(launch_parts, bytes_are_inside_their_interval)
             struct machine m = kinds[i];
             m.seed = seed * 7919;
             sample(&m, 0.02);
-            struct cut_estimate e = parts_bytes(&parts, SAMPLER_WRITTEN);
+            struct cut_estimate e = launch_parts_bytes(&parts, SAMPLER_WRITTEN);
             double all = 0; /* the rest is as the mean of all */
-            for (uint32_t k = 0; k < parts.count; k++)
-                all += parts.window[k].bytes[SAMPLER_WRITTEN] + 0.25 * parts.window[k].skipped;
+            for (uint32_t k = 0; k < parts.window_count; k++)
+                all += parts.windows[k].bytes[SAMPLER_WRITTEN]
+                       + 0.25 * parts.windows[k].skipped_instructions;
             inside += fabs(e.value - all) <= e.half + e.allowance;
         }
         cr_expect(inside >= 186, "kind %zu: %u of 200 inside", i, inside);
@@ -197,17 +201,17 @@ Test(launch_parts, launch_that_moves_nothing_has_no_interval_of_bytes)
 {
     const struct machine m = {.groups = MOST, .fill = 0, .wobble = 0};
     sample(&m, 0.02);
-    for (uint32_t i = 0; i < parts.count; i++)
-        parts.window[i].bytes[SAMPLER_READ] = 0;
-    struct cut_estimate e = parts_bytes(&parts, SAMPLER_READ);
+    for (uint32_t i = 0; i < parts.window_count; i++)
+        parts.windows[i].bytes[SAMPLER_READ] = 0;
+    struct cut_estimate e = launch_parts_bytes(&parts, SAMPLER_READ);
     cr_assert_eq(e.value, 0);
     cr_assert_eq(e.half + e.allowance, 0);
 }
 
 Test(launch_parts, launches_without_room_to_write_them_down_do_not_fit)
 {
-    cr_assert(parts_fit(1000, 100));
-    cr_assert(parts_fit((uint64_t)1 << 31, PARTS_MOST_RESIDENT));
-    cr_assert_not(parts_fit((uint64_t)1 << 31, PARTS_MOST_RESIDENT + 1));
-    cr_assert_not(parts_fit(PARTS_MOST_GROUPS + 1, PARTS_MOST_RESIDENT));
+    cr_assert(launch_parts_fit(1000, 100));
+    cr_assert(launch_parts_fit((uint64_t)1 << 31, LAUNCH_PARTS_RESIDENT_MAX));
+    cr_assert_not(launch_parts_fit((uint64_t)1 << 31, LAUNCH_PARTS_RESIDENT_MAX + 1));
+    cr_assert_not(launch_parts_fit(LAUNCH_PARTS_GROUPS_MAX + 1, LAUNCH_PARTS_RESIDENT_MAX));
 }

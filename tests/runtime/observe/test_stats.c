@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "components/statistics/kernel_stats.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/run_control.h"
@@ -21,60 +20,21 @@
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 #include "tests/runtime/network.h"
+#include "tests/runtime/stats_file.h"
 #include "tests/sanitized.h"
 
-static char folder[] = "/tmp/heddle_stats_XXXXXX";
-static char path[64];
-
-static void make_folder(void)
-{
-    cr_assert_not_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/out.json", folder);
-}
-
-static void remove_folder(void)
-{
-    unlink(path);
-    rmdir(folder);
-}
-
-TestSuite(stats, .init = make_folder, .fini = remove_folder);
-TestSuite(trace, .init = make_folder, .fini = remove_folder);
-
-static json_t *load(void)
-{
-    json_error_t error;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-    cr_assert_not_null(root, "line %d: %s", error.line, error.text);
-    return root;
-}
-
-static long long number(json_t *root, const char *first, const char *second, const char *third)
-{
-    json_t *value = json_object_get(json_object_get(json_object_get(root, first), second), third);
-    cr_assert(json_is_integer(value), "%s.%s.%s is no integer", first, second, third);
-    return json_integer_value(value);
-}
+TestSuite(stats, .init = stats_file_begin, .fini = stats_file_end);
+TestSuite(trace, .init = stats_file_begin, .fini = stats_file_end);
 
 static void run_network(struct engine_limits limits, bool no_host)
 {
     const struct platform_table *table = network_describe(21);
-    build_options("stats>%s;stats-no-host=%d;program:cafe", path, no_host);
+    build_options("stats>%s;stats-no-host=%d;program:cafe", stats_file_path, no_host);
     cr_assert(platform_build(table));
     engine_set_limits(&limits);
     cr_assert(stats_open(table));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(stats_write());
-}
-
-static char *contents(void)
-{
-    FILE *f = fopen(path, "rb");
-    cr_assert_not_null(f);
-    char *text = calloc(1, 1 << 20);
-    cr_assert_lt(fread(text, 1, (1 << 20) - 1, f), (1 << 20) - 1);
-    fclose(f);
-    return text;
 }
 
 struct bucket {
@@ -108,17 +68,21 @@ ParameterizedTest(struct bucket *b, stats, a_value_has_its_bucket)
 Test(stats, the_file_has_all_its_parts)
 {
     run_network((struct engine_limits){0}, false);
-    json_t *root = load();
+    json_t *root = stats_file_load();
     cr_assert_str_eq(json_string_value(json_object_get(root, "platform")), "network");
     cr_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "stamp"), "program")),
                      "cafe");
     cr_assert_eq(json_integer_value(json_object_get(root, "time_ps")), (long long)engine.time_ps);
-    cr_assert_eq(number(json_object_get(root, "stamp"), "parameters", "node[3]", "count"), 300);
-    cr_assert_eq(number(root, "components", "node[3]", "received"), (long long)probe_received(3));
-    cr_assert_eq(number(json_object_get(root, "components"), "node[3]", "values", "count"),
+    cr_assert_eq(
+        stats_file_number(json_object_get(root, "stamp"), "parameters", "node[3]", "count"), 300);
+    cr_assert_eq(stats_file_number(root, "components", "node[3]", "received"),
                  (long long)probe_received(3));
-    cr_assert_eq(number(root, "clocks", "clock[1]", "hz"), 1132000000);
-    cr_assert_geq(number(json_object_get(root, "links"), "wire[0]", "forward", "bytes"), 48);
+    cr_assert_eq(
+        stats_file_number(json_object_get(root, "components"), "node[3]", "values", "count"),
+        (long long)probe_received(3));
+    cr_assert_eq(stats_file_number(root, "clocks", "clock[1]", "hz"), 1132000000);
+    cr_assert_geq(stats_file_number(json_object_get(root, "links"), "wire[0]", "forward", "bytes"),
+                  48);
     cr_assert_str_eq(json_object_iter_key(json_object_iter_at(root, "host")), "host");
     cr_assert_null(json_object_iter_next(root, json_object_iter_at(root, "host")),
                    "host is the last");
@@ -128,7 +92,7 @@ Test(stats, the_file_has_all_its_parts)
 Test(stats, requests_of_connections_add_up_to_what_was_received)
 {
     run_network((struct engine_limits){0}, true);
-    json_t *root = load();
+    json_t *root = stats_file_load();
     long long sent = 0, received = 0;
     const char *key;
     json_t *value;
@@ -139,110 +103,6 @@ Test(stats, requests_of_connections_add_up_to_what_was_received)
     cr_assert_gt(sent, 10000);
     cr_assert_eq(sent, received);
     json_decref(root);
-}
-
-static void run_tickers(struct engine_limits limits)
-{
-    build_options("stats>%s;stats-no-host=1", path);
-    build_start("tickers");
-    uint32_t core = build_domain("core", 1000000000);
-    probe_protocol(16, false);
-    probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
-    probe_instance(core, "short", PROBE_TICKER, 30, 0, false);
-    probe_build();
-    engine_set_limits(&limits);
-    cr_assert(stats_open(engine_base.platform));
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write());
-}
-
-Test(stats, a_kernel_has_its_own_share_of_the_statistics)
-{
-    run_tickers((struct engine_limits){0});
-    json_t *root = load();
-    json_t *kernels = json_object_get(root, "kernels");
-    cr_assert_eq(json_array_size(kernels), 2);
-    json_t *longer = json_array_get(kernels, 0);
-    json_t *shorter = json_array_get(kernels, 1);
-    cr_assert_str_eq(json_string_value(json_object_get(longer, "name")), "ticking \"kernel\"");
-    cr_assert_eq(json_integer_value(json_object_get(longer, "start_ps")), 1000);
-    cr_assert_eq(json_integer_value(json_object_get(longer, "end_ps")), 100000);
-    cr_assert_eq(json_integer_value(json_object_get(longer, "cycles")), 99);
-    cr_assert_eq(json_integer_value(json_object_get(longer, "wavefront_instructions")), 100);
-    cr_assert_eq(json_integer_value(json_object_get(longer, "work_groups")), 3);
-    cr_assert_eq(json_integer_value(json_object_get(shorter, "gpu")), 1);
-    cr_assert_eq(number(shorter, "components", "short", "received"), 2 * 29,
-                 "from the end of its first edge on");
-    cr_assert_eq(number(shorter, "components", "long", "received"), 2 * 29);
-    cr_assert_eq(number(longer, "components", "long", "received"), 2 * 99);
-    cr_assert_eq(number(root, "components", "long", "received"), 2 * 100);
-    json_decref(root);
-}
-
-Test(stats, a_kernel_has_what_it_was_described_with)
-{
-    run_tickers((struct engine_limits){0});
-    json_t *root = load();
-    json_t *longer = json_array_get(json_object_get(root, "kernels"), 0);
-    cr_expect_eq(json_integer_value(json_object_get(longer, "slots")), 7);
-    cr_expect_eq(number(longer, "time", "spent", "well"), 5);
-    cr_expect_eq(number(longer, "time", "spent", "badly"), 100);
-    cr_expect_eq(number(longer, "time", "lost", "all"), 2);
-    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(longer, "time"), "of")),
-                     "day");
-    cr_expect(json_is_true(json_object_get(longer, "overlaps")));
-    json_decref(root);
-}
-
-/* Tickers in arrays: two of a kind inside each of two top-level instances. */
-static json_t *run_arrays(const char *what)
-{
-    build_options("stats>%s;stats-no-host=1;kernel-stats=%s", path, what);
-    static const char *const paths[] = {"gpu[0].cu[0]", "gpu[0].cu[1]", "gpu[1].cu[0]",
-                                        "gpu[1].cu[1]"};
-    build_start("arrays");
-    uint32_t core = build_domain("core", 1000000000);
-    probe_protocol(16, false);
-    for (int i = 0; i < 4; i++)
-        probe_instance(core, paths[i], PROBE_TICKER, 10 * (i + 1), 0, false);
-    probe_build();
-    engine_set_limits(&(struct engine_limits){0});
-    cr_assert(stats_open(engine_base.platform));
-    cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write());
-    return load();
-}
-
-Test(stats, shares_of_a_kernel_are_sums_over_arrays_inside_of_top_level_instances)
-{
-    json_t *root = run_arrays("sum");
-    json_t *last = json_array_get(json_object_get(root, "kernels"), 3);
-    cr_expect_eq(json_object_size(json_object_get(last, "components")), 2);
-    /* From the end of the first edge on; the others end at edges 10, 20, 30. */
-    cr_expect_eq(number(last, "components", "gpu[0].cu[*]", "received"), 2 * (9 + 19));
-    cr_expect_eq(number(last, "components", "gpu[1].cu[*]", "received"), 2 * (29 + 39));
-    json_decref(root);
-    root = run_arrays("all");
-    last = json_array_get(json_object_get(root, "kernels"), 3);
-    cr_expect_eq(json_object_size(json_object_get(last, "components")), 4);
-    cr_expect_eq(number(last, "components", "gpu[1].cu[0]", "received"), 2 * 29);
-    json_decref(root);
-    root = run_arrays("none");
-    last = json_array_get(json_object_get(root, "kernels"), 3);
-    cr_expect_null(json_object_get(last, "components"));
-    cr_expect_eq(number(last, "time", "spent", "badly"), 40);
-    json_decref(root);
-}
-
-Test(stats, kernels_that_overlap_do_not_depend_on_the_order_of_ticks)
-{
-    run_tickers((struct engine_limits){0});
-    char *expected = contents();
-    run_tickers((struct engine_limits){.tick_order = ENGINE_DESCENDING});
-    char *text = contents();
-    cr_assert_str_eq(text, expected);
-    free(text);
-    free(expected);
 }
 
 Test(stats, an_unwritable_path_is_refused_at_the_start)
@@ -290,12 +150,12 @@ Test(trace, messages_stand_at_their_exact_times)
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, 8, 1, 3));
     probe_build();
-    build_options("record perfetto>%s", path);
+    build_options("record perfetto>%s", stats_file_path);
     cr_assert(timeline_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(timeline_close());
-    json_decref(load());
-    char *text = contents();
+    json_decref(stats_file_load());
+    char *text = stats_file_text();
     cr_assert_eq(trace_times(text, "ask", begins, ends, 64), 5);
     for (uint64_t i = 0; i < 5; i++) {
         cr_assert_eq(begins[i], engine_time_of(0, 1 + i));
@@ -309,20 +169,20 @@ Test(trace, messages_stand_at_their_exact_times)
 Test(trace, spans_of_components_and_no_change_of_results)
 {
     uint64_t begins[4], ends[4];
-    run_tickers((struct engine_limits){0});
+    stats_file_run_tickers((struct engine_limits){0});
     uint64_t expected = engine.time_ps;
     build_start("tickers");
     uint32_t core = build_domain("core", 1000000000);
     probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
     probe_build();
-    build_options("record perfetto>%s", path);
+    build_options("record perfetto>%s", stats_file_path);
     cr_assert(stats_open(engine_base.platform));
     cr_assert(timeline_open(engine_base.platform));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(timeline_close());
     cr_assert_eq(engine.time_ps, expected);
-    json_decref(load());
-    char *text = contents();
+    json_decref(stats_file_load());
+    char *text = stats_file_text();
     cr_assert_eq(trace_times(text, "ticking", begins, ends, 4), 1);
     cr_assert_eq(begins[0], 1000);
     cr_assert_eq(ends[0], 100000);
@@ -332,12 +192,12 @@ Test(trace, spans_of_components_and_no_change_of_results)
 Test(stats, they_do_not_depend_on_the_order_of_ticks)
 {
     run_network((struct engine_limits){0}, true);
-    char *expected = contents();
+    char *expected = stats_file_text();
     cr_assert_null(strstr(expected, "\"host\""));
     for (int order = SANITIZED ? ENGINE_RANDOM : ENGINE_DESCENDING; order <= ENGINE_RANDOM;
          order++) {
         run_network((struct engine_limits){.tick_order = order, .seed = 5}, true);
-        char *text = contents();
+        char *text = stats_file_text();
         cr_assert_str_eq(text, expected);
         free(text);
     }

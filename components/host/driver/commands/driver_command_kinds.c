@@ -133,7 +133,7 @@ static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
     memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
     launch_find_preload(d, k, command_launch_descriptor(payload));
     if (k->launch.in_parts)
-        online_parts_start();
+        online_parts_begin_timed();
     record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     l2_note_kernel(d, number, k->pid);

@@ -232,7 +232,7 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
 {
     uint32_t record = functional_begin_record(d, k, number);
     kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
-    progress_done(k->launch.done_groups);
+    progress_end_work_groups(k->launch.done_groups);
     if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, (uint32_t)k->launch.number, sampling_way_name(way));
     if (platform_profile())
@@ -361,7 +361,7 @@ static void functional_tell(const struct driver_command *k, const struct functio
                             const struct sampler_work *executed)
 {
     if (k->launch.in_parts)
-        online_parts_executed(k->launch.groups, result->instructions, executed);
+        online_parts_end_untimed(k->launch.groups, result->instructions, executed);
     else
         online_sampling_executed(executed);
 }

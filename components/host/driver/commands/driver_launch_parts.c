@@ -27,16 +27,16 @@ static uint32_t parts_resident(const struct driver_device_info *info,
 /* The command is the next part from here on. Fences are those of the whole launch. */
 static bool parts_take(struct driver_command *k)
 {
-    struct sampled_part next;
+    struct sampled_launch_part next;
     if (!online_parts_next(&next))
         return false;
-    k->launch.first_group = (uint32_t)next.first;
+    k->launch.first_group = (uint32_t)next.first_group;
     k->launch.groups = next.groups;
     k->launch.way = (uint8_t)next.way;
-    bool last = next.first + next.groups == aql_all_groups(&k->launch.packet);
+    bool last = next.first_group + next.groups == aql_all_groups(&k->launch.packet);
     const uint16_t acquire = aql_scopes(3, 0), release = aql_scopes(0, 3);
     k->launch.packet.header =
-        (uint16_t)(k->launch.header & ~(next.first ? acquire : 0) & ~(last ? 0 : release));
+        (uint16_t)(k->launch.header & ~(next.first_group ? acquire : 0) & ~(last ? 0 : release));
     return true;
 }
 
@@ -64,7 +64,7 @@ static bool parts_continue(struct driver *d, struct driver_command *k, uint32_t 
     if (k->kind != DRIVER_LAUNCH || !k->launch.in_parts)
         return false;
     if (k->launch.way == SAMPLING_DETAILED)
-        online_parts_timed();
+        online_parts_end_timed();
     if (!parts_take(k))
         return false;
     if (k->launch.timed)

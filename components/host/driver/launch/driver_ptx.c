@@ -93,7 +93,7 @@ static enum driver_status call_ptx_kernel(struct driver *d, uint64_t entry,
                                      .shared_bytes = kernel->shared_bytes,
                                      .local_bytes = kernel->local_bytes,
                                      .parameter_bytes = kernel->parameter_bytes,
-                                     .max_threads = kernel->most_threads,
+                                     .max_threads = kernel->threads_max,
                                      .sm = code->module->target,
                                      .ptx_version = code->module->version};
     for (uint32_t i = 0; i < code->module->variable_count; i++) {
@@ -167,10 +167,10 @@ static enum driver_status ptx_check(const struct driver_device *device, uint64_t
         return status;
     if (ptx_services()->missing(code->code, kernel->function, text, sizeof text))
         return driver_fail(DRIVER_FAULT, "%s (kernel '%s')", text, l->name);
-    if (threads > kernel->most_threads)
+    if (threads > kernel->threads_max)
         return driver_fail(DRIVER_TOO_LARGE,
                            "blocks of %u threads; the kernel says at most %u (kernel '%s')",
-                           threads, kernel->most_threads, l->name);
+                           threads, kernel->threads_max, l->name);
     if (!ptx_blocks_of(device, entry, threads, l->group_bytes, &limit))
         return driver_fail(DRIVER_TOO_LARGE,
                            "a block of %u threads, %u registers a thread and %u bytes of shared "

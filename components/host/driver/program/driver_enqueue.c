@@ -55,7 +55,7 @@ static void number_launch(struct driver *d, struct driver_command *k)
 {
     const struct program_table *program = driver_program(d);
     k->launch.number = ++d->launches_asked;
-    progress_asked(k->launch.groups);
+    progress_add_kernel(k->launch.groups);
     if (platform_sampling()->kernels)
         census_note(platform_sampling(), k->launch.number,
                     program_kernel_name(program, k->launch.kernel),

@@ -1,5 +1,5 @@
-/* The warp that issued last goes on as long as it can; after it, the oldest warp that can issue,
- * and among warps that came together the one with the lowest number (Rogers, O'Connor, Aamodt,
+/* The warp that issued last, as long as it can; after it, the oldest warp that can issue, and among
+ * warps that came together the one with the lowest number (Rogers, O'Connor, Aamodt,
  * "Cache-Conscious Wavefront Scheduling", MICRO 2012). */
 #include "greedy_then_oldest.gen.h"
 

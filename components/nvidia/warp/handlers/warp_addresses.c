@@ -1,4 +1,4 @@
-/* Where the lanes' bytes lie; see warp_addresses.h. Called by handlers of memory. */
+/* Where the lanes' bytes lie. */
 #include "components/nvidia/warp/warp_cluster.h"
 
 #include "components/memory/page_table/host_view.h"

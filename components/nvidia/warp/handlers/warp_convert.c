@@ -1,5 +1,5 @@
 /* Handlers of warp_convert.def, at one x86-64 level; compiled so that they keep to the host's
- * rounding. Called through warp_handler_of(). */
+ * rounding. */
 #include "warp_variant.h"
 
 #include "base/number.h"

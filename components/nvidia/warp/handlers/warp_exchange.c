@@ -1,5 +1,5 @@
 /* Handlers of warp_exchange.def: what goes between the lanes of a warp and between warps, at one
- * x86-64 level. Called through warp_handler_of(). */
+ * x86-64 level. */
 #include "warp_variant.h"
 
 #include "base/number.h"

@@ -1,5 +1,5 @@
-/* Handlers of warp_float.def, at one x86-64 level. Called through warp_handler_of(). They round as
- * the host's control word says: no row has constants that a compiler could round itself. */
+/* Handlers of warp_float.def, at one x86-64 level. They round as the host's control word says: no
+ * row has constants that a compiler could round itself. */
 #include "warp_lanes.h"
 #include "warp_variant.h"
 

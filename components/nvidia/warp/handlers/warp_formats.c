@@ -1,5 +1,4 @@
-/* Small floating-point formats; see warp_formats.h. Called by handlers of conversions and of
- * matrices. */
+/* Small floating-point formats. */
 #include "warp_formats.h"
 
 const struct warp_format warp_f16 = {5, 10, true, true}, warp_bf16 = {8, 7, true, true},

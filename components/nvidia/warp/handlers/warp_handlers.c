@@ -1,5 +1,4 @@
-/* The table of handlers, filled once, with the best level that this machine has. Called by
- * warp_prepare.c. */
+/* The table of handlers, filled once, with the best level that this machine has. */
 #include "warp_variant.h"
 
 static warp_handler *handlers[WARP_RUN_COUNT];

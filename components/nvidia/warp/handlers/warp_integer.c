@@ -1,4 +1,4 @@
-/* Handlers of warp_integer.def, at one x86-64 level. Called through warp_handler_of(). */
+/* Handlers of warp_integer.def, at one x86-64 level. */
 #include "warp_variant.h"
 
 #include "base/number.h"

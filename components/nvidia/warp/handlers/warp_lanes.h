@@ -19,7 +19,7 @@ typedef int64_t s64;
 typedef float f32;
 typedef double f64;
 
-/* What a row holds that is read or written as a type. */
+/* Element types of rows that are read or written as a type. */
 #define ROW_u8  uint32_t
 #define ROW_s8  uint32_t
 #define ROW_u16 uint32_t

@@ -1,5 +1,5 @@
 /* Matrices of a warp (9.7.14): mma, wmma, wgmma, ldmatrix, stmatrix, movmatrix, at one x86-64
- * level. Called through warp_handler_of().
+ * level.
  *
  * Fragments of mma lie as the manual says. Those of wmma are opaque: element s of a fragment is
  * number (lane * elements of a lane + s) of the matrix by rows, modulo its size. Products of halves
@@ -79,77 +79,84 @@ static u64 element_of(unsigned e, f64 x, bool saturates)
 
 /* ---- fragments ---- */
 
-enum matrix_role { ROLE_A, ROLE_B, ROLE_C };
+enum matrix_role { ROLE_A, ROLE_B, ROLE_C, ROLE_D };
 
-/* Row and column of element `s` of lane `lane`, whose registers hold `each` elements. */
-static void element_place(const struct warp_matrix *x, enum matrix_role role, bool is_wmma,
-                          unsigned lane, unsigned s, unsigned count, unsigned each, unsigned *row,
-                          unsigned *column)
+/* A matrix in the registers of a warp. */
+struct fragment {
+    const struct warp_place *places; /* [registers] of each lane */
+    unsigned registers;
+    enum matrix_role role;
+    bool is_wmma;
+    unsigned rows, columns;
+    unsigned element; /* enum warp_element */
+    unsigned bits;    /* size of an element */
+    unsigned each;    /* elements of a register */
+};
+
+static struct fragment fragment_of(const struct warp_matrix *x, enum matrix_role role, bool is_wmma,
+                                   const struct warp_place *places, unsigned registers)
 {
-    unsigned columns = role == ROLE_A ? x->k : x->n, rows = role == ROLE_B ? x->k : x->m;
-    unsigned group = lane >> 2, thread = lane & 3, reg = s / each, j = s % each;
-    if (is_wmma) {
-        unsigned n = (lane * count + s) % (rows * columns);
-        *row = n / columns;
-        *column = n % columns;
-    } else if (role == ROLE_A && x->m == 16) {
-        *row = group + 8 * (reg & 1);
-        *column = thread * each + j + (reg >> 1) * 4 * each;
-    } else if (role == ROLE_A) {
-        *row = group;
-        *column = thread * each + j + reg * 4 * each;
-    } else if (role == ROLE_B) {
-        *row = thread * each + j + reg * 4 * each;
-        *column = group;
-    } else {
-        *row = group + 8 * (s >> 1);
-        *column = thread * 2 + (s & 1);
+    const uint8_t elements[] = {x->a, x->b, x->c, x->d};
+    unsigned bits = element_bits(elements[role]);
+    return (struct fragment){.places = places,
+                             .registers = registers,
+                             .role = role,
+                             .is_wmma = is_wmma,
+                             .rows = role == ROLE_B ? x->k : x->m,
+                             .columns = role == ROLE_A ? x->k : x->n,
+                             .element = elements[role],
+                             .bits = bits,
+                             .each = bits >= 32 ? 1 : 32 / bits};
+}
+
+struct matrix_place {
+    unsigned row, column;
+};
+
+/* The place of a lane's element `s`. */
+static struct matrix_place element_place(const struct fragment *f, unsigned lane, unsigned s)
+{
+    unsigned group = lane >> 2, thread = lane & 3, reg = s / f->each, j = s % f->each;
+    if (f->is_wmma) {
+        unsigned n = (lane * f->registers * f->each + s) % (f->rows * f->columns);
+        return (struct matrix_place){n / f->columns, n % f->columns};
     }
+    if (f->role == ROLE_A && f->rows == 16)
+        return (struct matrix_place){group + 8 * (reg & 1),
+                                     (thread + (reg >> 1) * 4) * f->each + j};
+    if (f->role == ROLE_A)
+        return (struct matrix_place){group, (thread + reg * 4) * f->each + j};
+    if (f->role == ROLE_B)
+        return (struct matrix_place){(thread + reg * 4) * f->each + j, group};
+    return (struct matrix_place){group + 8 * (s >> 1), thread * 2 + (s & 1)};
 }
 
-/* Elements in a register. */
-static unsigned elements_of(unsigned e)
+static void gather(const struct warp_machine *m, const struct fragment *f, f64 *matrix)
 {
-    unsigned bits = element_bits(e);
-    return bits >= 32 ? 1 : 32 / bits;
-}
-
-static void gather(const struct warp_machine *m, const struct warp_matrix *x, bool is_wmma,
-                   enum matrix_role role, const struct warp_place *place, unsigned places,
-                   f64 *matrix)
-{
-    unsigned e = role == ROLE_A   ? x->a
-                 : role == ROLE_B ? x->b
-                                  : x->c,
-             each = elements_of(e), bits = element_bits(e), columns = role == ROLE_A ? x->k : x->n;
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        for (unsigned p = 0; p < places; p++) {
-            u64 word = lanes_get(m, &place[p], lane);
-            for (unsigned j = 0; j < each; j++) {
-                unsigned row, column;
-                element_place(x, role, is_wmma, lane, p * each + j, places * each, each, &row,
-                              &column);
-                matrix[row * columns + column] = element_value(e, word >> j * bits);
+        for (unsigned p = 0; p < f->registers; p++) {
+            u64 word = lanes_get(m, &f->places[p], lane);
+            for (unsigned j = 0; j < f->each; j++) {
+                struct matrix_place at = element_place(f, lane, p * f->each + j);
+                matrix[at.row * f->columns + at.column] =
+                    element_value(f->element, word >> j * f->bits);
             }
         }
     }
 }
 
-static void scatter(struct warp_machine *m, const struct warp_matrix *x, bool is_wmma,
-                    bool saturates, const struct warp_place *place, unsigned places,
+static void scatter(struct warp_machine *m, const struct fragment *f, bool saturates,
                     const f64 *matrix)
 {
-    unsigned each = elements_of(x->d), bits = element_bits(x->d);
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        for (unsigned p = 0; p < places; p++) {
+        for (unsigned p = 0; p < f->registers; p++) {
             u64 word = 0;
-            for (unsigned j = 0; j < each; j++) {
-                unsigned row, column;
-                element_place(x, ROLE_C, is_wmma, lane, p * each + j, places * each, each, &row,
-                              &column);
-                word |= element_of(x->d, matrix[row * x->n + column], saturates) << j * bits;
+            for (unsigned j = 0; j < f->each; j++) {
+                struct matrix_place at = element_place(f, lane, p * f->each + j);
+                f64 value = matrix[at.row * f->columns + at.column];
+                word |= element_of(f->element, value, saturates) << j * f->bits;
             }
-            lanes_put(m, &place[p], lane, word);
+            lanes_put(m, &f->places[p], lane, word);
         }
     }
 }
@@ -179,20 +186,25 @@ static void multiply(const struct warp_matrix *x, unsigned flags, const f64 *a, 
     }
 }
 
-/* Places: d, a, b, c; how many of d in `written`, of a and b in at[2] and at[3]. */
+/* The places are those of d, a, b and c. Their numbers: of d `written`, of a and b at[2] and at[3].
+ */
 RUN(MMA)
 {
     struct warp_matrix x = warp_matrix_unpack(op->value);
     const struct warp_place *place = m->code->places + op->list;
-    unsigned d = op->written, a = op->at[2], b = op->at[3], c = op->count - d - a - b;
     bool is_wmma = op->target & WARP_M_WMMA;
+    struct fragment d = fragment_of(&x, ROLE_D, is_wmma, place, op->written),
+                    a = fragment_of(&x, ROLE_A, is_wmma, d.places + d.registers, op->at[2]),
+                    b = fragment_of(&x, ROLE_B, is_wmma, a.places + a.registers, op->at[3]),
+                    c = fragment_of(&x, ROLE_C, is_wmma, b.places + b.registers, 0);
     f64 left[MOST], right[MOST], sum[32 * 32];
     (void)mask;
-    gather(m, &x, is_wmma, ROLE_A, place + d, a, left);
-    gather(m, &x, is_wmma, ROLE_B, place + d + a, b, right);
-    gather(m, &x, is_wmma, ROLE_C, place + d + a + b, c, sum);
+    c.registers = op->count - (unsigned)(c.places - place);
+    gather(m, &a, left);
+    gather(m, &b, right);
+    gather(m, &c, sum);
     multiply(&x, op->target, left, right, sum);
-    scatter(m, &x, is_wmma, op->target & WARP_M_SATURATES, place, d, sum);
+    scatter(m, &d, op->target & WARP_M_SATURATES, sum);
 }
 
 /* ---- wgmma (9.7.15): at[1] and at[2] the descriptors of A and B, at[3] whether D is added ---- */
@@ -202,18 +214,26 @@ RUN(MMA)
  * bytes, by the address. */
 struct wgmma_matrix {
     u32 start, leading, stride; /* bytes */
-    unsigned units;             /* of 16 bytes that are swizzled together; 1: none */
-    bool is_across;
+    unsigned units;             /* 16 bytes each, swizzled together; 1: no swizzling */
+    bool is_across;             /* transposed */
+    unsigned element;           /* enum warp_element */
+    unsigned k;                 /* elements of a row */
 };
 
-static struct wgmma_matrix wgmma_describe(struct warp_machine *m, u64 bits, bool is_across)
+static struct wgmma_matrix wgmma_describe(struct warp_machine *m, u64 bits, unsigned element,
+                                          unsigned k, bool is_across)
 {
     static const uint8_t units[] = {1, 8, 4, 2};
     if (bits >> 49 & 7)
         warp_fault_at(m, WARP_FAULT_INSTRUCTION, 0, bits,
                       "a matrix descriptor with a base offset, which is not executed");
-    return (struct wgmma_matrix){(u32)(bits & 0x3fff) << 4, (u32)(bits >> 16 & 0x3fff) << 4,
-                                 (u32)(bits >> 32 & 0x3fff) << 4, units[bits >> 62], is_across};
+    return (struct wgmma_matrix){.start = (u32)(bits & 0x3fff) << 4,
+                                 .leading = (u32)(bits >> 16 & 0x3fff) << 4,
+                                 .stride = (u32)(bits >> 32 & 0x3fff) << 4,
+                                 .units = units[bits >> 62],
+                                 .is_across = is_across,
+                                 .element = element,
+                                 .k = k};
 }
 
 /* Where the element at `row` of M or N and `byte` of K lies; of a transposed matrix elements of 16
@@ -233,19 +253,19 @@ static u32 wgmma_offset(const struct wgmma_matrix *x, unsigned row, unsigned byt
 }
 
 /* Reads rows from `first` on: `to[row][k]`, or with `turns` `to[k][row]`. */
-static void wgmma_read(struct warp_machine *m, const struct wgmma_matrix *x, unsigned e,
-                       unsigned first, unsigned rows, unsigned k, bool turns, f64 *to)
+static void wgmma_read(struct warp_machine *m, const struct wgmma_matrix *x, unsigned first,
+                       unsigned rows, bool turns, f64 *to)
 {
-    unsigned bytes = element_bits(e) / 8;
+    unsigned bytes = element_bits(x->element) / 8;
     for (unsigned row = 0; row < rows; row++) {
-        for (unsigned i = 0; i < k; i++) {
+        for (unsigned i = 0; i < x->k; i++) {
             u32 at = wgmma_offset(x, first + row, i * bytes), bits = 0;
             if (at + bytes > m->block->shared) {
                 warp_fault_at(m, WARP_FAULT_ADDRESS, 0, at, "outside of the block's shared memory");
                 return;
             }
             memcpy(&bits, m->shared + at, bytes);
-            to[turns ? i * rows + row : row * k + i] = element_value(e, bits);
+            to[turns ? i * rows + row : row * x->k + i] = element_value(x->element, bits);
         }
     }
 }
@@ -259,41 +279,49 @@ RUN(WGMMA)
     bool negates = !(flags & WARP_M_NEGATED_A) != !(flags & WARP_M_NEGATED_B);
     bool adds = warp_predicate(m, op, 3) & mask;
     f64 left[16 * 32], right[32 * 8], sum[16 * 8] = {0};
-    struct wgmma_matrix b =
-        wgmma_describe(m, *(const u64 *)warp_source(m, op, 2), flags & WARP_M_TRANSPOSED_B);
+    struct wgmma_matrix b = wgmma_describe(m, *(const u64 *)warp_source(m, op, 2), x.b, x.k,
+                                           flags & WARP_M_TRANSPOSED_B);
     if (flags & WARP_M_HELD) {
-        gather(m, &x, false, ROLE_A, place + d, op->count - d, left);
+        struct fragment a = fragment_of(&x, ROLE_A, false, place + d, op->count - d);
+        gather(m, &a, left);
     } else {
-        struct wgmma_matrix a =
-            wgmma_describe(m, *(const u64 *)warp_source(m, op, 1), flags & WARP_M_TRANSPOSED_A);
-        wgmma_read(m, &a, x.a, 16 * (m->number % 4), 16, x.k, false, left);
+        struct wgmma_matrix a = wgmma_describe(m, *(const u64 *)warp_source(m, op, 1), x.a, x.k,
+                                               flags & WARP_M_TRANSPOSED_A);
+        wgmma_read(m, &a, 16 * (m->number % 4), 16, false, left);
     }
     if (negates)
         for (unsigned i = 0; i < 16u * x.k; i++)
             left[i] = -left[i];
     for (unsigned at = 0; at < d && !m->fault; at += each) {
-        wgmma_read(m, &b, x.b, at / each * 8, 8, x.k, true, right);
+        struct fragment sums = fragment_of(&x, ROLE_D, false, place + at, each);
+        wgmma_read(m, &b, at / each * 8, 8, true, right);
+        memset(sum, 0, sizeof sum);
         if (adds)
-            gather(m, &x, false, ROLE_C, place + at, each, sum);
-        else
-            memset(sum, 0, sizeof sum);
+            gather(m, &sums, sum);
         multiply(&x, 0, left, right, sum);
-        scatter(m, &x, false, flags & WARP_M_SATURATES, place + at, each, sum);
+        scatter(m, &sums, flags & WARP_M_SATURATES, sum);
     }
 }
 
 /* ---- wmma.load and wmma.store: at[1] the address, at[2] the stride in elements ---- */
 
-/* Address of an element's byte, and the bit in it. */
-static char *element_at(const struct warp_op *op, char *start, unsigned row, unsigned column,
-                        u64 stride, unsigned bits, unsigned *bit)
+/* A matrix in memory, all of whose bytes are there. */
+struct stored_matrix {
+    char *start; /* NULL: the access has faulted */
+    u64 stride;  /* elements from a row, or column, to the next */
+    unsigned bits;
+    bool is_by_columns;
+};
+
+/* The byte in which an element begins, and the bit in it. */
+static char *element_at(const struct stored_matrix *x, struct matrix_place at, unsigned *bit)
 {
-    u64 n = op->target & WARP_M_COLUMN ? column * stride + row : row * stride + column;
-    *bit = (unsigned)(n * bits % 8);
-    return start + n * bits / 8;
+    u64 n = x->is_by_columns ? at.column * x->stride + at.row : at.row * x->stride + at.column;
+    *bit = (unsigned)(n * x->bits % 8);
+    return x->start + n * x->bits / 8;
 }
 
-/* Where byte `offset` of what the first lane's address names lies, or NULL. */
+/* Where the byte lies that is `offset` bytes after the lane's address, or NULL. */
 static char *matrix_byte(struct warp_machine *m, const struct warp_op *op, unsigned lane,
                          u64 offset, bool writes)
 {
@@ -302,88 +330,77 @@ static char *matrix_byte(struct warp_machine *m, const struct warp_op *op, unsig
     return warp_reach(m, &at, 1u << lane, 1, writes) == REACH_NONE ? NULL : m->at[lane];
 }
 
-/* The bytes of a matrix, all of which are there; NULL: the access has faulted. */
-static char *matrix_start(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
-                          unsigned rows, unsigned columns, unsigned bits, u64 *stride, bool writes)
+/* The matrix at the address of the first lane. Observers see a row, or column, for each lane. */
+static struct stored_matrix stored_matrix_of(struct warp_machine *m, const struct warp_op *op,
+                                             uint32_t mask, const struct fragment *f, bool writes)
 {
     unsigned lane = (unsigned)__builtin_ctz(mask);
-    u64 outer = op->target & WARP_M_COLUMN ? columns : rows,
-        inner = op->target & WARP_M_COLUMN ? rows : columns;
-    *stride = op->bank[2] == WARP_NOTHING ? inner : ((const u32 *)warp_source(m, op, 2))[lane];
-    u64 bytes = divide_up(((outer - 1) * *stride + inner) * bits, 8);
+    struct stored_matrix x = {.bits = f->bits, .is_by_columns = op->target & WARP_M_COLUMN};
+    u64 outer = x.is_by_columns ? f->columns : f->rows,
+        inner = x.is_by_columns ? f->rows : f->columns;
+    x.stride = op->bank[2] == WARP_NOTHING ? inner : ((const u32 *)warp_source(m, op, 2))[lane];
+    u64 bytes = divide_up(((outer - 1) * x.stride + inner) * x.bits, 8);
     char *end = matrix_byte(m, op, lane, bytes - 1, writes);
     char *start = end ? matrix_byte(m, op, lane, 0, writes) : NULL;
     if (start && (u64)(end - start) != bytes - 1) {
         warp_fault_at(m, WARP_FAULT_ADDRESS, lane, m->address[lane],
                       "a matrix that reaches behind what is allocated");
-        return NULL;
+        return x;
     }
-    for (unsigned i = 0; i < WARP_LANES; i++) /* observed: a row, or column, for each lane */
-        m->address[i] = m->address[lane] + (i % outer) * *stride * bits / 8;
-    m->bytes = (u32)(inner * bits / 8);
-    return start;
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        m->address[i] = m->address[lane] + (i % outer) * x.stride * x.bits / 8;
+    m->bytes = (u32)(inner * x.bits / 8);
+    x.start = start;
+    return x;
 }
 
-static void shape_of(const struct warp_matrix *x, enum matrix_role role, unsigned *rows,
-                     unsigned *columns)
+static u64 load_element(const struct stored_matrix *x, struct matrix_place at)
 {
-    *rows = role == ROLE_B ? x->k : x->m;
-    *columns = role == ROLE_A ? x->k : x->n;
+    u64 value = 0;
+    unsigned bit;
+    const char *byte = element_at(x, at, &bit);
+    memcpy(&value, byte, x->bits < 8 ? 1 : x->bits / 8);
+    return x->bits < 64 ? value >> bit & ((1ull << x->bits) - 1) : value;
 }
 
-/* `role` in bits 8 and 9 of `target`; the element's type in x.a, x.b or x.c. */
+/* The role is in bits 8 and 9 of `target`. */
 RUN(WMMA_LOAD)
 {
     struct warp_matrix x = warp_matrix_unpack(op->value);
-    enum matrix_role role = (enum matrix_role)(op->target >> 8 & 3);
-    unsigned e = role == ROLE_A   ? x.a
-                 : role == ROLE_B ? x.b
-                                  : x.c,
-             bits = element_bits(e), each = elements_of(e), rows, columns;
-    u64 stride;
-    shape_of(&x, role, &rows, &columns);
-    char *start = matrix_start(m, op, mask, rows, columns, bits, &stride, false);
-    const struct warp_place *place = m->code->places + op->list;
-    if (start)
-        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-            for (unsigned p = 0; p < op->count; p++) {
-                u64 word = 0;
-                for (unsigned j = 0; j < each; j++) {
-                    unsigned row, column, bit;
-                    u64 value = 0;
-                    element_place(&x, role, true, lane, p * each + j, op->count * each, each, &row,
-                                  &column);
-                    const char *at = element_at(op, start, row, column, stride, bits, &bit);
-                    memcpy(&value, at, bits < 8 ? 1 : bits / 8);
-                    value = bits < 64 ? value >> bit & ((1ull << bits) - 1) : value;
-                    word |= value << j * bits;
-                }
-                lanes_put(m, &place[p], lane, word);
-            }
+    struct fragment f = fragment_of(&x, (enum matrix_role)(op->target >> 8 & 3), true,
+                                    m->code->places + op->list, op->count);
+    struct stored_matrix stored = stored_matrix_of(m, op, mask, &f, false);
+    if (!stored.start)
+        return;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        for (unsigned p = 0; p < f.registers; p++) {
+            u64 word = 0;
+            for (unsigned j = 0; j < f.each; j++)
+                word |= load_element(&stored, element_place(&f, lane, p * f.each + j))
+                        << j * f.bits;
+            lanes_put(m, &f.places[p], lane, word);
         }
+    }
 }
 
 RUN(WMMA_STORE)
 {
     struct warp_matrix x = warp_matrix_unpack(op->value);
-    unsigned bits = element_bits(x.c), each = elements_of(x.c);
-    u64 stride;
-    char *start = matrix_start(m, op, mask, x.m, x.n, bits, &stride, true);
-    const struct warp_place *place = m->code->places + op->list;
-    if (start)
-        for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-            for (unsigned p = 0; p < op->count; p++) {
-                u64 word = lanes_get(m, &place[p], lane);
-                for (unsigned j = 0; j < each; j++) {
-                    unsigned row, column, bit;
-                    element_place(&x, ROLE_C, true, lane, p * each + j, op->count * each, each,
-                                  &row, &column);
-                    u64 value = word >> j * bits;
-                    memcpy(element_at(op, start, row, column, stride, bits, &bit), &value,
-                           bits / 8);
-                }
+    struct fragment f = fragment_of(&x, ROLE_D, true, m->code->places + op->list, op->count);
+    struct stored_matrix stored = stored_matrix_of(m, op, mask, &f, true);
+    if (!stored.start)
+        return;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        for (unsigned p = 0; p < f.registers; p++) {
+            u64 word = lanes_get(m, &f.places[p], lane);
+            for (unsigned j = 0; j < f.each; j++) {
+                unsigned bit;
+                u64 value = word >> j * f.bits;
+                memcpy(element_at(&stored, element_place(&f, lane, p * f.each + j), &bit), &value,
+                       f.bits / 8);
             }
         }
+    }
 }
 
 /* ---- 8 by 8 matrices of 16 bits: lane 8 n + i has the address of row i of matrix n ---- */

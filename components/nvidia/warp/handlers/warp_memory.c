@@ -1,4 +1,4 @@
-/* Handlers of warp_memory.def, at one x86-64 level. Called through warp_handler_of().
+/* Handlers of warp_memory.def, at one x86-64 level.
  *
  * Stores to one address and atomics are done in the order of lanes, the last one wins. */
 #include "warp_variant.h"

@@ -1,5 +1,5 @@
 /* Handlers of warp_special.def: predicates, special registers, parameters and the frame, at one
- * x86-64 level. Called through warp_handler_of(). */
+ * x86-64 level. */
 #include "components/nvidia/warp/warp_cluster.h"
 #include "warp_lanes.h"
 #include "warp_variant.h"
@@ -53,7 +53,7 @@ RUN(LOP3_OR)
 static u64 now(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
-    if (l->watched)
+    if (l->is_watched)
         livelock_change();
     return l->clock ? l->clock(l->context) : l->before + l->instructions + m->counted;
 }
@@ -61,7 +61,7 @@ static u64 now(const struct warp_machine *m)
 static u64 nanoseconds(const struct warp_machine *m)
 {
     const struct warp_launch *l = m->launch;
-    if (l->watched)
+    if (l->is_watched)
         livelock_change();
     return l->nanoseconds ? l->nanoseconds(l->context) : now(m);
 }

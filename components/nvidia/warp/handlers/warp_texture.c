@@ -1,8 +1,8 @@
-/* Textures and surfaces (9.7.10, 9.7.11), at one x86-64 level. Called through warp_handler_of().
+/* Textures and surfaces (9.7.10, 9.7.11), at one x86-64 level.
  *
  * Coordinates, filters and modes are those of the CUDA C++ Programming Guide, "Texture Fetching":
- * weights have 8 bits behind the point. An access is observed at its nearest texel; its other
- * texels are neighbours of that one. */
+ * weights have 8 bits after the point. An access is observed at its nearest texel; its other texels
+ * are neighbours of that one. */
 #include "warp_lanes.h"
 #include "warp_variant.h"
 

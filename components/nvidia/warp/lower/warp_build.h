@@ -12,14 +12,14 @@ struct warp_build {
     struct warp_code *code;
     const struct ptx_function *function;
     const struct ptx_instruction *instruction; /* the one that is being made */
-    uint32_t number;                           /* of it, in the module */
+    uint32_t number;                           /* number of that in the module */
     uint32_t function_number;
     uint32_t registers[3]; /* in use, by bank: narrow, wide, predicates */
     uint32_t first_temporary[3];
     uint32_t first_place;
-    uint32_t *number_of;      /* of each register of the PTX, in its bank */
+    uint32_t *number_of;      /* number of each register of the PTX, in its bank */
     uint32_t *op_of;          /* first operation of each instruction */
-    uint32_t *param_words_of; /* of each .param variable of the function: first number of a narrow
+    uint32_t *param_words_of; /* each .param variable of the function: first number of a narrow
                                  register for each of its words */
     uint32_t first_op;
     uint32_t spilled; /* local offset of a copy of the parameters; PTX_NONE */

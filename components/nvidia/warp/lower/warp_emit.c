@@ -1,5 +1,4 @@
-/* Operations and their operands, appended one by one; see warp_build.h. Called by the lowering of
- * instructions. */
+/* Appends operations and their operands, one by one. */
 #include <stdlib.h>
 
 #include "warp_build.h"

@@ -1,7 +1,7 @@
-/* Parameters in frames; see warp_frame.h. Called by warp_prepare.c and the lowering of calls.
+/* Lays parameters out in frames.
  *
  * Words are those of the parameter block that the ABI lays out. A parameter that is a register of
- * the function (.reg, as PTX before 2.0 had them) has words of its own behind the block. */
+ * the function (.reg, as PTX before 2.0 had them) has words of its own after the block. */
 #include "warp_frame.h"
 
 #include "base/grow.h"
@@ -77,7 +77,7 @@ static void copy_register(struct warp_build *b, uint32_t index, uint32_t word, b
     }
 }
 
-/* Is the address of a parameter taken, or one reached through a register? */
+/* True if the address of a parameter is taken, or one is reached through a register. */
 static bool takes_address(const struct ptx_operand *o)
 {
     bool nested = o->kind == PTX_OPERAND_VECTOR || o->kind == PTX_OPERAND_INDEXED;

@@ -6,7 +6,7 @@
 #include "warp_build.h"
 
 enum {
-    WARP_OUTGOING = 1 << 24, /* numbers of narrow registers from here on: rows behind the frame */
+    WARP_OUTGOING = 1 << 24, /* numbers of narrow registers from here on: rows after the frame */
     WARP_FIXED = 1 << 25     /* and from here on: rows at the frame's begin */
 };
 

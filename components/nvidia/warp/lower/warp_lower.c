@@ -1,5 +1,4 @@
-/* Instructions of registers: integer and floating-point arithmetic, comparison, logic; see
- * warp_build.h. Called by warp_prepare.c through warp_lower(). */
+/* Lowers instructions of registers: integer arithmetic, bits, logic, predicates. */
 #include "warp_build.h"
 
 #include "base/number.h"
@@ -104,8 +103,7 @@ static void lower_multiply(struct warp_build *b)
 static void lower_24(struct warp_build *b)
 {
     bool is_signed = ptx_type_is_signed(type_of(b, 0)), high = warp_has(b, PTX_MOD_HI);
-    enum warp_run run = high ? (is_signed ? WARP_RUN_MUL24HI_S32 : WARP_RUN_MUL24HI_U32)
-                             : (is_signed ? WARP_RUN_MUL24LO_S32 : WARP_RUN_MUL24LO_U32);
+    enum warp_run run = warp_run_at(high ? WARP_RUN_MUL24HI_S32 : WARP_RUN_MUL24LO_S32, !is_signed);
     if (b->instruction->opcode == PTX_OP_MUL24) {
         emit_sources(b, run, 2, false);
         return;
@@ -139,10 +137,9 @@ static void lower_carry(struct warp_build *b)
         x = product;
         y = warp_input(b, &in->operands[3], type);
     }
-    enum warp_run run = subtracts ? (reads ? WARP_RUN_SUBC_32 : WARP_RUN_SUBCC_32)
-                                  : (reads ? WARP_RUN_ADDC_32 : WARP_RUN_ADDCC_32);
-    struct warp_op *op =
-        warp_emit2(b, warp_run_at(run, wide), warp_output(b, &in->operands[0], wide), x, y);
+    enum warp_run run =
+        warp_run_at(subtracts ? WARP_RUN_SUBCC_32 : WARP_RUN_ADDCC_32, 2 * reads + wide);
+    struct warp_op *op = warp_emit2(b, run, warp_output(b, &in->operands[0], wide), x, y);
     op->combine = warp_has(b, PTX_MOD_CC);
 }
 
@@ -223,24 +220,17 @@ static void lower_lop3(struct warp_build *b)
     op->effect = WARP_SECOND;
 }
 
-static enum warp_run predicate_run(unsigned opcode)
-{
-    switch (opcode) {
-    case PTX_OP_AND:
-        return WARP_RUN_PREDICATE_AND;
-    case PTX_OP_OR:
-        return WARP_RUN_PREDICATE_OR;
-    case PTX_OP_XOR:
-        return WARP_RUN_PREDICATE_XOR;
-    default:
-        return WARP_RUN_PREDICATE_MOV;
-    }
-}
-
 static void lower_predicates(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
-    struct warp_op *op = warp_emit(b, predicate_run(in->opcode));
+    enum warp_run run = WARP_RUN_PREDICATE_MOV;
+    if (in->opcode == PTX_OP_AND)
+        run = WARP_RUN_PREDICATE_AND;
+    else if (in->opcode == PTX_OP_OR)
+        run = WARP_RUN_PREDICATE_OR;
+    else if (in->opcode == PTX_OP_XOR)
+        run = WARP_RUN_PREDICATE_XOR;
+    struct warp_op *op = warp_emit(b, run);
     warp_use(op, 0, warp_output(b, &in->operands[0], false));
     for (unsigned i = 1; i < in->operand_count; i++) {
         struct warp_value v = warp_input_predicate(b, &in->operands[i]);

@@ -1,4 +1,4 @@
-/* setp, set, testp, selp, slct; see warp_build.h. Called through warp_lower(). */
+/* Lowers setp, set, testp, selp and slct. */
 #include "warp_build.h"
 
 #include "base/number.h"
@@ -78,9 +78,7 @@ static struct warp_value half_value(struct warp_build *b, struct warp_value v, e
         x = warp_temporary(b, WARP_NARROW);
         warp_emit1(b, warp_run_at(WARP_RUN_HFLUSH_F16, bfloat ? 3 : 1), x, v);
     }
-    enum warp_run run = high ? (bfloat ? WARP_RUN_VALUE_HIGH_BF16 : WARP_RUN_VALUE_HIGH_F16)
-                             : (bfloat ? WARP_RUN_VALUE_BF16 : WARP_RUN_VALUE_F16);
-    warp_emit1(b, run, d, x);
+    warp_emit1(b, warp_run_at(high ? WARP_RUN_VALUE_HIGH_F16 : WARP_RUN_VALUE_F16, bfloat), d, x);
     return d;
 }
 
@@ -122,7 +120,7 @@ static void lower_setp(struct warp_build *b)
     emit_comparison(b, type, q, WARP_NO_VALUE, true);
 }
 
-/* What a result holds where the comparison is true. */
+/* The bits of a result where the comparison is true. */
 static uint32_t true_bits(enum ptx_type result)
 {
     switch (result) {

@@ -1,5 +1,4 @@
-/* Branches, calls, barriers and what lanes exchange; see warp_build.h. Called through
- * warp_lower(). */
+/* Lowers branches, calls, barriers and exchanges between lanes. */
 
 #include "warp_frame.h"
 

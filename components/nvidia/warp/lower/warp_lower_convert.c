@@ -1,4 +1,4 @@
-/* cvt and cvt.pack; see warp_build.h. Called through warp_lower().
+/* Lowers cvt and cvt.pack.
  *
  * The formats that registers hold have operations of their own; what lies between is a temporary:
  * an integer is first extended to 32 or 64 bits, a half becomes f32, and what a double holds
@@ -7,7 +7,7 @@
 
 #include "base/number.h"
 
-enum { ROUND_NEAREST, ROUND_ZERO, ROUND_MINUS, ROUND_PLUS, ROUND_AWAY }; /* of formats */
+enum { ROUND_NEAREST, ROUND_ZERO, ROUND_MINUS, ROUND_PLUS, ROUND_AWAY }; /* as warp_formats.h */
 enum { FORMAT_RELU = 16, FORMAT_FINITE = 32 };
 
 static unsigned integer_index(enum ptx_type type)
@@ -59,8 +59,8 @@ static bool is_wide(struct warp_value v)
     return v.bank == WARP_WIDE || (v.bank == WARP_CONSTANT && v.wide);
 }
 
-/* What an operation writes goes to the destination, which may be wider than the type: an integer is
- * extended as its type says. */
+/* Copies a result to the destination, which may be wider than the type: an integer is extended as
+ * its type says. */
 static void put_integer(struct warp_build *b, struct warp_value d, struct warp_value v,
                         enum ptx_type type)
 {

@@ -1,4 +1,4 @@
-/* Instructions on floating-point numbers; see warp_build.h. Called through warp_lower().
+/* Lowers instructions on floating-point numbers.
  *
  * An instruction is an operation in the unmodified form and others around it: inputs and results
  * flushed (halves; f32 where the operation is of bits), saturated, made not negative. */
@@ -50,6 +50,15 @@ static unsigned half_index(enum ptx_type type)
     }
 }
 
+/* The handler of a type; `half` is that of F16, which F16X2, BF16 and BF16X2 follow. */
+static enum warp_run run_of(enum ptx_type type, enum warp_run single, enum warp_run wide,
+                            enum warp_run half)
+{
+    if (type == PTX_F32)
+        return single;
+    return type == PTX_F64 ? wide : warp_run_at(half, half_index(type));
+}
+
 /* The control word that the modifiers ask for. */
 static uint8_t control_of(const struct warp_build *b)
 {
@@ -60,11 +69,7 @@ static uint8_t control_of(const struct warp_build *b)
 static struct warp_value flushed(struct warp_build *b, struct warp_value v, enum ptx_type type)
 {
     struct warp_value d = warp_temporary(b, type == PTX_F64 ? WARP_WIDE : WARP_NARROW);
-    warp_emit1(b,
-               type == PTX_F32   ? WARP_RUN_FLUSH_F32
-               : type == PTX_F64 ? WARP_RUN_FLUSH_F64
-                                 : warp_run_at(WARP_RUN_HFLUSH_F16, half_index(type)),
-               d, v);
+    warp_emit1(b, run_of(type, WARP_RUN_FLUSH_F32, WARP_RUN_FLUSH_F64, WARP_RUN_HFLUSH_F16), d, v);
     return d;
 }
 
@@ -74,12 +79,12 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
 {
     bool single = type == PTX_F32, keeps = warp_has(b, PTX_MOD_PROPAGATE_NAN);
     bool least = row->opcode == PTX_OP_MIN;
-    unsigned half = single ? 0 : half_index(type);
     static const uint16_t runs[2][2][2] = {
         /* half or single; greatest or least; with .NaN */
         {{WARP_RUN_HMAX_F16, WARP_RUN_HMAXNAN_F16}, {WARP_RUN_HMIN_F16, WARP_RUN_HMINNAN_F16}},
         {{WARP_RUN_MAX_F32, WARP_RUN_MAXNAN_F32}, {WARP_RUN_MIN_F32, WARP_RUN_MINNAN_F32}}};
-    enum warp_run run = warp_run_at((enum warp_run)runs[single][least][keeps], half);
+    enum warp_run run =
+        warp_run_at((enum warp_run)runs[single][least][keeps], single ? 0 : half_index(type));
     struct warp_value x[4], result = d;
     bool absolute = warp_has(b, PTX_MOD_ABS), signs = warp_has(b, PTX_MOD_XORSIGN);
     for (unsigned i = 1; i <= sources; i++) {
@@ -87,7 +92,7 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
         if (!absolute)
             continue;
         x[i] = warp_temporary(b, WARP_NARROW);
-        warp_emit1(b, single ? WARP_RUN_ABS_F32 : warp_run_at(WARP_RUN_HABS_F16, half), x[i], v[i]);
+        warp_emit1(b, run_of(type, WARP_RUN_ABS_F32, WARP_RUN_NONE, WARP_RUN_HABS_F16), x[i], v[i]);
     }
     if (signs || sources == 3)
         result = warp_temporary(b, WARP_NARROW);
@@ -95,26 +100,21 @@ static void lower_extreme(struct warp_build *b, const struct row *row, enum ptx_
     if (sources == 3)
         warp_emit2(b, run, d, result, x[3]);
     if (signs)
-        warp_emit3(b, single ? WARP_RUN_XORSIGN_32 : warp_run_at(WARP_RUN_HXORSIGN_F16, half), d,
+        warp_emit3(b, run_of(type, WARP_RUN_XORSIGN_32, WARP_RUN_NONE, WARP_RUN_HXORSIGN_F16), d,
                    result, v[1], v[2]);
 }
 
-/* What follows the operation, on the destination. */
+/* Emits the operations on the destination that follow the instruction's own. */
 static void finish_float(struct warp_build *b, enum ptx_type type, struct warp_value d,
                          bool flushes)
 {
     bool single = type == PTX_F32, wide = type == PTX_F64;
-    unsigned half = single || wide ? 0 : half_index(type);
     if (flushes && !wide)
-        warp_emit1(b, single ? WARP_RUN_FLUSH_F32 : warp_run_at(WARP_RUN_HFLUSH_F16, half), d, d);
+        warp_emit1(b, run_of(type, WARP_RUN_FLUSH_F32, WARP_RUN_NONE, WARP_RUN_HFLUSH_F16), d, d);
     if (warp_has(b, PTX_MOD_SAT))
-        warp_emit1(b,
-                   single ? WARP_RUN_SAT_F32
-                   : wide ? WARP_RUN_SAT_F64
-                          : warp_run_at(WARP_RUN_HSAT_F16, half),
-                   d, d);
+        warp_emit1(b, run_of(type, WARP_RUN_SAT_F32, WARP_RUN_SAT_F64, WARP_RUN_HSAT_F16), d, d);
     if (warp_has(b, PTX_MOD_RELU) && !single && !wide)
-        warp_emit1(b, warp_run_at(WARP_RUN_HRELU_F16, half), d, d);
+        warp_emit1(b, warp_run_at(WARP_RUN_HRELU_F16, half_index(type)), d, d);
 }
 
 /* add, sub, fma of f32 with halves as the other operands. */
@@ -171,10 +171,8 @@ static void lower_row(struct warp_build *b, const struct row *row, enum ptx_type
         lower_extreme(b, row, type, d, v, sources);
         return;
     }
-    enum warp_run run = single ? (enum warp_run)row->single
-                        : wide ? warp_run_at((enum warp_run)row->single, 1)
-                               : warp_run_at((enum warp_run)row->half, half_index(type));
-    struct warp_op *op = warp_emit(b, run);
+    enum warp_run of_single = (enum warp_run)row->single, of_half = (enum warp_run)row->half;
+    struct warp_op *op = warp_emit(b, run_of(type, of_single, warp_run_at(of_single, 1), of_half));
     warp_use(op, 0, d);
     for (unsigned i = 1; i <= sources; i++)
         warp_use(op, i, v[i]);

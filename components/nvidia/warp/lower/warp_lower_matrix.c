@@ -1,5 +1,4 @@
-/* mma, wmma, wgmma, ldmatrix, stmatrix, movmatrix; see warp_build.h. Called through warp_lower().
- */
+/* Lowers mma, wmma, wgmma, ldmatrix, stmatrix and movmatrix. */
 #include <stdio.h>
 
 #include "base/number.h"
@@ -185,8 +184,8 @@ static int64_t immediate_of(struct warp_build *b, unsigned i, int64_t otherwise)
     return (int64_t)in->operands[i].bits;
 }
 
-/* Is there something in the four operands behind scale-d that the form does not have? Signs of A
- * and B; then which of A, if it is in shared memory, and B are by columns. */
+/* Flags from the four operands after scale-d: signs of A and B; then which of A, if it is in shared
+ * memory, and B are by columns. A value that the form does not have is missing. */
 static uint32_t wgmma_flags(struct warp_build *b, bool is_held)
 {
     int64_t a = immediate_of(b, 4, 1), c = immediate_of(b, 5, 1);
@@ -200,7 +199,7 @@ static uint32_t wgmma_flags(struct warp_build *b, bool is_held)
 }
 
 /* A warp multiplies 16 of the 64 rows when its turn comes; no bytes change in between, since all
- * four come to the wait before one goes on. D is read and written. */
+ * four come to the wait before one continues. D is read and written. */
 static void lower_wgmma(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -265,7 +264,7 @@ void warp_lower_matrix(struct warp_build *b)
     case PTX_OP_WGMMA_WAIT_GROUP: {
         struct warp_op *op = warp_emit(b, WARP_RUN_NOP);
         op->kind = WARP_BARRIER;
-        op->written = WARP_BARRIER_OF_FOUR;
+        op->written = WARP_BARRIER_WARPGROUP;
         return;
     }
     default: { /* movmatrix */

@@ -1,4 +1,4 @@
-/* Barriers in shared memory (9.7.13.15); see warp_build.h. Called through warp_lower(). */
+/* Lowers barriers in shared memory (9.7.13.15). */
 #include "warp_build.h"
 
 static void lower_arrive(struct warp_build *b, struct warp_address a, unsigned at, bool returns)

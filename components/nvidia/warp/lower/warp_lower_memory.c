@@ -1,4 +1,4 @@
-/* Loads, stores, atomics, asynchronous copies; see warp_build.h. Called through warp_lower(). */
+/* Lowers loads, stores, atomics and asynchronous copies. */
 #include "warp_frame.h"
 
 #include "base/number.h"
@@ -126,23 +126,13 @@ static struct warp_value element_output(struct warp_build *b, const struct ptx_o
 
 static enum warp_run load_run(enum ptx_type type, bool wide)
 {
-    bool is_signed = is_signed_small(type);
-    switch (ptx_type_bits(type)) {
-    case 8:
-        if (wide)
-            return is_signed ? WARP_RUN_LD_S8W : WARP_RUN_LD_U8W;
-        return is_signed ? WARP_RUN_LD_S8N : WARP_RUN_LD_U8N;
-    case 16:
-        if (wide)
-            return is_signed ? WARP_RUN_LD_S16W : WARP_RUN_LD_U16W;
-        return is_signed ? WARP_RUN_LD_S16N : WARP_RUN_LD_U16N;
-    case 32:
-        if (wide)
-            return is_signed ? WARP_RUN_LD_S32W : WARP_RUN_LD_U32W;
-        return WARP_RUN_LD_32N;
-    default:
-        return wide ? WARP_RUN_LD_64W : WARP_RUN_LD_32N;
-    }
+    /* 8, 16, 32 and 64 bits; narrow or wide register; unsigned or signed */
+    static const uint16_t runs[4][2][2] = {
+        {{WARP_RUN_LD_U8N, WARP_RUN_LD_S8N}, {WARP_RUN_LD_U8W, WARP_RUN_LD_S8W}},
+        {{WARP_RUN_LD_U16N, WARP_RUN_LD_S16N}, {WARP_RUN_LD_U16W, WARP_RUN_LD_S16W}},
+        {{WARP_RUN_LD_32N, WARP_RUN_LD_32N}, {WARP_RUN_LD_U32W, WARP_RUN_LD_S32W}},
+        {{WARP_RUN_LD_32N, WARP_RUN_LD_32N}, {WARP_RUN_LD_64W, WARP_RUN_LD_64W}}};
+    return (enum warp_run)runs[__builtin_ctz(ptx_type_bits(type) / 8)][wide][is_signed_small(type)];
 }
 
 /* Parameters of a kernel at a constant offset. */
@@ -239,20 +229,6 @@ static bool store_words(struct warp_build *b, const struct ptx_operand *to,
     return true;
 }
 
-static enum warp_run store_run(unsigned bytes)
-{
-    switch (bytes) {
-    case 1:
-        return WARP_RUN_ST_8;
-    case 2:
-        return WARP_RUN_ST_16;
-    case 4:
-        return WARP_RUN_ST_32;
-    default:
-        return WARP_RUN_ST_64;
-    }
-}
-
 static void lower_st(struct warp_build *b)
 {
     const struct ptx_instruction *in = b->instruction;
@@ -264,7 +240,8 @@ static void lower_st(struct warp_build *b)
     struct warp_address a = warp_address_of(b, to, ptx_space_of(in));
     if (count == 1 && !half) {
         struct warp_value v = warp_input(b, element(from, 0), type);
-        struct warp_op *op = warp_emit(b, store_run(bytes));
+        struct warp_op *op =
+            warp_emit(b, warp_run_at(WARP_RUN_ST_8, (unsigned)__builtin_ctz(bytes)));
         warp_use_address(op, a);
         warp_use(op, 2, v);
         return;
@@ -362,7 +339,7 @@ static void lower_bulk_copy(struct warp_build *b)
     struct warp_value source = whole_address(b, &in->operands[1], from),
                       target = whole_address(b, &in->operands[0], to),
                       size = warp_input(b, &in->operands[2], PTX_U32);
-    if (!back) { /* nothing looks at it before the bytes are there, which the copy stands for */
+    if (!back) { /* nothing looks at it before the copy has brought the bytes */
         struct warp_address barrier = warp_address_of(b, &in->operands[3], PTX_SPACE_SHARED);
         struct warp_op *tx = warp_emit(b, WARP_RUN_MBARRIER_TX);
         warp_use_address(tx, barrier);
@@ -411,7 +388,7 @@ void warp_lower_memory(struct warp_build *b)
 
 struct atomic {
     uint16_t modifier;
-    /* unsigned or bits, and signed, each of 32 bits and behind it 64; floats: F32, F16, BF16,
+    /* unsigned or bits, and signed, each of 32 bits, then of 64; floats: F32, F16, BF16,
        F16X2, BF16X2, F64 */
     uint16_t run[3];
 };

@@ -1,4 +1,4 @@
-/* mov, cvta, isspacep and their kind; see warp_build.h. Called through warp_lower(). */
+/* Lowers mov, cvta, isspacep and their kind. */
 #include "warp_build.h"
 
 static enum ptx_type type_of(const struct warp_build *b, unsigned i)

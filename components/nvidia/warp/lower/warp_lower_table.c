@@ -1,5 +1,4 @@
-/* Which room makes the operations of an instruction, and which instructions there are. Called by
- * warp_prepare.c. */
+/* The table of instructions that the executor has, each with the function that lowers it. */
 #include "warp_build.h"
 
 typedef void lowering(struct warp_build *);

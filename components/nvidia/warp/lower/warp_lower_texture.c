@@ -1,6 +1,5 @@
-/* Textures and surfaces by their objects; see warp_build.h. Called through warp_lower(). Mipmaps,
- * samples, gradients and offsets are not there, nor are references and samplers, nor layers and
- * cubes of surfaces. */
+/* Lowers accesses to textures and surfaces by their objects. Mipmaps, samples, gradients and
+ * offsets are not there, nor are references and samplers, nor layers and cubes of surfaces. */
 #include "components/nvidia/warp/handlers/warp_texture.h"
 #include "warp_build.h"
 

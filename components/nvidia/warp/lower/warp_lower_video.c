@@ -1,5 +1,4 @@
-/* Video instructions (9.7.18), on two halfwords, four bytes, or one part of each operand; see
- * warp_build.h. Called through warp_lower(). */
+/* Lowers video instructions (9.7.18), on two halfwords, four bytes, or one part of each operand. */
 #include "warp_build.h"
 
 #include "base/number.h"
@@ -20,7 +19,7 @@ static bool is_signed(uint8_t type)
     return ptx_type_is_signed((enum ptx_type)type);
 }
 
-/* Which parts of a (0 on) and b (behind them) are taken, 4 bits each; without a selector those from
+/* Which parts of a (0 on) and b (after them) are taken, 4 bits each; without a selector those from
  * `first` on. */
 static uint64_t selected(struct warp_build *b, const char *selector, unsigned parts, unsigned first)
 {
@@ -52,7 +51,7 @@ void warp_lower_simd_video(struct warp_build *b)
     bool halves = in->opcode <= PTX_OP_VSET2;
     unsigned parts = halves ? 2 : 4, which = in->opcode - (halves ? PTX_OP_VADD2 : PTX_OP_VADD4);
     bool sets = which == WARP_VIDEO_SET;
-    const uint8_t *types = in->types + (sets ? 0 : 1); /* of a and b */
+    const uint8_t *types = in->types + (sets ? 0 : 1); /* a's and b's */
     uint64_t how = which | (halves ? WARP_VIDEO_HALVES : 0);
     how |= comparison(in) << WARP_VIDEO_COMPARE;
     how |= is_signed(types[0]) ? WARP_VIDEO_SIGNED_A : 0;
@@ -93,7 +92,7 @@ void warp_lower_scalar_video(struct warp_build *b)
     const struct ptx_instruction *in = b->instruction;
     const struct ptx_operand *o = in->operands;
     bool sets = in->opcode == PTX_OP_VSET, multiplies = in->opcode == PTX_OP_VMAD;
-    const uint8_t *types = in->types + (sets ? 0 : 1); /* of a and b */
+    const uint8_t *types = in->types + (sets ? 0 : 1); /* a's and b's */
     struct warp_scalar how = {.which = (uint8_t)(in->opcode - PTX_OP_VADD),
                               .second = (uint8_t)warp_choose(b, seconds),
                               .a = place_operand(b, &o[1]),

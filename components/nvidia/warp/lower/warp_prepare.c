@@ -1,8 +1,8 @@
-/* Operations of a module, function by function; see warp_code.h. Called by the driver.
+/* Lowers a module to operations, function by function.
  *
- * What stands in a frame: WARP_FRAME_ROWS rows for the caller's state, a row for each word of the
- * parameters, one for each word of the results, then registers. A caller writes arguments into the
- * rows behind its own frame, where the callee's begins, and finds results there. */
+ * A frame has WARP_FRAME_ROWS rows for the caller's state, a row for each word of the parameters,
+ * one for each word of the results, then registers. A caller writes arguments into the rows after
+ * its own frame, where the callee's begins, and finds results there. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -44,8 +44,8 @@ static void resolve_targets(struct warp_build *b)
     free(begins);
 }
 
-/* Marks the operation that stands for its instruction: the one that does more than change
- * registers, or else the last. */
+/* Marks the operation that counts as its instruction: the one that does more than change registers,
+ * or else the last. */
 static void mark_counted(struct warp_build *b, uint32_t first)
 {
     struct warp_code *c = b->code;
@@ -195,7 +195,7 @@ static void make_kernels(struct warp_code *c)
                                  .shared_bytes = p->shared_bytes,
                                  .local_bytes = f->deep_local,
                                  .parameter_bytes = p->param_bytes,
-                                 .most_threads = thread_limit(p),
+                                 .threads_max = thread_limit(p),
                                  .is_recursive = f->is_recursive};
     }
     free(state);
@@ -215,7 +215,7 @@ struct warp_code *warp_prepare(const struct ptx_module *module, uint64_t base)
     return c;
 }
 
-void warp_free(struct warp_code *c)
+void warp_release(struct warp_code *c)
 {
     if (!c)
         return;

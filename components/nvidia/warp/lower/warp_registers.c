@@ -1,5 +1,4 @@
-/* Registers in rows: two registers share a row if no thread needs both at the same time. Called by
- * warp_prepare.c.
+/* Registers in rows: two registers share a row if no thread needs both at the same time.
  *
  * Which registers are live at the ends of blocks comes from the usual equations over the function's
  * flow graph; a register is taken to be live from the first to the last operation at which it is,
@@ -26,11 +25,11 @@ struct block {
 struct flow {
     struct warp_build *b;
     struct warp_op *ops;
-    uint32_t count;          /* of ops */
+    uint32_t count;          /* number of ops */
     uint32_t base[3], total; /* number of a register among all: base[class] + number */
     struct block *block;
     uint32_t block_count;
-    uint32_t *block_of; /* of each op that begins one */
+    uint32_t *block_of; /* block of each op that begins one */
     uint64_t *in, *out, *use, *def;
     uint64_t *temporary; /* registers that are none of the PTX */
     uint32_t words;
@@ -282,7 +281,7 @@ static uint32_t give_rows(const struct flow *f, unsigned class, uint32_t *row)
 
 struct rows {
     uint32_t *row[3];
-    uint32_t fixed, narrow; /* of the frame */
+    uint32_t fixed, narrow; /* rows of the frame */
 };
 
 static uint32_t offset_of(const struct rows *r, uint8_t bank, uint32_t at)
@@ -315,7 +314,7 @@ static void write_offsets(struct flow *f, const struct rows *r, uint32_t first_p
         c->places[i].at = offset_of(r, c->places[i].bank, c->places[i].at);
 }
 
-/* Does a block begin at the operation, with the register in use? */
+/* True if a block begins at the operation with the register in use. */
 static bool enters_block(const struct flow *f, uint32_t op, uint32_t n)
 {
     for (uint32_t i = 0; i < f->block_count; i++)

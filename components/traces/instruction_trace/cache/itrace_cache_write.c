@@ -12,7 +12,7 @@
 struct itrace_cache_writer {
     struct itrace_output output;
     struct itrace_cache_coder coder;
-    struct itrace_digest digest; /* of what was written */
+    struct itrace_digest digest; /* digest of the bytes that were written */
     size_t used;
     uint8_t buffer[ITRACE_CACHE_BUFFER + ITRACE_CACHE_RECORD];
 };

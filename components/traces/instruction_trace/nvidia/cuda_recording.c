@@ -1,4 +1,4 @@
-/* See cuda_recording.h. Blocks come whole, so each line is written when it comes. */
+/* Writes the files of a recording. Blocks come whole, so each line is written when it comes. */
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 
 #include <errno.h>

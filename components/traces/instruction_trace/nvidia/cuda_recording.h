@@ -1,4 +1,4 @@
-/* Recording what a CUDA program does that is executed from PTX: a list of its copies to the device
+/* Records what a CUDA program does that is executed from PTX: a list of its copies to the device
  * and of its kernels, a table of the latter, and the trace of each, in the files of Accel-Sim's
  * tracer (docs/reference/traces.md): grouped by thread block, or raw as the tracer writes them. The
  * opcodes are those of PTX. One recording a process.
@@ -42,7 +42,7 @@ struct cuda_trace *cuda_trace_begin(const struct itrace_header *header);
 void cuda_trace_block(struct cuda_trace *trace, uint64_t number);
 /* The warp's `steps` steps follow. */
 void cuda_trace_warp(struct cuda_trace *trace, uint32_t warp, uint32_t steps);
-/* What follows of the warp is of a later part of the block. */
+/* The warp's next instructions belong to a later part of the block. */
 void cuda_trace_part(struct cuda_trace *trace, uint32_t part);
 void cuda_trace_step(struct cuda_trace *trace, const struct itrace_step *step);
 void cuda_trace_block_end(struct cuda_trace *trace);

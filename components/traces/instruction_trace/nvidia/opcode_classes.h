@@ -43,7 +43,7 @@ enum itrace_space {
 
 struct sass_opcode {
     enum sass_class unit;
-    enum itrace_space space; /* of the addresses in the trace */
+    enum itrace_space space; /* space of the addresses in the trace */
 };
 
 /* The architecture of a binary version, ITRACE_ARCH_UNKNOWN when there is none such. */

@@ -1,5 +1,4 @@
-/* See ptx_units.h. The table is searched from front to back: this happens once for each static
- * instruction. */
+/* Searches the table from front to back, which happens once for each static instruction. */
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
 
 #include "base/number.h"
@@ -15,7 +14,7 @@ static const struct row {
 #include "components/traces/instruction_trace/nvidia/ptx_units.def"
 };
 
-/* Is one of the parts between dots after the first `part`? */
+/* True if one of the parts between dots, after the first, is `part`. */
 static bool has_part(const char *name, const char *part)
 {
     size_t size = strlen(part);

@@ -16,14 +16,14 @@ static inline bool ptx_name_is_ptx(const char *name)
 /* `name`: with all modifiers. false: unknown; *opcode is the default. */
 bool ptx_opcode_find(const char *name, struct sass_opcode *opcode);
 
-/* Is it a barrier of the block's warps? */
+/* True for a barrier of the block's warps. */
 bool ptx_name_is_barrier(const char *name);
 
-/* Does it wait or arrive at a barrier in shared memory (mbarrier)? */
+/* True if it waits or arrives at a barrier in shared memory (mbarrier). */
 bool ptx_name_is_at_mbarrier(const char *name);
 
-/* Does what it loads have to be seen by the whole GPU, so that the L1 is not looked into: volatile
- * and strong operations beyond the block, and the cache operators .cg and .cv (PTX ISA, cache
+/* True for a load of data that the whole GPU shares, which does not look into the L1: volatile and
+ * strong operations beyond the block, and the cache operators .cg and .cv (PTX ISA, cache
  * operators)? */
 bool ptx_name_bypasses(const char *name);
 

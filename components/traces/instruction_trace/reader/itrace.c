@@ -343,7 +343,7 @@ static enum itrace_event take_insts(struct itrace *t, const char *at)
     return ITRACE_WARP;
 }
 
-/* What follows is of a later part of the block (docs/reference/traces.md). */
+/* The lines that follow are of a later part of the block (docs/reference/traces.md). */
 static enum itrace_event take_part(struct itrace *t, const char *at)
 {
     uint64_t number;
@@ -492,7 +492,7 @@ void itrace_report_unknown(struct itrace *t)
 {
     struct {
         const struct itrace_inst *first;
-        size_t size; /* of its opcode without modifiers */
+        size_t size; /* length of its opcode without modifiers */
         uint64_t steps;
     } unknown[UNKNOWN_MAX];
     size_t count = 0;

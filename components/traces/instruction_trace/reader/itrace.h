@@ -7,7 +7,7 @@
  *     itrace_close(&trace)
  *
  * BLOCK, then for each of its warps WARP and its STEPs, then BLOCK_END. ERROR: a malformed line was
- * reported and skipped; the next call goes on after it. After a damaged file ERROR is followed by
+ * reported and skipped; the next call continues after it. After a damaged file ERROR is followed by
  * END.
  *
  * With a cache (itrace_cache.h) the events come from it and no text is read; there are no line
@@ -59,12 +59,12 @@ struct itrace {
     bool is_cached;
     /* The location of the last event. */
     uint32_t block[3];
-    int32_t cluster_rank; /* of the block in its cluster; -1: the trace does not say */
-    bool has_clusters;    /* of more than one block; known when the first such has come */
+    int32_t cluster_rank; /* the block's place in its cluster; -1: the trace does not say */
+    bool has_clusters;    /* with more than one block; known when the first such has come */
     uint32_t warp;
     uint64_t warp_steps; /* WARP: what "insts = " says */
     uint32_t part;       /* STEP: of the block, 0 at first */
-    bool has_parts;      /* of more than one; known when the first such has come */
+    bool has_parts;      /* blocks with more than one; known when the first such has come */
     struct itrace_step step;
     const char *text; /* STEP: the line, without the ids in front; until the next call */
     size_t text_size;
@@ -90,7 +90,7 @@ struct itrace {
     bool has_line, has_layout, ended;
     enum { ITRACE_OUTSIDE, ITRACE_BEGUN, ITRACE_IN_BLOCK, ITRACE_WARP_NAMED, ITRACE_IN_WARP } state;
     uint64_t warp_left;  /* instructions that are still to come by "insts = " */
-    uint64_t warps_seen; /* of this block, as bits */
+    uint64_t warps_seen; /* this block's, as bits */
 };
 
 /* Reads the header and the first line after it. false: reported; the trace must be closed all the

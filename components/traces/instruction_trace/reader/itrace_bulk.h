@@ -21,28 +21,28 @@
 
 enum {
     ITRACE_BULK_RUNS = 12,
-    ITRACE_BULK_BYTES = 1 << 18 /* of one copy: more than any shared memory has */
+    ITRACE_BULK_BYTES = 1 << 18 /* most bytes of a copy: more than any shared memory has */
 };
 
 /* Row i begins stride * i bytes after the base. */
 struct itrace_bulk_run {
     uint64_t base;
     int32_t stride;
-    uint32_t rows, bytes; /* of a row */
+    uint32_t rows, bytes; /* bytes of a row */
 };
 
 struct itrace_bulk {
     uint32_t runs;    /* 0: nothing is moved, or the line does not say what */
     uint64_t barrier; /* address in shared memory */
-    uint32_t need;    /* of a wait in PTX */
+    uint32_t need;    /* copies or arrivals that a wait in PTX needs */
     bool multicast;   /* to other blocks of the cluster, too */
-    bool is_short;    /* more runs than there is room for: the last one stands for the rest */
+    bool is_short;    /* more runs than there is room for: the last one counts for the rest */
     struct itrace_bulk_run run[ITRACE_BULK_RUNS];
 };
 
-/* Is it the name of a bulk copy? */
+/* True for the name of a bulk copy. */
 bool itrace_bulk_names(const char *opcode);
-/* Does the text after mem_width have transfers? */
+/* True if the text after mem_width has transfers. */
 bool itrace_bulk_follows(const char *at);
 /* Takes barrier and need; else as below. */
 const char *itrace_bulk_take_barrier(const char **at, struct itrace_bulk *copy);

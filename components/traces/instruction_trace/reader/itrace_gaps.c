@@ -1,5 +1,5 @@
-/* See itrace_gaps.h. Runs along with the reader: what has come so far is a set of block numbers,
- * bits of warps, and masks of the lanes that were active and that came to EXIT. */
+/* Runs along with the reader. The blocks that have come are a set of numbers; of the block under
+ * way there are bits of warps, and masks of the lanes that were active and that came to EXIT. */
 #include "components/traces/instruction_trace/reader/itrace_gaps.h"
 
 #include <inttypes.h>
@@ -255,7 +255,7 @@ static bool found_late(struct itrace *t, uint64_t late, bool over)
     return true;
 }
 
-/* Have all lanes that the warp has by its block come to EXIT? */
+/* True if all lanes that the warp has by its block have come to EXIT. */
 static bool all_have_ended(const struct itrace *t)
 {
     const uint32_t *block = t->header.block;

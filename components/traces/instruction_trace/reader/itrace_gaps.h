@@ -1,6 +1,6 @@
-/* Is a trace whole, and does it agree with its header? A whole one has each thread block of the
- * grid once, each warp of each block, and each lane of a warp to its EXIT; no instruction names a
- * register or shared memory that the header says the kernel does not have. What is missing or
+/* Finds what a trace lacks, and where it contradicts its header. A whole trace has each block of
+ * the grid once, each warp of each block, and each lane of a warp to its EXIT; no instruction names
+ * a register or shared memory that the header says the kernel does not have. What is missing or
  * contradicts is a *gap*: a simulation of the rest gives numbers of another kernel. */
 #ifndef HEDDLE_COMPONENTS_ITRACE_GAPS_H
 #define HEDDLE_COMPONENTS_ITRACE_GAPS_H
@@ -10,8 +10,8 @@
 
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 
-/* What a reader makes of gaps. COUNTED: nothing but numbers. WARNED: of each kind, the first one is
- * a warning, and the end of the trace says how many there were. ALLOWED: so, and a file that ends
+/* How a reader reports gaps. COUNTED: nothing but numbers. WARNED: of each kind, the first one is a
+ * warning, and the end of the trace says how many there were. ALLOWED: so, and a file that ends
  * inside of a block ends there. REFUSED: the first one is an error. */
 enum itrace_demand {
     ITRACE_GAPS_COUNTED,
@@ -32,7 +32,7 @@ enum itrace_gap {
     ITRACE_GAP_KINDS
 };
 
-/* What real tracers write and a player takes: one warning a run. */
+/* Oddities that real tracers write and a player accepts: one warning a run. */
 enum itrace_oddity {
     ITRACE_ODD_REGISTER = 1, /* numbers that no register has */
     ITRACE_ODD_ADDRESS = 2,  /* accesses of global memory at address 0 */
@@ -44,9 +44,9 @@ struct itrace_gaps {
     uint64_t count[ITRACE_GAP_KINDS];
     struct itrace_set blocks; /* index / 64, and a bit for each that was there */
     uint64_t different;       /* such blocks */
-    uint64_t warps;           /* of the block under way, as bits */
+    uint64_t warps;           /* warps of the block under way, as bits */
     uint64_t active, ended;   /* lanes of the warp under way */
-    uint64_t line;            /* of its last instruction */
+    uint64_t line;            /* line of its last instruction */
     uint32_t warp;
     uint32_t known;      /* static instructions that were looked at */
     bool in_warp, exits; /* it has come to an EXIT */

@@ -145,8 +145,8 @@ enum itrace_arch itrace_header_arch(const struct itrace_header *h)
     return itrace_arch_of(h->binary_version);
 }
 
-/* What a kernel takes of an SM, and where it runs: without it, others are simulated than were
- * traced. The tracer has written these lines since its first version. */
+/* Keys for what a kernel takes of an SM, and where it runs: without them, others are simulated than
+ * were traced. The tracer has written these lines since its first version. */
 static const char *needed_field(const struct itrace_header *h)
 {
     const struct {

@@ -40,14 +40,14 @@ enum itrace_complaint {
     ITRACE_COMPLAINT_ERROR
 };
 
-/* What a complete header lacks or has that cannot be: returns the text of complaint number `n`
+/* Complaints about a complete header that lacks a key, or has an impossible one: returns number `n`
  * (from 0), or NULL after the last. */
 const char *itrace_header_complaint(const struct itrace_header *header, unsigned n,
                                     enum itrace_complaint *kind, char text[200]);
 
 /* The architecture whose opcodes the trace has. */
 enum itrace_arch itrace_header_arch(const struct itrace_header *header);
-/* What the version promises about the lines; how many ids are in front is found out later. */
+/* The form of lines by the version; the number of ids that precede is found out later. */
 struct itrace_layout itrace_header_layout(const struct itrace_header *header);
 
 /* Warps in a block. */

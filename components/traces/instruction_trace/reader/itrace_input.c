@@ -19,7 +19,7 @@
 #define PACKED_SIZE 65536
 #define FIRST_SIZE  4096 /* a page: often only the header is wanted */
 #define TEXT_SIZE   (2 * 65536)
-/* What `xz -9` needs is 65 MiB; more than this is refused rather than taken. */
+/* `xz -9` needs 65 MiB; more than this is refused. */
 #define DECODER_MAX (128u << 20)
 
 struct itrace_decoder {

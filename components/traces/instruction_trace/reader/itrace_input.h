@@ -17,11 +17,11 @@ struct itrace_digest {
     uint64_t crc, size;
 };
 
-struct itrace_decoder; /* of xz or zstd */
+struct itrace_decoder; /* xz or zstd */
 
 struct itrace_input {
     int fd;        /* -1: memory */
-    uint64_t size; /* of the file */
+    uint64_t size; /* bytes of the file */
     const uint8_t *memory;
     size_t memory_left;
     struct itrace_decoder *decoder;  /* NULL: plain, or a container */
@@ -33,7 +33,7 @@ struct itrace_input {
     uint64_t line;               /* number of the line given out last, from 1 */
     bool ended;                  /* nothing more to read from the file */
     bool drained;                /* nothing more to unpack */
-    struct itrace_digest digest; /* of the file's bytes as far as they were read */
+    struct itrace_digest digest; /* digest of the file's bytes as far as they were read */
     char error[160];
 };
 

@@ -13,8 +13,8 @@ enum itrace_command_kind { ITRACE_COMMAND_KERNEL, ITRACE_COMMAND_WRITE /* from t
 
 struct itrace_command {
     enum itrace_command_kind kind;
-    char *name; /* of a kernel: as in the list; NULL: no kernel */
-    char *path; /* of a kernel: as the list lies */
+    char *name; /* kernel's name as in the list; NULL: no kernel */
+    char *path; /* kernel's file, relative to where the list lies */
     char *text; /* the line; NULL: the list is a trace by itself */
     uint64_t address, bytes;
     uint64_t line;

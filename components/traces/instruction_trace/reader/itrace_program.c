@@ -234,7 +234,7 @@ static bool take_head(struct itrace_program *program, const char **at, struct it
     return true;
 }
 
-/* Is the text at `at` that of `inst` from ndst to mem_width? */
+/* True if the text at `at` is that of `inst` from ndst to mem_width. */
 static bool has_head(const struct itrace_inst *inst, const char *at)
 {
     return strncmp(inst->head, at, inst->head_size) == 0 && itrace_ends_token(at[inst->head_size]);
@@ -324,7 +324,7 @@ static bool take_addresses(struct itrace_program *program, const char **at,
     }
 }
 
-/* What a bulk copy moves, a barrier, or addresses. */
+/* The transfers of a bulk copy, a barrier, or addresses. */
 static bool take_accesses(struct itrace_program *program, const char **at,
                           const struct itrace_inst *inst, struct itrace_step *step)
 {
@@ -402,7 +402,7 @@ static size_t tail_size(const char *at)
     return size;
 }
 
-/* Is the text at `at` that of `inst` after the addresses? Moves past it. */
+/* True if the text at `at` is that of `inst` after the addresses; moves past it. */
 static bool take_same_tail(const struct itrace_inst *inst, const char **at)
 {
     if (strncmp(inst->tail, *at, inst->tail_size) != 0
@@ -461,7 +461,7 @@ static bool take_place(struct itrace_program *program, const struct itrace_layou
 }
 
 /* Any instruction with this PC and head: it says where the addresses begin and how wide they are.
- * What followed the last instruction the time before is tried first; *hint then is it. */
+ * The instruction that followed the last one the time before is tried first; *hint then is it. */
 static const struct itrace_inst *find_head(const struct itrace_program *program, uint32_t pc,
                                            const char *head, struct itrace_inst **hint)
 {

@@ -16,7 +16,7 @@
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
 #include "components/traces/instruction_trace/reader/itrace_bulk.h"
 
-/* What a line has at most. NVBit's tool has arrays for so many. */
+/* Maxima of a line. NVBit's tool has arrays for so many. */
 #define ITRACE_MAX_DESTINATIONS 1
 #define ITRACE_MAX_SOURCES      5
 #define ITRACE_MAX_LANES        64
@@ -33,10 +33,10 @@ struct itrace_inst {
     struct sass_opcode opcode;
     bool known;        /* the opcode is in the table */
     bool closes_group; /* a product of four warps that is the last of its group */
-    bool at_barrier;   /* of PTX: its line has a barrier, and what a wait is for */
+    bool at_barrier;   /* PTX: its line has a barrier, and what a wait is for */
     uint32_t bulk; /* bytes of each transfer of a bulk copy; 0: it is none, or they are not told */
     uint8_t destination_count, source_count, immediate_count;
-    uint8_t width; /* of one lane's access in bytes; 0: the line has no addresses */
+    uint8_t width; /* bytes of one lane's access; 0: the line has no addresses */
     uint16_t destinations[ITRACE_MAX_DESTINATIONS], sources[ITRACE_MAX_SOURCES];
     int64_t immediates[2];
     uint64_t steps;                 /* how often it was executed so far */
@@ -60,7 +60,7 @@ struct itrace_step {
     struct itrace_inst *inst;
     uint64_t mask; /* active and predicate */
     enum itrace_mode mode;
-    int64_t stride; /* of ITRACE_MODE_STRIDE */
+    int64_t stride; /* ITRACE_MODE_STRIDE */
     unsigned count; /* addresses: one for each active lane, from lane 0 up; 0 without addresses */
     uint64_t address[ITRACE_MAX_LANES];
     struct itrace_bulk copy;

@@ -1,6 +1,7 @@
-/* See itrace_tracez.h. Two places move along: one in the index, read through a small buffer, and
- * one in the part of a warp that is being unpacked. A block, a warp and a part each have their
- * function, which looks at the next one and queues the lines that are in front of it. */
+/* Unpacks a container as the reader asks for lines. Two places move along: one in the index, read
+ * through a small buffer, and one in the part of a warp that is being unpacked. A block, a warp and
+ * a part each have their function, which looks at the next one and queues the lines that precede
+ * it. */
 #include "components/traces/instruction_trace/reader/itrace_tracez.h"
 
 #include <errno.h>
@@ -35,9 +36,9 @@ struct itrace_tracez {
 
     enum phase phase;
     uint32_t blocks, warps, parts; /* left: of the file, the block, the warp */
-    uint32_t place[BLOCK_NUMBERS]; /* of the block under way */
+    uint32_t place[BLOCK_NUMBERS]; /* numbers of the block under way */
     uint32_t warp, part;           /* numbers of those under way */
-    uint32_t warp_lines;           /* of the warp, in its parts to come */
+    uint32_t warp_lines;           /* lines of the warp in its parts to come */
     uint64_t at;                   /* in the warp's data */
 
     uint64_t frame_at;           /* where the part's frame begins, for messages */
@@ -206,7 +207,7 @@ static bool open_parts(struct itrace_tracez *z, uint64_t header_size)
     return ok;
 }
 
-/* Do all lines begin as those of a header do? */
+/* True if all lines begin as those of a header do. */
 static bool are_header_lines(const uint8_t *bytes, const uint8_t *end)
 {
     for (const uint8_t *line = bytes; line && line < end;) {

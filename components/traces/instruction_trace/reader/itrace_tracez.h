@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a container lies in. */
+/* The file, or bytes, that a container lies in. */
 struct itrace_bytes {
     int fd;                /* -1: memory */
     const uint8_t *memory; /* must outlive the reader */
@@ -29,7 +29,7 @@ struct itrace_tracez;
 /* The bytes of the header text if a file that begins with `bytes` is such a container, 0 otherwise:
  * lines of a header up to a zero byte, which no text has. */
 size_t itrace_tracez_header(const uint8_t *bytes, size_t size);
-/* Are these lines of a header and nothing else, so that more of the file has to tell? */
+/* True if these are lines of a header and nothing else, so that more of the file is needed. */
 bool itrace_tracez_undecided(const uint8_t *bytes, size_t size);
 /* Checks the index. NULL: `error` says what is wrong, and where. */
 struct itrace_tracez *itrace_tracez_open(const struct itrace_bytes *from, uint64_t header_size,

@@ -11,7 +11,7 @@
 struct filter {
     struct itrace *trace;
     FILE *out;
-    char *lines; /* of this warp */
+    char *lines; /* lines of this warp */
     size_t used, capacity;
     uint64_t count, kept;
     bool in_warp;

@@ -5,7 +5,7 @@
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 
-/* Is the instruction part of a memory-only trace? */
+/* True if the instruction is part of a memory-only trace. */
 bool itrace_filter_keeps(const struct itrace_inst *inst);
 
 /* `trace` was just opened without a cache; `path` is written, with *kept instructions. false:

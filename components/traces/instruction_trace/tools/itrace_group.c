@@ -1,4 +1,4 @@
-/* See itrace_group.h. Lines are kept as they came, one after another, and sorted by reference. */
+/* Keeps lines as they came, one after another, and sorts them by reference. */
 #include "components/traces/instruction_trace/tools/itrace_group.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static bool take_line(struct group *g, const char *line, size_t size, uint64_t n
     return true;
 }
 
-/* What says how lines are written loses the words for what no longer is in front. */
+/* Removes the words for ids that no longer precede lines from the line that describes them. */
 static void write_head(FILE *out, const char *line)
 {
     static const char format[] = "#traces format = ", front[] = "threadblock_x threadblock_y "

@@ -10,7 +10,7 @@
 
 struct itrace_group_result {
     uint64_t instructions, blocks;
-    uint64_t line;   /* of the raw trace, that is wrong; 0: the file as a whole */
+    uint64_t line;   /* wrong line of the raw trace; 0: the file as a whole */
     char error[200]; /* why it failed */
 };
 

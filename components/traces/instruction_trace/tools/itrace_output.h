@@ -10,7 +10,7 @@
 struct itrace_output {
     FILE *file; /* NULL: not open */
     char *path, *temporary;
-    int slot; /* of what signals remove (runtime/engine/unfinished.h) */
+    int slot; /* among files that signals remove (runtime/engine/unfinished.h) */
 };
 
 /* false: errno says why; nothing is there. */

@@ -149,7 +149,7 @@ ParameterizedTest(struct latency_case *p, sector_cache, latency_is_latency_plus_
 
 struct rate_case {
     int64_t ports, banks;
-    unsigned sectors;  /* of a load */
+    unsigned sectors;  /* sectors of a load */
     unsigned distance; /* sectors from one load to the next */
     uint64_t cycles;   /* from the first answer of 128 to the last */
 };
@@ -244,7 +244,7 @@ Test(sector_cache, misses_overlap_up_to_the_number_of_mshrs_and_targets)
     cr_expect_geq(seen(63), 8 * 101);
     cr_expect_leq(seen(63), 8 * 101 + 20);
     cr_expect_eq(stats()->mshr_occupancy.max, 7);
-    cr_expect_eq(stats()->pending_hits, 7); /* of 20, 8 waited; the others found it there */
+    cr_expect_eq(stats()->pending_hits, 7); /* 8 of 20 waited; the others found it there */
     cr_expect_eq(stats()->hits, 12);
     /* 7 rounds in which one had to wait for an MSHR, and one for a target; the rest waited behind.
      */
@@ -649,7 +649,7 @@ Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
 /* Half of the cache becomes shared memory: of two lines of a set that were here one is not kept. */
 Test(sector_cache, carving_without_time_takes_ways)
 {
-    const uint64_t lines[] = {0, 4, 0, 4}; /* of one of the 4 sets */
+    const uint64_t lines[] = {0, 4, 0, 4}; /* all in one of the 4 sets */
     for (uint32_t carved = 0; carved < 2; carved++) {
         set_up(back(), 3);
         struct sector_cache *c = harness_instance(cache);
@@ -838,7 +838,7 @@ Test(sector_cache, shared_memory_takes_whole_ways)
 struct atomic_case {
     unsigned sectors, count;
     int64_t rate;
-    uint64_t cycles; /* of the bank, each */
+    uint64_t cycles; /* cycles of the bank, each */
 };
 
 ParameterizedTestParameters(sector_cache, atomics_keep_their_banks_busy)

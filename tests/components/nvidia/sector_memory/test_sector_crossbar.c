@@ -173,7 +173,7 @@ Test(crossbar_of_sectors, sources_take_turns_at_a_slice)
         for (uint32_t i = 1; i < 50; i++)
             cr_expect_eq(harness_log(sources[s], i)->cycle,
                          harness_log(sources[s], i - 1)->cycle + 4);
-    cr_expect_gt(stats()->conflicts, 190); /* of 200 cycles, since one source is left in the end */
+    cr_expect_gt(stats()->conflicts, 190); /* in 200 cycles, since one source is left in the end */
 }
 
 /* Random traffic: each request arrives where the hash says, each answer where it came from, and the

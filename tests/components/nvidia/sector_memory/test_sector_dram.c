@@ -14,7 +14,7 @@
 
 extern const struct unit_type sector_dram__generic;
 
-#define PS_A_CYCLE 1000u /* of the platform's clock */
+#define PS_A_CYCLE 1000u /* by the platform's clock */
 
 static const struct build_port ports[] = {{"top", BUILD_IN, true}};
 static const char *const ideal_parts[] = {NULL}, *const timed_parts[] = {"hbm"};
@@ -153,7 +153,7 @@ Test(sector_dram, a_timed_one_needs_what_its_commands_need)
     send(0, sector_load(100, 1, 0x2000, 1, false));
     send(0, sector_load(1000, 2, 0x2080, 1, false)); /* the same 256 bytes */
     send(0, sector_load(2000, 3, 0x2080, 15, false));
-    send(1, sector_load(3000, 4, 0x2080, 1, false)); /* of the other slice: another group */
+    send(1, sector_load(3000, 4, 0x2080, 1, false)); /* the other slice: another group */
     run();
     cr_expect_eq(seen(0, 1), 100 + way + activate + read + controller, "%d", (int)seen(0, 1));
     cr_expect_eq(seen(0, 2), 1000 + way + read + controller);

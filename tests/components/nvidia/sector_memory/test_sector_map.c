@@ -107,7 +107,7 @@ Test(sector_map, slices_number_their_lines_without_gaps)
 {
     cr_expect_eq(sector_local(0, 256, 4), 0);
     cr_expect_eq(sector_local(255, 256, 4), 255);
-    cr_expect_eq(sector_local(256, 256, 4), 0); /* of another slice */
+    cr_expect_eq(sector_local(256, 256, 4), 0); /* another slice's */
     cr_expect_eq(sector_local(1024, 256, 4), 256);
     cr_expect_eq(sector_local(1024 + 640, 256, 4), 256 + 128);
     cr_expect_eq(sector_local(77777, 128, 1), 77777);

@@ -31,7 +31,7 @@ bool ptx_run_open(struct ptx_run *r, const char *name, const char *text, size_t 
 
 void ptx_run_close(struct ptx_run *r)
 {
-    warp_free(r->code);
+    warp_release(r->code);
     if (r->module)
         ptx_free(r->module);
     free(r->image);

@@ -73,7 +73,7 @@ static void exact(mpfr_t x, int format, uint64_t u)
 
 static uint64_t nan_of(int format)
 {
-    return mask_of(format) >> 1; /* of formats without one the largest number */
+    return mask_of(format) >> 1; /* for formats without one the largest number */
 }
 
 /* A value of the format's precision as its bits. */

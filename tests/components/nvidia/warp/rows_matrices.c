@@ -17,7 +17,7 @@ enum element { F64, F32, TF32, F16, BF16, E4M3, E5M2, S32, S8, U8, S4, U4, B1 };
 static const struct {
     const char *name;
     unsigned bits;
-    int fraction, exponent; /* of an integer: 0, and 1 if it is signed */
+    int fraction, exponent; /* integers: 0, and 1 if signed */
 } elements[] = {{"f64", 64, 52, 11}, {"f32", 32, 23, 8}, {"tf32", 32, 23, 8}, {"f16", 16, 10, 5},
                 {"bf16", 16, 7, 8},  {"e4m3", 8, 3, 4},  {"e5m2", 8, 2, 5},   {"s32", 32, 0, 1},
                 {"s8", 8, 0, 1},     {"u8", 8, 0, 0},    {"s4", 4, 0, 1},     {"u4", 4, 0, 0},
@@ -127,7 +127,7 @@ typedef unsigned layout(unsigned, unsigned, unsigned);
 static const struct shape {
     const char *name;
     unsigned m, n, k;
-    unsigned bits; /* of elements */
+    unsigned bits; /* size of an element */
     layout *a_row, *a_column, *b_row;
 } shapes[] = {{"m8n8k4", 8, 8, 4, 64, group_row, k_1, k_1},
               {"m16n8k4", 16, 8, 4, 64, row_1, k_1, k_1},

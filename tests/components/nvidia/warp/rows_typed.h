@@ -10,7 +10,7 @@ struct row_type {
     const char *name, *reg;
     unsigned bits;
     bool is_signed;
-    int fraction, exponent; /* of floats */
+    int fraction, exponent; /* bits of a float */
 };
 extern const struct row_type row_types[];
 enum { INTEGERS = 6, WITH_BYTES = 8, BITS = 8, FLOATS = 11, PAIRS = 15, TYPES = 17, F32 = 13 };

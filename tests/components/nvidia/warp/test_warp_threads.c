@@ -273,7 +273,7 @@ Test(warp_threads, faults_name_kernel_line_thread_and_address)
 
 /* ---- matrices ---- */
 
-static uint16_t half_of(float x) /* of small integers */
+static uint16_t half_of(float x) /* for small integers */
 {
     uint32_t u;
     memcpy(&u, &x, sizeof u);

@@ -29,7 +29,7 @@ static const char warp[] = "0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R2 0 5\n"
 
 struct damaged {
     char text[SIZE];
-    const char *line[LINES]; /* of `text`, which stays as it was */
+    const char *line[LINES]; /* lines of `text`, which stays as it was */
     size_t count;
 };
 

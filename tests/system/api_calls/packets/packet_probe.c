@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "components/packets/api_packet/api_answer.h"
 #include "components/packets/api_packet/api_request.h"
 #include "components/protocols/mem/mem_mask.h"
@@ -256,13 +257,11 @@ static uint32_t make_back(struct packet_probe *c, uint32_t i, uint8_t *bytes)
     return 0;
 }
 
-#define COUNT(list) ((uint32_t)(sizeof(list) / sizeof(list)[0]))
-
 static const struct round rounds[] = {
     {"one call", 1, make_count, check_count},
-    {"damaged packets", COUNT(damages), make_damaged, check_damaged},
+    {"damaged packets", ARRAY_COUNT(damages), make_damaged, check_damaged},
     {"a call after them", 1, make_count, check_count},
-    {"calls that cannot be", COUNT(wrongs), make_wrong, check_wrong},
+    {"calls that cannot be", ARRAY_COUNT(wrongs), make_wrong, check_wrong},
     {"calls in flight", 40, make_text, check_text},
     {"addresses that are none", 6, make_outside, check_outside},
     {"memory and streams", 5, make_memory, check_memory},
@@ -432,7 +431,7 @@ static void phase_over(struct packet_probe *c)
         check_round(c);
         if (c->phase == OVER)
             return;
-        next_phase(c, ++c->round < COUNT(rounds) ? MAKE : CHECK);
+        next_phase(c, ++c->round < ARRAY_COUNT(rounds) ? MAKE : CHECK);
         break;
     default:
         printf("probe: %" PRIu64 " answers checked, %" PRIu64 " blocked\n", c->io.stats.checked,
