@@ -165,7 +165,7 @@ static const char *const environment[][2] = {
     {"HEDDLE_CC, HEDDLE_CFLAGS, HEDDLE_LDFLAGS",
      "the compiler (default cc), and flags for it and for linking after the default ones"},
     {"HEDDLE_HOST_THREADS, HEDDLE_HOST_PATIENCE",
-     "how threads of a program take turns (docs/design/host.md)"},
+     "how threads of a program take turns (docs/design/host-threads.md)"},
 };
 
 void options_print_man(FILE *out)

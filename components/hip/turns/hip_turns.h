@@ -1,5 +1,5 @@
 /* Turns: the order in which the program's host threads run, so that it does not depend on the host.
- * docs/design/host.md, "Several host threads", has the rule and its reasons.
+ * docs/design/host-threads.md, "Several host threads", has the rule and its reasons.
  *
  * From the program's first thread creation on, one counted thread runs at a time. It has the turn
  * until it ends or waits in something that this library sees: HIP, locks, condition variables,

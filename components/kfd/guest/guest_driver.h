@@ -3,7 +3,7 @@
  * (driver_calls.def) are NULL, and so is `user_queues`.
  *
  * A thread that calls waits for the answer. The server takes calls of one process at a time, until
- * that waits, and runs the engine when all processes wait: docs/design/host.md. */
+ * that waits, and runs the engine when all processes wait: docs/design/host-threads.md. */
 #ifndef HEDDLE_KFD_GUEST_DRIVER_H
 #define HEDDLE_KFD_GUEST_DRIVER_H
 

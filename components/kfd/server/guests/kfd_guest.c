@@ -1,10 +1,10 @@
 /* Guests: whose turn it is, and what they wait for. See kfd_guest.h.
  *
- * Guests take turns as host threads of one program do (docs/design/host.md). The guest with the
- * turn is the first, in the order of processes, that does not wait; calls of others stay where they
- * are until it waits too. When all wait, the engine runs until something that one of them waits for
- * is over. So what a machine does is a function of its programs and of the order in which they
- * came, whatever the host does meanwhile.
+ * Guests take turns as host threads of one program do (docs/design/host-threads.md). The guest with
+ * the turn is the first, in the order of processes, that does not wait; calls of others stay where
+ * they are until it waits too. When all wait, the engine runs until something that one of them
+ * waits for is over. So what a machine does is a function of its programs and of the order in which
+ * they came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
  * (`unawaited` of struct kfd_process): it may wait for another one by means that are not seen here.
