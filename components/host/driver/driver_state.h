@@ -77,8 +77,8 @@ struct driver_slot {
 struct driver_piece {
     uint64_t start; /* position */
     uint32_t bytes;
-    bool held;
-    bool written; /* to the device's memory */
+    bool is_held;
+    bool is_written; /* to the device's memory */
 };
 
 /* Packets and arguments of a GPU's launches: one ring for the program with all its contexts, and

@@ -53,14 +53,14 @@ static void note_span(struct span added)
 
 static bool touches_views(uint64_t start, uint64_t end)
 {
-    bool any = false;
+    bool touches = false;
     if (!__atomic_load_n(&views.count, __ATOMIC_ACQUIRE))
         return false;
     pthread_mutex_lock(&views.lock);
     for (size_t i = 0; i < views.count; i++)
-        any |= views.list[i].start < end && start < views.list[i].end;
+        touches |= views.list[i].start < end && start < views.list[i].end;
     pthread_mutex_unlock(&views.lock);
-    return any;
+    return touches;
 }
 
 /* Shows what the server has given of the range. */

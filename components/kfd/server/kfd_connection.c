@@ -33,25 +33,25 @@ bool kfd_is_ringer(const struct kfd_request *request)
 
 bool kfd_messages_pending(const struct kfd_process *p)
 {
-    bool any = false;
+    bool is_pending = false;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         struct pollfd message = {.fd = c->fd, .events = POLLIN};
-        any |= c->process == p && poll(&message, 1, 0) != 0;
+        is_pending |= c->process == p && poll(&message, 1, 0) != 0;
     }
-    return any || kfd_is_taking();
+    return is_pending || kfd_is_taking();
 }
 
 enum kfd_ringers kfd_ringers(const struct kfd_process *p)
 {
-    enum kfd_ringers found = KFD_NO_RINGERS;
+    enum kfd_ringers state = KFD_NO_RINGERS;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         if (c->process != p || !c->has_rung)
             continue;
         if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
             return KFD_RINGER_WAITS;
-        found = KFD_RINGERS_RUN;
+        state = KFD_RINGERS_RUN;
     }
-    return found;
+    return state;
 }
 
 bool kfd_ringers_asleep(const struct kfd_process *p)

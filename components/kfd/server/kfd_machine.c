@@ -125,7 +125,7 @@ static void collect_requests(void)
 /* Runs what was handed over; `aside`: as far as that can be done in the middle of a kernel. */
 static bool take_requests(bool aside)
 {
-    bool any = false;
+    bool has_taken = false;
     collect_requests();
     for (struct kfd_request **link = &machine_loop.waiting; *link;) {
         struct kfd_request *request = *link;
@@ -135,10 +135,10 @@ static bool take_requests(bool aside)
         }
         *link = request->next;
         take_request(request);
-        any = true;
+        has_taken = true;
         link = &machine_loop.waiting; /* the request may have taken others out */
     }
-    return any;
+    return has_taken;
 }
 
 static void take_out(struct kfd_request **link, const struct kfd_request *request)
@@ -378,10 +378,10 @@ static void pause_moment(void)
 static void attend_kernel(const struct driver_attention *now)
 {
     machine_loop.attending = true;
-    bool any = take_requests(true);
+    bool has_taken = take_requests(true);
     kfd_guests_attend(now);
     look_for_end();
-    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || any;
+    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_taken;
     machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
     if (machine_loop.stuck > STUCK_MAX)
         refuse_oldest();
@@ -549,11 +549,11 @@ static void report_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, 
 static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
 {
     const struct kfd_guest *g = p->guest;
-    bool any = kfd.api->take_fault(p->device[0], fault);
+    bool has_fault = kfd.api->take_fault(p->device[0], fault);
     if (g)
-        for (uint32_t i = 0; i < g->context_count && !any; i++)
-            any = kfd.api->take_fault(g->contexts[i], fault);
-    return any;
+        for (uint32_t i = 0; i < g->context_count && !has_fault; i++)
+            has_fault = kfd.api->take_fault(g->contexts[i], fault);
+    return has_fault;
 }
 
 bool kfd_has_faulted(struct kfd_process *p)

@@ -28,10 +28,10 @@ void kfd_each_process(void (*look)(struct kfd_process *p))
 
 bool kfd_any_process(bool (*is)(struct kfd_process *p))
 {
-    bool any = false;
+    bool holds = false;
     for (struct kfd_process *p = kfd.processes; p; p = p->next)
-        any |= is(p);
-    return any;
+        holds |= is(p);
+    return holds;
 }
 
 /* ---- the page ---- */

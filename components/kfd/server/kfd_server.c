@@ -57,12 +57,12 @@ static void end_connection(struct kfd_connection *c)
 }
 
 /* Said once for a process. */
-static void cut_off(struct kfd_connection *c, const char *why)
+static void cut_off(struct kfd_connection *c, const char *reason)
 {
     static pid_t last;
     shutdown(c->fd, SHUT_RDWR);
     if (last != c->pid)
-        kfd_say("process %d is cut off: %s", (int)c->pid, why);
+        kfd_say("process %d is cut off: %s", (int)c->pid, reason);
     last = c->pid;
     end_connection(c);
 }

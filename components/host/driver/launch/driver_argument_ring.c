@@ -176,7 +176,7 @@ static bool argument_ring_make_late(struct driver_ring *r)
     const struct driver_piece *piece = argument_ring_piece(r, r->first_piece);
     if (r->late_pieces == DRIVER_LATE_PIECES)
         return false;
-    if (piece->held)
+    if (piece->is_held)
         r->late_piece[r->late_pieces++] = (struct driver_late_piece){
             r->first_piece, (uint32_t)(piece->start % r->bytes), piece->bytes};
     argument_ring_release_first(r);
@@ -187,7 +187,7 @@ static bool argument_ring_is_last(const struct driver_ring *r, const void *conte
                                   uint32_t queue)
 {
     const struct driver_piece *last = &r->last_piece;
-    return last->bytes == bytes && bytes && (r->last_piece_queue == queue || last->written)
+    return last->bytes == bytes && bytes && (r->last_piece_queue == queue || last->is_written)
            && !memcmp(arena_at(char, r->mirror) + last->start % r->bytes, content, bytes);
 }
 
@@ -232,16 +232,16 @@ static void argument_ring_written(struct driver_ring *r, uint32_t number)
     struct driver_piece *piece = argument_ring_piece(r, number);
     if (number - r->first_piece >= r->pieces_held)
         return; /* late: it is not asked for any more */
-    piece->written = true;
+    piece->is_written = true;
     if (piece->start == r->last_piece.start)
-        r->last_piece.written = true;
+        r->last_piece.is_written = true;
 }
 
 static void argument_ring_give(struct driver_ring *r, uint32_t number)
 {
     if (number - r->first_piece < r->pieces_held) {
-        argument_ring_piece(r, number)->held = false;
-        while (r->pieces_held && !argument_ring_piece(r, r->first_piece)->held)
+        argument_ring_piece(r, number)->is_held = false;
+        while (r->pieces_held && !argument_ring_piece(r, r->first_piece)->is_held)
             argument_ring_release_first(r);
         return;
     }

@@ -82,13 +82,14 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
 {
     const struct driver_device_info *info = &d->device[number].info;
     struct kernel_registers registers;
-    uint32_t held = launch_waves_per_simd(info, l->descriptor, &registers) * info->simds_per_cu;
-    if (waves <= held)
+    uint32_t waves_max =
+        launch_waves_per_simd(info, l->descriptor, &registers) * info->simds_per_cu;
+    if (waves <= waves_max)
         return DRIVER_OK;
     return driver_fail(DRIVER_TOO_LARGE,
                        "a work-group has %u wavefronts with %u vector and %u scalar registers "
                        "each; a compute unit of %s holds %u of them (kernel '%s')",
-                       waves, registers.vgprs, round_up(registers.sgprs, 16), info->name, held,
+                       waves, registers.vgprs, round_up(registers.sgprs, 16), info->name, waves_max,
                        l->name);
 }
 

@@ -154,7 +154,7 @@ static void keep_record(struct driver *d, enum journal_kind kind)
                 .done = j->done_count,
                 .buffers = j->buffer_count + (state ? count_begun(d, false) : 0)}};
     for (uint32_t i = 0; i < d->device_count; i++)
-        r.ran.written |= (uint64_t)d->device[i].ring.last_piece.written << i;
+        r.ran.written |= (uint64_t)d->device[i].ring.last_piece.is_written << i;
     append_entry(&r, sizeof r);
     append_entry(j->done, j->done_count * sizeof *j->done);
     for (uint32_t i = 0; i < j->buffer_count; i++)
@@ -258,7 +258,7 @@ static bool take_run(struct driver *d, const struct journal_record *r)
     if (!end || !take_done(d, done, r->ran.done))
         return false;
     for (uint32_t i = 0; i < d->device_count; i++)
-        d->device[i].ring.last_piece.written = r->ran.written >> i & 1;
+        d->device[i].ring.last_piece.is_written = r->ran.written >> i & 1;
     domain->cycle = r->ran.cycle;
     engine.time_ps = domain->time_ps = r->ran.time_ps;
     d->stop_at = r->ran.stop_at;

@@ -303,7 +303,7 @@ bool kfd_events_read_mailboxes(struct kfd_process *p)
 {
     struct kfd_events *events = p->events;
     uint64_t *page = events->end ? event_page(p) : NULL;
-    bool any = false;
+    bool has_signalled = false;
     if (!page)
         return false;
     for (uint32_t id = 1; id < events->end; id++) {
@@ -311,9 +311,9 @@ bool kfd_events_read_mailboxes(struct kfd_process *p)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
         kfd_event_signal(p, id);
-        any = true;
+        has_signalled = true;
     }
-    return any;
+    return has_signalled;
 }
 
 void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool memory)

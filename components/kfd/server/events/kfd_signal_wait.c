@@ -48,10 +48,10 @@ static void end_wait(struct kfd_wait **link)
 
 bool kfd_signal_waits_are_over(const struct kfd_process *p)
 {
-    bool any = false;
+    bool has_ended = false;
     for (const struct kfd_wait *w = p->waits; w; w = w->next)
-        any |= is_over(p, w);
-    return any;
+        has_ended |= is_over(p, w);
+    return has_ended;
 }
 
 void kfd_signal_waits_end(struct kfd_process *p, bool all)

@@ -196,10 +196,10 @@ static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_gu
 
 static bool has_waiting_call(const struct kfd_process *p)
 {
-    bool any = false;
+    bool waits = false;
     for (const struct kfd_request *r = p->guest->calls; r; r = r->next)
-        any |= r->connection->has_begun || kind_of(r->connection) == GUEST_RUNS;
-    return any;
+        waits |= r->connection->has_begun || kind_of(r->connection) == GUEST_RUNS;
+    return waits;
 }
 
 bool kfd_guest_lives(struct kfd_process *p)
@@ -261,7 +261,7 @@ static bool do_runs(void)
 /* All waits that are over. */
 static bool end_waits(void)
 {
-    bool any = false;
+    bool has_ended = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
         struct kfd_request *next, *r = p->guest && p->life != KFD_ENDED ? p->guest->calls : NULL;
         for (; r; r = next) {
@@ -269,10 +269,10 @@ static bool end_waits(void)
             if (!r->connection->has_begun || !is_over(r->connection))
                 continue;
             finish_call(r->connection);
-            any = true;
+            has_ended = true;
         }
     }
-    return any;
+    return has_ended;
 }
 
 /* A wait that takes little time itself, one of each process after the other. */

@@ -49,12 +49,12 @@ static uint64_t name_of(const struct kfd_process *p, uint64_t address)
     uint64_t name = kfd_name(p, address);
     if (kfd.api->page_info(name, &page) != DRIVER_OK)
         return 0;
-    bool own =
+    bool is_own =
         kfd.api->device_info(p->device[0], &info) == DRIVER_OK && info.process == page.process;
-    for (uint32_t i = 0; i < g->context_count && !own; i++)
-        own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
-              && info.process == page.process;
-    return own ? name : 0;
+    for (uint32_t i = 0; i < g->context_count && !is_own; i++)
+        is_own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
+                 && info.process == page.process;
+    return is_own ? name : 0;
 }
 
 static void *borrow_bytes(const struct kfd_process *p, uint64_t address, uint64_t size)
@@ -100,9 +100,9 @@ static void return_loans(void)
 
 static const char *refused; /* why the call in progress is; NULL: the driver says it */
 
-static enum driver_status refuse_call(const char *why)
+static enum driver_status refuse_call(const char *reason)
 {
-    refused = why;
+    refused = reason;
     return DRIVER_INVALID_VALUE;
 }
 

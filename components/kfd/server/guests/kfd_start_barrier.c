@@ -167,15 +167,15 @@ static bool may_come(pid_t pid)
 static bool any_may_come(void)
 {
     DIR *folder = opendir("/proc");
-    bool any = !folder;
+    bool can_come = !folder;
     if (folder)
-        for (const struct dirent *entry; !any && (entry = readdir(folder));) {
+        for (const struct dirent *entry; !can_come && (entry = readdir(folder));) {
             pid_t pid = atoi(entry->d_name);
-            any = pid && may_come(pid);
+            can_come = pid && may_come(pid);
         }
     if (folder)
         closedir(folder);
-    return any;
+    return can_come;
 }
 
 bool kfd_start_barrier_is_short(void)

@@ -443,10 +443,10 @@ static int get_attributes(const struct kfd_process *p, struct kfd_ioctl_svm_args
 int kfd_svm_call(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_svm_args *call = request->argument;
-    bool any = false;
+    bool is_possible = false;
     for (uint32_t i = 0; i < kfd.gpu_count; i++)
-        any |= has_svm((int)i);
-    if (!any || call->start_addr % KFD_PAGE || call->size % KFD_PAGE || !call->start_addr
+        is_possible |= has_svm((int)i);
+    if (!is_possible || call->start_addr % KFD_PAGE || call->size % KFD_PAGE || !call->start_addr
         || !call->size || call->start_addr > KFD_ADDRESSES_END
         || call->size > KFD_ADDRESSES_END - call->start_addr)
         return -EINVAL;

@@ -78,21 +78,21 @@ void kfd_queue_report(struct kfd_queue *q, enum kfd_stop reason)
         kfd_event_signal(q->process, s->event_id);
 }
 
-static void warn_stopped(const struct kfd_queue *q, const char *why)
+static void warn_stopped(const struct kfd_queue *q, const char *text)
 {
     kfd_say("queue %u of GPU %u has stopped at %s %llu: %s", q->slot, q->gpu,
-            kfd_sdma_is_type(q->type) ? "byte" : "packet", (unsigned long long)q->next, why);
+            kfd_sdma_is_type(q->type) ? "byte" : "packet", (unsigned long long)q->next, text);
 }
 
-void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why)
+void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *text)
 {
-    warn_stopped(q, why);
+    warn_stopped(q, text);
     kfd_queue_report(q, reason);
 }
 
-void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address)
+void kfd_queue_fault(struct kfd_queue *q, const char *text, uint64_t address)
 {
-    warn_stopped(q, why);
+    warn_stopped(q, text);
     q->is_stopped = true;
     kfd_events_fail(q->process, q->gpu, round_down(address, KFD_PAGE), true);
 }
@@ -223,7 +223,7 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
 static enum kfd_turn begin_barrier(struct kfd_queue *q, const struct aql_barrier_packet *p,
                                    bool all)
 {
-    bool met = all, any = false;
+    bool is_met = all, has_signals = false;
     for (unsigned i = 0; i < AQL_DEPENDENCIES; i++) {
         const struct amd_signal *s = p->dependency[i] ? kfd_signal_at(q, p->dependency[i]) : NULL;
         if (!p->dependency[i])
@@ -234,10 +234,10 @@ static enum kfd_turn begin_barrier(struct kfd_queue *q, const struct aql_barrier
             return TURN_OVER;
         }
         bool zero = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST) == 0;
-        met = all ? met && zero : met || zero;
-        any = true;
+        is_met = all ? is_met && zero : is_met || zero;
+        has_signals = true;
     }
-    return any && !met ? TURN_WAITS : begin_empty(q, p->header, p->completion);
+    return has_signals && !is_met ? TURN_WAITS : begin_empty(q, p->header, p->completion);
 }
 
 bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b)

@@ -83,11 +83,11 @@ static inline void *kfd_queue_bytes(const struct kfd_queue *q, uint64_t address,
 }
 /* The signal at an address; NULL: it is not in memory of the queue's GPU. */
 struct amd_signal *kfd_signal_at(const struct kfd_queue *q, uint64_t address);
-/* Says why, and tells the program. A queue of an SDMA engine cannot say so itself: the GPU hangs,
- * and is reset. */
-void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why);
+/* Says reason, and tells the program. A queue of an SDMA engine cannot say so itself: the GPU
+ * hangs, and is reset. */
+void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *text);
 /* Stops it at an address that the GPU does not reach. */
-void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address);
+void kfd_queue_fault(struct kfd_queue *q, const char *text, uint64_t address);
 /* Tells the program. */
 void kfd_queue_report(struct kfd_queue *q, enum kfd_stop reason);
 /* The driver has the packet until the ticket is done; 0: it is over. */

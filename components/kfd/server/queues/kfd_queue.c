@@ -157,10 +157,10 @@ bool kfd_queues_release_caches(struct kfd_process *p)
 bool kfd_queues_unreleased(const struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    bool any = p->caches->is_unreleased;
+    bool is_unreleased = p->caches->is_unreleased;
     for (uint32_t i = 0; i < queues->end; i++)
-        any |= queues->queue[i] && queues->queue[i]->is_unreleased;
-    return any;
+        is_unreleased |= queues->queue[i] && queues->queue[i]->is_unreleased;
+    return is_unreleased;
 }
 
 void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *q)
@@ -421,21 +421,21 @@ void kfd_queues_close(struct kfd_process *p)
 bool kfd_queues_any(const struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    bool any = false;
+    bool has_queue = false;
     for (uint32_t i = 0; i < queues->end; i++)
-        any |= queues->queue[i] != NULL;
-    return any;
+        has_queue |= queues->queue[i] != NULL;
+    return has_queue;
 }
 
 bool kfd_queues_have_packets(struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    bool held = false;
+    bool have_packets = false;
     for (uint32_t i = 0; i < queues->end; i++) {
         const struct kfd_queue *q = queues->queue[i];
-        held |= q && has_packets(q);
+        have_packets |= q && has_packets(q);
     }
-    return held;
+    return have_packets;
 }
 
 /* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */

@@ -46,10 +46,10 @@ uint32_t kfd_sdma_queues(uint32_t gpu)
 static enum kfd_turn stop_at(struct kfd_queue *q, const char *what, uint64_t address,
                              uint64_t bytes)
 {
-    char why[160];
-    snprintf(why, sizeof why, "%s %llu bytes at 0x%llx, which are not in memory of the GPU", what,
-             (unsigned long long)bytes, (unsigned long long)address);
-    kfd_queue_fault(q, why, address);
+    char reason[160];
+    snprintf(reason, sizeof reason, "%s %llu bytes at 0x%llx, which are not in memory of the GPU",
+             what, (unsigned long long)bytes, (unsigned long long)address);
+    kfd_queue_fault(q, reason, address);
     return TURN_OVER;
 }
 

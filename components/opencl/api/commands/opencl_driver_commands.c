@@ -262,10 +262,10 @@ static void end_event(uint32_t number)
 cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket)
 {
     if (records_calls()) {
-        uint32_t own = number == 0 ? create_event(other) : 0;
+        uint32_t created = number == 0 ? create_event(other) : 0;
         NOTE(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = stream_of(lane),
-             .event = number ? number : own);
-        end_event(own);
+             .event = number ? number : created);
+        end_event(created);
     }
     return opencl_status(opencl.api->wait_for(lane, ticket));
 }

@@ -56,7 +56,7 @@ cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_
 {
     const struct opencl_image *image = memory->image;
     const struct opencl_device *device = memory->context->devices[place];
-    uint64_t *own = &image->descriptions[place];
+    uint64_t *described = &image->descriptions[place];
     struct image_words words = {
         .slice = image->slice,
         .row = (uint32_t)image->row,
@@ -68,17 +68,17 @@ cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_
         .type = image->channel->hsa,
         .is_opaque = image->order->is_opaque,
     };
-    *address = *own;
-    if (*own)
+    *address = *described;
+    if (*described)
         return CL_SUCCESS;
     memcpy(words.read, image->order->read, sizeof words.read);
     memcpy(words.write, image->order->write, sizeof words.write);
     cl_int error = opencl_memory_address(memory, place, &words.pixels);
     if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl_driver_allocate(device->number, sizeof words, own));
+        error = opencl_error_of(opencl_driver_allocate(device->number, sizeof words, described));
     if (error == CL_SUCCESS)
-        error = opencl_driver_write_now(device->number, *own, &words, sizeof words);
-    *address = *own;
+        error = opencl_driver_write_now(device->number, *described, &words, sizeof words);
+    *address = *described;
     return error;
 }
 
@@ -144,12 +144,12 @@ static cl_int set_pitches(struct opencl_image *image, const struct request *requ
 {
     size_t row = request->description->image_row_pitch,
            slice = request->description->image_slice_pitch;
-    size_t own = image->extent[0] * image->bytes;
+    size_t row_bytes = image->extent[0] * image->bytes;
     bool has_slices = opencl_image_dimensions(image) == 3;
-    if ((row && (row < own || row % image->bytes != 0)) || row > UINT32_MAX
+    if ((row && (row < row_bytes || row % image->bytes != 0)) || row > UINT32_MAX
         || ((row || slice) && !request->pointer && !image->buffer))
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    row = row ? row : own;
+    row = row ? row : row_bytes;
     if (image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice) {
         if (slice < row || slice % row != 0 || slice > UINT32_MAX)
             return CL_INVALID_IMAGE_DESCRIPTOR;
