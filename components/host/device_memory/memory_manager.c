@@ -300,7 +300,7 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
     return MEMORY_OK;
 }
 
-/* Whether no allocation is left in the block that begins at `start`. Then no more are taken from
+/* True if no allocation is left in the block that begins at `start`. Then no more are taken from
  * it.
  */
 static bool leave_block(struct memory_ref r, uint64_t start)

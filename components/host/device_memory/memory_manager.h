@@ -161,7 +161,7 @@ static inline uint64_t memory_share_at(uint64_t first, uint64_t count, uint32_t 
     return end - first;
 }
 
-/* How many of so many pages the device at a place gets. */
+/* The number of pages, of so many, that the device at a place gets. */
 uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_t place);
 
 /* ---- physical pages ---- */
@@ -174,7 +174,7 @@ bool memory_give_page(struct memory_manager *m, uint64_t physical);
 
 /* ---- allocations ---- */
 
-/* Whether the range lies outside of the addresses of memory_set_range(): addresses of the host's
+/* True if the range lies outside of the addresses of memory_set_range(): addresses of the host's
  * own memory, which can be asked for by `fixed`. They are not retired when they are freed, so a
  * shoot-down of them has to follow at once. */
 bool memory_is_foreign(const struct memory_manager *m, uint64_t start, uint64_t end);

@@ -144,7 +144,7 @@ struct driver_launch {
     uint8_t acquire, release; /* enum driver_scope */
 };
 
-/* Where the pages of an allocation lie. */
+/* The places where the pages of an allocation lie. */
 enum driver_place {
     DRIVER_PLACE_DEVICE,
     DRIVER_PLACE_MANAGED, /* as those of allocate_unified() */
@@ -233,7 +233,7 @@ struct driver_call {
 
 #define DRIVER_HOST_DEVICE UINT32_MAX
 
-/* Where a page lies. */
+/* The place of a page. */
 struct driver_page {
     uint64_t physical; /* address of its first byte */
     uint32_t device;   /* GPU; DRIVER_HOST_DEVICE: in the host's memory */

@@ -88,7 +88,7 @@ static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, 
     return poorest;
 }
 
-/* How many bytes of an allocation kernels may access. */
+/* The bytes of an allocation that kernels may access. */
 static uint64_t memory_bounds(const struct driver *d, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d);

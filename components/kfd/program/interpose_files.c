@@ -17,7 +17,7 @@
 /* Linux, Documentation/admin-guide/devices.txt; /dev/kfd has a number of its own, from 234 down. */
 enum { DRM_MAJOR = 226, KFD_MAJOR = 234, DEVICE_MODE = S_IFCHR | 0666 };
 
-/* As files of sysfs: they can be read only. */
+/* Like files of sysfs, they can only be read. */
 static bool may_open(const char *real, int flags)
 {
     if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC)))

@@ -73,7 +73,7 @@ static int show(uint64_t handle, char *at, uint64_t size, int protection)
     return 0;
 }
 
-/* How many bytes from `host` on are alike: given a second time, or not. */
+/* The length of a run of bytes from `host` on that all are given a second time, or all not. */
 static uint64_t run_at(uint64_t host, uint64_t end, bool *is_given_twice)
 {
     *is_given_twice = false;

@@ -15,7 +15,8 @@ struct span {
     uint64_t start, end;
 };
 
-/* Where this process has memory by attributes: what lies there must be asked for before it goes. */
+/* Ranges where this process has memory by attributes: what lies there must be asked for before it
+ * goes. */
 static struct {
     pthread_mutex_t lock;
     struct span *list;

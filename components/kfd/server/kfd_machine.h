@@ -215,7 +215,7 @@ void kfd_memory_close(struct kfd_process *p); /* the driver's memory is freed, t
  * XNACK its pages move from there on. */
 int kfd_memory_give_to_gpu(struct kfd_process *p, uint64_t start, uint64_t end, uint32_t gpu,
                            bool at_host);
-/* Those GPUs reach the allocation, a bit for each. */
+/* Lets these GPUs, a bit for each, reach the allocation. */
 int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus);
 /* Frees the memory of an allocation. */
 void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a);
@@ -229,7 +229,7 @@ int kfd_memory_find(const struct kfd_process *p, uint64_t offset, uint64_t lengt
 /* The first allocation that touches [start, end) and that the program has at the same address. */
 const struct kfd_allocation *kfd_memory_find_given(const struct kfd_process *p, uint64_t start,
                                                    uint64_t end);
-/* Where bytes [first, end) of an allocation are, as far as there is room. */
+/* The extents of bytes [first, end) of an allocation, as far as there is room. */
 int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t first, uint64_t end,
                          struct kfd_extent *part, size_t capacity, size_t *count);
 

@@ -83,7 +83,7 @@ static bool digest_file(const char *path, char hex[DIGEST + 1])
     return read;
 }
 
-/* Whether each header file holds what it held. */
+/* True if each header file has its contents of then. */
 static bool headers_are_the_same(struct reader *r)
 {
     uint64_t count;

@@ -1,5 +1,5 @@
-/* How commands are done: what the files of this folder offer one another and the rest of the
- * driver. driver_command.h has the commands themselves. */
+/* Execution of commands: the functions that the files of this folder offer one another and the rest
+ * of the driver. driver_command.h has the commands themselves. */
 #ifndef HEDDLE_DRIVER_COMMANDS_H
 #define HEDDLE_DRIVER_COMMANDS_H
 
@@ -97,7 +97,7 @@ enum link_way { LINK_THERE, LINK_BACK };
 static bool link_busy(struct driver *d, uint32_t number, enum link_way way);
 static void link_take(struct driver *d, uint32_t number, enum link_way way, uint32_t bytes);
 
-/* How many bytes the next message of a command moves. */
+/* The bytes that the next message of a command moves. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
 
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,

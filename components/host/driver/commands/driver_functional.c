@@ -163,7 +163,7 @@ static void functional_attend(uint32_t gpu)
 /* Wavefront instructions of a launch that has others beside it: some seconds. */
 enum { WARN_AT = 1 << 26 };
 
-/* How many work-groups of the launch the device can hold, going by slots. */
+/* The work-groups of the launch that the device has slots for. */
 static uint32_t functional_resident(const struct driver_device_info *info,
                                     const struct driver_command *k)
 {

@@ -316,7 +316,7 @@ static uint32_t exchange_buffers(struct driver *d, struct host_buffer *buffer, b
     return number;
 }
 
-/* Those that have left the arena meanwhile. */
+/* Buffers that have left the arena meanwhile. */
 static struct {
     struct host_buffer *buffer;
     uint32_t count;

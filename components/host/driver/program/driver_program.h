@@ -152,7 +152,7 @@ static const struct code_module *code_find(uint64_t address);
 static bool code_first_launch(uint64_t entry);
 
 static const struct code_lack *code_find_lack(uint64_t entry);
-/* Where the instructions of a kernel lie. NULL: the kernel was not registered. */
+/* The extent of a kernel's instructions. NULL: the kernel was not registered. */
 static const struct code_extent *code_find_extent(uint64_t entry);
 static bool code_meets(uint64_t entry);
 

@@ -19,7 +19,7 @@ enum sdma_kind {
 
 enum { SDMA_WORDS_MAX = 13 }; /* that a packet has, but for what a NOP skips */
 
-/* How far apart rows and slices of one side of a copy are, in bytes. */
+/* Distances of rows and of slices of one side of a copy, in bytes. */
 struct sdma_pitch {
     uint64_t row, slice;
 };

@@ -44,7 +44,7 @@ struct opencl_image {
 
 /* The image of the handle, or NULL. */
 struct opencl_memory *opencl_image_find(cl_mem handle);
-/* How many dimensions an origin has: 1 to 3. */
+/* The dimensions of an origin: 1 to 3. */
 int opencl_image_dimensions(const struct opencl_image *image);
 /* The box of the elements. False: they do not lie in the image. */
 bool opencl_image_box(const struct opencl_image *image, const size_t *origin, const size_t *region,
