@@ -14,7 +14,7 @@ enum { CHECK_SLOTS = 1 << 20 };
 
 /* A wavefront that has begun and not ended. */
 struct check_wave {
-    struct observed_wavefront what; /* its placement only while it begins */
+    struct observed_wavefront observed; /* its placement only while it begins */
     uint32_t slot;  /* below CHECK_SLOTS, different among those that live; small ones first */
     uint32_t group; /* number of its work-group among the live ones; low numbers are used first */
     uint32_t unit;  /* instance that executes it, or a number after those of all instances */

@@ -25,10 +25,10 @@ struct slot_use {
 };
 
 struct slot_account {
-    uint64_t begin, running; /* cycles */
-    uint64_t placed;         /* cycle in which the last work-group was placed */
+    uint64_t begin, placing_begin; /* cycles */
+    uint64_t placed;               /* cycle in which the last work-group was placed */
     uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
-    struct slot_use own;
+    struct slot_use use;
 };
 
 /* Numbers for the kernel's record. */

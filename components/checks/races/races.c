@@ -64,7 +64,7 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
         w->lock[w->locks++ % LOCKS] = l->atomics + place[0];
     for (unsigned i = 0; i < count; i++) {
         if (l->hears)
-            race_hear(&w->race, l->atomics + place[i]);
+            race_note_read(&w->race, l->atomics + place[i]);
         if (updates || use == RACE_RELEASE || use == RACE_STORE)
             race_release(&w->race, l->atomics + place[i], updates);
     }
@@ -82,7 +82,7 @@ static void touch_lanes(struct live_wave *w, const struct lanes *l)
 /* True if the wavefront resets its own counter there, or gives back a lock. */
 static bool is_own(const struct live_wave *w, uint64_t atomic)
 {
-    bool found = race_has_heard(&w->race, atomic);
+    bool found = race_has_read(&w->race, atomic);
     for (unsigned i = 0; i < LOCKS && i < w->locks; i++)
         found |= w->lock[i] == atomic;
     return found;
@@ -297,7 +297,7 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
 {
     w->vm &= s->inst->wait_vm != 0;
     w->lgkm &= s->inst->wait_lgkm != 0;
-    if (w->race.heard_count)
+    if (w->race.read_atomic_count)
         race_acquire(&w->race, !w->meets);
     w->meets = false;
     if (w->vm || w->lgkm || (has_scopes(s) && !w->wrote_back))
@@ -333,7 +333,7 @@ static void step_special(struct live_wave *w, const struct observed_instruction 
     if (s->inst->flags & ISA_IS_SYNC) { /* a barrier of all work-groups, for instance */
         race_fence(&w->race);
         race_release(&w->race, UINT64_MAX, true);
-        race_hear(&w->race, UINT64_MAX);
+        race_note_read(&w->race, UINT64_MAX);
         w->meets = true;
     }
 }
@@ -360,7 +360,8 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
 static void begin_group(const struct check_wave *wave, struct live_group *g)
 {
     const struct check_group *group = check_group_of(wave);
-    g->number = race_group(check_command_of(wave->what.gpu, wave->what.dispatch), &group->who);
+    g->number =
+        race_group(check_command_of(wave->observed.gpu, wave->observed.dispatch), &group->who);
     if (group->lds_bytes)
         race_clear_flat(&g->lds, group->lds_bytes);
 }
@@ -369,10 +370,10 @@ static void begin_races(const struct check_wave *wave)
 {
     grow_slots(waves, wave->slot, wave_capacity, "checks");
     grow_slots(groups, wave->group, group_capacity, "checks");
-    if (wave->what.number == 0)
+    if (wave->observed.number == 0)
         begin_group(wave, &groups[wave->group]);
     waves[wave->slot] = (struct live_wave){.fenced = false};
-    race_wave_begin(&waves[wave->slot].race, groups[wave->group].number, wave->what.number);
+    race_wave_begin(&waves[wave->slot].race, groups[wave->group].number, wave->observed.number);
 }
 
 static void end_races(const struct check_wave *wave)

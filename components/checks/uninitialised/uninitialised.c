@@ -325,9 +325,9 @@ static void begin_undefined(const struct check_wave *wave)
 {
     grow_slots(waves, wave->slot, wave_capacity, "checks");
     grow_slots(lds, wave->group, lds_capacity, "checks");
-    if (wave->what.number == 0)
+    if (wave->observed.number == 0)
         begin_group(wave->group, check_group_of(wave));
-    begin_registers(&waves[wave->slot], wave->what.placement);
+    begin_registers(&waves[wave->slot], wave->observed.placement);
 }
 
 const struct check check_uninitialised = {.begin = begin_undefined, .step = step_undefined};

@@ -9,11 +9,11 @@
 
 /* A warp of which a lane waits at a barrier. */
 struct ptx_at_barrier {
-    uint32_t waiting; /* lanes; 0: none */
+    uint32_t waiting_lanes; /* 0: none */
     uint32_t number, instruction;
-    bool is_whole;   /* it is for all threads of the block */
-    uint32_t passed; /* lanes that have passed it meanwhile */
-    uint32_t behind; /* the first instruction that they executed */
+    bool is_whole;               /* it is for all threads of the block */
+    uint32_t passed_lanes;       /* lanes that have passed it meanwhile */
+    uint32_t passed_instruction; /* the first instruction that they executed */
 };
 
 enum { PTX_BARRIERS = 16 };
@@ -25,7 +25,7 @@ struct ptx_check_block {
     uint32_t group; /* race_group() */
     uint32_t cluster_blocks;
     uint32_t alive[RACE_GROUP];
-    struct ptx_at_barrier at[RACE_GROUP];
+    struct ptx_at_barrier barrier[RACE_GROUP];
     uint32_t arrived[PTX_BARRIERS]; /* warps, by bar.arrive */
     struct race_wave wave[RACE_GROUP];
     uint32_t fenced; /* warps that have stored nothing since their last fence towards all */

@@ -147,13 +147,13 @@ static void block_end(struct debug_block **link)
 static struct debug_warp *warp_at(const struct ptx_call *c, const struct warp_step *s)
 {
     struct debug_block **link = &blocks, *b;
-    while (*link && (*link)->block != s->at)
+    while (*link && (*link)->block != s->block_memory)
         link = &(*link)->next;
     b = *link;
     if (b)
         *link = b->next;
     else
-        b = block_begin(c, s->at);
+        b = block_begin(c, s->block_memory);
     b->next = blocks;
     blocks = b;
     return &b->warp[s->warp];
@@ -195,7 +195,7 @@ static void after(void *context, const struct warp_step *s)
     if (s->addresses && debug_breakpoints_any())
         access(w, s);
     w->stands = false;
-    if (warp_look_place(s->at, &w->call->launch, s->warp, &lanes) != PTX_NONE)
+    if (warp_look_place(s->block_memory, &w->call->launch, s->warp, &lanes) != PTX_NONE)
         return;
     warp_over(w);
     if (--blocks->alive == 0)

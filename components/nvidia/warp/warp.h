@@ -113,11 +113,11 @@ struct warp_step {
     uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
     const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
                                   their window; NULL: no access. Valid during the call */
-    struct warp_block *at;     /* memory of the block */
-    uint32_t phase;            /* barrier.cluster: how often the block had arrived before */
-    uint32_t passed;           /* mbarrier.test_wait and try_wait: lanes whose phase is over */
-    uint32_t bulk; /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
-                      in the first of these, 0 in the others */
+    struct warp_block *block_memory; /* memory of the block */
+    uint32_t phase;                  /* barrier.cluster: how often the block had arrived before */
+    uint32_t passed; /* mbarrier.test_wait and try_wait: lanes whose phase is over */
+    uint32_t bulk;   /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
+                        in the first of these, 0 in the others */
     uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_NO_BARRIER */
 };
 

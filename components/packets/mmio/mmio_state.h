@@ -280,7 +280,7 @@ static inline uint64_t whole_host_pages(uint64_t size)
 
 static inline uint32_t call_count(const struct mmio *c)
 {
-    return (uint32_t)mmio_params(c)->calls;
+    return mmio_params(c)->calls;
 }
 
 /* Calls, and the functions that execute them. A function is called when nothing that it asked for

@@ -9,7 +9,7 @@
 
 static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
+    uint64_t all = trace_cpu_params(c)->memory_size;
     uint64_t size = round_up(call->size, CPU_HOST_PAGE);
     if (call->size > all || size > all - c->pinned_bytes - CPU_PACKET_BYTES) {
         cpu_fail(c, call->line,

@@ -187,7 +187,7 @@ static void execute(struct trial *t, unsigned w)
         break;
     case HEAR:
         t->heard[w] |= 1u << s->atomic;
-        race_hear(r, s->atomic);
+        race_note_read(r, s->atomic);
         break;
     case ACQUIRE_NEAR:
     case ACQUIRE:
