@@ -67,7 +67,7 @@ struct memory_block {
 struct memory_device {
     uint64_t base, size; /* physical, bytes */
     struct page_allocator pages;
-    struct memory_block block; /* that the next small buffer is taken from */
+    struct memory_block block; /* block that the next small buffer is taken from */
     uint32_t extents;          /* arena: struct page_extent[] */
 };
 

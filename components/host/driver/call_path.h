@@ -19,7 +19,7 @@ struct driver_command;
 struct hang_report;
 
 struct call_path_ops {
-    uint64_t copy_bytes; /* that one call carries at most; a longer copy is several commands */
+    uint64_t copy_bytes; /* most bytes of one call; a longer copy is several commands */
 
     /* In the program's calls. What has been done already goes the path, too: it takes its time. */
     enum driver_status (*allocated)(struct driver *d, uint64_t size);

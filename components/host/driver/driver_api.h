@@ -122,7 +122,7 @@ enum driver_ptx_fault {
 /* All of a kernel launch that the hardware needs. */
 struct driver_launch {
     const char *name;   /* for people, in statistics and reports; copied */
-    const char *symbol; /* what the code object calls it, in statistics; copied */
+    const char *symbol; /* its name in the code object, for statistics; copied */
     uint64_t entry;     /* device address of the first instruction */
     /* Where the device executes PTX, `descriptor`, `kernel_object` and `private_bytes` are 0,
      * `grid` counts threads as elsewhere (a multiple of `block`), `kernarg` has the parameters as
@@ -160,8 +160,8 @@ struct driver_allocation {
 struct driver_fault {
     uint32_t gpu;
     bool by_access;
-    uint64_t address; /* what was accessed */
-    char text[512];   /* what and where */
+    uint64_t address; /* address of the access */
+    char text[512];   /* the mistake and its place */
 };
 
 /* A kernel is executed without timing, and its wavefronts wait: for each other, or for the host.
@@ -185,7 +185,7 @@ struct driver_queue_api; /* user_queue_api.h */
 
 /* Calls of an API that make commands in a queue. */
 enum driver_stream_call {
-    DRIVER_STREAM_COPY, /* that the program waits for */
+    DRIVER_STREAM_COPY, /* copy that the program waits for */
     DRIVER_STREAM_COPY_ASYNC,
     DRIVER_STREAM_FILL,
     DRIVER_STREAM_LAUNCH,
@@ -252,7 +252,7 @@ enum driver_queue_flags {
 
 struct driver_api {
     uint32_t version;
-    const struct driver_queue_api *user_queues; /* that the program writes itself */
+    const struct driver_queue_api *user_queues; /* queues that the program writes itself */
 #define DRIVER_CALL(name, form, parameters, arguments) enum driver_status(*name) parameters;
 #define DRIVER_FUNCTION(type, name, form, parameters)  type(*name) parameters;
 #include "components/host/driver/driver_calls.def"

@@ -32,9 +32,9 @@ struct driver_process {
     uint64_t ended_count; /* commands and work-groups that had ended at the last look */
     void (*attend)(const struct driver_attention *now); /* or NULL */
     bool (*is_alone)(void); /* no thread of the program can run; NULL: unknown */
-    void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
+    void (*print)(uint32_t device, const char *text, size_t size); /* set_printer(); or NULL */
     bool (*caller)(struct driver_call *call);                      /* set_caller(); or NULL */
-    uint32_t printing;                                             /* the device that it is told */
+    uint32_t printing_device;                                      /* device whose output it gets */
     const struct driver_programs *programs; /* NULL: the program is in this process */
     struct code_module *code_modules;       /* loaded; see driver_unimplemented_code.c */
     struct code_lack *code_lacks;           /* kernels that must not be launched */

@@ -49,7 +49,7 @@ struct driver_queue {
     bool scratch_wanted;  /* the first command waits for a pool to be made */
     uint32_t flags;       /* enum driver_queue_flags */
     uint32_t device;      /* GPU; the first one of a unified device */
-    uint32_t handle;      /* that it was made for */
+    uint32_t handle;      /* handle that it was made for */
     uint32_t first, last; /* commands */
     uint32_t current; /* command in work: the first, or the first after launches in a user queue */
     uint32_t user;    /* user queue for launches; DRIVER_NONE: not made */
@@ -196,7 +196,7 @@ struct driver_sample {
     uint64_t prepared; /* number of the launch that the platform was made ready for */
     uint64_t flushes;  /* flushes of caches that took no time */
     bool quiet;        /* nothing was under way, and nothing has been begun since */
-    bool warned;       /* that a launch is simulated while one that is not waits for others */
+    bool has_warned;   /* a warning told of a simulated launch while another one waits */
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 

@@ -50,7 +50,7 @@ struct queue_state {
     uint64_t read;  /* packets before it are over */
     uint32_t error; /* enum queue_error; 0: it works */
     uint32_t gpu;
-    const char *text; /* what the error means */
+    const char *text; /* text for the error */
 };
 
 struct driver_queue_api {

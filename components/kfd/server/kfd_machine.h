@@ -41,7 +41,7 @@ extern struct kfd_machine kfd;
 enum kfd_life {
     KFD_LIVES,
     KFD_LEAVES, /* it has called exit(): it sets nothing any more that kernels wait for */
-    KFD_ENDED   /* what it has begun comes to its end */
+    KFD_ENDED   /* its kernels come to their end */
 };
 
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
@@ -76,7 +76,7 @@ struct kfd_process {
     struct kfd_events *events;
     struct kfd_wait *waits;
     struct kfd_request *held_answers; /* answers that wait until it has no work */
-    struct kfd_kernel *kernels;       /* that were dispatched */
+    struct kfd_kernel *kernels;       /* kernels that were dispatched */
     struct kfd_cache_state *caches;
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;

@@ -62,8 +62,8 @@ void opencl_built_release(struct opencl_built *built);
 enum opencl_binary_kind {
     OPENCL_BINARY_UNKNOWN,
     OPENCL_BINARY_EXECUTABLE, /* a code object */
-    OPENCL_BINARY_OBJECT,     /* what opencl_compile() makes without `link` */
-    OPENCL_BINARY_LIBRARY     /* what opencl_link() makes with -create-library */
+    OPENCL_BINARY_OBJECT,     /* result of opencl_compile() without `link` */
+    OPENCL_BINARY_LIBRARY     /* result of opencl_link() with -create-library */
 };
 enum opencl_binary_kind opencl_binary_kind(const void *bytes, size_t size);
 

@@ -257,13 +257,13 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
         return;
     enum sampling_way way = sample_way(d, k);
     bool awaited = functional_is_awaited();
-    if (awaited && !d->sample.warned)
+    if (awaited && !d->sample.has_warned)
         fprintf(stderr,
                 "heddle: launch %" PRIu64 " (%s) is simulated while another one, which is not, "
                 "waits for others; if they wait for each other, the run does not end: --kernels "
                 "has to name both or none\n",
                 k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
-    d->sample.warned |= awaited;
+    d->sample.has_warned |= awaited;
     k->launch.timed = sample_is_on(d, k);
     d->sample.timed += k->launch.timed;
     aql_set_launch(&k->launch.packet, (uint32_t)k->launch.number, way == SAMPLING_MEMORY_ONLY);

@@ -289,13 +289,13 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
 
 static void ptx_print_for(const char *text, size_t size)
 {
-    driver_process()->print(driver_process()->printing, text, size);
+    driver_process()->print(driver_process()->printing_device, text, size);
 }
 
 static void ptx_over(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
     const struct driver_device *device = &d->device[number];
-    driver_process()->printing = driver_queue_at(d, k->queue)->handle;
+    driver_process()->printing_device = driver_queue_at(d, k->queue)->handle;
     if (device_executes_ptx(device))
         ptx_services()->output_give(number,
                                     argument_ring_seen(d, number, k->pid)->address + k->ring_offset,

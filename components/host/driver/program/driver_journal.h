@@ -25,7 +25,7 @@ struct driver_journal {
     uint64_t used_bytes;
     uint64_t next_answer;      /* offset of the next answer in `text` */
     uint64_t calls;            /* hash of the calls so far */
-    uint32_t reads;            /* that are not done */
+    uint32_t reads;            /* reads that are not done */
     struct journal_done *done; /* reserved; since the last record */
     uint32_t done_count;
     struct journal_buffer *buffer; /* reserved; those of reads done since the last record */

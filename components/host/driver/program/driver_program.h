@@ -143,7 +143,7 @@ struct code_extent {
     bool meets; /* its wavefronts meet at the global wave sync, and do not set its counters */
 };
 
-#define CODE_MEMORY "registered code" /* what base/grow.h asks for memory for */
+#define CODE_MEMORY "registered code" /* the user of memory in messages of base/grow.h */
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size);
 static bool code_remove(uint64_t address);
 static const struct code_module *code_find(uint64_t address);

@@ -38,7 +38,7 @@ struct user_queue_entry {
 struct user_queue_page {
     bool used;
     uint32_t gpu, pid;
-    uint32_t device; /* that mapped it */
+    uint32_t device; /* device that mapped it */
 };
 
 struct user_queue_ring {

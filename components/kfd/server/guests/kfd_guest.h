@@ -15,17 +15,17 @@ struct kfd_guest_queue {
 };
 
 struct kfd_guest {
-    struct kfd_request *calls; /* that are not answered, in the order in which they came */
+    struct kfd_request *calls; /* those not answered, in the order in which they came */
     bool has_entered;          /* it has an address space; before, it may only look at devices */
     bool is_joining;           /* it waits for others that have to come (--shared) */
     struct kfd_guest_queue *queues; /* by the guest's numbers */
     size_t queue_count;
-    uint32_t contexts[16]; /* devices that it has made */
+    uint32_t contexts[16]; /* devices that it has created */
     uint32_t context_count;
     uint64_t peers[KFD_GPUS_MAX]; /* GPUs whose memory each may access, a bit for each */
-    uint64_t progress;            /* what the driver keeps of a program; switch_program() */
+    uint64_t progress;            /* the driver's record of a program; switch_program() */
     bool attends;
-    char *fault; /* what one of its kernels did wrong; NULL: nothing */
+    char *fault; /* mistake of one of its kernels; NULL: none */
     char *printed;
     size_t printed_bytes;
 };

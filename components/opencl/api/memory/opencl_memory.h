@@ -44,7 +44,7 @@ struct opencl_memory {
     bool *valid;
     struct opencl_maker *makers; /* one a device */
     bool is_shared;              /* memory of clSVMAlloc: one address for all devices */
-    uint8_t *shadow;             /* what clEnqueueMapBuffer shows; NULL: not made yet */
+    uint8_t *shadow;             /* memory that clEnqueueMapBuffer shows; NULL: none yet */
     struct opencl_mapping *mappings;
     size_t map_count, map_capacity;
 };

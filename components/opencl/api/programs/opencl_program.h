@@ -24,7 +24,7 @@ struct opencl_program {
     char *source; /* NULL: made from binaries, or by linking */
     struct opencl_build *builds;
     uint32_t build_count;
-    uint32_t kernels; /* that the program has made and not released */
+    uint32_t kernels; /* kernels that the program has created and not released */
     struct opencl_destructor *destructors;
 };
 

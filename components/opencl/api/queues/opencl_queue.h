@@ -25,7 +25,7 @@ struct opencl_queue {
     /* Commands that may not be done, held, oldest first. */
     struct opencl_event **open;
     size_t open_count, open_capacity;
-    struct opencl_event *barrier; /* that later commands wait for, held; NULL: none */
+    struct opencl_event *barrier; /* later commands wait for it, and hold it; NULL: none */
 };
 
 /* Makes room for one more command, before anything is decided by those that there are. */
