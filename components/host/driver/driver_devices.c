@@ -244,7 +244,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix), &l2);
             device_add_player(&d->device[number], instance);
-            d->device[number].caches_all |= needs_system_scope(instance);
+            d->device[number].caches_all_memory |= needs_system_scope(instance);
             device_note_line(&d->device[number], instance);
             if (table->groups[g].first + i >= PROGRAM_INSTANCES)
                 engine_die(&d->io.base,

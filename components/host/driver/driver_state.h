@@ -46,7 +46,7 @@ enum {
 
 struct driver_queue {
     bool used;
-    bool scratch_wanted;  /* the first command waits for a pool to be made */
+    bool wants_scratch;   /* the first command waits for a pool to be made */
     uint32_t flags;       /* enum driver_queue_flags */
     uint32_t device;      /* GPU; the first one of a unified device */
     uint32_t handle;      /* handle that it was made for */
@@ -122,11 +122,11 @@ struct driver_device {
     uint64_t meeting_ticket;      /* its ticket; 0: none */
     uint32_t line;                /* bytes of the longest line of its caches */
     bool drops_l2;                /* a launch drops what the L2 holds */
-    bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
-    bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
-    struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
+    bool has_wrapped_ring;  /* lines of the ring may be in caches: flush before the next launch */
+    bool caches_all_memory; /* its L2 keeps lines of all memory, which others do not see */
+    struct gpu_set reached; /* caches_all_memory: GPUs whose memory its kernels could access */
     bool takes_copies;      /* from and to other GPUs, directly */
-    bool line_shared;       /* kernels may have cached a line that a copy changed: flush, too */
+    bool has_shared_line;   /* kernels may have cached a line that a copy changed: flush, too */
     uint32_t flushing;      /* flushes that are not answered */
     uint32_t kernels_running;
     uint32_t launches; /* functional mode: number of the next dispatch */
@@ -175,7 +175,7 @@ struct driver_page_request {
     uint32_t gpu;
     uint32_t port; /* port that the request came by; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
-    bool later;    /* the page has come to another GPU in this pause */
+    bool is_later; /* the page has come to another GPU in this pause */
     uint16_t tag;
 };
 
@@ -188,16 +188,16 @@ struct driver_residence {
 
 /* See driver_sampling.c. */
 struct driver_sample {
-    bool waiting;      /* a command has PHASE_UNTIMED */
-    bool caches_live;  /* caches hold bytes; else they are only tags */
-    bool skipped;      /* launches have left no trace in caches since they were touched last */
-    uint32_t timed;    /* timed launches under way: 0 or 1 */
-    bool ended;        /* `perfect`: the last chosen launch is over, the rest takes no time */
-    uint64_t prepared; /* number of the launch that the platform was made ready for */
-    uint64_t flushes;  /* flushes of caches that took no time */
-    bool quiet;        /* nothing was under way, and nothing has been begun since */
-    bool has_warned;   /* a warning told of a simulated launch while another one waits */
-    uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
+    bool has_waiting;     /* a command has PHASE_UNTIMED */
+    bool has_live_caches; /* caches hold bytes; else they are only tags */
+    bool has_skipped;     /* launches have left no trace in caches since they were touched last */
+    uint32_t timed;       /* timed launches under way: 0 or 1 */
+    bool has_ended;       /* `perfect`: the last chosen launch is over, the rest takes no time */
+    uint64_t prepared;    /* number of the launch that the platform was made ready for */
+    uint64_t flushes;     /* flushes of caches that took no time */
+    bool is_quiet;        /* nothing was under way, and nothing has been begun since */
+    bool has_warned;      /* a warning told of a simulated launch while another one waits */
+    uint64_t chosen; /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
 /* See driver_migration.c. */
@@ -209,7 +209,7 @@ struct driver_migrate {
     struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
-    bool ready;                    /* managed memory is not in use */
+    bool is_ready;                 /* managed memory is not in use */
     uint32_t work;                 /* enum migrate_work, of the first request */
     uint64_t moved;                /* pages that have changed their place */
     uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */

@@ -47,7 +47,7 @@ enum kfd_ringers kfd_ringers(const struct kfd_process *p)
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         if (c->process != p || !c->has_rung)
             continue;
-        if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+        if (__atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
             return KFD_RINGER_WAITS;
         state = KFD_RINGERS_RUN;
     }
@@ -67,7 +67,7 @@ static bool is_in_call(const struct kfd_process *p, int thread)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next)
         if (c->process == p && c->thread == thread
-            && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+            && __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
             return true;
     return false;
 }
@@ -137,7 +137,7 @@ void kfd_answer(struct kfd_request *request, int result)
     c->passed = -1;
     if (c->process)
         c->process->is_at_rest = false;
-    __atomic_store_n(&c->pending, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->is_pending, false, __ATOMIC_RELEASE);
     if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
     if (passed >= 0)
@@ -220,7 +220,7 @@ static int run_hello(struct kfd_connection *c)
     }
     if (is_guest)
         return kfd_connection_open(c);
-    if (kfd.lost) {
+    if (kfd.has_ended) {
         c->reply.size = sizeof kfd.end_reason;
         memcpy(c->reply.bytes, kfd.end_reason, sizeof kfd.end_reason);
         return -ENODEV;
@@ -370,7 +370,7 @@ int kfd_connection_give_up(struct kfd_request *request)
 {
     struct kfd_give_up *g = (struct kfd_give_up *)(void *)request;
     struct kfd_connection *c = request->connection;
-    if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
+    if (c->process && __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE)
         && __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == g->call)
         kfd_event_give_up(c->process, &c->request);
     free(g);

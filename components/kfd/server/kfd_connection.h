@@ -12,7 +12,7 @@ struct kfd_connection {
     int fd, watch;                /* the latter tells when the process has ended; -1: none */
     pid_t pid;
     uint64_t started; /* when, in ticks of the system's clock; set when it waits for others */
-    bool pending;     /* atomic: a call is being done */
+    bool is_pending;  /* atomic: a call is being done */
     bool is_listed;   /* used by the machine's thread, as what follows */
     bool is_main;     /* the connection of the process, not of a thread */
     bool has_rung;    /* a doorbell */

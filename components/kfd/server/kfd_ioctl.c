@@ -321,7 +321,7 @@ int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
     }
     if (message->word[1] & KFD_IOCTL_UNREADABLE && _IOC_DIR(call->request) & _IOC_WRITE)
         return -EFAULT;
-    if (kfd.lost && !(call->how & OVER))
+    if (kfd.has_ended && !(call->how & OVER))
         return -ENODEV;
     if (call->run == kfd_svm_call && !has_attributes(request->argument, message->size))
         return -EINVAL;

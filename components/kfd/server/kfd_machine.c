@@ -201,7 +201,7 @@ static void look_at_held(struct kfd_process *p)
 static void look_at_waits(struct kfd_process *p)
 {
     look_at_held(p);
-    bool broken = kfd.lost || p->has_faulted;
+    bool broken = kfd.has_ended || p->has_faulted;
     if (broken || (kfd_signal_waits_are_over(p) && may_go_on(p)))
         kfd_signal_waits_end(p, broken);
 }
@@ -209,9 +209,9 @@ static void look_at_waits(struct kfd_process *p)
 /* True if this process has work. Before it runs, its kernels' writes must be in memory. */
 static bool is_busy(struct kfd_process *p)
 {
-    bool busy = p->guest
-                    ? kfd_guest_is_busy(p)
-                    : !kfd.lost && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
+    bool busy =
+        p->guest ? kfd_guest_is_busy(p)
+                 : !kfd.has_ended && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
     return busy || !let_go(p);
 }
 
@@ -413,7 +413,7 @@ static void close_processes(void)
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.lost || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
+            && (kfd.has_ended || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
             kfd_process_close(p);
     }
 }
@@ -439,8 +439,8 @@ void kfd_machine_run(void)
 {
     while (!is_over()) {
         uint32_t handed = __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_has_faulted));
-        if (kfd.processes && !kfd.lost && kfd_any_process(kfd_queues_step)) {
+        bool progress = take_requests(false) | (!kfd.has_ended && kfd_any_process(kfd_has_faulted));
+        if (kfd.processes && !kfd.has_ended && kfd_any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
         }
@@ -585,11 +585,11 @@ static void report_end(struct kfd_process *p)
 
 void kfd_note_end_of_simulation(enum driver_status status)
 {
-    if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
+    if (kfd.has_ended || kfd.api->wait(0) == DRIVER_OK)
         return;
     snprintf(kfd.end_reason, sizeof kfd.end_reason, "the machine has ended: %s",
              kfd.api->error_text());
-    __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&kfd.has_ended, true, __ATOMIC_RELAXED);
     run_ledger_report(exit_status_of(status));
     kfd_each_process(report_end);
 }
@@ -609,7 +609,7 @@ int kfd_status(enum driver_status status, const char *what)
         [DRIVER_STALL] = -EIO,
         [DRIVER_LIMIT] = -EIO,
     };
-    if (status == DRIVER_OK || kfd.lost)
+    if (status == DRIVER_OK || kfd.has_ended)
         return status == DRIVER_OK ? 0 : -EIO;
     kfd_say("%s: %s", what, kfd.api->error_text());
     if (errors[status] == -EIO)

@@ -32,7 +32,7 @@ struct kfd_machine {
     uint32_t gpu_count;
     struct kfd_gpu gpu[KFD_GPUS_MAX];
     int memory;                    /* the file of the GPUs' memory */
-    bool lost;                     /* the simulation has ended by an error or a limit */
+    bool has_ended;                /* the simulation has ended by an error or a limit */
     char end_reason[256];          /* reason of the end, for processes that come later */
     struct kfd_process *processes; /* by number */
 };
@@ -117,9 +117,9 @@ bool kfd_machine_open(bool for_kernel_driver);
 /* The user of memory in messages of base/grow.h, for any thread. */
 #define KFD_SERVER "the kernel driver's server"
 /* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
- * `kfd.lost` true, and events tell the program. */
+ * `kfd.has_ended` true, and events tell the program. */
 int kfd_status(enum driver_status status, const char *what);
-/* The simulation has ended, if it has: makes `kfd.lost` true, and tells it. */
+/* The simulation has ended, if it has: makes `kfd.has_ended` true, and tells it. */
 void kfd_note_end_of_simulation(enum driver_status status);
 /* True in the middle of a kernel that is executed without timing. The driver takes no calls then,
  * but abandon(). */
@@ -170,7 +170,7 @@ struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
 bool kfd_process_enter(struct kfd_process *p);
 /* A process has ended: its queues begin nothing more, its waits are over. */
 void kfd_process_leave(struct kfd_process *p);
-/* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */
+/* All that it has is free. Nothing of it is with the driver any more, unless `kfd.has_ended`. */
 void kfd_process_close(struct kfd_process *p);
 /* The program sees what time it is. */
 void kfd_publish_time(void);

@@ -135,7 +135,7 @@ static int open_space(struct kfd_process *p)
 
 static void close_space(const struct kfd_process *p)
 {
-    for (uint32_t i = 0; i < kfd.gpu_count && p->device[i] && !kfd.lost; i++)
+    for (uint32_t i = 0; i < kfd.gpu_count && p->device[i] && !kfd.has_ended; i++)
         kfd_status(kfd.api->context_destroy(p->device[i]), "the end of a process");
 }
 
@@ -208,7 +208,7 @@ void kfd_process_leave(struct kfd_process *p)
         kfd_queues_in_flight(p)
         || (p->guest && (kfd_is_attending() ? p->guest->has_entered : kfd_guest_is_busy(p)));
     process_counts.killed += busy;
-    if (busy && !kfd.lost)
+    if (busy && !kfd.has_ended)
         abandon(p);
     kfd_queues_process_ended(p);
     kfd_events_end_waits(p);

@@ -95,7 +95,7 @@ static void accept_connection(void)
 /* Behind the call itself, and once for each. */
 static void take_give_up(struct kfd_connection *c)
 {
-    if (!__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
+    if (!__atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
         return;
     struct kfd_give_up *g = grow_zeroed(sizeof *g, KFD_SERVER);
     *g = (struct kfd_give_up){
@@ -133,7 +133,7 @@ static const char *check_message(const struct kfd_connection *c, const struct kf
         return "its message has bytes that do not belong there";
     if (call->kind == KFD_MESSAGE_IOCTL && call->size > _IOC_SIZE(call->word[0]))
         return "its call has more bytes than its number says";
-    if (call->kind != KFD_MESSAGE_GIVE_UP && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+    if (call->kind != KFD_MESSAGE_GIVE_UP && __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
         return "it makes a call before the last one of the thread was answered";
     return NULL;
 }
@@ -149,7 +149,7 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
                        : call->kind == KFD_MESSAGE_DRIVER ? kfd_guest_is_aside(call)
                                                           : kfd_kind_is_aside(call->kind);
     __atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->pending, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->is_pending, true, __ATOMIC_RELEASE);
     kfd_hand_over(&c->request);
 }
 

@@ -52,7 +52,7 @@ static void command_note_lines(struct driver *d, const struct driver_command *k)
         || !((k->move.address | k->size) % COPY_LINE_BYTES))
         return;
     for (uint32_t i = 0; i < d->device_count; i++)
-        d->device[i].line_shared = true;
+        d->device[i].has_shared_line = true;
 }
 
 /* Frees what a launch has held. */
@@ -64,8 +64,8 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     l2_note_kernel(d, q->device, k->pid);
     argument_ring_give(argument_ring_of(d, q->device, k->pid), k->piece);
     scratch_release(device, k);
-    d->sample.timed -= k->launch.timed;
-    k->launch.timed = false;
+    d->sample.timed -= k->launch.is_timed;
+    k->launch.is_timed = false;
     if (d->sample.chosen == k->launch.number)
         d->sample.chosen = 0;
 }

@@ -56,8 +56,8 @@ struct command_move {
     uint32_t launches_before; /* launches of all devices before it began */
     bool beside_kernels;      /* kernels ran when it began */
     uint8_t way;              /* copies: enum copy_way */
-    bool of_library; /* the library moves contents of managed or registered memory for itself */
-    bool shared;     /* host and GPU share the memory: it moves in no time */
+    bool is_of_library; /* the library moves contents of managed or registered memory for itself */
+    bool is_shared;     /* host and GPU share the memory: it moves in no time */
     uint32_t first_ready, last_ready; /* COPY_BY_HOST: pieces that have been read */
 };
 
@@ -73,7 +73,7 @@ struct command_launch {
     uint32_t user;           /* user queue that it goes to, or DRIVER_NONE */
     uint16_t own_descriptor; /* offset after the packet; 0: that of the code object is used */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
-    bool timed;              /* counted in sample.timed */
+    bool is_timed;           /* counted in sample.timed */
     bool in_parts;   /* executed part after part, driver_launch_parts.c; then its packet's */
     uint16_t header; /* header as a whole */
     uint64_t done_groups, done_instructions; /* launches that took no time */
@@ -103,8 +103,8 @@ struct driver_command {
     uint8_t phase;        /* enum driver_phase */
     uint8_t span;         /* enum driver_span */
     bool fences;          /* marks: as `event_fence` says */
-    bool gated;           /* its packet is still to come */
-    bool set_up;          /* not_before has what its set-up takes; driver_host_costs.c */
+    bool is_gated;        /* its packet is still to come */
+    bool is_set_up;       /* not_before has what its set-up takes; driver_host_costs.c */
     union {
         struct command_move move;
         struct command_launch launch;

@@ -28,7 +28,7 @@ static void driver_window_end(struct component *c)
 /* True if a command of any kind may begin or continue: its packet, time and ticket have come. */
 static bool may_begin(struct driver *d, const struct driver_command *k)
 {
-    if (k->gated)
+    if (k->is_gated)
         return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
@@ -82,7 +82,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
-    d->sample.quiet = false;
+    d->sample.is_quiet = false;
     bool ready = command_set_up(d, k);
     if ((!ready && k->kind != DRIVER_MARK) || command_flush_awaited(d, k))
         return false;

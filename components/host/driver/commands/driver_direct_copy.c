@@ -46,7 +46,7 @@ static void direct_init(struct driver *d)
 
 static bool direct_note(struct driver *d, const struct driver_command *k, uint32_t gpu)
 {
-    bool shared = command_is_move(k) && k->move.shared;
+    bool shared = command_is_move(k) && k->move.is_shared;
     if (!k->size
         || (!shared && !driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size)))
         return false;
@@ -85,7 +85,7 @@ static bool direct_at_once(const struct driver *d, const struct driver_queue *q)
     if (!k || !driver_copy_ops(d)->takes_no_time || platform_mode() == PLATFORM_FUNCTIONAL
         || platform_sampling()->kernels || driver_move_count(d))
         return false;
-    if (k->phase != PHASE_QUEUED || k->gated || k->not_before > driver_now(d) || direct_full(d))
+    if (k->phase != PHASE_QUEUED || k->is_gated || k->not_before > driver_now(d) || direct_full(d))
         return false;
     if (k->kind == DRIVER_BARRIER)
         return driver_ticket_done(d, k->barrier.awaited);

@@ -277,7 +277,7 @@ static uint64_t others_from(const struct driver *d, const struct driver_command 
         if (i == k->queue || q->current == DRIVER_NONE)
             continue;
         const struct driver_command *other = driver_command_at(d, q->current);
-        if (!other->gated && other->not_before < from
+        if (!other->is_gated && other->not_before < from
             && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited)))
             from = other->not_before;
     }
@@ -292,7 +292,8 @@ static enum functional_others others_of(const struct driver *d, const struct dri
         const struct driver_command *other =
             i == k->queue || q->current == DRIVER_NONE ? NULL : driver_command_at(d, q->current);
         others =
-            other && !other->gated && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
+            other && !other->is_gated
+            && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
             && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited));
     }
     return others                           ? FUNCTIONAL_ANYTHING

@@ -40,7 +40,7 @@ static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
     const struct driver_params *p = driver_params(d);
     if (k->kind == DRIVER_MARK)
         return p->event_cost;
-    if (!command_is_move(k) || k->move.shared || driver_copy_ops(d)->takes_no_time)
+    if (!command_is_move(k) || k->move.is_shared || driver_copy_ops(d)->takes_no_time)
         return 0;
     bool by_host = k->kind == DRIVER_WRITE || k->kind == DRIVER_READ;
     return by_host ? host_copy_ps(p, k) : p->blit_setup;
@@ -56,9 +56,9 @@ static uint64_t moment_of(const struct driver_command *k)
 
 static bool command_set_up(struct driver *d, struct driver_command *k)
 {
-    if (k->set_up)
+    if (k->is_set_up)
         return true;
-    k->set_up = true;
+    k->is_set_up = true;
     uint64_t cycles = cycles_of(d, setup_ps(d, k)) + moment_of(k);
     if (!cycles)
         return true;

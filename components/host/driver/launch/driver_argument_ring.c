@@ -108,7 +108,8 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
         return status;
     }
     r->bytes = (uint32_t)bytes;
-    device->ring_wrapped |= device->left_at > device->flushed_at; /* the L2 may have old lines */
+    device->has_wrapped_ring |=
+        device->left_at > device->flushed_at; /* the L2 may have old lines */
     if (!r->mirror) {
         r->mirror = arena_allocate(bytes);
         r->pieces = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_piece));
@@ -218,7 +219,7 @@ static uint32_t argument_ring_take(struct driver_device *device, struct driver_r
     uint64_t offset = start % r->bytes;
     if (start / r->bytes && start / r->bytes != r->head_round) {
         r->head_round = start / r->bytes;
-        device->ring_wrapped = true;
+        device->has_wrapped_ring = true;
     }
     r->head = start + bytes;
     r->last_piece = (struct driver_piece){start, bytes, true, false};

@@ -248,7 +248,7 @@ static unsigned launch_scope(uint8_t scope, unsigned otherwise)
 static uint16_t launch_scopes(const struct driver *d, const struct driver_device *device,
                               const struct driver_launch *l)
 {
-    const unsigned needed = device->caches_all ? AQL_SCOPE_SYSTEM : AQL_SCOPE_AGENT;
+    const unsigned needed = device->caches_all_memory ? AQL_SCOPE_SYSTEM : AQL_SCOPE_AGENT;
     const unsigned acquires[] = {[DRIVER_ACQUIRE_NEEDED] = needed,
                                  [DRIVER_ACQUIRE_NONE] = AQL_SCOPE_NONE,
                                  [DRIVER_ACQUIRE_AGENT] = AQL_SCOPE_AGENT,

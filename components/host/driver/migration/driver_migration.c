@@ -169,9 +169,9 @@ static bool migrate_drain(struct driver *d)
     m->paused = migrate_running(d);
     m->paused_at = driver_now(d);
     m->sent = 0;
-    m->ready = !gpu_set_any(&m->paused);
-    m->state = m->ready ? MIGRATE_NEXT : MIGRATE_PAUSE;
-    if (!m->ready) {
+    m->is_ready = !gpu_set_any(&m->paused);
+    m->state = m->is_ready ? MIGRATE_NEXT : MIGRATE_PAUSE;
+    if (!m->is_ready) {
         d->io.stats.pauses++;
         timeline_begin(&d->io.base, UINT64_MAX, "pause");
     }
@@ -202,7 +202,7 @@ static bool migrate_pause(struct driver *d)
     bool progress = false;
     if (!migrate_send(d, &progress))
         return progress;
-    d->migrate.ready = true;
+    d->migrate.is_ready = true;
     d->migrate.state = MIGRATE_NEXT;
     return true;
 }
@@ -210,7 +210,7 @@ static bool migrate_pause(struct driver *d)
 static void migrate_end(struct driver *d)
 {
     d->migrate.state = MIGRATE_NONE;
-    d->migrate.ready = false;
+    d->migrate.is_ready = false;
     if (d->await_migration)
         engine_stop();
 }
@@ -235,10 +235,10 @@ static bool migrate_resume(struct driver *d)
 static bool migrate_next(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    if (m->count && !migrate_first(d)->later && (m->ready || !migrate_needs_pause(d)))
+    if (m->count && !migrate_first(d)->is_later && (m->is_ready || !migrate_needs_pause(d)))
         return false;
     for (uint32_t i = 0; i < m->count; i++)
-        migrate_at(d, i)->later = false;
+        migrate_at(d, i)->is_later = false;
     m->sent = 0;
     if (gpu_set_any(&m->paused))
         m->state = MIGRATE_RESUME;
@@ -267,7 +267,7 @@ static bool migrate_later(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     struct driver_page_request r = *migrate_first(d);
-    r.later = true;
+    r.is_later = true;
     m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
     m->count--;
     migrate_add(d, &r);

@@ -226,7 +226,7 @@ static enum driver_status call_memory_info(struct driver *d, uint32_t device, ui
 static struct command_move program_move(const void *host, uint64_t address, bool of_library)
 {
     return (struct command_move){
-        .address = address, .host = (char *)(uintptr_t)host, .of_library = of_library};
+        .address = address, .host = (char *)(uintptr_t)host, .is_of_library = of_library};
 }
 
 /* A wrong pointer of the program must not change the simulation. */

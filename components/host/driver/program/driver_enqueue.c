@@ -177,7 +177,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         status = memory_check(d, move.address, size, command_kinds[kind].name);
     if (status != DRIVER_OK)
         return status;
-    move.shared = move.of_library && driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
+    move.is_shared =
+        move.is_of_library && driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     struct driver_command k = {.kind = (uint8_t)kind, .size = size, .move = move};
     if (kind == DRIVER_WRITE && program_find(driver_program(d), move.address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;

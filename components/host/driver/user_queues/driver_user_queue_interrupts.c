@@ -135,7 +135,7 @@ static struct gpu_set user_queue_written(const struct driver *d, uint32_t gpu)
 {
     const struct program_table *program = driver_program(d);
     struct gpu_set written = {{0}};
-    if (d->device[gpu].caches_all)
+    if (d->device[gpu].caches_all_memory)
         return written;
     written = program->opened ? gpu_set_first(d->gpu_count) : program->reach[gpu];
     gpu_set_drop(&written, gpu);

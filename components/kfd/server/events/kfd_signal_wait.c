@@ -89,7 +89,7 @@ int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
                             .count = count,
                             .polls = polls,
                             .until_ps = polls ? kfd.api->now() + KFD_POLL_PS : UINT64_MAX};
-    if (kfd.lost || is_over(p, &wait))
+    if (kfd.has_ended || is_over(p, &wait))
         return 0;
     struct kfd_wait *w = grow_zeroed(sizeof *w, KFD_SERVER);
     *w = wait;

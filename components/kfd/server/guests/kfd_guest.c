@@ -62,7 +62,7 @@ static bool has_work(const struct kfd_guest *g)
     uint64_t ticket = 0;
     if (!g->has_entered)
         return false;
-    for (size_t i = 0; i < g->queue_count && !ticket && !kfd.lost; i++)
+    for (size_t i = 0; i < g->queue_count && !ticket && !kfd.has_ended; i++)
         if (g->queues[i].used)
             kfd.api->last(g->queues[i].number, &ticket);
     return ticket != 0;
@@ -80,7 +80,7 @@ static bool is_over(const struct kfd_connection *c)
     uint64_t done_ps;
     const struct kfd_guest *g = c->process->guest;
     bool ticket = name_in(c) == GUEST_wait || name_in(c) == GUEST_query;
-    return kfd.lost || g->fault || (is_for_any(c) && !has_work(g))
+    return kfd.has_ended || g->fault || (is_for_any(c) && !has_work(g))
            || (ticket
                && (!word_in(c, 0)
                    || kfd.api->time_of(word_in(c, 0), &done_ps) != DRIVER_NOT_READY));
@@ -130,8 +130,8 @@ static void finish_call(struct kfd_connection *c)
         answer_call(c, DRIVER_FAULT);
         return;
     }
-    bool waited = c->has_begun && name_in(c) == GUEST_wait && !kfd.lost;
-    enum driver_status status = is_for_any(c) && !kfd.lost ? DRIVER_OK : kfd_guest_do(c);
+    bool waited = c->has_begun && name_in(c) == GUEST_wait && !kfd.has_ended;
+    enum driver_status status = is_for_any(c) && !kfd.has_ended ? DRIVER_OK : kfd_guest_do(c);
     if (waited && status == DRIVER_OK)
         kfd.api->waited(word_in(c, 0));
     if (status >= DRIVER_FAULT)
@@ -172,8 +172,8 @@ void kfd_guest_enter(struct kfd_connection *c)
     if (g->has_entered)
         kfd_guest_make_queues(c->process);
     else
-        kfd_guest_refuse(c,
-                         kfd.lost ? kfd.end_reason : "the machine has no room for another process");
+        kfd_guest_refuse(c, kfd.has_ended ? kfd.end_reason
+                                          : "the machine has no room for another process");
 }
 
 void kfd_guest_refuse(struct kfd_connection *c, const char *text)
@@ -349,7 +349,7 @@ void kfd_guest_close(struct kfd_process *p)
 {
     struct kfd_guest *g = p->guest;
     if (g)
-        for (uint32_t i = 0; i < g->context_count && !kfd.lost; i++)
+        for (uint32_t i = 0; i < g->context_count && !kfd.has_ended; i++)
             kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
     if (g) {
         kfd_guest_calls_release(g);
@@ -366,7 +366,7 @@ void kfd_guest_close(struct kfd_process *p)
 /* A guest that is to attend to a kernel asks for something else, and so gives up its wait. */
 static bool asks_else(const struct kfd_connection *c)
 {
-    return __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
+    return __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
 }
 
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */

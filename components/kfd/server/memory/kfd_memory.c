@@ -228,7 +228,7 @@ void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a)
 {
     if (a->has_code)
         kfd_kernel_name_release(p, a);
-    if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
+    if (a->in_device && !kfd.has_ended) { /* copies that use it come to their end */
         if (a->host)
             join_host(p, a);
         if (a->origin)
@@ -391,7 +391,7 @@ int kfd_memory_free(struct kfd_process *p, struct kfd_request *request)
 int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus)
 {
     a->mapped = gpus;
-    return a->in_device && !kfd.lost
+    return a->in_device && !kfd.has_ended
                ? kfd_status(kfd.api->limit_to(kfd_name(p, a->address), gpus), "mapping memory")
                : 0;
 }

@@ -182,6 +182,6 @@ void kfd_kernel_name_release(struct kfd_process *p, const struct kfd_allocation 
             link = &k->next;
         }
     }
-    if (!kfd.lost)
+    if (!kfd.has_ended)
         kfd_status(kfd.api->unregister_code(kfd_name(p, a->address)), "freeing code");
 }

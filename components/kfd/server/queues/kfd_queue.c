@@ -116,7 +116,7 @@ bool kfd_queues_step(struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
     bool progress = false;
-    for (uint32_t i = 0; i < queues->end && !kfd.lost; i++) {
+    for (uint32_t i = 0; i < queues->end && !kfd.has_ended; i++) {
         struct kfd_queue *q = queues->queue[i];
         if (q) {
             progress |= end_flights(q);
@@ -361,7 +361,8 @@ int kfd_queue_destroy(struct kfd_process *p, struct kfd_request *request)
     if (!q)
         return -EINVAL;
     p->queues->queue[call->queue_id] = NULL;
-    int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+    int result =
+        kfd.has_ended ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
     kfd_has_faulted(p);
     while (q->count && end_flights(q))
         ;
@@ -410,7 +411,7 @@ void kfd_queues_close(struct kfd_process *p)
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *q = queues->queue[i];
         queues->queue[i] = NULL;
-        if (q && !kfd.lost)
+        if (q && !kfd.has_ended)
             kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
         free(q);
     }

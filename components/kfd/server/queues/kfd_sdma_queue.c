@@ -65,7 +65,7 @@ static enum kfd_turn take_ticket(struct kfd_queue *q, enum driver_status status,
         kfd_packet_track(q, ticket, 0);
         return TURN_BEGUN;
     }
-    if (!kfd.lost)
+    if (!kfd.has_ended)
         kfd_queue_stop(q, STOP_PACKET, "the driver refuses a copy");
     return TURN_OVER;
 }
