@@ -1,4 +1,4 @@
-/* The driver: stands for host and runtime of a simulated system.
+/* The driver: host and runtime of a simulated system.
  *
  * Two sides. The program's side (program/driver_api_table.c) runs in the program's threads under
  * one lock: it allocates memory, checks, and appends commands to queues. A call that waits runs the
@@ -73,7 +73,7 @@ static void driver_init(struct driver *d)
         pages += d->device[i].size / driver_page_bytes(d);
     }
     for (uint32_t i = 0; i < d->gpu_count; i++)
-        queue_new(d, i, i); /* queue number = device number */
+        queue_open(d, i, i); /* queue number = device number */
     handles_init(d);
     l2_init(d);
     bounce_init(d);
@@ -108,7 +108,7 @@ static bool driver_tick(struct driver *d)
     return progress;
 }
 
-/* What the first command of the queue waits for. */
+/* Reports the reason why the first command of the queue waits. */
 static void report_queue(const struct driver *d, uint32_t queue, struct hang_report *report)
 {
     static const char *const phases[] = {[PHASE_QUEUED] = "is queued",

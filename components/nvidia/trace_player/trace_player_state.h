@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
+#include "components/nvidia/program/sm_occupancy.h"
 #include "components/nvidia/streaming_multiprocessor/bulk.h"
 #include "components/nvidia/streaming_multiprocessor/coalesce.h"
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/thread_block/warp_cycles.h"
 #include "components/sampling/sampling_options.h"

@@ -43,7 +43,7 @@ enum {
     WARP_MISSING_BYTES = 256
 };
 
-/* Windows of generic addresses, below the driver's (HEDDLE_WINDOW in components/host/start). */
+/* Windows of generic addresses, below the driver's (DRIVER_WINDOW of driver_api.h). */
 #define WARP_WINDOW_BYTES ((uint64_t)1 << 32)
 #define WARP_SHARED       ((uint64_t)0x100000000000)
 #define WARP_LOCAL        ((uint64_t)0x110000000000)

@@ -25,7 +25,6 @@
 #include "components/packets/api_packet/api_request.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
-#include "components/protocols/device_call/device_call.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"

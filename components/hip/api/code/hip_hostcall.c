@@ -88,7 +88,8 @@ static const struct driver_attention *attention;
 static hipError_t access_now(bool good)
 {
     if (!good)
-        hip_say("the buffer for calls of the host is gone");
+        hip_say("the buffer through which kernels call the host (printf, assert) is not in device "
+                "memory any more: a kernel or the program has freed or overwritten its address");
     return good ? hipSuccess : hipErrorLaunchFailure;
 }
 

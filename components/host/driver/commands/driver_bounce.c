@@ -18,7 +18,7 @@ struct driver_bounce {
     uint64_t offset; /* in the copy */
     uint32_t size;
     uint32_t sent, written; /* bytes */
-    uint32_t next;          /* of those that are free, or of the command's that are to be written */
+    uint32_t next;          /* in the list of free ones, or of those that the command is to write */
 };
 
 static struct driver_bounce *bounce_at(const struct driver *d, uint32_t piece)

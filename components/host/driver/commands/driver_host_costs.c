@@ -1,7 +1,7 @@
 /* Times of host and runtime that no message takes: what an event costs, what is done before the
- * bytes of a copy move, and what a program needs to go on after a wait.
+ * bytes of a copy move, and what a program needs after a wait.
  *
- * A set-up is time in the queue: it delays what stands behind the command, and nothing else.
+ * A set-up is time in the queue: it delays the commands after it, and nothing else.
  *
  * A launch of a sample begins at a moment that is drawn. In a run of all, the moments at which
  * launches begin follow from each other, and what depends on them (turns of units and crossbars,
@@ -15,7 +15,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
 
-enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* of the host */
+enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* the host's pages, in bytes */
 
 static uint64_t cycles_of(const struct driver *d, uint64_t ps)
 {
@@ -40,7 +40,7 @@ static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
     const struct driver_params *p = driver_params(d);
     if (k->kind == DRIVER_MARK)
         return p->event_cost;
-    if (!command_is_move(k) || k->move.shared || driver_copy_ops(d)->takes_no_time)
+    if (!command_is_move(k) || k->move.is_shared || driver_copy_ops(d)->takes_no_time)
         return 0;
     bool by_host = k->kind == DRIVER_WRITE || k->kind == DRIVER_READ;
     return by_host ? host_copy_ps(p, k) : p->blit_setup;
@@ -56,9 +56,9 @@ static uint64_t moment_of(const struct driver_command *k)
 
 static bool command_set_up(struct driver *d, struct driver_command *k)
 {
-    if (k->set_up)
+    if (k->is_set_up)
         return true;
-    k->set_up = true;
+    k->is_set_up = true;
     uint64_t cycles = cycles_of(d, setup_ps(d, k)) + moment_of(k);
     if (!cycles)
         return true;

@@ -54,7 +54,7 @@ static struct driver_written *copies_written(const struct driver *d,
     return arena_at(struct driver_written, d->migrate.written) + (page ^ r->pid) % DRIVER_WRITTEN;
 }
 
-/* Has the page lost its copies to a write a short while ago? */
+/* True if the page has lost its copies to a write a short while ago. */
 static bool copies_unwanted(const struct driver *d, const struct driver_page_request *r)
 {
     const struct driver_written *w = copies_written(d, r);

@@ -1,4 +1,5 @@
-/* See opencl_transfer.h. Rows that follow one another are one copy of the driver. */
+/* Copies rectangles of buffers and images. Rows that follow one another are one copy of the driver.
+ */
 #include "opencl_transfer.h"
 
 #include "opencl_driver_commands.h"
