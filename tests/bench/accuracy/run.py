@@ -315,8 +315,8 @@ def page(arguments, points):
               "4096 and the last points of the first measurements, which had led to the rules: "
               "only the points between them are a test."
               if commit else
-              "**The parameters are not frozen yet**: they changed while these numbers were looked "
-              "at. `--frozen COMMIT` names the commit once they are.")
+              "**The parameters are not frozen yet**: they changed while these numbers were known. "
+              "`--frozen COMMIT` names the commit as soon as they are frozen.")
     return "\n".join([
         "# Accuracy: the machines of CDNA beside cards", "",
         "How far are `mi210`, `mi300a` and `mi300x` from times that others measured on cards? The "

@@ -187,8 +187,8 @@ def page(results):
         f'numbers. The points here are within {inside[0]:.1f} % of their own regression lines '
         f'there ({inside[1]} wavefronts, {inside[2]} work-groups), and within {outside[0]:.1f} % '
         f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the curve of the '
-        'card bends in this range, that of the model does not: every work-group costs the same. The '
-        'curves bend a little '
+        'card bends in this range, that of the model does not: every work-group costs the same. '
+        'The curves bend a little '
         'because the first work-groups on a compute unit fetch the kernel, and later ones find it '
         'in the L1.', '',
         'On platforms/r9nano_mgpusim.heddle, whose caches answer sooner, 2810 cycles of overhead '
