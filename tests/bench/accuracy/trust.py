@@ -45,8 +45,8 @@ REASONS = (
      "The half of 288 MiB that is read stays in Infinity Cache, on the card and here. What is left "
      "was not found."),
     (r"matrixtranspose (1024|1536|2048|3072)",
-     "The L2s' write-back at the end takes as long as the difference. The card hides it here, not "
-     "behind sums and stencils; no document says how."),
+     "The L2s' write-back at the end takes as long as the difference. The card hides it in "
+     "transposes of this size, not in sums and stencils; no document says how."),
     (r"pagerank",
      "The copy of x empties the L2s here; on the card it changes only the lines that it writes."),
     (r"fastwalshtransform 262144",

@@ -180,14 +180,15 @@ def page(results):
         '2,920. The rest is simulated: the invalidation of the L1 caches (21 cycles), the way of a '
         'work-group to its compute unit and of its end back (10 each), and the one instruction '
         'that the wavefronts fetch and run.',
-        '- Nothing else. The slopes are no fit. They show that no port, cache or compute unit is '
-        'in the way.', '',
+        '- Nothing else. The slopes are no fit. They show that no port, cache or compute unit '
+        'limits them.', '',
         '## Where it differs', '',
-        'The document sees its largest errors between 64 and 1,024 work-groups and gives no '
+        'The document reports its largest errors between 64 and 1,024 work-groups, without '
         f'numbers. The points here are within {inside[0]:.1f} % of their own regression lines '
         f'there ({inside[1]} wavefronts, {inside[2]} work-groups), and within {outside[0]:.1f} % '
-        f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the card bends in '
-        'this range, the model does not: every work-group costs the same. The curves bend a little '
+        f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the curve of the '
+        'card bends in this range, that of the model does not: every work-group costs the same. '
+        'The curves bend a little '
         'because the first work-groups on a compute unit fetch the kernel, and later ones find it '
         'in the L1.', '',
         'On platforms/r9nano_mgpusim.heddle, whose caches answer sooner, 2810 cycles of overhead '
