@@ -19,7 +19,7 @@ void hip_process_guard(const struct heddle_platform *platform);
 const char *hip_process_folder(const char *folder);
 /* The end of the process, all work done: the platform's files. Does not return when a signal has
  * come. */
-void hip_process_finish(void);
+void hip_process_close(void);
 /* Does not return when a signal has interrupted the simulation: the program must not continue with
  * what is missing while its files are written. */
 void hip_process_park(void);
