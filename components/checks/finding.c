@@ -208,7 +208,7 @@ void finding_report(const struct finding *f)
     added->report = report_count - 1;
 }
 
-/* ---- what is said at the end ---- */
+/* ---- summary at the end ---- */
 
 static const char *const space_names[] = {"", "global memory", "LDS", "private memory"};
 

@@ -58,7 +58,7 @@ void census_note(const struct sampling *s, uint64_t number, const char *name, co
     }
 }
 
-static void say_kinds(void)
+static void print_kinds(void)
 {
     if (!launches) {
         fprintf(stderr, "heddle: no kernel was launched\n");
@@ -73,7 +73,7 @@ static void say_kinds(void)
 
 /* Prints the elements of `--kernels` that no launch was. Returns how many there are; in *met_some
  * whether a launch was one of the others. */
-static uint32_t say_unmet(const struct sampling *s, bool *met_some)
+static uint32_t print_unmet(const struct sampling *s, bool *met_some)
 {
     uint32_t unmet = 0;
     char text[NAME];
@@ -96,7 +96,7 @@ bool census_close(const struct sampling *s)
         return true;
     if (s->automatic)
         fprintf(stderr, "heddle: '--kernels auto' had nothing to choose from\n");
-    if (s->automatic || say_unmet(s, &met_some))
-        say_kinds();
+    if (s->automatic || print_unmet(s, &met_some))
+        print_kinds();
     return met_some;
 }

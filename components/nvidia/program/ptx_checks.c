@@ -47,7 +47,7 @@ void ptx_checks_step(void *call, const struct warp_step *s)
     const struct ptx_function *f = ptx_function_of(c->code->module, s->instruction);
     const struct ptx_instruction *inst = &f->instructions[s->instruction - f->first_instruction];
     bool accesses = ptx_check_accesses(inst);
-    ptx_check_go_on(b, s, accesses);
+    ptx_check_pass_barrier(b, s, accesses);
     if (finding_wanted(FINDING_CHECK_RACES))
         ptx_races_step(b, s, inst);
     bool writes = accesses && inst->opcode != PTX_OP_LD && inst->opcode != PTX_OP_LDU;

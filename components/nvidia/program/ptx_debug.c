@@ -99,7 +99,7 @@ static const struct debug_kind kind = {.bytes = sizeof(struct debug_warp),
                                        .registers = debug_registers,
                                        .named = debug_named};
 
-/* ---- what the executor tells ---- */
+/* ---- events of the executor ---- */
 
 static struct debug_block *block_begin(const struct ptx_call *c, const struct warp_block *block)
 {

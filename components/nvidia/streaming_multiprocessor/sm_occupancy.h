@@ -18,7 +18,7 @@ struct sm_shape {
 };
 
 /* How many blocks of so many threads, registers a thread and bytes of shared memory an empty SM
- * holds; *limit says of what it has too little for more. *block is what one takes, of one that
+ * holds; *limit is the resource that lets no more onto it. *block is what one takes, of one that
  * fits: registers go to whole warps, each on one sub-core. */
 static uint32_t sm_shape_blocks(const struct sm_shape *sm, uint64_t threads, uint64_t registers,
                                 uint64_t shared, struct sm_room *block, const char **limit);

@@ -126,8 +126,8 @@ static void put_all(const struct warp_machine *m, const struct warp_op *op, uint
 
 /* ---- uses ---- */
 
-static void tell(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
-                 uint32_t lanes, uint32_t origin)
+static void report_use(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
+                       uint32_t lanes, uint32_t origin)
 {
     const struct warp_undefined_use found = {
         .use = use,
@@ -146,7 +146,7 @@ static void need(const struct warp_machine *m, const struct warp_op *op, enum wa
 {
     if (!row || !(row->lanes & lanes))
         return;
-    tell(m, op, use, row->lanes & lanes, row->origin);
+    report_use(m, op, use, row->lanes & lanes, row->origin);
     row->lanes = 0;
 }
 
@@ -258,7 +258,7 @@ static void update_memory(const struct warp_machine *m, const struct warp_op *op
 {
     struct sum sum = read_bytes(m, op, overwrites ? 0 : mask, 0, m->bytes);
     if (sum.lanes)
-        tell(m, op, WARP_USE_STORE, sum.lanes, sum.origin);
+        report_use(m, op, WARP_USE_STORE, sum.lanes, sum.origin);
     OVER(mask) set(m, lane, 0, m->bytes, false);
 }
 
