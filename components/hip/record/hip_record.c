@@ -244,8 +244,8 @@ static void end_call(void)
         take_bytes();
 }
 
-/* A copy comes to or from memory of the host. What is there, and was not waited for, is compared
- * before, unless the copies are in order without the program. */
+/* A copy comes to or from memory of the host. Earlier copies to that memory that were not waited
+ * for are compared before, unless the copies are in order without the program. */
 static void give_place(const struct hip_recorded_copy *copy)
 {
     size_t remaining = 0;

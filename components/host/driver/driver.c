@@ -38,8 +38,8 @@ static void open_tables(struct driver *d)
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->free_command = DRIVER_NONE;
-    memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
-    d->memory.skip = (uint64_t)driver_params(d)->first_page;
+    memory_init(&d->memory, driver_page_bytes(d), driver_params(d)->fragment);
+    d->memory.skip = driver_params(d)->first_page;
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
     store_offer(driver_program(d));
 }
@@ -79,8 +79,7 @@ static void driver_init(struct driver *d)
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     ptx_tables_set(driver_program(d), driver_page_table(d));
-    driver_page_table(d)->fragment_bits =
-        (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
+    driver_page_table(d)->fragment_bits = (unsigned)__builtin_ctzll(driver_params(d)->fragment);
     residence_init(d);
     migrate_init(d);
     user_queue_init(d);

@@ -291,14 +291,14 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
 static void device_leave_pages(struct driver *d, uint32_t number)
 {
     uint64_t page;
-    for (int64_t i = 0; i < driver_params(d)->first_page; i++)
+    for (uint64_t i = 0; i < driver_params(d)->first_page; i++)
         memory_hold_page(&d->memory, number, &page);
 }
 
 static void device_init(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
-    size_t slots = (size_t)driver_params(d)->in_flight + DRIVER_SPARE_SLOTS;
+    size_t slots = driver_params(d)->in_flight + DRIVER_SPARE_SLOTS;
     char prefix[256];
     uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);

@@ -328,7 +328,7 @@ static inline bool driver_evicts(const struct driver *d)
 
 static inline uint64_t driver_page_bytes(const struct driver *d)
 {
-    return (uint64_t)driver_params(d)->page_size;
+    return driver_params(d)->page_size;
 }
 
 /* The GPUs that the driver is connected to, as the platform's tables describe them. See

@@ -37,11 +37,11 @@ _Static_assert(offsetof(struct sector_mem_reply, data.sectors)
 static void sector_cache_init(struct sector_cache *c)
 {
     const struct sector_cache_params *params = sector_cache_params(c);
-    uint32_t sets = (uint32_t)params->sets, ways = (uint32_t)params->ways, lines = sets * ways;
-    c->mshr_count = (uint32_t)params->mshrs;
+    uint32_t sets = params->sets, ways = params->ways, lines = sets * ways;
+    c->mshr_count = params->mshrs;
     if (params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING && c->mshr_count < lines)
         c->mshr_count = min(lines, 8192);
-    uint32_t chains = 1, targets = c->mshr_count * (uint32_t)params->targets * 4;
+    uint32_t chains = 1, targets = c->mshr_count * params->targets * 4;
     while (chains < c->mshr_count)
         chains *= 2;
     targets = min(targets, 65536); /* there are no more tags */
@@ -59,20 +59,20 @@ static void sector_cache_init(struct sector_cache *c)
         arena_at(uint32_t, c->chains)[i] = SECTOR_NONE;
     c->targets = arena_allocate(targets * sizeof(struct sector_target));
     c->sent = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
-    c->banks = arena_allocate((size_t)params->banks * sizeof(uint64_t));
-    c->below = arena_allocate((size_t)params->miss_queue * sizeof(struct sector_below));
+    c->banks = arena_allocate(params->banks * sizeof(uint64_t));
+    c->below = arena_allocate(params->miss_queue * sizeof(struct sector_below));
     if (params->miss_queue) {
         c->bank_below =
             arena_allocate((size_t)(params->banks * params->latency) * sizeof(struct sector_below));
-        c->bank_queues = arena_allocate((size_t)params->banks * sizeof(struct sector_queue));
+        c->bank_queues = arena_allocate(params->banks * sizeof(struct sector_queue));
     }
     c->ready_mask = chains * 4 - 1;
     c->ready = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
     index_pool_init(&c->free_mshrs, c->mshr_count);
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
-    sector_carve(c, (uint64_t)params->shared);
-    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)params->latency - 1);
+    sector_carve(c, params->shared);
+    ring_add_pipeline(ring_number(c->io.top_reply), params->latency - 1);
     sector_cache_replacement_ops(c)->setup(sector_cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &sector_cache_warm_ops);
 }
@@ -135,7 +135,7 @@ static bool may_answer(struct sector_cache *c)
         c->answers_cycle = now;
         c->answers_given = 0;
     }
-    uint32_t rate = (uint32_t)sector_cache_params(c)->answers;
+    uint32_t rate = sector_cache_params(c)->answers;
     return !rate || c->answers_given < rate;
 }
 

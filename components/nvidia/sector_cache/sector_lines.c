@@ -114,7 +114,7 @@ static inline void sector_forget(struct sector_cache *c, uint32_t line, unsigned
 /* All lines; nothing must be pending. */
 static inline void sector_drop_all(struct sector_cache *c)
 {
-    uint32_t lines = (uint32_t)sector_cache_params(c)->sets * sector_ways(c);
+    uint32_t lines = sector_cache_params(c)->sets * sector_ways(c);
     if (!c->any_lines)
         return;
     for (uint32_t i = 0; i < lines; i++)
@@ -125,7 +125,6 @@ static inline void sector_drop_all(struct sector_cache *c)
 
 static inline void sector_carve(struct sector_cache *c, uint64_t shared_bytes)
 {
-    uint64_t way = (uint64_t)sector_cache_params(c)->sets * SECTOR_LINE,
-             taken = divide_up(shared_bytes, way);
+    uint64_t way = sector_cache_params(c)->sets * SECTOR_LINE, taken = divide_up(shared_bytes, way);
     c->ways_used = taken < sector_ways(c) ? sector_ways(c) - (uint32_t)taken : 0;
 }

@@ -72,7 +72,7 @@ static inline bool below_has_room(const struct sector_cache *c, uint64_t number,
         return sector_cache_bottom_can_send(c);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint32_t bank = sector_bank(c, number, (unsigned)__builtin_ctz(rest));
-        if (bank_queue(c, bank)->count + more[bank]++ >= (uint32_t)sector_cache_params(c)->latency)
+        if (bank_queue(c, bank)->count + more[bank]++ >= sector_cache_params(c)->latency)
             return false;
     }
     return true;
@@ -105,7 +105,7 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
         return 1;
     }
     for (unsigned rest = m.sectors; rest; rest &= rest - 1, done++) {
-        uint32_t depth = (uint32_t)sector_cache_params(c)->latency,
+        uint32_t depth = sector_cache_params(c)->latency,
                  bank = sector_bank(c, m.address / SECTOR_LINE, (unsigned)__builtin_ctz(rest));
         struct sector_queue *q = bank_queue(c, bank);
         struct sector_below *one = arena_at(struct sector_below, c->bank_below) + bank * depth
@@ -122,9 +122,8 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
 /* Each bank puts its oldest sector into the queue of misses, lower banks first. */
 static inline void queue_banked(struct sector_cache *c)
 {
-    uint32_t depth = (uint32_t)sector_cache_params(c)->latency,
-             most = (uint32_t)sector_cache_params(c)->miss_queue;
-    for (uint32_t bank = 0; c->banked && bank < (uint32_t)sector_cache_params(c)->banks; bank++) {
+    uint32_t depth = sector_cache_params(c)->latency, most = sector_cache_params(c)->miss_queue;
+    for (uint32_t bank = 0; c->banked && bank < sector_cache_params(c)->banks; bank++) {
         struct sector_queue *q = bank_queue(c, bank);
         if (!q->count || c->misses.count == most)
             continue;
@@ -143,7 +142,7 @@ static inline bool send_waiting(struct sector_cache *c)
     queue_banked(c);
     while (c->misses.count && sector_cache_bottom_can_send(c)) {
         send_now(c, arena_at(struct sector_below, c->below) + c->misses.first);
-        c->misses.first = (c->misses.first + 1) % (uint32_t)sector_cache_params(c)->miss_queue;
+        c->misses.first = (c->misses.first + 1) % sector_cache_params(c)->miss_queue;
         c->misses.count--;
         progress = true;
     }
@@ -177,7 +176,7 @@ static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigne
     }
     bool streams = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
     bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
-    return (streams || alone || c->waited + fresh <= (uint32_t)params->mshrs)
+    return (streams || alone || c->waited + fresh <= params->mshrs)
            && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
 }
 
@@ -281,7 +280,7 @@ static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_
 {
     uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
     uint32_t each = divide_up(count, sector_count(sectors));
-    uint32_t rate = (uint32_t)sector_cache_params(c)->atomic_rate;
+    uint32_t rate = sector_cache_params(c)->atomic_rate;
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest))
                                 & (uint64_t)(sector_cache_params(c)->banks - 1)];

@@ -136,7 +136,7 @@ struct sector_cache {
 
 static inline uint32_t sector_ways(const struct sector_cache *c)
 {
-    return (uint32_t)sector_cache_params(c)->ways;
+    return sector_cache_params(c)->ways;
 }
 
 static inline bool sector_writes_back(const struct sector_cache *c)

@@ -81,7 +81,7 @@ static void sector_dram_init(struct sector_dram *c)
     uint32_t ports = sector_dram_top_count(c), capacity = 1, entries = 1;
     uint64_t overhead_ps = 0;
     warm_register(&c->io.base, &sector_dram_warm_ops);
-    uint32_t delay = (uint32_t)sector_dram_params(c)->latency - 1;
+    uint32_t delay = sector_dram_params(c)->latency - 1;
     if (sector_dram_timing_ops(c)) {
         capacity =
             sector_dram_timing_ops(c)->setup(sector_dram_timing(c), SECTOR_BYTES, &overhead_ps);
@@ -178,7 +178,7 @@ static uint64_t dram_place(const struct sector_dram *c, uint64_t address, uint32
                            unsigned sector)
 {
     const struct sector_dram_params *params = sector_dram_params(c);
-    uint64_t chunk = (uint64_t)params->interleave,
+    uint64_t chunk = params->interleave,
              local = sector_local(address, params->interleave, params->slices);
     return (local / chunk * sector_dram_top_count(c) + port) * chunk + local % chunk
            + sector * SECTOR_BYTES;
@@ -329,8 +329,8 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
 /* Takes as many sectors as a cycle allows, from the ports in turn, one request each. */
 static uint32_t take_sectors(struct sector_dram *c)
 {
-    uint32_t ports = sector_dram_top_count(c), width = (uint32_t)sector_dram_params(c)->width,
-             taken = 0, idle = 0;
+    uint32_t ports = sector_dram_top_count(c), width = sector_dram_params(c)->width, taken = 0,
+             idle = 0;
     while (taken < width && idle < ports) {
         uint32_t more = sector_dram_timing_ops(c) ? take_timed(c, c->turn, width - taken)
                                                   : take_ideal(c, c->turn, width - taken);

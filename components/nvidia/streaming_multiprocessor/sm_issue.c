@@ -33,9 +33,9 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
                                      const struct trace_inst *inst, uint32_t slot, uint64_t now)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
-    uint64_t reads = (uint64_t)params->bank_reads, unit = inst->unit;
-    uint32_t best = 0, banks = (uint32_t)params->banks;
-    for (uint32_t i = 1; i < (uint32_t)params->collectors; i++)
+    uint64_t reads = params->bank_reads, unit = inst->unit;
+    uint32_t best = 0, banks = params->banks;
+    for (uint32_t i = 1; i < params->collectors; i++)
         best = sub->collector[i] < sub->collector[best] ? i : best;
     uint64_t entry = sub->collector[best] > now ? sub->collector[best] : now + 1;
     uint64_t step = entry * reads; /* the read in which it comes in */
@@ -210,7 +210,7 @@ static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor
     for (uint32_t rest = sub->ready_units; rest; rest &= rest - 1) {
         unsigned u = (unsigned)__builtin_ctz(rest);
         if (u == TRACE_MEMORY
-            && sub->queue_count == (uint32_t)streaming_multiprocessor_params(c)->memory_queue)
+            && sub->queue_count == streaming_multiprocessor_params(c)->memory_queue)
             continue; /* the memory unit is at work, or waits for what wakes it */
         if (u == TRACE_COPIER && c->copier.count == SM_BULK_QUEUE)
             continue;

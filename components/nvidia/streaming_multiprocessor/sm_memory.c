@@ -53,8 +53,8 @@ static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *re
     uint64_t address[32];
     unsigned parts = 1, cycles = 1;
     trace_addresses(record, address);
-    cycles = shared_cycles(address, trace_record_mask(record), a->width,
-                           (unsigned)params->shared_banks, &parts);
+    cycles =
+        shared_cycles(address, trace_record_mask(record), a->width, params->shared_banks, &parts);
     c->io.stats.shared_accesses++;
     c->io.stats.bank_conflicts += cycles - parts;
     if (unlikely(c->warp[a->warp].has_account))
@@ -65,7 +65,7 @@ static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *re
         return;
     }
     c->memory.free_at = now + cycles;
-    sm_event_add(c, now + cycles + (uint64_t)params->shared_latency, a->warp, a->destination, true);
+    sm_event_add(c, now + cycles + params->shared_latency, a->warp, a->destination, true);
 }
 
 /* Begins with the instruction that was taken. */
@@ -91,7 +91,7 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
     m->tag = SM_NONE;
     if (m->access.kind == TRACE_COPY) {
         uint32_t lanes = (uint32_t)__builtin_popcount(trace_record_mask(record));
-        uint32_t bytes = 4 * (uint32_t)streaming_multiprocessor_params(c)->shared_banks;
+        uint32_t bytes = 4 * streaming_multiprocessor_params(c)->shared_banks;
         uint8_t *named = &c->async[m->access.warp].writes;
         m->access.writes = *named ? *named : (uint8_t)divide_up(lanes * m->access.width, bytes);
         *named = 0;
@@ -136,7 +136,7 @@ static inline bool memory_tag(struct streaming_multiprocessor *c, const struct s
 static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
 {
     struct sm_memory *m = &c->memory;
-    uint32_t most = (uint32_t)streaming_multiprocessor_params(c)->requests, sent = 0;
+    uint32_t most = streaming_multiprocessor_params(c)->requests, sent = 0;
     if (m->tag == SM_NONE && !memory_tag(c, &m->access, m->lines.count, &m->tag))
         return false;
     for (; m->sent < m->lines.count && sent < most && streaming_multiprocessor_mem_can_send(c);

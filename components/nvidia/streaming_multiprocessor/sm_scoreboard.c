@@ -57,11 +57,11 @@ static inline void warp_decode(const struct streaming_multiprocessor *c, struct 
 static bool warps_fetch(struct streaming_multiprocessor *c)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
-    for (uint32_t i = 0; c->fetch && i < (uint32_t)params->fetch; i++) {
+    for (uint32_t i = 0; c->fetch && i < params->fetch; i++) {
         uint64_t behind = c->fetch & ~(sm_bit(c->next_fetch) - 1);
         uint32_t slot = (uint32_t)__builtin_ctzll(behind ? behind : c->fetch);
         struct sm_warp *w = &c->warp[slot];
-        uint32_t buffer = (uint32_t)params->buffer;
+        uint32_t buffer = params->buffer;
         c->fetch &= ~sm_bit(slot);
         c->next_fetch = (slot + 1) % SM_WARPS;
         w->buffered = (uint8_t)min(w->instructions_left, buffer);

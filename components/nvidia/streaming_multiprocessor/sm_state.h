@@ -219,7 +219,7 @@ static inline uint64_t sm_bit(uint32_t n)
 
 static inline uint32_t sm_sub_cores(const struct streaming_multiprocessor *c)
 {
-    return (uint32_t)streaming_multiprocessor_params(c)->sub_cores;
+    return streaming_multiprocessor_params(c)->sub_cores;
 }
 
 static inline struct sm_event *sm_event(const struct streaming_multiprocessor *c, uint16_t i)

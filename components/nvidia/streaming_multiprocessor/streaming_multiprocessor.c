@@ -60,7 +60,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     warm_register_unit(&c->io.base, &(struct warm_unit){.ring = {ring_number(c->io.mem_request),
                                                                  RING_NONE, RING_NONE}});
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
-    c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
+    c->pending_table = arena_allocate(params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
     c->account_table = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
     c->free_event = SM_NONE;
@@ -69,7 +69,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
         sm_pending(c, i)->next = i + 1 < (uint16_t)params->in_flight ? (uint16_t)(i + 1) : SM_NONE;
     for (uint32_t i = 0; i < SM_WHEEL; i++)
         c->wheel[i] = SM_NONE;
-    c->free_warps = params->warps == SM_WARPS ? UINT64_MAX : sm_bit((uint32_t)params->warps) - 1;
+    c->free_warps = params->warps == SM_WARPS ? UINT64_MAX : sm_bit(params->warps) - 1;
 }
 
 /* Before the first block of a kernel whose shared memory needs another part of the L1, and after

@@ -47,21 +47,20 @@ static void trace_player_init(struct trace_player *p)
         signature_close();
     }
     trace_files_open();
-    p->sm = (struct sm_shape){.room = {.threads = (uint32_t)params->threads,
-                                       .blocks = (uint32_t)params->blocks,
-                                       .registers = (uint32_t)params->registers,
-                                       .shared = (uint32_t)params->shared},
-                              .register_unit = (uint32_t)params->register_unit,
-                              .sub_cores = (uint32_t)params->sub_cores,
-                              .shared_unit = (uint32_t)params->shared_unit,
-                              .shared_system = (uint32_t)params->shared_system};
+    p->sm = (struct sm_shape){.room = {.threads = params->threads,
+                                       .blocks = params->blocks,
+                                       .registers = params->registers,
+                                       .shared = params->shared},
+                              .register_unit = params->register_unit,
+                              .sub_cores = params->sub_cores,
+                              .shared_unit = params->shared_unit,
+                              .shared_system = params->shared_system};
     p->rooms = arena_allocate(sms * sizeof(struct sm_room));
     for (uint32_t i = 0; i < sms; i++)
         *player_room(p, i) = p->sm.room;
-    trace_writer_init(&p->writer, trace_player_stream(p), (uint64_t)params->memory,
-                      sms * (uint32_t)params->blocks
-                          + (2 + ITRACE_CLUSTER) * (uint32_t)params->kernels);
-    for (uint32_t i = 0; i < (uint32_t)params->kernels; i++) {
+    trace_writer_init(&p->writer, trace_player_stream(p), params->memory,
+                      sms * params->blocks + (2 + ITRACE_CLUSTER) * params->kernels);
+    for (uint32_t i = 0; i < params->kernels; i++) {
         p->kernel[i].inst_table = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
         p->kernel[i].phases = arena_allocate(sizeof(struct player_phases));
     }
@@ -108,7 +107,7 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
 
 static uint32_t player_free_slot(const struct trace_player *p)
 {
-    uint32_t slot = 0, count = (uint32_t)trace_player_params(p)->kernels;
+    uint32_t slot = 0, count = trace_player_params(p)->kernels;
     while (slot < count && p->kernel[slot].phase != PLAYER_FREE)
         slot++;
     return slot < count ? slot : TRACE_NOTHING;
@@ -194,7 +193,7 @@ static const char *launch_span(const struct player_kernel *k)
 static void launch_start(struct trace_player *p, struct player_kernel *k, const char *span)
 {
     k->phase = PLAYER_LAUNCHING;
-    k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
+    k->start_at = trace_player_now(p) + trace_player_params(p)->launch_latency;
     account_begin(p, k);
     if (span)
         timeline_begin_launch(&p->io.base, (uint64_t)(k - p->kernel), span);
@@ -317,7 +316,7 @@ static bool turn_has_come(const struct trace_player *p)
 static void turn_take(struct trace_player *p, const struct player_kernel *k)
 {
     uint64_t now = trace_player_now(p) * 100;
-    p->turn = max(p->turn, now) + (uint64_t)trace_player_params(p)->block_cost;
+    p->turn = max(p->turn, now) + trace_player_params(p)->block_cost;
     if (k->cluster > 1)
         p->cluster_rest = (p->cluster_rest ? p->cluster_rest : k->cluster) - 1;
 }

@@ -96,7 +96,7 @@ static bool move_is_over(const struct trace_cpu *c)
 
 static uint64_t memory_base(const struct trace_cpu *c)
 {
-    return (uint64_t)trace_cpu_params(c)->memory;
+    return trace_cpu_params(c)->memory;
 }
 
 static void packet_write(struct trace_cpu *c)
@@ -130,7 +130,7 @@ static void end_step(struct trace_cpu *c, unsigned step)
 
 static bool ring_device(struct trace_cpu *c)
 {
-    uint64_t address = memory_base(c), device = (uint64_t)trace_cpu_params(c)->device_register;
+    uint64_t address = memory_base(c), device = trace_cpu_params(c)->device_register;
     if (!trace_cpu_mem_can_send(c))
         return false;
     timeline_begin(&c->io.base, c->sequence, "2 write its address to the device");
@@ -146,7 +146,7 @@ static bool ask_device(struct trace_cpu *c)
 {
     if (!trace_cpu_mem_can_send(c))
         return false;
-    trace_cpu_mem_send_read(c, CPU_TAG_DEVICE, (uint64_t)trace_cpu_params(c)->device_register,
+    trace_cpu_mem_send_read(c, CPU_TAG_DEVICE, trace_cpu_params(c)->device_register,
                             sizeof(uint64_t), 0, false);
     c->phase = CPU_ASKED;
     return true;
@@ -200,7 +200,7 @@ static bool end_packet(struct trace_cpu *c)
     }
     if (c->answer.state == API_STATE_BLOCKED) {
         c->io.stats.retries++;
-        c->wait_until = trace_cpu_now(c) + (uint64_t)trace_cpu_params(c)->retry;
+        c->wait_until = trace_cpu_now(c) + trace_cpu_params(c)->retry;
         c->phase = CPU_BLOCKED;
         return false;
     }

@@ -2,8 +2,8 @@
  *
  * It does one thing at a time. A *move* takes bytes to the host's memory or back, line by line. A
  * *packet* is a move, a write to the device, and a move back; one that is blocked begins again
- * (trace_cpu_packet.c has both). What follows a packet (the next one, a comparison) is decided in
- * trace_cpu_play.c. The trace and its files are in the memory of the process, as are blobs. */
+ * (trace_cpu_packet.c has both). trace_cpu_play.c decides what follows a packet: the next one, or a
+ * comparison. The trace and its files are in the memory of the process, as are blobs. */
 #ifndef HEDDLE_TRACE_CPU_STATE_H
 #define HEDDLE_TRACE_CPU_STATE_H
 

@@ -8,9 +8,10 @@ It starts `heddle calibrate` for each description in docs/evidence/measured, or 
 the root of the checkout. What is done stays in DIR (default build/accuracy), so it can be ended and
 started again. The times are the simulation's own; how many points there are depends on the limit of
 CPU time of a point, and on the budget of the labels and of the micro-benchmarks, within which sizes
-are run from coarse to fine. docs/evidence/accuracy-points.csv keeps all points with the commit that
-simulated them: a point that is not run this time keeps its row, and tables and plots are those of
-all points. --of COMMIT runs only the points that this commit simulated, and says which have moved.
+are run from coarse to fine. docs/evidence/generated/accuracy-points.csv keeps all points with the
+commit that simulated them: a point that is not run this time keeps its row, and tables and plots
+are those of all points. --of COMMIT runs only the points that this commit simulated, and says which
+have moved.
 
 `run.py HEDDLE --freeze` writes down what the parameters are (docs/evidence/measured/frozen.txt).
 With --frozen COMMIT they must still be these.
@@ -129,7 +130,8 @@ def say_moved(before, row):
 
 def all_points(arguments):
     """Those of this time, and the earlier ones of what was not run, all by label and size."""
-    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
+    table = pathlib.Path(arguments.write) / "generated/accuracy-points.csv"
+    with open(table, encoding="utf-8") as file:
         points = {key_of(row): row for row in csv.DictReader(file)}
     wanted = {key for key, row in points.items() if row["commit"] == arguments.of} \
         if arguments.of else None
@@ -225,7 +227,8 @@ def micro(points):
     near = sum(p.error <= WITHIN for p in done)
     return [f"{near} of {len(done)} points are within 10 %. {', '.join(unknown(found))} were "
             "measured with programs that nobody describes, and are not among them.", "",
-            *compare.error_table(done), "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
+            *compare.error_table(done), "", "![MI300X](generated/accuracy-mi300x.svg)", "",
+            "The worst:", "",
             *calibrate.worst_table(done, "ms"), "", *missing(found, done)]
 
 
@@ -237,8 +240,8 @@ def labels(points):
             f"{compare.percent(e.weighted)}**. Error of a point: |simulated - measured| / "
             "measured. Time-weighted: sum of |simulated - measured| over sum of measured. Ratio: "
             "geometric mean of simulated / measured. Rank: Spearman's correlation.", "",
-            *compare.error_table(done), "", "![all points](accuracy-mi300a.svg)", "",
-            "![by label](accuracy-mi300a-labels.svg)", "", "### Five folds", "",
+            *compare.error_table(done), "", "![all points](generated/accuracy-mi300a.svg)", "",
+            "![by label](generated/accuracy-mi300a-labels.svg)", "", "### Five folds", "",
             "The labels are dealt to five folds. No parameter was fitted to a fold by an "
             "optimiser; the platform's *Fitted* numbers name their rows (`heddle params "
             "--sources`), and those rows are of small sizes.", "",
@@ -329,7 +332,7 @@ def page(arguments, points):
         + " --write docs/evidence", "```", "",
         f"runs what takes at most {arguments.limit} CPU seconds a point, and makes this page of "
         "all points that it or an earlier run has simulated. "
-        "[accuracy-points.csv](accuracy-points.csv) "
+        "[accuracy-points.csv](generated/accuracy-points.csv) "
         "names the commit of each:", "", *by_commit(points), "",
         "## What the numbers rest on", "",
         "Parameters of each platform by what their descriptions say of them; `heddle params "
@@ -378,9 +381,9 @@ def main():
     text = "\n".join([prose.wrap(page(arguments, points)), *written])
     folder = pathlib.Path(arguments.write)
     for name, plot in plotted(points).items():
-        (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
+        (folder / f"generated/{name}.svg").write_text(plot, encoding="utf-8")
     (folder / "accuracy-cdna.md").write_text(text, encoding="utf-8")
-    (folder / "accuracy-points.csv").write_text(
+    (folder / "generated/accuracy-points.csv").write_text(
         csv_text(list(points[0]), (list(row.values()) for row in points)), encoding="utf-8")
 
 

@@ -133,12 +133,12 @@ def pictures(results):
     labels = [str(g) for g in GROUPS]
     for n in (1, 8):
         line = [(CONSTANT[0] + CONSTANT[1]) / 2 + measured_slope(n) * g for g in GROUPS]
-        out[f'dispatching-{n}.svg'] = plot.lines(
+        out[f'generated/dispatching-{n}.svg'] = plot.lines(
             f'Empty kernel, {n} wavefront{"s" if n > 1 else ""} a work-group', 'work-groups',
             'cycles', labels,
             {'R9 Nano (regression)': line, PROTOCOLS['no_answer']: results['no_answer'][n],
              PROTOCOLS['ack_nak']: results['ack_nak'][n]})
-    out['dispatching-slope.svg'] = plot.lines(
+    out['generated/dispatching-slope.svg'] = plot.lines(
         'Cost of a work-group', 'wavefronts a work-group', 'cycles', [str(n) for n in WAVEFRONTS],
         {'R9 Nano (regression)': [measured_slope(n) for n in WAVEFRONTS],
          **{title: [regression(GROUPS, results[p][n])[0] for n in WAVEFRONTS]
@@ -165,8 +165,9 @@ def page(results):
         'makes this page. `--check docs/evidence/dispatching.md` is a system test. The regression '
         'is least squares over the 13 powers of two from 1 to 4,096 work-groups, for each number '
         'of wavefronts.', '',
-        '![one wavefront](dispatching-1.svg)', '', '![eight wavefronts](dispatching-8.svg)', '',
-        '![slopes](dispatching-slope.svg)', '',
+        '![one wavefront](generated/dispatching-1.svg)', '',
+        '![eight wavefronts](generated/dispatching-8.svg)', '',
+        '![slopes](generated/dispatching-slope.svg)', '',
         '## Result', '', *fits(results), '',
         f'From 5 wavefronts on, the slopes themselves lie on {a:.3f} N {"+" if b >= 0 else "-"} '
         f'{abs(b):.2f}. Constants are {min(constants):.0f} to {max(constants):.0f} cycles.', '',

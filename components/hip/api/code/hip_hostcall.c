@@ -296,8 +296,8 @@ static hipError_t serve_packets(bool *had_calls)
 }
 
 /* Called by the driver, in any thread, without `hip.lock`: the thread that holds it may be waiting
- * for the driver. What the function uses does not change while a kernel that calls the host is
- * queued. */
+ * for the driver. The data that the function uses do not change while a kernel that calls the host
+ * is queued. */
 static void attend_kernel(const struct driver_attention *now)
 {
     bool had_calls = false;

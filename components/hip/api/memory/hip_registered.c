@@ -240,7 +240,7 @@ static hipError_t send_range(struct range *range)
     return error;
 }
 
-hipError_t hip_registered_before_launch(uint32_t queue)
+hipError_t hip_registered_prepare_launch(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     bool changed = false;
@@ -267,7 +267,7 @@ hipError_t hip_registered_before_launch(uint32_t queue)
 
 /* ---- to the host ---- */
 
-void hip_registered_launched(uint64_t ticket)
+void hip_registered_note_launch(uint64_t ticket)
 {
     if (registered.count == 0)
         return;

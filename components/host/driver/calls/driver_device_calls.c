@@ -150,7 +150,7 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     struct command_move move;
     uint8_t pattern[4];
     char *bytes;
-    if (d->undone + CALLS_SPARE > (uint32_t)driver_params(d)->commands && d->undone)
+    if (d->undone + CALLS_SPARE > driver_params(d)->commands && d->undone)
         return driver_fail(DRIVER_NOT_READY, "%u commands are queued", d->undone);
     switch (message_kind(m)) {
     case DEVICE_CALL_WRITE:

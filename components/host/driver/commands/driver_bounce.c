@@ -33,7 +33,7 @@ static char *bounce_data(const struct driver *d, uint32_t piece)
 
 static void bounce_init(struct driver *d)
 {
-    uint32_t count = 2 * (uint32_t)driver_params(d)->in_flight;
+    uint32_t count = 2 * driver_params(d)->in_flight;
     if (d->device_count < 2)
         return;
     d->bounces = arena_allocate(count * sizeof(struct driver_bounce));

@@ -16,7 +16,7 @@
 /* Kernels may wait for copies and for pages, so launches leave one slot to other messages. */
 static int slot_find(const struct driver *d, const struct driver_device *device)
 {
-    uint32_t count = (uint32_t)driver_params(d)->in_flight;
+    uint32_t count = driver_params(d)->in_flight;
     if (device->slots_used >= count && device->slots_used != device->slots_of_launches)
         return -1;
     for (uint32_t i = 0; i < count + DRIVER_SPARE_SLOTS; i++)
@@ -34,7 +34,7 @@ static int slot_for(struct driver *d, uint32_t number)
 static int slot_for_launch(struct driver *d, uint32_t number)
 {
     const struct driver_device *device = &d->device[number];
-    return device->slots_used < (uint32_t)driver_params(d)->in_flight ? slot_for(d, number) : -1;
+    return device->slots_used < driver_params(d)->in_flight ? slot_for(d, number) : -1;
 }
 
 enum { LINK_HEADER = 20 }; /* of a write: frame, address and size */

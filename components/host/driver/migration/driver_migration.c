@@ -222,7 +222,7 @@ static bool migrate_resume(struct driver *d)
     if (!migrate_tell(d, &progress))
         return progress;
     m->paused = (struct gpu_set){{0}};
-    m->not_before = driver_now(d) + (uint64_t)driver_params(d)->migration_interval;
+    m->not_before = driver_now(d) + driver_params(d)->migration_interval;
     d->io.stats.pause_cycles += driver_now(d) - m->paused_at;
     timeline_end(&d->io.base, UINT64_MAX, "pause");
     migrate_end(d);

@@ -117,7 +117,7 @@ static void copies_leave(struct driver *d, const struct driver_page_request *r, 
     *copies_written(d, r) =
         (struct driver_written){.page = r->address / driver_page_bytes(d),
                                 .pid = r->pid,
-                                .until = driver_now(d) + (uint64_t)driver_params(d)->copy_interval};
+                                .until = driver_now(d) + driver_params(d)->copy_interval};
 }
 
 /* ---- the host writes ---- */

@@ -368,7 +368,7 @@ static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 
 static enum driver_status call_advance(struct driver *d, bool poll)
 {
-    return advance_to(d, poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0);
+    return advance_to(d, poll ? driver_now(d) + driver_params(d)->poll_cost : 0);
 }
 
 static enum driver_status call_step(struct driver *d, uint64_t most_ps)
@@ -435,7 +435,7 @@ static enum driver_status call_query(struct driver *d, uint64_t ticket)
     if (status == DRIVER_OK)
         status = run_usable();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
-        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        d->stop_at = driver_now(d) + driver_params(d)->poll_cost;
         status = run_until_stopped(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;

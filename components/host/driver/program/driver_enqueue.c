@@ -110,7 +110,7 @@ static uint64_t next_ticket(struct driver *d)
 static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
                                           const struct driver_command *command, uint64_t *ticket)
 {
-    enum driver_status status = await_some(d, (uint32_t)driver_params(d)->commands);
+    enum driver_status status = await_some(d, driver_params(d)->commands);
     if (status == DRIVER_OK && call_path(d))
         status = call_path(d)->wait_room(d);
     if (status != DRIVER_OK)

@@ -279,13 +279,12 @@ static enum driver_status user_queue_for_launches(struct driver *d, uint32_t que
     struct driver_queue *q = driver_queue_at(d, queue);
     if (q->user != DRIVER_NONE)
         return DRIVER_OK;
-    return user_queue_open(
-        d, queue,
-        (struct user_queue_entry){.device = q->handle,
-                                  .pid = driver_handle_at(d, q->handle)->pid,
-                                  .packets = (uint32_t)driver_params(d)->queue_packets,
-                                  .owner = queue},
-        &q->user, NULL);
+    return user_queue_open(d, queue,
+                           (struct user_queue_entry){.device = q->handle,
+                                                     .pid = driver_handle_at(d, q->handle)->pid,
+                                                     .packets = driver_params(d)->queue_packets,
+                                                     .owner = queue},
+                           &q->user, NULL);
 }
 
 static enum driver_status user_queue_remove(struct driver *d, uint32_t queue)
@@ -467,7 +466,7 @@ static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint6
     const struct user_queue_ring ring = {queue->gpu, queue->slot, number};
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
-        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        d->stop_at = driver_now(d) + driver_params(d)->poll_cost;
         status = run_until_stopped(d);
         d->stop_at = 0;
     }

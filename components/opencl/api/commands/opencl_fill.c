@@ -72,7 +72,7 @@ static cl_int issue_fill(struct opencl_command *command, struct opencl_event *ev
     struct hip_use use = {.location = opencl.hip->location_of(address),
                           .size = (box->region[2] - 1) * box->slice
                                   + (box->region[1] - 1) * box->row + box->region[0],
-                          .written = true};
+                          .is_written = true};
     if (error == CL_SUCCESS)
         error = opencl_error_of(opencl.hip->host_memory_prepare(event->lane, &use, 1, false));
     if (error != CL_SUCCESS || box->region[0] == 0)
