@@ -267,7 +267,7 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     hash_table_release(&all.others);
 }
 
-void race_forget(void)
+void race_order_release(void)
 {
     for (uint32_t i = 0; i < command_count; i++)
         free(commands[i].after);

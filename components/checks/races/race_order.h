@@ -92,6 +92,6 @@ void race_acquire(struct race_wave *w, bool near);
 void race_join(struct race_wave *const *wave, uint32_t count);
 
 /* For tests: forgets everything. */
-void race_forget(void);
+void race_order_release(void);
 
 #endif

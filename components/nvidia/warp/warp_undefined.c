@@ -141,8 +141,8 @@ static void report_use(const struct warp_machine *m, const struct warp_op *op, e
 }
 
 /* A register that must be defined in these lanes. */
-static void need(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
-                 struct row *row, uint32_t lanes)
+static void check_defined(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
+                          struct row *row, uint32_t lanes)
 {
     if (!row || !(row->lanes & lanes))
         return;
@@ -153,11 +153,12 @@ static void need(const struct warp_machine *m, const struct warp_op *op, enum wa
 void warp_undefined_before(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (op->kind == WARP_MEMORY)
-        need(m, op, WARP_USE_ADDRESS, row_at(m, op->bank[1], op->at[1]), mask);
+        check_defined(m, op, WARP_USE_ADDRESS, row_at(m, op->bank[1], op->at[1]), mask);
     else if (op->kind == WARP_SWITCH)
-        need(m, op, WARP_USE_BRANCH, row_at(m, op->bank[1], op->at[1]), mask);
+        check_defined(m, op, WARP_USE_BRANCH, row_at(m, op->bank[1], op->at[1]), mask);
     else if (op->kind == WARP_BRANCH && op->guard)
-        need(m, op, WARP_USE_BRANCH, row_at(m, WARP_PREDICATE, op->guard - 1), m->split->mask);
+        check_defined(m, op, WARP_USE_BRANCH, row_at(m, WARP_PREDICATE, op->guard - 1),
+                      m->split->mask);
 }
 
 /* ---- memory ---- */
@@ -247,7 +248,7 @@ static void store_undefined(const struct warp_machine *m, const struct warp_op *
     for (unsigned i = 0; i < (op->count ? op->count : 1u); i++) {
         struct row *from = element(m, op, 2, i);
         if (m->space == PTX_SPACE_GLOBAL && from)
-            need(m, op, WARP_USE_STORE, from, from->computed & mask);
+            check_defined(m, op, WARP_USE_STORE, from, from->computed & mask);
         OVER(mask) set(m, lane, (uint64_t)i * bytes, bytes, from && from->lanes >> lane & 1);
     }
 }
