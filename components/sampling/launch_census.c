@@ -16,13 +16,13 @@ static struct {
 } kinds[KINDS];
 static unsigned kind_count;
 static uint64_t launches;
-static uint8_t met[ELEMENTS / 8];
+static uint8_t met_elements[ELEMENTS / 8];
 
 void census_open(void)
 {
     kind_count = 0;
     launches = 0;
-    memset(met, 0, sizeof met);
+    memset(met_elements, 0, sizeof met_elements);
 }
 
 static void note_kind(const char *name)
@@ -54,7 +54,7 @@ void census_note(const struct sampling *s, uint64_t number, const char *name, co
         if (chosen < 0)
             return;
         if (chosen)
-            met[i / 8] |= (uint8_t)(1u << i % 8);
+            met_elements[i / 8] |= (uint8_t)(1u << i % 8);
     }
 }
 
@@ -79,7 +79,7 @@ static uint32_t print_unmet(const struct sampling *s, bool *met_some)
     char text[NAME];
     *met_some = false;
     for (uint32_t i = 0; i < ELEMENTS && sampling_element_text(s, i, text, sizeof text); i++) {
-        if (met[i / 8] >> i % 8 & 1) {
+        if (met_elements[i / 8] >> i % 8 & 1) {
             *met_some = true;
             continue;
         }
