@@ -79,7 +79,7 @@ static bool play_modules(struct trace_cpu *c)
 static bool drain(struct trace_cpu *c)
 {
     if (c->drain_stage++ == 0) {
-        packet_new(c, API_CALL_DEVICE_SYNCHRONIZE);
+        packet_begin(c, API_CALL_DEVICE_SYNCHRONIZE);
         packet_write(c);
         return false;
     }

@@ -32,7 +32,7 @@ static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *cal
 {
     uint64_t mapped = name_value(&c->device_addresses, call->place.allocation);
     if (mapped && c->stage++ == 0) {
-        packet_new(c, API_CALL_FREE)->free.address = mapped;
+        packet_begin(c, API_CALL_FREE)->free.address = mapped;
         packet_write(c);
         return false;
     }
@@ -55,7 +55,7 @@ static bool play_host_map(struct trace_cpu *c, const struct api_trace_call *call
 {
     uint32_t number = call->place.allocation;
     if (c->stage++ == 0) {
-        struct api_request *r = packet_new(c, API_CALL_HOST_GET_DEVICE_POINTER);
+        struct api_request *r = packet_begin(c, API_CALL_HOST_GET_DEVICE_POINTER);
         r->host_get_device_pointer.address = name_value(&c->host, number);
         r->host_get_device_pointer.size = host_made_by(c, number)->size;
         packet_write(c);

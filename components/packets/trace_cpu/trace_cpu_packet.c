@@ -35,7 +35,7 @@ static void move_begin(struct trace_cpu *c, bool write, uint64_t address, void *
     c->mover = (struct cpu_mover){.write = write, .address = address, .size = size, .bytes = bytes};
 }
 
-static uint32_t line_part(uint64_t address, uint64_t left)
+static uint32_t bytes_to_line_end(uint64_t address, uint64_t left)
 {
     uint32_t rest = CPU_LINE - (uint32_t)(address % CPU_LINE);
     return left < rest ? (uint32_t)left : rest;
@@ -50,7 +50,7 @@ static void send_line(struct trace_cpu *c)
 {
     struct cpu_mover *m = &c->mover;
     uint64_t address = m->address + m->issued;
-    uint32_t bytes = line_part(address, m->size - m->issued),
+    uint32_t bytes = bytes_to_line_end(address, m->size - m->issued),
              first = (uint32_t)(address % CPU_LINE);
     uint32_t slot = index_pool_take(&c->free_slots);
     *slot_at(c, slot) = (struct cpu_slot){m->issued, bytes};
@@ -113,7 +113,7 @@ static void packet_write(struct trace_cpu *c)
 }
 
 /* A packet of this kind, to be filled. */
-static struct api_request *packet_new(struct trace_cpu *c, enum api_call call)
+static struct api_request *packet_begin(struct trace_cpu *c, enum api_call call)
 {
     memset(&c->request, 0, sizeof c->request);
     c->request.call = (uint16_t)call;
@@ -152,7 +152,7 @@ static bool ask_device(struct trace_cpu *c)
     return true;
 }
 
-static void end_answer_read(struct trace_cpu *c)
+static void begin_answer_read(struct trace_cpu *c)
 {
     end_step(c, 1);
     c->packet_bytes = packet_bytes(&api_answer_layout, c->request.call);
@@ -170,7 +170,7 @@ static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
         if (trace_cpu_params(c)->read_device)
             c->phase = CPU_ASK;
         else
-            end_answer_read(c);
+            begin_answer_read(c);
         return;
     }
     memcpy(&address, line, sizeof address);
@@ -179,7 +179,7 @@ static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
                  "the device names a packet at 0x%" PRIx64 ", which is at 0x%" PRIx64, address,
                  memory_base(c));
     else
-        end_answer_read(c);
+        begin_answer_read(c);
 }
 
 /* The answer is here: false when the call was blocked. */

@@ -148,7 +148,7 @@ static void move_receive(struct trace_cpu *c, uint16_t tag, const uint8_t *line)
 static bool move_is_over(const struct trace_cpu *c);
 static uint64_t memory_base(const struct trace_cpu *c);
 static void packet_write(struct trace_cpu *c);
-static struct api_request *packet_new(struct trace_cpu *c, enum api_call call);
+static struct api_request *packet_begin(struct trace_cpu *c, enum api_call call);
 static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);
