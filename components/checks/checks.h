@@ -1,6 +1,6 @@
 /* Checks of the simulated program (`heddle run --check`): AMD's wavefronts, which they look at.
  *
- * One observer of execution (components/statistics/execution_observer.h) hears what wavefronts
+ * One observer of execution (components/statistics/execution_observer.h) receives what wavefronts
  * execute and passes it on to the checks that were asked for: rows of checks.def. What they find
  * goes to finding_report(). With checks a platform runs on one thread. */
 #ifndef HEDDLE_CHECKS_CHECKS_H

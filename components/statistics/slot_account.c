@@ -1,5 +1,5 @@
-/* Counts slot-cycles by the changes of their number, and divides them at the end of a kernel.
- * slot_account.h says into what. */
+/* Counts slot-cycles by the changes of their number, and divides them among the kinds of
+ * slot_account.h at the end of a kernel. */
 #include "components/statistics/slot_account.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The use of a GPU's wavefront slots while a kernel ran, as far as time stamps tell it.
+/* The use of a GPU's wavefront slots while a kernel ran, by time stamps.
  *
  * A kernel's cycles go from its launch to the end of its last work-group; times the slots of the
  * GPU this is its number of slot-cycles. A compute unit accounts for the slot-cycles in which it

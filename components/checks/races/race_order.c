@@ -215,7 +215,7 @@ void race_note_read(struct race_wave *w, uint64_t address)
     w->read_atomics[w->read_atomic_count++] = address;
 }
 
-bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock)
+bool race_has_read_after(const struct race_wave *w, race_id id, uint32_t clock)
 {
     for (uint32_t i = 0; i < w->read_atomic_count; i++) {
         const struct released *r = release_at(w->read_atomics[i]);
@@ -267,7 +267,7 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     hash_table_release(&all.others);
 }
 
-void race_forget(void)
+void race_order_release(void)
 {
     for (uint32_t i = 0; i < command_count; i++)
         free(commands[i].after);

@@ -68,7 +68,7 @@ void race_wave_end(struct race_wave *w);
 /* True if what `id` did at `clock` has happened before what `w` does now. */
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock);
 
-/* All that the wavefront did so far is seen before what others learn of from here on. */
+/* All that the wavefront has done happens before what others learn of from here on. */
 void race_fence(struct race_wave *w);
 /* The wavefront writes the atomic at `address`. `adds`: it reads the atomic, too, so earlier
  * releases there stay. */
@@ -76,12 +76,13 @@ void race_release(struct race_wave *w, uint64_t address, bool adds);
 /* The wavefront reads the atomic; what was released there counts from the next race_acquire() on.
  */
 void race_note_read(struct race_wave *w, uint64_t address);
-/* Has the wavefront read, and not acquired, an atomic whose release says that `id` was at `clock`
- * before? Such a read orders stores, which wait for it. */
-bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock);
+/* True if the wavefront has read, and not acquired, an atomic that was released after `id` was at
+ * `clock`. Such a read orders stores, which wait for it. */
+bool race_has_read_after(const struct race_wave *w, race_id id, uint32_t clock);
 bool race_has_read(const struct race_wave *w, uint64_t address);
-/* Has the wavefront read at that atomic a value that `id` had left there at `clock`? The write of a
- * value that was read comes before the reader's own accesses there, with or without a fence. */
+/* True if the wavefront has read at that atomic a value that `id` had left there at `clock`. The
+ * write of a value that was read comes before the reader's own accesses there, with or without a
+ * fence. */
 bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock);
 /* `near`: only from wavefronts of its own work-group. */
 void race_acquire(struct race_wave *w, bool near);
@@ -91,6 +92,6 @@ void race_acquire(struct race_wave *w, bool near);
 void race_join(struct race_wave *const *wave, uint32_t count);
 
 /* For tests: forgets everything. */
-void race_forget(void);
+void race_order_release(void);
 
 #endif

@@ -50,7 +50,7 @@ static bool is_one_place(const uint64_t *address, uint64_t mask)
 struct lanes {
     struct race_lanes access;
     uint64_t atomics; /* what addresses count from as atomics */
-    bool hears;       /* what it reads may order */
+    bool may_order;   /* the value that it reads may order accesses */
     bool takes;       /* it may take a lock */
 };
 
@@ -63,7 +63,7 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
     if (l->takes && count == 1)
         w->lock[w->locks++ % LOCKS] = l->atomics + place[0];
     for (unsigned i = 0; i < count; i++) {
-        if (l->hears)
+        if (l->may_order)
             race_note_read(&w->race, l->atomics + place[i]);
         if (updates || use == RACE_RELEASE || use == RACE_STORE)
             race_release(&w->race, l->atomics + place[i], updates);
@@ -120,7 +120,7 @@ static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
         a->use = RACE_RELEASE;
     else
         a->use = is_one_place(a->address, a->mask) ? RACE_STORE : RACE_WRITE;
-    l->hears = (kind == ISA_MEMORY_ATOMIC && l->hears) || a->use == RACE_ATOMIC_READ;
+    l->may_order = (kind == ISA_MEMORY_ATOMIC && l->may_order) || a->use == RACE_ATOMIC_READ;
     l->takes = may_lock(kind, operation);
 }
 
@@ -183,7 +183,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
-        l.hears = local.returns;
+        l.may_order = local.returns;
         use_of_lds(w, local.kind, local.atomic, &l);
         if (local.kind == ISA_MEMORY_STORE) {
             lds_data(s, i, local.bytes, data);
@@ -216,7 +216,7 @@ static void step_flat_lds(struct live_wave *w, struct live_group *g, const struc
     l.access.mask = m->lds_mask;
     l.access.base = 0;
     l.atomics = race_lds_base(g->number);
-    l.hears = m->returns;
+    l.may_order = m->returns;
     use_of_lds(w, m->kind, m->atomic, &l);
     touch_lanes(w, &l);
 }
@@ -254,7 +254,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                                  .instruction = instruction,
                                  .use = use},
                       .atomics = base,
-                      .hears =
+                      .may_order =
                           use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns),
                       .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)

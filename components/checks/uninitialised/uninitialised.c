@@ -59,7 +59,7 @@ static uint32_t origin_of(uint64_t address, enum finding_space space)
     return instruction;
 }
 
-/* True: an address is undefined, as is said now. */
+/* True: an address is undefined, which has been reported. */
 static void check_addresses(uint64_t lanes)
 {
     struct undefined_wave *w = undefined_context.state;

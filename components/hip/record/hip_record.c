@@ -439,7 +439,7 @@ static void close_recording(void)
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
-    struct api_trace_sink sink = {.say = report_mistake};
+    struct api_trace_sink sink = {.report = report_mistake};
     hip_record_files_close(&trace, &sink);
     hip.is_recording = false;
 }

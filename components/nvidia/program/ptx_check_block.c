@@ -60,12 +60,15 @@ struct check_identity ptx_identity(const struct ptx_call *c, uint64_t block)
     return who;
 }
 
-/* Two instructions of a block that do not fit; the lane is that of the second. */
-static void report_pair(enum finding_kind kind, const struct ptx_check_block *b, uint32_t warp,
-                        uint32_t instruction, uint32_t other_warp, uint32_t other, uint32_t lane)
+/* An instruction of a warp, without a lane. */
+static struct check_place place_of(const struct ptx_check_block *b, uint32_t warp,
+                                   uint32_t instruction)
 {
-    const struct check_place first = {&b->who, warp, instruction, FINDING_NO_LANE};
-    const struct check_place second = {&b->who, other_warp, other, lane};
+    return (struct check_place){&b->who, warp, instruction, FINDING_NO_LANE};
+}
+
+static void report_pair(enum finding_kind kind, struct check_place first, struct check_place second)
+{
     struct finding f;
     if (finding_wanted(FINDING_CHECK_BARRIERS) && check_found(kind, &first, &second, &f))
         finding_report(&f);
@@ -142,10 +145,12 @@ static void block_end(struct ptx_check_block *b)
 void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)
 {
     uint32_t alive = 0, warp = s->warp, lanes = s->active;
-    if (b->barrier[warp].passed_lanes & lanes && b->barrier[warp].waiting_lanes & ~lanes)
-        report_pair(FINDING_DIVERGENT_BARRIER, b, warp, b->barrier[warp].instruction, warp,
-                    b->barrier[warp].passed_instruction,
-                    (uint32_t)__builtin_ctz(b->barrier[warp].passed_lanes & lanes));
+    const struct ptx_at_barrier *at = &b->barrier[warp];
+    if (at->passed_lanes & lanes && at->waiting_lanes & ~lanes) {
+        struct check_place passed = place_of(b, warp, at->passed_instruction);
+        passed.lane = (uint32_t)__builtin_ctz(at->passed_lanes & lanes);
+        report_pair(FINDING_DIVERGENT_BARRIER, place_of(b, warp, at->instruction), passed);
+    }
     b->alive[warp] &= ~lanes;
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         alive |= b->alive[w];
@@ -180,8 +185,8 @@ void ptx_check_arrive(struct ptx_check_block *b, const struct warp_step *s,
 {
     struct ptx_at_barrier *at = &b->barrier[s->warp];
     if (at->waiting_lanes && at->is_whole && at->instruction != s->instruction && is_whole(inst))
-        report_pair(FINDING_DIVERGENT_BARRIER, b, s->warp, at->instruction, s->warp, s->instruction,
-                    FINDING_NO_LANE);
+        report_pair(FINDING_DIVERGENT_BARRIER, place_of(b, s->warp, at->instruction),
+                    place_of(b, s->warp, s->instruction));
     if (!at->waiting_lanes)
         *at = (struct ptx_at_barrier){
             .number = number_of(inst), .instruction = s->instruction, .is_whole = is_whole(inst)};
@@ -204,8 +209,8 @@ static void barrier_over(struct ptx_check_block *b, uint32_t warp)
         if (!waited && !(b->arrived[own.number] >> w & 1))
             continue;
         if (waited && own.is_whole && at->is_whole && at->instruction != own.instruction)
-            report_pair(FINDING_DIFFERENT_BARRIERS, b, warp, own.instruction, w, at->instruction,
-                        FINDING_NO_LANE);
+            report_pair(FINDING_DIFFERENT_BARRIERS, place_of(b, warp, own.instruction),
+                        place_of(b, w, at->instruction));
         come[count++] = &b->wave[w];
         if (waited)
             at->waiting_lanes = 0;
@@ -216,7 +221,7 @@ static void barrier_over(struct ptx_check_block *b, uint32_t warp)
 
 /* Lanes that have not come pass the barrier's place. It counts when they end so: the text after a
  * barrier may also be executed before it. */
-void ptx_check_go_on(struct ptx_check_block *b, const struct warp_step *s, bool accesses)
+void ptx_check_pass_barrier(struct ptx_check_block *b, const struct warp_step *s, bool accesses)
 {
     struct ptx_at_barrier *at = &b->barrier[s->warp];
     if (has_come(b, s->warp)) {

@@ -1,5 +1,5 @@
 /* State that checks keep of blocks under way: their warps, barriers and lanes, and how reports name
- * them. Private to the checks of PTX, with what each of them hears. */
+ * them. Private to the checks of PTX, with the events of each. */
 #ifndef HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 #define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 
@@ -43,7 +43,8 @@ struct check_identity ptx_identity(const struct ptx_call *call, uint64_t block);
 /* A warp comes to a barrier; a warp executes something else. */
 void ptx_check_arrive(struct ptx_check_block *block, const struct warp_step *step,
                       const struct ptx_instruction *instruction);
-void ptx_check_go_on(struct ptx_check_block *block, const struct warp_step *step, bool accesses);
+void ptx_check_pass_barrier(struct ptx_check_block *block, const struct warp_step *step,
+                            bool accesses);
 
 /* A load, store or atomic? */
 bool ptx_check_accesses(const struct ptx_instruction *instruction);

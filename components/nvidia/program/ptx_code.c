@@ -26,12 +26,12 @@ void *ptx_code_memory(void *old, size_t bytes)
 static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,
                                      size_t error_size)
 {
-    struct ptx_error why;
-    struct ptx_module *module = ptx_parse(name, text, size, &why);
+    struct ptx_error mistake;
+    struct ptx_module *module = ptx_parse(name, text, size, &mistake);
     if (module)
         ptx_layout(module);
     else
-        snprintf(error, error_size, "%s", why.text);
+        snprintf(error, error_size, "%s", mistake.text);
     return module;
 }
 

@@ -11,7 +11,7 @@
 struct code_object;
 struct ptx_services {
     /* For units that take modules from elsewhere than the driver: parsed and laid out, with its
-     * kernels and variables in `object`. NULL: `error` says why, with file and line. */
+     * kernels and variables in `object`. NULL: `error` has the reason, with file and line. */
     struct ptx_module *(*read)(const char *name, const char *text, size_t size,
                                struct code_object *object, char *error, size_t error_size);
     void (*image)(const struct ptx_module *module, uint64_t base, uint8_t *bytes);

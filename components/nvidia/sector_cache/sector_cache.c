@@ -80,7 +80,7 @@ static void sector_cache_init(struct sector_cache *c)
 /* ---- answers from below ---- */
 
 /* The sectors of an answer go to their line. */
-static void install(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
+static void install_sectors(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
 {
     uint32_t set = sector_set_of(c, mshr->number), line = sector_find(c, set, mshr->number);
     if (line == SECTOR_NONE) { /* allocate = fill; without room nothing is kept */
@@ -106,7 +106,7 @@ static void close_if_over(struct sector_cache *c, uint32_t number)
 static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
     struct sector_mshr *mshr = sector_mshr_at(c, number);
-    install(c, mshr, sectors);
+    install_sectors(c, mshr, sectors);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         unsigned sector = (unsigned)__builtin_ctz(rest);
         if (!mshr->waiting_targets[sector])
@@ -118,7 +118,7 @@ static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned secto
     close_if_over(c, number);
 }
 
-static void serve(struct sector_cache *c, uint64_t number, const struct sector_target *t)
+static void answer_target(struct sector_cache *c, uint64_t number, const struct sector_target *t)
 {
     if (t->atomic)
         atomic_happens(c, sector_find(c, sector_set_of(c, number), number), number, t->sectors,
@@ -140,7 +140,7 @@ static bool may_answer(struct sector_cache *c)
 }
 
 /* The first request that waits for the sector gets it, and is answered when it was the last one. */
-static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsigned sector)
+static void hand_sector(struct sector_cache *c, struct sector_mshr *mshr, unsigned sector)
 {
     uint32_t *link = &mshr->first, before = SECTOR_NONE;
     while (!(sector_target_at(c, *link)->missing_sectors >> sector & 1)) {
@@ -154,7 +154,7 @@ static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsig
     c->answers_given++;
     if (t->missing_sectors)
         return;
-    serve(c, mshr->number, t);
+    answer_target(c, mshr->number, t);
     *link = t->next;
     if (mshr->last == i)
         mshr->last = before;
@@ -163,13 +163,13 @@ static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsig
 }
 
 /* Hands arrived sectors to the waiting requests, in order, as many as a cycle allows. */
-static bool serve_ready(struct sector_cache *c)
+static bool hand_ready_sectors(struct sector_cache *c)
 {
     bool progress = false;
     while (c->ready_count && may_answer(c) && sector_cache_top_can_reply(c)) {
         uint32_t entry = arena_at(uint32_t, c->ready)[c->ready_first & c->ready_mask];
         struct sector_mshr *mshr = sector_mshr_at(c, entry / 4);
-        serve_sector(c, mshr, entry % 4);
+        hand_sector(c, mshr, entry % 4);
         progress = true;
         if (mshr->waiting_targets[entry % 4])
             continue;
@@ -213,7 +213,7 @@ static bool take_answers(struct sector_cache *c)
         sector_cache_bottom_pop_reply(c);
         progress = true;
     }
-    return serve_ready(c) || progress;
+    return hand_ready_sectors(c) || progress;
 }
 
 /* ---- control ---- */
@@ -307,7 +307,7 @@ static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sector
     return true;
 }
 
-static bool hold(struct sector_cache *c, bool conflict)
+static bool hold_request(struct sector_cache *c, bool conflict)
 {
     bool *counted = conflict ? &c->head_conflicted : &c->head_failed;
     *(conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
@@ -331,9 +331,9 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
     }
     bool banked = message_kind(m) != SECTOR_MEM_FILL;
     if (banked && !claim_banks(c, number, sectors, false))
-        return hold(c, true);
+        return hold_request(c, true);
     if (!take_request(c, m))
-        return hold(c, false);
+        return hold_request(c, false);
     if (banked)
         claim_banks(c, number, sectors, true);
     if (c->blocked_since)

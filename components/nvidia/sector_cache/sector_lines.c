@@ -23,7 +23,7 @@ static inline uint32_t sector_find(const struct sector_cache *c, uint32_t set, u
     return SECTOR_NONE;
 }
 
-static inline void sector_touched(struct sector_cache *c, uint32_t line)
+static inline void sector_mark_used(struct sector_cache *c, uint32_t line)
 {
     sector_cache_replacement_ops(c)->touch(sector_cache_replacement(c), line / sector_ways(c),
                                            line % sector_ways(c));

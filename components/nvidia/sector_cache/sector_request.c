@@ -300,7 +300,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     if (present == sectors) {
         if (!sector_cache_top_can_reply(c))
             return false;
-        sector_touched(c, line);
+        sector_mark_used(c, line);
         count_lookup(c, present, 0, 0, false, false);
         if (atomic)
             atomic_happens(c, line, number, sectors, count);
@@ -317,7 +317,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     if (!index_pool_has(&c->free_targets) || (absent && !below_has_room(c, number, absent)))
         return false;
     if (line != SECTOR_NONE) {
-        sector_touched(c, line);
+        sector_mark_used(c, line);
     } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
         line = make_room(c, set);
         if (line == SECTOR_NONE
@@ -351,7 +351,7 @@ static inline struct sector_found find_for_store(const struct sector_cache *c, u
     struct sector_found f = {.set = sector_set_of(c, number), .mshr = mshr_find(c, number)};
     f.line = sector_find(c, f.set, number);
     f.pending = f.mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, f.mshr)->pending_sectors & sectors;
-    f.hits = f.line == SECTOR_NONE ? 0 : sector_known(sector_line_at(c, f.line)) & sectors;
+    f.hits = f.line == SECTOR_NONE ? 0 : sector_valid(sector_line_at(c, f.line)) & sectors;
     f.pending &= ~f.hits;
     f.absent = sectors & ~f.hits & ~f.pending;
     return f;
@@ -375,7 +375,7 @@ static inline bool take_store_through(struct sector_cache *c, const struct secto
         if (f.mshr != SECTOR_NONE)
             sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending_sectors);
     } else if (f.line != SECTOR_NONE) {
-        sector_touched(c, f.line);
+        sector_mark_used(c, f.line);
     }
     if (f.line != SECTOR_NONE)
         sector_write(c, f.line, places ? sectors : f.hits, partial);
@@ -407,7 +407,7 @@ static inline bool take_store_back(struct sector_cache *c, const struct sector_m
         if (f.mshr != SECTOR_NONE)
             sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending_sectors);
     } else {
-        sector_touched(c, f.line);
+        sector_mark_used(c, f.line);
     }
     sector_write(c, f.line, sectors, partial);
     if (wanted)
@@ -441,7 +441,7 @@ static inline bool take_fill(struct sector_cache *c, const struct sector_mem_req
         if (mshr != SECTOR_NONE)
             sector_mark_pending(c, line, sector_mshr_at(c, mshr)->pending_sectors);
     } else {
-        sector_touched(c, line);
+        sector_mark_used(c, line);
     }
     sector_forget(c, line, sectors);
     sector_line_at(c, line)->present |= (uint8_t)sectors;

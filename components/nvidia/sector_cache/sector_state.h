@@ -201,7 +201,7 @@ static inline uint64_t sector_hint(uint64_t number)
 }
 
 /* Sectors that a store finds: written before or read, and not on their way for the first time. */
-static inline unsigned sector_known(const struct sector_line *l)
+static inline unsigned sector_valid(const struct sector_line *l)
 {
     return l->present | l->partial;
 }
@@ -209,7 +209,7 @@ static inline unsigned sector_known(const struct sector_line *l)
 /* ---- sector_lines.c ---- */
 
 static uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number);
-static void sector_touched(struct sector_cache *c, uint32_t line);
+static void sector_mark_used(struct sector_cache *c, uint32_t line);
 static uint32_t sector_victim(struct sector_cache *c, uint32_t set, bool *in_use);
 static void sector_set_dirty(struct sector_cache *c, struct sector_line *l, unsigned dirty);
 static void sector_drop(struct sector_cache *c, uint32_t line);

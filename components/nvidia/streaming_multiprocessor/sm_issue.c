@@ -66,14 +66,14 @@ static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_s
     sm_event_add(c, result, slot, inst->destination, false);
 }
 
-static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number,
-                                const struct trace_inst *inst, uint32_t slot, uint64_t now,
-                                uint64_t leaves, uint16_t destination)
+static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number, uint32_t slot,
+                                uint64_t now, uint64_t leaves, uint16_t destination)
 {
     struct sm_sub_core *sub = &c->sub[number];
     uint32_t turn =
         (number + sm_sub_cores(c) - (uint32_t)(now % sm_sub_cores(c))) % sm_sub_cores(c);
     struct sm_warp *w = &c->warp[slot];
+    const struct trace_inst *inst = sm_inst(w);
     uint32_t tail = (sub->queue_head + sub->queue_count++) % SM_QUEUE;
     c->queued |= 1u << number;
     sm_queue(c, number)[tail] = (struct sm_access){.ready_cycle = leaves + 2,
@@ -152,7 +152,7 @@ static inline void issue_unit(struct streaming_multiprocessor *c, uint32_t numbe
     } else {
         uint64_t leaves = operands_read(c, sub, inst, slot, now);
         if (inst->unit == TRACE_MEMORY)
-            issue_memory(c, number, inst, slot, now, leaves, destination);
+            issue_memory(c, number, slot, now, leaves, destination);
         else
             issue_compute(c, sub, inst, slot, now, leaves);
     }

@@ -10,7 +10,7 @@
 
 #include "sm_state.h"
 
-/* Takes the next instruction, or says when there is one. */
+/* Takes the next instruction; *at: when there is one. */
 static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
     struct sm_memory *m = &c->memory;

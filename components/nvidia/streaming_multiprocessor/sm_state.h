@@ -25,7 +25,7 @@ enum {
     SM_WHEEL = 2048, /* cycles ahead: more than all that can queue before a unit, and its latency */
     SM_EVENTS = 16384,
     SM_NONE = 0xffff,
-    SM_GROUPS = 16,     /* groups of copies, or of products, that a warp tells apart */
+    SM_GROUPS = 16,     /* groups of copies, or of products, that a warp keeps apart */
     SM_BULK_QUEUE = 16, /* instructions that wait for the copier */
     SM_WRITEBACK = 2 /* from the end of a unit's latency until a dependent instruction can issue */
 };

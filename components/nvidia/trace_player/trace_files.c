@@ -84,7 +84,7 @@ static bool trace_files_all_there(const char *path)
     return false;
 }
 
-/* false: trace_files.error says why. */
+/* False: trace_files.error has the reason. */
 static bool trace_files_list(const char *path)
 {
     const struct itrace_list_reader reader = {.path = path,

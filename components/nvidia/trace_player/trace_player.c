@@ -235,7 +235,7 @@ static void kernel_leave(struct trace_player *p, uint32_t position)
     }
 }
 
-/* false: the driver cannot be told yet. */
+/* False: there is no room yet for the answer to the driver. */
 static bool launch_finish(struct trace_player *p, uint32_t position)
 {
     struct player_kernel *k = &p->kernel[p->order[position]];

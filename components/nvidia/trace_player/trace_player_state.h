@@ -41,7 +41,7 @@ struct trace_file {
 struct trace_files {
     const char *path; /* --play sass, or NULL */
     bool no_cache, allow_incomplete;
-    unsigned reported; /* oddities of traces that this run was told of */
+    unsigned reported; /* oddities of traces that were reported in this run */
     struct itrace_list list;
     bool has_list;
     char error[400]; /* the first one */
@@ -243,12 +243,13 @@ static bool copy_fill(struct trace_player *p);
 /* ---- player_host.c ---- */
 
 static bool host_step(struct trace_player *p);
-/* false: the driver cannot be told yet. */
+/* False: there is no room yet for the answer to the driver. */
 static bool host_launch_end(struct trace_player *p, const struct player_kernel *k);
 
 /* ---- player_execute.c ---- */
 
-/* The kernel's arguments and code, and what its blocks need. false: said in trace_files.error. */
+/* The kernel's arguments and code, and what its blocks need. False: trace_files.error has the
+ * reason. */
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m);
 static void execute_end(struct trace_player *p, struct player_kernel *k);

@@ -16,7 +16,7 @@ static void player_too_small(const struct trace_player *p, const struct player_k
              (long long)(trace_player_params(p)->memory >> 20));
 }
 
-/* The simulation ends: what the readers said. */
+/* The simulation ends with the error of the readers. */
 static void player_fail(const struct trace_player *p)
 {
     engine_fail(&p->io.base, "%s", trace_files.error);
@@ -74,7 +74,8 @@ static void read_record(struct trace_player *p, struct player_kernel *k, const u
     k->write_at = at + length;
 }
 
-/* Takes the instruction into the program and the step into its warp. false: said in the error. */
+/* Takes the instruction into the program and the step into its warp. False: the error has the
+ * reason. */
 static bool read_step(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
     const struct itrace_inst *inst = trace->step.inst;

@@ -236,7 +236,7 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
     }
 }
 
-/* The whole kernel; it fits on an SM. false: trace_files.error says why. */
+/* The whole kernel; it fits on an SM. False: trace_files.error has the reason. */
 static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
 {
     if (!touch_open(p))

@@ -212,7 +212,7 @@ enum warp_end {
     WARP_CLOCK, /* every warp left waits for warp_block_grant_clock(), or for those that do */
     WARP_FAULT,
     WARP_DEADLOCK,   /* warp_grid_run(): every warp only repeats itself */
-    WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
+    WARP_INTERRUPTED /* warp_grid_run(): `stop` returned true, or the limit is reached */
 };
 
 enum warp_fault_kind {
