@@ -9,17 +9,17 @@
 #include "base/likely.h"
 
 enum disturbance {
-    DISTURB_SHARD,   /* a thread of the pool is about to claim a shard; `who` is the thread */
-    DISTURB_EXCHANGE /* a rank is about to exchange for the `number`-th time; `who` is the rank */
+    DISTURB_SHARD,   /* thread `member` of the pool is about to claim a shard */
+    DISTURB_EXCHANGE /* rank `member` is about to exchange for the `number`-th time */
 };
 
 __attribute__((weak, visibility("default"))) void heddle_disturb(enum disturbance point,
-                                                                 uint32_t who, uint64_t number);
+                                                                 uint32_t member, uint64_t number);
 
-static inline void disturb(enum disturbance point, uint32_t who, uint64_t number)
+static inline void disturb(enum disturbance point, uint32_t member, uint64_t number)
 {
     if (unlikely(heddle_disturb))
-        heddle_disturb(point, who, number);
+        heddle_disturb(point, member, number);
 }
 
 #endif

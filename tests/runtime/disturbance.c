@@ -12,13 +12,13 @@
 #include "base/splitmix64.h"
 
 /* One time in `every` the caller sleeps, for less than `most_ns`. */
-static void delay(const char *variable, uint32_t who, uint64_t every, uint64_t most_ns)
+static void delay(const char *variable, uint32_t member, uint64_t every, uint64_t most_ns)
 {
     static _Thread_local uint64_t seed, state;
     const char *text = getenv(variable);
     if (!text || !*text)
         return;
-    uint64_t wanted = strtoull(text, NULL, 10) * 64 + who + 1;
+    uint64_t wanted = strtoull(text, NULL, 10) * 64 + member + 1;
     if (wanted != seed)
         seed = state = wanted;
     uint64_t drawn = splitmix64(&state);
@@ -30,18 +30,19 @@ static void delay(const char *variable, uint32_t who, uint64_t every, uint64_t m
 static bool is_killed(uint32_t rank, uint64_t exchange)
 {
     const char *text = getenv("HEDDLE_RANK_DIES");
-    unsigned who;
+    unsigned dying;
     unsigned long long number;
-    return text && sscanf(text, "%u:%llu", &who, &number) == 2 && who == rank && number == exchange;
+    return text && sscanf(text, "%u:%llu", &dying, &number) == 2 && dying == rank
+           && number == exchange;
 }
 
-void heddle_disturb(enum disturbance point, uint32_t who, uint64_t number)
+void heddle_disturb(enum disturbance point, uint32_t member, uint64_t number)
 {
     if (point == DISTURB_SHARD) {
-        delay("HEDDLE_THREAD_DELAYS", who, 16, 65536);
+        delay("HEDDLE_THREAD_DELAYS", member, 16, 65536);
         return;
     }
-    if (is_killed(who, number))
+    if (is_killed(member, number))
         raise(SIGKILL);
-    delay("HEDDLE_RANK_DELAYS", who, 8, 2000000);
+    delay("HEDDLE_RANK_DELAYS", member, 8, 2000000);
 }
