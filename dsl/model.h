@@ -64,7 +64,8 @@ struct model_param_decl {
     struct model_place place;
     enum model_dimension dimension;
     const struct model_enum *choice;
-    bool is_let;      /* derived: cannot be set */
+    bool is_let; /* derived: cannot be set */
+    bool may_be_negative;
     bool has_default; /* default_text is what stands in the source, "" without */
     const char *default_text;
     const char *range_text; /* e.g. "1KiB .. 64MiB pow2"; "" without */

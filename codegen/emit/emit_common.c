@@ -41,7 +41,8 @@ void emit_params_struct(struct emit *e, const struct model_type *type)
             [MODEL_DIM_STRING] = " /* offset in the platform's strings */",
         };
         emit_comment(e, "    ", param->doc);
-        emit(e, "    int64_t %s;", name_c(e->region, param->name));
+        emit(e, "    %s %s;", param->may_be_negative ? "int64_t" : "uint64_t",
+             name_c(e->region, param->name));
         if (param->choice)
             emit(e, " /* enum %s */", name_enum(e->region, param->choice, type->name, param->name));
         else if (param->dimension < ARRAY_COUNT(units) && units[param->dimension])

@@ -17,7 +17,7 @@
 
 struct range {
     uint64_t start, end;
-    const char *what;
+    const char *content;
     uint64_t code; /* address of the code that it came with */
 };
 
@@ -34,10 +34,10 @@ static size_t range_count, range_capacity;
 static struct code *codes;
 static size_t code_count, code_capacity;
 
-static void add_range(uint64_t start, uint64_t end, const char *what, uint64_t code)
+static void add_range(uint64_t start, uint64_t end, const char *content, uint64_t code)
 {
     grow_slots(ranges, range_count, range_capacity, "checks");
-    ranges[range_count++] = (struct range){start, end, what, code};
+    ranges[range_count++] = (struct range){start, end, content, code};
 }
 
 static bool is_inside(uint64_t size, uint64_t offset, uint64_t bytes)
@@ -157,7 +157,7 @@ const char *check_is_constant(uint64_t address)
 {
     for (size_t i = 0; i < range_count; i++)
         if (address >= ranges[i].start && address < ranges[i].end)
-            return ranges[i].what;
+            return ranges[i].content;
     return NULL;
 }
 

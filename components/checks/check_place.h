@@ -1,7 +1,7 @@
 /* Places as reports name them, whatever has executed there: AMD's wavefronts, warps of PTX, copies.
  *
- * An executor numbers its instructions, and says by its struct check_executor what a number stands
- * for. Checks keep numbers; they become text when something is reported. */
+ * An executor numbers its instructions, and describes a number by its struct check_executor. Checks
+ * keep numbers; they become text when something is reported. */
 #ifndef HEDDLE_CHECKS_CHECK_PLACE_H
 #define HEDDLE_CHECKS_CHECK_PLACE_H
 

@@ -97,12 +97,15 @@ static void begin_wave(uint32_t unit, uint32_t wave, const struct observed_wavef
         current = (uint32_t)(group_take(what) - groups);
     *slot_of(unit, wave) = slot + 1;
     groups[current].wave[what->number] = slot;
-    waves[slot] = (struct check_wave){
-        .what = *what, .slot = slot, .group = current, .unit = unit, .pid = what->placement->pid};
+    waves[slot] = (struct check_wave){.observed = *what,
+                                      .slot = slot,
+                                      .group = current,
+                                      .unit = unit,
+                                      .pid = what->placement->pid};
     for (unsigned i = 0; i < active_count; i++)
         if (active_checks[i]->begin)
             active_checks[i]->begin(&waves[slot]);
-    waves[slot].what.placement = NULL;
+    waves[slot].observed.placement = NULL;
 }
 
 static void step_wave(uint32_t unit, uint32_t wave, const struct observed_instruction *step)

@@ -1,6 +1,6 @@
 /* Checks of the simulated program (`heddle run --check`): AMD's wavefronts, which they look at.
  *
- * One observer of execution (components/statistics/execution_observer.h) hears what wavefronts
+ * One observer of execution (components/statistics/execution_observer.h) receives what wavefronts
  * execute and passes it on to the checks that were asked for: rows of checks.def. What they find
  * goes to finding_report(). With checks a platform runs on one thread. */
 #ifndef HEDDLE_CHECKS_CHECKS_H
@@ -14,7 +14,7 @@ enum { CHECK_SLOTS = 1 << 20 };
 
 /* A wavefront that has begun and not ended. */
 struct check_wave {
-    struct observed_wavefront what; /* its placement only while it begins */
+    struct observed_wavefront observed; /* its placement only while it begins */
     uint32_t slot;  /* below CHECK_SLOTS, different among those that live; small ones first */
     uint32_t group; /* number of its work-group among the live ones; low numbers are used first */
     uint32_t unit;  /* instance that executes it, or a number after those of all instances */

@@ -56,7 +56,7 @@ struct known {
 };
 
 static const struct hash_kind known_kind = HASH_KIND(struct known, key, "findings");
-static bool wanted[FINDING_CHECKS];
+static bool is_wanted[FINDING_CHECKS];
 static struct report *reports; /* in the order in which they were made */
 static size_t report_count, report_capacity, suppressed_count;
 static struct hash_table reports_by_key;
@@ -65,14 +65,14 @@ static size_t rule_count, rule_capacity;
 
 bool finding_wanted(enum finding_check check)
 {
-    return wanted[check];
+    return is_wanted[check];
 }
 
 bool finding_wanted_any(void)
 {
     bool any = false;
     for (unsigned i = 0; i < FINDING_CHECKS; i++)
-        any |= wanted[i];
+        any |= is_wanted[i];
     return any;
 }
 
@@ -124,12 +124,12 @@ static bool want(const char *word, size_t size)
 {
     static const char suppress[] = "suppress=";
     if (size == 3 && memcmp(word, "all", 3) == 0) {
-        memset(wanted, true, sizeof wanted);
+        memset(is_wanted, true, sizeof is_wanted);
         return true;
     }
     for (unsigned i = 0; i < FINDING_CHECKS; i++)
         if (strlen(check_names[i]) == size && memcmp(check_names[i], word, size) == 0)
-            return wanted[i] = true;
+            return is_wanted[i] = true;
     if (size > sizeof suppress - 1 && memcmp(word, suppress, sizeof suppress - 1) == 0) {
         char *path = strndup(word + sizeof suppress - 1, size - (sizeof suppress - 1));
         bool good = path && read_rules(path);
@@ -196,7 +196,7 @@ void finding_report(const struct finding *f)
         key_of(f->kind, f->places > 0 ? f->place[0].pc : 0, f->places > 1 ? f->place[1].pc : 0);
     bool known = f->places > 0 && f->place[0].pc
                  && finding_seen(f->kind, f->place[0].pc, f->places > 1 ? f->place[1].pc : 0);
-    if (known || !wanted[facts[f->kind].check])
+    if (known || !is_wanted[facts[f->kind].check])
         return;
     grow_slots(reports, report_count, report_capacity, "checks");
     struct report *r = &reports[report_count++];
@@ -208,7 +208,7 @@ void finding_report(const struct finding *f)
     added->report = report_count - 1;
 }
 
-/* ---- what is said at the end ---- */
+/* ---- summary at the end ---- */
 
 static const char *const space_names[] = {"", "global memory", "LDS", "private memory"};
 

@@ -57,7 +57,7 @@ struct finding {
     struct finding_place place[2];
     enum finding_space space;
     uint64_t address;              /* in `space`; LDS and private memory count from 0 */
-    char memory[FINDING_TEXT];     /* global: where it lies, as program_describe() says */
+    char memory[FINDING_TEXT];     /* global: where it lies, by program_describe() */
     char detail[2 * FINDING_TEXT]; /* one more sentence, or "" */
 };
 

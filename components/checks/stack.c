@@ -19,17 +19,17 @@ static void *areas[CHECK_SLOTS]; /* struct area */
 
 static void begin_stack(const struct check_wave *wave)
 {
-    const struct work_placement *p = wave->what.placement;
+    const struct work_placement *p = wave->observed.placement;
     struct area *a = check_slot_memory(areas, wave->slot, sizeof *a);
     const struct program_allocation *pool =
-        p->scratch ? program_find_in(wave->what.program, p->pid, p->scratch) : NULL;
+        p->scratch ? program_find_in(wave->observed.program, p->pid, p->scratch) : NULL;
     const struct check_group *g = check_group_of(wave);
     *a = (struct area){0};
     if (!pool)
         return;
     a->pool = p->scratch;
     a->pool_end = page_table_address(pool->end);
-    a->begin = g->scratch + (uint64_t)wave->what.number * g->scratch_bytes;
+    a->begin = g->scratch + (uint64_t)wave->observed.number * g->scratch_bytes;
     a->end = a->begin + g->scratch_bytes;
     a->bytes = p->private_bytes;
 }

@@ -55,7 +55,7 @@ static const struct known *find_version(uint64_t key[2], const struct isa_inst *
 
 uint32_t check_instruction(const struct check_wave *wave, uint64_t pc, const struct isa_inst *inst)
 {
-    uint64_t name = program_name(wave->what.program, wave->pid, pc);
+    uint64_t name = program_name(wave->observed.program, wave->pid, pc);
     uint64_t key[2] = {name};
     const struct known *known = find_version(key, inst);
     if (known)
@@ -97,7 +97,8 @@ const struct check_executor check_wavefronts = {.pc = pc_of, .describe = describ
 struct check_place check_wave_place(const struct check_wave *wave, uint32_t instruction,
                                     uint32_t lane)
 {
-    return (struct check_place){&check_group_of(wave)->who, wave->what.number, instruction, lane};
+    return (struct check_place){&check_group_of(wave)->who, wave->observed.number, instruction,
+                                lane};
 }
 
 struct check_place check_step_place(const struct check_wave *wave,

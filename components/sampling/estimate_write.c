@@ -1,4 +1,4 @@
-/* Writes estimates as members of the JSON object that is open; estimate_write.h says which. */
+/* Writes estimates as members of the JSON object that is open. */
 #include "estimate_write.h"
 
 static const char *const traffic_names[] = {[SAMPLER_READ] = "read", [SAMPLER_WRITTEN] = "written"};

@@ -16,13 +16,13 @@ static struct {
 } kinds[KINDS];
 static unsigned kind_count;
 static uint64_t launches;
-static uint8_t met[ELEMENTS / 8];
+static uint8_t met_elements[ELEMENTS / 8];
 
 void census_open(void)
 {
     kind_count = 0;
     launches = 0;
-    memset(met, 0, sizeof met);
+    memset(met_elements, 0, sizeof met_elements);
 }
 
 static void note_kind(const char *name)
@@ -54,11 +54,11 @@ void census_note(const struct sampling *s, uint64_t number, const char *name, co
         if (chosen < 0)
             return;
         if (chosen)
-            met[i / 8] |= (uint8_t)(1u << i % 8);
+            met_elements[i / 8] |= (uint8_t)(1u << i % 8);
     }
 }
 
-static void say_kinds(void)
+static void print_kinds(void)
 {
     if (!launches) {
         fprintf(stderr, "heddle: no kernel was launched\n");
@@ -73,13 +73,13 @@ static void say_kinds(void)
 
 /* Prints the elements of `--kernels` that no launch was. Returns how many there are; in *met_some
  * whether a launch was one of the others. */
-static uint32_t say_unmet(const struct sampling *s, bool *met_some)
+static uint32_t print_unmet(const struct sampling *s, bool *met_some)
 {
     uint32_t unmet = 0;
     char text[NAME];
     *met_some = false;
     for (uint32_t i = 0; i < ELEMENTS && sampling_element_text(s, i, text, sizeof text); i++) {
-        if (met[i / 8] >> i % 8 & 1) {
+        if (met_elements[i / 8] >> i % 8 & 1) {
             *met_some = true;
             continue;
         }
@@ -96,7 +96,7 @@ bool census_close(const struct sampling *s)
         return true;
     if (s->automatic)
         fprintf(stderr, "heddle: '--kernels auto' had nothing to choose from\n");
-    if (s->automatic || say_unmet(s, &met_some))
-        say_kinds();
+    if (s->automatic || print_unmet(s, &met_some))
+        print_kinds();
     return met_some;
 }

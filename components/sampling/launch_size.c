@@ -1,5 +1,5 @@
 /* Fits the size of launches by least squares over moments, so that no launch has to be kept.
- * launch_size.h says what a size is. */
+ * launch_size.h defines a size. */
 #include "launch_size.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * takes no longer than both one after the other (Brent, "The parallel evaluation of general
  * arithmetic expressions", 1974). So a size is a sum: instructions, those of the longest wavefront,
  * and what each launch takes alike, each with a weight that is not negative. Simulated launches of
- * a kernel tell the weights (a regression estimate: Cochran, Sampling Techniques, chapter 7). */
+ * a kernel give the weights (a regression estimate: Cochran, Sampling Techniques, chapter 7). */
 #ifndef HEDDLE_SAMPLING_LAUNCH_SIZE_H
 #define HEDDLE_SAMPLING_LAUNCH_SIZE_H
 
@@ -25,7 +25,7 @@ struct size_fit {
     double weight[SIZE_TERMS];
 };
 
-/* Takes a launch that was simulated. One whose amount is 0 tells nothing. */
+/* Takes a launch that was simulated. One whose amount is 0 counts for nothing. */
 void size_learn(struct size_moments *m, uint64_t instructions, uint64_t longest, double amount);
 struct size_fit size_fit(const struct size_moments *m);
 double size_of(const struct size_fit *fit, uint64_t instructions, uint64_t longest);

@@ -47,7 +47,7 @@ static uint32_t result_count;
 static struct launch_part_window *windows; /* windows of all launches */
 static uint32_t window_count;
 static struct launch_parts parts;
-static uint64_t present;             /* number of the launch in parts; 0: none */
+static uint64_t current_launch;      /* number of the launch in parts; 0: none */
 static struct sampler_work executed; /* in parts without timing */
 static bool is_on;
 static bool has_warned; /* that results are full */
@@ -77,7 +77,7 @@ void online_parts_open(bool on, double share)
     online_parts_recording = false;
     result_count = window_count = 0;
     has_warned = false;
-    present = 0;
+    current_launch = 0;
     if (!on || events)
         return;
     events = arena_reserve(EVENTS_MAX * sizeof *events);
@@ -102,7 +102,7 @@ bool online_parts_begin(uint64_t number, uint64_t groups, uint32_t resident)
     }
     launch_parts_begin(&parts, groups, resident, aim);
     executed = (struct sampler_work){0};
-    present = number;
+    current_launch = number;
     return true;
 }
 
@@ -132,8 +132,8 @@ void online_parts_end_timed(void)
 {
     struct kernel_times times;
     struct launch_part_record record = {.ends = ends};
-    if (!kernel_times_of((uint32_t)present, &times) || event_count > EVENTS_MAX)
-        bug("launch %" PRIu64 ": its part was not recorded", present);
+    if (!kernel_times_of((uint32_t)current_launch, &times) || event_count > EVENTS_MAX)
+        bug("launch %" PRIu64 ": its part was not recorded", current_launch);
     online_parts_recording = false;
     qsort(events, event_count, sizeof *events, by_time);
     double clock = times.end_ps > times.start_ps
@@ -165,7 +165,7 @@ void online_parts_end_untimed(uint64_t groups, uint64_t instructions,
 
 bool online_parts_has(uint64_t number)
 {
-    return present && present == number;
+    return current_launch && current_launch == number;
 }
 
 bool online_parts_result(uint64_t number, struct sampler_measure *measure,
@@ -193,7 +193,7 @@ bool online_parts_result(uint64_t number, struct sampler_measure *measure,
     window_count += parts.window_count;
     cut_measure(w->estimate, measure);
     sampler_work_add(work, &executed);
-    present = 0;
+    current_launch = 0;
     return true;
 }
 

@@ -18,11 +18,11 @@
 #define LAUNCHES_MAX ((uint32_t)1 << 22)
 
 static struct sampler *sampler; /* NULL: not made yet */
-static bool used;               /* by this run */
+static bool is_used;            /* this run chooses online */
 static uint64_t depth;          /* depth of its warm-up */
 static double aim;
-static bool in_parts;    /* launches may be executed in parts */
-static uint64_t pending; /* launch that is simulated; 0: none */
+static bool in_parts;           /* launches may be executed in parts */
+static uint64_t pending_launch; /* launch that is simulated; 0: none */
 static struct online_sampling_code pending_code;
 static bool has_code;
 static struct sampler_work read_work; /* work of the launch, if it has no code */
@@ -35,7 +35,7 @@ static void open_sampler(void)
         launches = arena_reserve(LAUNCHES_MAX * sizeof *launches);
     }
     sampler_init(sampler, launches, LAUNCHES_MAX, depth, aim);
-    used = true;
+    is_used = true;
 }
 
 /* Takes what a launch needed that was simulated as a whole. false: it is not over. */
@@ -57,10 +57,11 @@ static bool settle_launch(void)
 {
     struct sampler_work work = {0};
     struct sampler_measure measure;
-    if (!pending)
+    if (!pending_launch)
         return true;
-    bool over = online_parts_has(pending) ? online_parts_result(pending, &measure, &work)
-                                          : measure_of(pending, &measure);
+    bool over = online_parts_has(pending_launch)
+                    ? online_parts_result(pending_launch, &measure, &work)
+                    : measure_of(pending_launch, &measure);
     if (!over)
         return false;
     if (has_code)
@@ -68,7 +69,7 @@ static bool settle_launch(void)
     if (measure.amount[SAMPLER_CYCLES] < 1)
         measure.amount[SAMPLER_CYCLES] = 1;
     sampler_note(sampler, has_code ? &work : &read_work, &measure);
-    pending = 0;
+    pending_launch = 0;
     return true;
 }
 
@@ -77,14 +78,14 @@ void online_sampling_open(const struct sampling *sampling)
     depth = sampling->depth;
     aim = sampling->aim;
     in_parts = sampling->in_parts;
-    used = false;
-    pending = 0;
+    is_used = false;
+    pending_launch = 0;
     online_parts_open(sampling->in_parts, sampling->aim);
 }
 
 void online_sampling_foresee(const struct sampler_shape *ahead, uint32_t count)
 {
-    if (!used)
+    if (!is_used)
         open_sampler();
     sampler_foresee(sampler, ahead, count);
 }
@@ -93,15 +94,15 @@ enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_s
                                          uint64_t flushes, const struct online_sampling_code *code)
 {
     struct sampler_work before;
-    if (!used)
+    if (!is_used)
         open_sampler();
     if (!settle_launch())
-        bug("launch %" PRIu64 " has not ended", pending);
+        bug("launch %" PRIu64 " has not ended", pending_launch);
     sampler->unsteady = code ? 0 : UNSTEADY;
     enum sampling_way way = sampler_choose(sampler, shape, flushes);
     if (way != SAMPLING_DETAILED)
         return way;
-    pending = number;
+    pending_launch = number;
     has_code = code != NULL;
     if (!has_code)
         return way;
@@ -212,7 +213,7 @@ static void write_rate(struct json *j, const struct sampler_estimate *cycles)
 
 void online_sampling_write(struct json *j)
 {
-    if (!used)
+    if (!is_used)
         return;
     settle_launch(); /* a run that broke off has left a launch under way: it does not count */
     struct sampler_estimate all[SAMPLER_QUANTITIES];

@@ -39,7 +39,7 @@ struct sampling {
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);
 
-/* --error, in per cent; NULL: the default of 1 %. false: `mistake` says what is wrong with it. */
+/* --error, in per cent; NULL: the default of 1 %. False: `mistake` is a sentence about it. */
 bool sampling_parse_error(const char *error, struct sampling *s, char *mistake, size_t size);
 
 /* Not with `automatic`, from here on. Is launch `number` of the kernel chosen? A name chooses every

@@ -210,7 +210,7 @@ static uint32_t find_similar_group(const struct sampler *s, const struct sampler
     return best;
 }
 
-/* The group of a launch of that shape. The size of a trace tells more than what was before. */
+/* The group of a launch of that shape. The size of a trace predicts it better than the history. */
 static uint32_t predict_shape(const struct sampler *s, const uint32_t *history,
                               const struct sampler_shape *shape)
 {
@@ -239,7 +239,7 @@ static bool is_chained(const struct sampler *s)
     return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_EXACT;
 }
 
-/* Will one of the next `depth` launches after the present one be due, as far as can be said? */
+/* True if one of the next `depth` launches after the present one is predicted to be due. */
 static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};

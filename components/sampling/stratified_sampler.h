@@ -50,7 +50,7 @@ enum {
     SAMPLER_SPLIT = 8,     /* groups of a kernel until the tolerance doubles */
     SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
     SAMPLER_TABLE = 1 << 15,
-    SAMPLER_DEPTH = 6,  /* launches that warm up, unless it is said */
+    SAMPLER_DEPTH = 6,  /* launches that warm up, by default */
     SAMPLER_AHEAD = 31, /* launches that are known before their turn */
     SAMPLER_EXACT = 12, /* simulated launches, after which nothing is left of touches */
     SAMPLER_NONE = 0xffffffffu

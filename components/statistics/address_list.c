@@ -12,7 +12,7 @@
 static struct output_file file;
 static struct json out;
 static const char *name;
-static bool wanted;
+static bool is_open;
 static uint64_t launch;
 
 static bool complain(int reason)
@@ -24,7 +24,7 @@ static bool complain(int reason)
 bool address_list_open(const char *path)
 {
     static const char head[] = "launch,address,access\n";
-    wanted = false;
+    is_open = false;
     name = path;
     if (!path)
         return true;
@@ -33,22 +33,22 @@ bool address_list_open(const char *path)
     json_start(&out, file.fd);
     json_raw(&out, head, sizeof head - 1);
     launch = 0;
-    wanted = true;
+    is_open = true;
     return true;
 }
 
 bool address_list_close(void)
 {
-    if (!wanted)
+    if (!is_open)
         return true;
-    wanted = false;
+    is_open = false;
     int reason = json_publish(&out, &file);
     return !reason || complain(reason);
 }
 
 bool address_list_is_wanted(void)
 {
-    return wanted;
+    return is_open;
 }
 
 void address_list_launch(uint64_t number)

@@ -45,7 +45,7 @@ struct observed_instruction {
 };
 
 struct execution_observer {
-    /* `wave` tells the wavefronts of a unit apart that live at the same time. */
+    /* `wave` differs among the wavefronts of a unit that live at the same time. */
     void (*begin)(uint32_t unit, uint32_t wave, const struct observed_wavefront *what);
     void (*step)(uint32_t unit, uint32_t wave, const struct observed_instruction *step);
     void (*end)(uint32_t unit, uint32_t wave);

@@ -41,7 +41,7 @@ enum {
 struct kernel_records {
     struct kernel_record *record;
     uint32_t count;
-    uint32_t running;
+    uint32_t running_count;
     bool has_unrecorded; /* kernels began without a record */
 };
 extern struct kernel_records kernel_records __attribute__((visibility("hidden")));

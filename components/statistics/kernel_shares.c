@@ -12,7 +12,7 @@
 
 struct kernel_shares {
     uint32_t kernel, count;
-    bool open;
+    bool is_open;
     struct kernel_detail detail[KERNEL_SHARES_DETAILS];
 };
 
@@ -22,7 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel_shares *find_share(bool open, uint32_t kernel)
 {
     for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++)
-        if (shares[i].open == open && (!open || shares[i].kernel == kernel))
+        if (shares[i].is_open == open && (!open || shares[i].kernel == kernel))
             return &shares[i];
     bug("statistics: more than %d kernels have shares, or kernel %u has none", KERNEL_SHARES_OPEN,
         kernel);
@@ -36,7 +36,7 @@ void kernel_shares_open(uint32_t kernel)
     if (!shares)
         shares = arena_reserve(KERNEL_SHARES_OPEN * sizeof *shares);
     struct kernel_shares *s = find_share(false, kernel);
-    s->open = true;
+    s->is_open = true;
     s->kernel = kernel;
     s->count = 0;
     pthread_mutex_unlock(&lock);
@@ -122,7 +122,7 @@ void kernel_shares_close(uint32_t kernel, uint64_t begin, uint64_t end)
     pthread_mutex_lock(&lock);
     struct kernel_shares *s = find_share(true, kernel);
     fill_slots(s, begin, end);
-    s->open = false;
+    s->is_open = false;
     pthread_mutex_unlock(&lock);
     kernel_describe(kernel, s->detail, s->count);
 }
@@ -149,7 +149,7 @@ static uint64_t put_shares(struct checkpoint_sink *to)
     for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++) {
         const struct kernel_shares *s = &shares[i];
         const uint64_t head[] = {s->kernel, s->count};
-        if (!s->open)
+        if (!s->is_open)
             continue;
         size += sizeof head;
         if (to)
@@ -223,5 +223,5 @@ void kernel_shares_reset(void)
     checkpoint_register(&shares_part);
     if (shares)
         for (uint32_t i = 0; i < KERNEL_SHARES_OPEN; i++)
-            shares[i].open = false;
+            shares[i].is_open = false;
 }

@@ -20,7 +20,7 @@ static uint64_t kernels_size(void)
 static void kernels_save(struct checkpoint_sink *to)
 {
     const struct kernel_records *r = &kernel_records;
-    const struct saved_kernels s = {r->count, r->has_unrecorded, r->running};
+    const struct saved_kernels s = {r->count, r->has_unrecorded, r->running_count};
     checkpoint_put(to, &s, sizeof s);
     checkpoint_put(to, r->record, r->count * sizeof *r->record);
 }
@@ -42,7 +42,7 @@ static bool kernels_load(const void *bytes, uint64_t size)
     }
     kernel_records_reserve();
     kernel_records.has_unrecorded = s->unkept;
-    kernel_records.running = (uint32_t)s->running;
+    kernel_records.running_count = (uint32_t)s->running;
     kernel_records.count = (uint32_t)s->count;
     memcpy(kernel_records.record, s + 1, s->count * sizeof *kernel_records.record);
     return true;

@@ -105,7 +105,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
     progress_begin_kernel();
-    __atomic_fetch_add(&kernel_records.running, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&kernel_records.running_count, 1, __ATOMIC_RELAXED);
     if (!stats_wanted()) {
         kernel_records.has_unrecorded = true;
         return KERNELS_MAX;
@@ -172,7 +172,7 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 
 void kernel_end(const struct component *c, uint32_t kernel)
 {
-    __atomic_fetch_sub(&kernel_records.running, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&kernel_records.running_count, 1, __ATOMIC_RELAXED);
     if (kernel == KERNELS_MAX)
         return;
     struct kernel_record *k = record_of(kernel);
@@ -267,7 +267,7 @@ void kernel_reset(void)
     kernel_shares_reset();
     memory_traffic_reset();
     kernel_records.has_unrecorded = false;
-    kernel_records.running = 0;
+    kernel_records.running_count = 0;
     kernel_records.count = 0;
     mark_count = 0;
     kernel_handles_reset();

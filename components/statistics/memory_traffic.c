@@ -1,5 +1,4 @@
-/* Finds the counters of memories by their names when they are first asked for, and adds them up.
- * memory_traffic.h says which count. */
+/* Finds the counters of memories by their names when they are first asked for, and adds them up. */
 #include "memory_traffic.h"
 
 #include <stdbool.h>

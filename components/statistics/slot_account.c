@@ -1,5 +1,5 @@
-/* Counts slot-cycles by the changes of their number, and divides them at the end of a kernel.
- * slot_account.h says into what. */
+/* Counts slot-cycles by the changes of their number, and divides them among the kinds of
+ * slot_account.h at the end of a kernel. */
 #include "components/statistics/slot_account.h"
 
 #include <inttypes.h>
@@ -21,19 +21,19 @@ static void slot_use_change(struct slot_use *u, uint64_t now, uint64_t more, uin
 void slot_account_begin(struct slot_account *account, const struct slot_use *all, uint64_t now)
 {
     *account = (struct slot_account){
-        .begin = now, .own = {.cycle = now}, .all_at_begin = slot_use_until(all, now)};
+        .begin = now, .use = {.cycle = now}, .all_at_begin = slot_use_until(all, now)};
 }
 
 void slot_account_running(struct slot_account *account, const struct slot_use *all, uint64_t now)
 {
-    account->running = account->placed = now;
+    account->placing_begin = account->placed = now;
     account->all_at_running = account->all_at_placed = slot_use_until(all, now);
 }
 
 void slot_account_place(struct slot_account *account, struct slot_use *all, uint64_t now,
                         uint32_t wavefronts, bool last)
 {
-    slot_use_change(&account->own, now, wavefronts, 0);
+    slot_use_change(&account->use, now, wavefronts, 0);
     slot_use_change(all, now, wavefronts, 0);
     if (last) {
         account->placed = now;
@@ -44,7 +44,7 @@ void slot_account_place(struct slot_account *account, struct slot_use *all, uint
 void slot_account_finish(struct slot_account *account, struct slot_use *all, uint64_t now,
                          uint32_t wavefronts)
 {
-    slot_use_change(&account->own, now, 0, wavefronts);
+    slot_use_change(&account->use, now, 0, wavefronts);
     slot_use_change(all, now, 0, wavefronts);
 }
 
@@ -77,7 +77,7 @@ void slot_account_describe(const struct slot_account *account, const struct slot
                            uint64_t slots, uint64_t now, const struct slot_charges *charges,
                            struct slot_details *to)
 {
-    uint64_t end = slot_use_until(all, now), own = slot_use_until(&account->own, now), charged = 0;
+    uint64_t end = slot_use_until(all, now), own = slot_use_until(&account->use, now), charged = 0;
     slot_details_add(to, NULL, "slots", slots);
     for (unsigned i = 0; i < charges->count; i++) {
         charged += charges->sums[i];
@@ -88,11 +88,11 @@ void slot_account_describe(const struct slot_account *account, const struct slot
             charged, charges->held, own);
     slot_details_add(to, "slot_cycles.moving", "dispatch", own - charged);
     slot_details_add(to, "slot_cycles.empty", "launch",
-                     empty_slots(slots, account->running - account->begin, account->all_at_begin,
-                                 account->all_at_running));
+                     empty_slots(slots, account->placing_begin - account->begin,
+                                 account->all_at_begin, account->all_at_running));
     slot_details_add(to, "slot_cycles.empty", "placing",
-                     empty_slots(slots, account->placed - account->running, account->all_at_running,
-                                 account->all_at_placed));
+                     empty_slots(slots, account->placed - account->placing_begin,
+                                 account->all_at_running, account->all_at_placed));
     slot_details_add(to, "slot_cycles.empty", "draining",
                      empty_slots(slots, now - account->placed, account->all_at_placed, end));
     slot_details_add(to, "slot_cycles.others", "kernels", end - account->all_at_begin - own);

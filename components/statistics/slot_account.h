@@ -1,4 +1,4 @@
-/* The use of a GPU's wavefront slots while a kernel ran, as far as time stamps tell it.
+/* The use of a GPU's wavefront slots while a kernel ran, by time stamps.
  *
  * A kernel's cycles go from its launch to the end of its last work-group; times the slots of the
  * GPU this is its number of slot-cycles. A compute unit accounts for the slot-cycles in which it
@@ -25,10 +25,10 @@ struct slot_use {
 };
 
 struct slot_account {
-    uint64_t begin, running; /* cycles */
-    uint64_t placed;         /* cycle in which the last work-group was placed */
+    uint64_t begin, placing_begin; /* cycles */
+    uint64_t placed;               /* cycle in which the last work-group was placed */
     uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
-    struct slot_use own;
+    struct slot_use use;
 };
 
 /* Numbers for the kernel's record. */

@@ -48,6 +48,37 @@ static const char *range_text(struct program *program, const struct ast_item *it
     return range[0] != '\0' ? region_printf(program->region, "%s pow2", range) : "pow2";
 }
 
+/* True if no value of `x` is below 0, as far as its form shows: it subtracts nothing, and of the
+ * parameters and lets that it names, all stand before it and are never negative. */
+static bool is_never_negative(const struct type_info *type, uint32_t finished,
+                              const struct ast_expr *x)
+{
+    if (!x)
+        return true;
+    if (x->kind == AST_NEGATE || (x->kind == AST_BINARY && x->op == '-'))
+        return false;
+    if (x->kind == AST_NAME) {
+        int32_t number = item_list_find(&type->params, x->name.text);
+        return number < 0
+               || ((uint32_t)number < finished && !type->param_decls[number].may_be_negative);
+    }
+    for (uint32_t i = 0; x->list && i < x->list->v.count; i++)
+        if (!is_never_negative(type, finished, x->list->v.items[i]))
+            return false;
+    return is_never_negative(type, finished, x->a) && is_never_negative(type, finished, x->b)
+           && is_never_negative(type, finished, x->c);
+}
+
+/* A number can be negative unless its range begins at 0 or above. */
+static bool may_be_negative(const struct type_info *type, uint32_t finished,
+                            const struct ast_item *item, enum model_dimension dimension)
+{
+    if (item->kind == AST_LET)
+        return !is_never_negative(type, finished, item->value);
+    return quantity_is_ordered(dimension) && !item->pow2
+           && !(item->low && is_never_negative(type, finished, item->low));
+}
+
 static void finish_params(struct program *program, struct type_info *type)
 {
     uint32_t count = type->params.v.count;
@@ -67,6 +98,7 @@ static void finish_params(struct program *program, struct type_info *type)
         if (item->kind == AST_PARAM
             && !declare_type(program, item->type, &decl->dimension, &decl->choice))
             program->damaged = true;
+        decl->may_be_negative = may_be_negative(type, i, item, decl->dimension);
         bool is_number = quantity_is_ordered(decl->dimension);
         if (item->kind == AST_PARAM && !is_number && (item->low || item->pow2))
             diagnostic_add(program->diagnostics, E0309, item->name.span,

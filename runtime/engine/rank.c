@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 #include "bug.h"
+#include "disturbance.h"
 #include "rank_channel.h"
 #include "rank_transport.h"
-#include "rank_trial.h"
 #include "run_control.h"
 
 #define PIECE     ((size_t)1 << 30)
@@ -186,7 +186,7 @@ static uint64_t receive_arrived(uint64_t awaited)
 void rank_exchange(void)
 {
     uint64_t awaited = 0;
-    rank_trial(++exchanges);
+    disturb(DISTURB_EXCHANGE, ranks.number, ++exchanges);
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
         in[i].used = 0;
         awaited |= (uint64_t)1 << i;
@@ -367,7 +367,6 @@ bool rank_open(void)
 
     if (!open_transport())
         return false;
-    rank_trial_open(ranks.number);
     cpu_set_t own;
     bool fits = sched_getaffinity(0, sizeof own, &own) != 0
                 || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);

@@ -33,6 +33,7 @@
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
+#include "runtime/engine/disturbance.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
@@ -54,8 +55,6 @@ static struct {
 } finished;                                     /* shards, by workers */
 static uint32_t own_shards[ENGINE_MAX_DOMAINS]; /* the shards of this rank */
 static uint32_t own_shard_count;
-static uint64_t delay_seed; /* test aid: 0 none */
-static uint64_t delays_of_leader;
 
 static void futex(uint32_t *word, int operation, uint32_t value)
 {
@@ -98,17 +97,6 @@ static void wait_for_change(struct counter *c, uint32_t old)
             sleep_until_change(c, old);
 }
 
-/* Threads come and go at times of their own, which must change nothing. */
-static void delay(uint64_t *state)
-{
-    struct timespec t = {0, 0};
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    if (*state >> 60)
-        return; /* one time in sixteen */
-    t.tv_nsec = (long)(*state >> 40 & 0xffff);
-    nanosleep(&t, NULL);
-}
-
 static bool claim(uint32_t shard)
 {
     uint64_t bit = (uint64_t)1 << shard;
@@ -125,13 +113,12 @@ static uint32_t nth_shard(uint32_t thread, uint32_t i)
 }
 
 /* Runs what is left to be claimed; returns how many shards that were. */
-static uint32_t run_share(uint32_t thread, uint64_t *delays)
+static uint32_t run_share(uint32_t thread)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < own_shard_count; i++) {
         uint32_t shard = nth_shard(thread, i);
-        if (unlikely(*delays))
-            delay(delays);
+        disturb(DISTURB_SHARD, thread, 0);
         if (!claim(shard))
             continue;
         window_published.work(shard);
@@ -143,14 +130,13 @@ static uint32_t run_share(uint32_t thread, uint64_t *delays)
 static void *worker(void *argument)
 {
     uint32_t thread = (uint32_t)(uintptr_t)argument;
-    uint64_t delays = delay_seed ? delay_seed + thread : 0;
     uint32_t seen = 0;
     for (;;) {
         wait_for_change(&window_published.number, seen);
         seen = value_of(&window_published.number);
         if (__atomic_load_n(&closing, __ATOMIC_RELAXED))
             return NULL;
-        uint32_t count = run_share(thread, &delays);
+        uint32_t count = run_share(thread);
         if (count)
             change(&finished.counter, count, 1);
     }
@@ -182,11 +168,10 @@ void thread_pool_run(void (*work)(uint32_t shard), uint64_t due)
     window_publish();
     __atomic_store_n(&window_published.unclaimed, due & ~((uint64_t)1 << first), __ATOMIC_RELEASE);
     uint32_t threads = min(due_count, threads_wanted);
-    change(&window_published.number, 1, delay_seed ? INT_MAX : threads - 1);
-    if (unlikely(delays_of_leader))
-        delay(&delays_of_leader);
+    change(&window_published.number, 1, heddle_disturb ? INT_MAX : threads - 1);
+    disturb(DISTURB_SHARD, 0, 0);
     work(first);
-    done -= run_share(0, &delays_of_leader);
+    done -= run_share(0);
     for (uint32_t now = value_of(&finished.counter); now != done; now = value_of(&finished.counter))
         wait_for_change(&finished.counter, now);
 }
@@ -218,8 +203,6 @@ static void after_fork(void)
 void thread_pool_open(uint32_t threads)
 {
     static bool registered;
-    const char *delays = getenv("HEDDLE_THREAD_DELAYS");
-    delay_seed = delays_of_leader = delays ? strtoull(delays, NULL, 10) : 0;
     if (!registered)
         pthread_atfork(NULL, NULL, after_fork);
     registered = true;

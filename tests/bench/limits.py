@@ -119,7 +119,7 @@ def main():
     if chosen.cost:
         print("| program | without, s | with, s | difference | |\n| --- | --- | --- | --- | --- |")
     else:
-        print("| program | cycles | the first sentence | what its settings do | noise floor |\n"
+        print("| program | cycles | the first sentence | change by its settings | noise floor |\n"
               "| --- | --- | --- | --- | --- |")
     for program in chosen.programs:
         if chosen.cost:

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compile.h"
 #include "fixtures.h"
 
@@ -425,6 +426,31 @@ Test(elaborate, documentation_is_attached)
     cr_expect_str_eq(box->params[1].doc, "Behind.");
     cr_expect_str_eq(box->stats[1].doc, "Hits.");
     cr_expect_str_eq(find(m, "b")->doc, "This one.");
+    compile_close(compilation);
+}
+
+Test(elaborate, numbers_are_signed_where_their_form_admits_negative_values)
+{
+    static const struct {
+        const char *name;
+        bool may_be_negative;
+    } cases[] = {
+        {"n", false},  {"free", true},  {"below", true},    {"size", false},
+        {"on", false}, {"kind", false}, {"product", false}, {"less", true},
+        {"of", true},  {"later", true}, {"last", false},
+    };
+    const struct model *m =
+        compile_body("component box {\nparam n : int = 1 in 0 .. 9;\nparam free : int = 1;\n"
+                     "param below : int = 1 in -4 .. 9;\nparam size : bytes = 4KiB pow2;\n"
+                     "param on : bool = true;\nparam kind : enum { a, b } = a;\n"
+                     "let product = on ? n * size / 2 : size;\nlet less = n - 1;\n"
+                     "let of = free * 2;\nlet later = last + 1;\nlet last = n;\n}",
+                     "b : box;");
+    const struct model_type *box = find(m, "b")->type;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        cr_assert_str_eq(box->params[i].name, cases[i].name);
+        cr_expect_eq(box->params[i].may_be_negative, cases[i].may_be_negative, "%s", cases[i].name);
+    }
     compile_close(compilation);
 }
 

@@ -48,7 +48,7 @@ static int ask(int fd, const struct kfd_call *call, struct kfd_reply *reply)
 
 static int call(int fd, const struct guest_call *c, struct kfd_reply *reply)
 {
-    struct kfd_call message = {.kind = KFD_SAY_DRIVER, .size = sizeof *c};
+    struct kfd_call message = {.kind = KFD_MESSAGE_DRIVER, .size = sizeof *c};
     memcpy(message.bytes, c, sizeof *c);
     return ask(fd, &message, reply);
 }
@@ -103,9 +103,9 @@ static bool owns_any(int fd)
 
 int main(int count, char **words)
 {
-    const struct kfd_call hello = {.kind = KFD_SAY_GUEST,
+    const struct kfd_call hello = {.kind = KFD_MESSAGE_GUEST,
                                    .word = {KFD_CHANNEL_VERSION, DRIVER_API_VERSION}};
-    const struct kfd_call thread = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)getpid()}};
+    const struct kfd_call thread = {.kind = KFD_MESSAGE_THREAD, .word = {(uint64_t)getpid()}};
     const struct guest_call good = {.name = GUEST_memory_info};
     struct kfd_reply reply;
     int life = open_socket(), fd = -1;

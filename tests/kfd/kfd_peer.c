@@ -53,14 +53,14 @@ static int ask(int fd, const struct kfd_call *call, struct kfd_reply *reply)
 
 static int say_hello(int fd)
 {
-    const struct kfd_call call = {.kind = KFD_SAY_HELLO, .word = {KFD_CHANNEL_VERSION}};
+    const struct kfd_call call = {.kind = KFD_MESSAGE_HELLO, .word = {KFD_CHANNEL_VERSION}};
     struct kfd_reply reply;
     return ask(fd, &call, &reply);
 }
 
 static int open_thread(void)
 {
-    const struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)getpid()}};
+    const struct kfd_call call = {.kind = KFD_MESSAGE_THREAD, .word = {(uint64_t)getpid()}};
     struct kfd_reply reply;
     int fd = open_socket();
     return ask(fd, &call, &reply) == 0 ? fd : -1;
@@ -76,12 +76,12 @@ static void send_random(void)
         uint64_t *word = (uint64_t *)&call;
         for (size_t k = 0; k < sizeof call / 8; k++)
             word[k] = number() % 3 ? number() % 16 : number();
-        call.kind = number() % 4 ? (uint32_t)(number() % KFD_SAYS) : (uint32_t)number();
+        call.kind = number() % 4 ? (uint32_t)(number() % KFD_MESSAGES) : (uint32_t)number();
         size_t size = offsetof(struct kfd_call, bytes) + number() % 64;
         if (number() % 2)
             call.size = (uint32_t)(size - offsetof(struct kfd_call, bytes));
-        if (call.kind == KFD_SAY_WAIT) /* nothing ends a wait for what nobody does */
-            call.kind = KFD_SAY_SHOW;
+        if (call.kind == KFD_MESSAGE_WAIT) /* nothing ends a wait for what nobody does */
+            call.kind = KFD_MESSAGE_SHOW;
         send(fd, &call, number() % 8 ? size : number() % sizeof call, MSG_NOSIGNAL);
     }
     close(fd);
@@ -97,7 +97,7 @@ static int be_random(void)
 /* Waits for events that never come, and closes. */
 static int be_closing(void)
 {
-    const struct kfd_call bye = {.kind = KFD_SAY_BYE};
+    const struct kfd_call bye = {.kind = KFD_MESSAGE_BYE};
     for (int i = 0; i < 50; i++) {
         int life = open_socket();
         if (say_hello(life) != 0)
@@ -113,10 +113,10 @@ static int be_closing(void)
 
 static int ask_twice(void)
 {
-    struct kfd_call wait = {.kind = KFD_SAY_IOCTL, .word = {AMDKFD_IOC_WAIT_EVENTS}};
+    struct kfd_call wait = {.kind = KFD_MESSAGE_IOCTL, .word = {AMDKFD_IOC_WAIT_EVENTS}};
     struct kfd_ioctl_create_event_args event = {.event_type = KFD_IOC_EVENT_SIGNAL};
     struct kfd_call make = {
-        .kind = KFD_SAY_IOCTL, .size = sizeof event, .word = {AMDKFD_IOC_CREATE_EVENT}};
+        .kind = KFD_MESSAGE_IOCTL, .size = sizeof event, .word = {AMDKFD_IOC_CREATE_EVENT}};
     struct kfd_reply reply;
     int life = open_socket(), fd = say_hello(life) == 0 ? open_thread() : -1;
     memcpy(make.bytes, &event, sizeof event);
@@ -134,14 +134,14 @@ static int ask_twice(void)
 
 static int be_another_version(void)
 {
-    const struct kfd_call call = {.kind = KFD_SAY_HELLO, .word = {KFD_CHANNEL_VERSION + 1}};
+    const struct kfd_call call = {.kind = KFD_MESSAGE_HELLO, .word = {KFD_CHANNEL_VERSION + 1}};
     struct kfd_reply reply;
     return ask(open_socket(), &call, &reply) >= 0;
 }
 
 static int ioctl_by(int fd, unsigned long request, const void *argument, size_t size)
 {
-    struct kfd_call call = {.kind = KFD_SAY_IOCTL, .size = (uint32_t)size, .word = {request}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_IOCTL, .size = (uint32_t)size, .word = {request}};
     struct kfd_reply reply;
     memcpy(call.bytes, argument, size);
     return ask(fd, &call, &reply);
@@ -155,8 +155,9 @@ static int ask_for_others(void)
         const struct kfd_ioctl_destroy_queue_args queue = {.queue_id = i};
         const struct kfd_ioctl_set_event_args event = {.event_id = i};
         const struct kfd_ioctl_free_memory_of_gpu_args memory = {.handle = 4096ull << 32 | i};
-        const struct kfd_call show = {.kind = KFD_SAY_SHOW, .word = {memory.handle, 0, KFD_PAGE}};
-        const struct kfd_call find = {.kind = KFD_SAY_FIND,
+        const struct kfd_call show = {.kind = KFD_MESSAGE_SHOW,
+                                      .word = {memory.handle, 0, KFD_PAGE}};
+        const struct kfd_call find = {.kind = KFD_MESSAGE_FIND,
                                       .word = {(1ull << 32) + i * KFD_PAGE, KFD_PAGE}};
         good += ioctl_by(fd, AMDKFD_IOC_DESTROY_QUEUE, &queue, sizeof queue) == 0;
         good += ioctl_by(fd, AMDKFD_IOC_SET_EVENT, &event, sizeof event) == 0;
@@ -164,7 +165,7 @@ static int ask_for_others(void)
         good += ask(fd, &show, &reply) == 0;
         good += ask(fd, &find, &reply) == 0;
     }
-    const struct kfd_call rung = {.kind = KFD_SAY_RUNG};
+    const struct kfd_call rung = {.kind = KFD_MESSAGE_RUNG};
     return fd < 0 || good || ask(fd, &rung, &reply) != 0; /* its own doorbells: nothing is there */
 }
 
@@ -172,7 +173,7 @@ static int print_memory(void)
 {
     struct kfd_ioctl_get_available_memory_args memory = {.gpu_id = KFD_FIRST_GPU_ID};
     struct kfd_call call = {
-        .kind = KFD_SAY_IOCTL, .size = sizeof memory, .word = {AMDKFD_IOC_AVAILABLE_MEMORY}};
+        .kind = KFD_MESSAGE_IOCTL, .size = sizeof memory, .word = {AMDKFD_IOC_AVAILABLE_MEMORY}};
     struct kfd_reply reply;
     int life = open_socket(), fd = say_hello(life) == 0 ? open_thread() : -1;
     memcpy(call.bytes, &memory, sizeof memory);

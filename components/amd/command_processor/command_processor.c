@@ -116,14 +116,13 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     struct kernel_shape shape = {.request = d->request,
                                  .work_groups = d->launched,
                                  .units = command_processor_work_count(c),
-                                 .simds = (uint32_t)p->simds,
+                                 .simds = p->simds,
                                  .slots = (uint32_t)(p->simds * p->wavefronts),
                                  .dies = d->shares ? d->shares : 1,
                                  .shared = d->shares != 0};
     pool_limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
-    d->answer_at =
-        command_processor_now(c) + (uint64_t)command_processor_params(c)->completion_cost;
+    d->answer_at = command_processor_now(c) + command_processor_params(c)->completion_cost;
     account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
     if (!d->shares)
         kernel_end(&c->io.base, d->record);
@@ -244,7 +243,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     c->launches++;
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;
-    d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
+    d->start_at = command_processor_now(c) + command_processor_params(c)->kernel_overhead;
     d->acquire = reach(c, aql_scope(o.packet.header, AQL_ACQUIRE_SHIFT));
     d->release = reach(c, aql_scope(o.packet.header, AQL_RELEASE_SHIFT));
     d->invalidated = d->acquire == AQL_SCOPE_NONE;
@@ -270,9 +269,8 @@ static bool may_send_work(const void *owner, uint32_t cu)
 static bool dispatch(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
-    const struct dispatch_cost cost = {
-        (uint32_t)command_processor_params(c)->dispatch_cost_small,
-        (uint32_t)command_processor_params(c)->dispatch_cost_per_wavefront};
+    const struct dispatch_cost cost = {command_processor_params(c)->dispatch_cost_small,
+                                       command_processor_params(c)->dispatch_cost_per_wavefront};
     struct work_placement placement;
     uint32_t cu, id[3];
     if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost,

@@ -85,20 +85,19 @@ static struct pool_group *pool_group_at(const struct cu_resource_pool *p, uint32
 
 static uint64_t *pool_slots(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
-    return arena_at(uint64_t, p->slots) + (size_t)cu * (size_t)cu_resource_pool_params(p)->simds
-           + simd;
+    return arena_at(uint64_t, p->slots) + (size_t)cu * cu_resource_pool_params(p)->simds + simd;
 }
 
 static uint64_t *pool_vgprs(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
     return arena_at(uint64_t, p->vgprs)
-           + ((size_t)cu * (size_t)cu_resource_pool_params(p)->simds + simd) * p->vgpr_words;
+           + ((size_t)cu * cu_resource_pool_params(p)->simds + simd) * p->vgpr_words;
 }
 
 static uint64_t *pool_sgprs(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
     return arena_at(uint64_t, p->sgprs)
-           + ((size_t)cu * (size_t)cu_resource_pool_params(p)->simds + simd) * p->sgpr_words;
+           + ((size_t)cu * cu_resource_pool_params(p)->simds + simd) * p->sgpr_words;
 }
 
 static uint64_t *pool_lds(const struct cu_resource_pool *p, uint32_t cu)
@@ -109,7 +108,7 @@ static uint64_t *pool_lds(const struct cu_resource_pool *p, uint32_t cu)
 static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
-    size_t simds = (size_t)compute_units * (size_t)params->simds;
+    size_t simds = (size_t)compute_units * params->simds;
     p->compute_units = compute_units;
     p->vgpr_granules = (uint32_t)(params->vgprs / params->vgpr_granularity);
     p->sgpr_granules = (uint32_t)(params->sgprs / params->sgpr_granularity);
@@ -118,8 +117,7 @@ static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units)
     p->sgpr_words = p->sgpr_granules / 64 + 1;
     p->lds_words = p->lds_granules / 64 + 1;
     p->cus = arena_allocate(compute_units * sizeof(struct pool_cu));
-    p->groups =
-        arena_allocate(compute_units * (size_t)params->work_groups * sizeof(struct pool_group));
+    p->groups = arena_allocate(compute_units * params->work_groups * sizeof(struct pool_group));
     p->slots = arena_allocate(simds * sizeof(uint64_t));
     p->vgprs = arena_allocate(simds * p->vgpr_words * sizeof(uint64_t));
     p->sgprs = arena_allocate(simds * p->sgpr_words * sizeof(uint64_t));
@@ -142,15 +140,15 @@ static void pool_limits(const struct cu_resource_pool *p, const struct resource_
                         struct resource_limits *limits)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
-    uint32_t simds = (uint32_t)params->simds, lds = granules(r->lds_bytes, params->lds_granularity);
+    uint32_t simds = params->simds, lds = granules(r->lds_bytes, params->lds_granularity);
     *limits = (struct resource_limits){
-        .wavefront_slots = (uint32_t)params->wavefronts * simds / r->wavefronts,
+        .wavefront_slots = params->wavefronts * simds / r->wavefronts,
         .vgprs = groups_by_registers(p->vgpr_granules, granules(r->vgprs, params->vgpr_granularity),
                                      simds, r->wavefronts),
         .sgprs = groups_by_registers(p->sgpr_granules, granules(r->sgprs, params->sgpr_granularity),
                                      simds, r->wavefronts),
         .lds = lds ? p->lds_granules / lds : UINT32_MAX,
-        .work_group_slots = (uint32_t)params->work_groups};
+        .work_group_slots = params->work_groups};
 }
 
 /* By registers and wavefront slots together, a SIMD holds as many wavefronts as the scarcest
@@ -179,7 +177,7 @@ static bool pool_may_fit(struct cu_resource_pool *p, uint32_t number,
     struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
     bool room =
         cu->free_wavefronts >= r->wavefronts
-        && cu->group_count < (uint32_t)cu_resource_pool_params(p)->work_groups
+        && cu->group_count < cu_resource_pool_params(p)->work_groups
         && cu->free_lds >= granules(r->lds_bytes, cu_resource_pool_params(p)->lds_granularity);
     return room || pool_refuse(p, cu);
 }
@@ -189,10 +187,8 @@ static void wavefront_flip(const struct cu_resource_pool *p, uint32_t cu,
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     *pool_slots(p, cu, w->simd) ^= (uint64_t)1 << w->slot;
-    run_flip(pool_vgprs(p, cu, w->simd), w->vgpr / (uint32_t)params->vgpr_granularity,
-             g->vgpr_granules);
-    run_flip(pool_sgprs(p, cu, w->simd), w->sgpr / (uint32_t)params->sgpr_granularity,
-             g->sgpr_granules);
+    run_flip(pool_vgprs(p, cu, w->simd), w->vgpr / params->vgpr_granularity, g->vgpr_granules);
+    run_flip(pool_sgprs(p, cu, w->simd), w->sgpr / params->sgpr_granularity, g->sgpr_granules);
 }
 
 /* A place for one more wavefront of the group on that SIMD; taken when found. */
@@ -200,7 +196,7 @@ static bool wavefront_place(const struct cu_resource_pool *p, uint32_t cu, uint3
                             const struct pool_group *g, struct work_wavefront *w)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
-    int32_t slot = run_find(pool_slots(p, cu, simd), (uint32_t)params->wavefronts, 1);
+    int32_t slot = run_find(pool_slots(p, cu, simd), params->wavefronts, 1);
     int32_t vgpr =
         slot < 0 ? -1 : run_find(pool_vgprs(p, cu, simd), p->vgpr_granules, g->vgpr_granules);
     int32_t sgpr =
@@ -220,7 +216,7 @@ static bool wavefronts_place(const struct cu_resource_pool *p, uint32_t number,
                              struct pool_group *g)
 {
     struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
-    uint32_t simds = (uint32_t)cu_resource_pool_params(p)->simds, simd = cu->next_simd;
+    uint32_t simds = cu_resource_pool_params(p)->simds, simd = cu->next_simd;
     for (uint32_t i = 0; i < g->wavefronts; i++) {
         uint32_t tries = 0;
         while (tries < simds
@@ -246,7 +242,7 @@ static bool pool_place(struct cu_resource_pool *p, uint32_t number,
                            .wavefronts = (uint16_t)r->wavefronts,
                            .vgpr_granules = (uint16_t)granules(r->vgprs, params->vgpr_granularity),
                            .sgpr_granules = (uint16_t)granules(r->sgprs, params->sgpr_granularity)};
-    int32_t slot = run_find(&cu->group_slots, (uint32_t)params->work_groups, 1);
+    int32_t slot = run_find(&cu->group_slots, params->work_groups, 1);
     int32_t lds = slot < 0 ? -1 : run_find(pool_lds(p, number), p->lds_granules, g.lds_granules);
     if (lds < 0 || !wavefronts_place(p, number, &g))
         return pool_refuse(p, cu);
@@ -258,7 +254,7 @@ static bool pool_place(struct cu_resource_pool *p, uint32_t number,
     cu->group_count++;
     *pool_group_at(p, number, (uint32_t)slot) = g;
     placement->work_group_slot = (uint16_t)slot;
-    placement->lds_offset = g.lds_first * (uint32_t)params->lds_granularity;
+    placement->lds_offset = g.lds_first * params->lds_granularity;
     for (uint32_t i = 0; i < g.wavefronts; i++)
         placement->wavefront[i] = g.wavefront[i];
     p->io.stats.placements++;

@@ -63,8 +63,8 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->rest_free = arena_allocate(queue * sizeof(uint16_t));
     c->smem = arena_allocate(CU_SMEM * sizeof(struct cu_smem));
     c->smem_data = arena_allocate(CU_SMEM * CU_SMEM_DATA * sizeof(uint32_t));
-    c->vgprs = arena_allocate_front((size_t)p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
-    c->lds = arena_allocate((size_t)p->lds + CU_LINE);
+    c->vgprs = arena_allocate_front(p->simds * cu_registers_of_simd(c) * REGISTER_BYTES);
+    c->lds = arena_allocate(p->lds + CU_LINE);
     c->lines = arena_allocate(CU_LINES * sizeof(struct cu_line));
     c->lds_end_slots = (uint32_t)waves * (CU_MOST_LGKM + 1);
     c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
@@ -76,10 +76,10 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
 
 static void compute_unit_init(struct compute_unit *c)
 {
-    size_t simds = (size_t)compute_unit_params(c)->simds;
-    size_t waves = simds * (size_t)compute_unit_params(c)->wavefronts;
-    size_t queue = (size_t)compute_unit_params(c)->vmem_queue;
-    size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
+    size_t simds = compute_unit_params(c)->simds;
+    size_t waves = simds * compute_unit_params(c)->wavefronts;
+    size_t queue = compute_unit_params(c)->vmem_queue;
+    size_t ahead = compute_unit_params(c)->instruction_buffer;
     c->lines_ahead = (uint32_t)divide_up(ahead, CU_LINE);
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
     c->code = platform_shared(&c->io.base, sizeof(struct cu_code));
@@ -189,7 +189,7 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
 static bool compute_unit_tick(struct compute_unit *c)
 {
     uint64_t now = compute_unit_now(c);
-    unsigned simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
+    unsigned simd = (unsigned)(now % compute_unit_params(c)->simds);
     uint64_t pending = component_pending(&c->io.base, 0);
     uint64_t ports = pending ? arrived(c, pending) : 0;
     if (ports)

@@ -284,7 +284,7 @@ static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsig
 static inline uint32_t cu_registers_of_simd(const struct compute_unit *c)
 {
     return work_registers((enum isa_target)compute_unit_params(c)->isa,
-                          (uint32_t)compute_unit_params(c)->vgprs);
+                          compute_unit_params(c)->vgprs);
 }
 
 /* The registers of a wavefront stand where the dispatcher has placed it: register `first` of the
@@ -304,13 +304,13 @@ static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned
 /* First slots of all SIMDs stand side by side, so that tables are dense while programs use few. */
 static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
-    return slot * (unsigned)compute_unit_params(c)->simds + simd;
+    return slot * compute_unit_params(c)->simds + simd;
 }
 
 /* The number of a wavefront outside of the unit, SIMD by SIMD. */
 static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
-    return simd * (unsigned)compute_unit_params(c)->wavefronts + slot;
+    return simd * compute_unit_params(c)->wavefronts + slot;
 }
 
 static inline enum isa_target cu_target(const struct compute_unit *c)
@@ -321,7 +321,7 @@ static inline enum isa_target cu_target(const struct compute_unit *c)
 /* First cycle not before `cycle` that belongs to `simd`. */
 static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint64_t cycle)
 {
-    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t simds = compute_unit_params(c)->simds;
     return cycle + (simd + simds - cycle % simds) % simds;
 }
 
@@ -331,7 +331,7 @@ static inline unsigned cu_mark_turn(struct compute_unit *c, unsigned simd, uint6
                                     uint64_t now)
 {
     if (unlikely(turn - now >= CU_WHEEL))
-        turn = cu_turn(c, simd, now + CU_WHEEL - (uint64_t)compute_unit_params(c)->simds);
+        turn = cu_turn(c, simd, now + CU_WHEEL - compute_unit_params(c)->simds);
     c->wheel_used |= (uint64_t)1 << turn % CU_WHEEL;
     return turn % CU_WHEEL;
 }

@@ -24,7 +24,7 @@
 static inline uint64_t deferred_cycles(const struct compute_unit *c, const struct decoded *d)
 {
     return d->kind == CU_VALU ? c->valu_cycles[d->inst.timing]
-                              : (uint64_t)compute_unit_params(c)->scalar_latency;
+                              : compute_unit_params(c)->scalar_latency;
 }
 
 /* Takes a turn that was left out, as in its cycle `turn`. No search for other wavefronts is needed.
@@ -154,7 +154,7 @@ __attribute__((noinline)) static void deferred_describe(const struct compute_uni
                                                         const struct cu_wave *w, uint64_t pc,
                                                         struct cu_deferred *run)
 {
-    const uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    const uint64_t simds = compute_unit_params(c)->simds;
     struct cu_deferred result = {.ahead = w->ahead};
     uint64_t at = 0;
     for (; result.count < w->ahead; result.count++) {
@@ -185,7 +185,7 @@ __attribute__((noinline)) static void deferred_describe(const struct compute_uni
 /* Does another wavefront of the SIMD want a turn behind `first` and before `cycles` are over? */
 static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, uint64_t cycles)
 {
-    const unsigned simds = (unsigned)compute_unit_params(c)->simds;
+    const unsigned simds = compute_unit_params(c)->simds;
     uint64_t turns = 0, shift = first % CU_WHEEL;
     uint64_t used = c->wheel_used >> shift | c->wheel_used << (CU_WHEEL - shift) % CU_WHEEL;
     for (unsigned i = simds; i < CU_WHEEL; i += simds)

@@ -81,7 +81,7 @@ static void fetch_forget(struct compute_unit *c, unsigned simd, unsigned slot)
 /* Picks the next wavefront that wants a line, round robin by SIMD and slot. */
 static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
 {
-    unsigned simds = (unsigned)compute_unit_params(c)->simds;
+    unsigned simds = compute_unit_params(c)->simds;
     for (unsigned i = 0; i <= simds; i++) {
         unsigned s = (c->fetch_simd + i) % simds;
         uint64_t bits = c->simd[s].fetch_wanted;
@@ -125,7 +125,7 @@ static bool fetch_send(struct compute_unit *c)
                                     CU_LINE, cu_group_at(c, w->group)->pid, false);
         w->line[victim] = line;
         w->line_state[victim] = LINE_COMING;
-        c->fetch_simd = slot == 63 ? (simd + 1) % (uint32_t)compute_unit_params(c)->simds : simd;
+        c->fetch_simd = slot == 63 ? (simd + 1) % compute_unit_params(c)->simds : simd;
         c->fetch_slot = (uint8_t)((slot + 1) % 64);
         if (fetch_missing(c, w, (unsigned)((line - w->line_address) / CU_LINE) + 1) == UINT64_MAX)
             fetch_forget(c, simd, slot);

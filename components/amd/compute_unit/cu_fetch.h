@@ -63,7 +63,7 @@ static inline bool cu_has_blocks(const struct compute_unit *c)
 /* How far ahead of the pc the buffer may reach when it asks for a block. */
 static inline uint64_t cu_block_room(const struct compute_unit *c)
 {
-    return (uint64_t)compute_unit_params(c)->instruction_buffer - CU_BLOCK;
+    return compute_unit_params(c)->instruction_buffer - CU_BLOCK;
 }
 
 static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigned from);

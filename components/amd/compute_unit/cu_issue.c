@@ -80,7 +80,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
 {
     struct cu_group *g = cu_group_at(c, w->group);
     uint64_t nops = cu_decoded(c)[w->decoded].nops;
-    uint64_t next = now + nops * (uint64_t)compute_unit_params(c)->simds + 1;
+    uint64_t next = now + nops * compute_unit_params(c)->simds + 1;
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     if (inst->flags & ISA_IS_ENDPGM) {
@@ -140,7 +140,7 @@ static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave 
         return ISSUE_FAULT;
     if (compute_unit_params(c)->sgpr_order > 1 && inst->sdst != ISA_NO_OPERAND) {
         w->sgpr = inst->sdst;
-        w->sgpr_until = now + (uint64_t)compute_unit_params(c)->sgpr_order;
+        w->sgpr_until = now + compute_unit_params(c)->sgpr_order;
     }
     issue_count_vector(c, w, cu_decoded(c)[w->decoded].issued, now, cycles);
     wave_continue(c, w, wave, now, now + cycles);
@@ -150,9 +150,9 @@ static inline enum cu_issue issue_vector(struct compute_unit *c, struct cu_wave 
 static enum cu_issue issue_matrix(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now)
 {
-    uint64_t pass = (uint64_t)compute_unit_params(c)->matrix_pass;
+    uint64_t pass = compute_unit_params(c)->matrix_pass;
     uint64_t busy = isa_matrix_passes(inst) * pass, alu = isa_matrix_alu_passes(inst) * pass;
-    uint64_t cycles = (uint64_t)compute_unit_params(c)->full_rate;
+    uint64_t cycles = compute_unit_params(c)->full_rate;
     if (issue_vector(c, w, wave, inst, now, cycles) != ISSUE_DONE)
         return ISSUE_FAULT;
     if (alu > cycles)
@@ -177,7 +177,7 @@ static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, uns
     } else {
         if (!issue_execute(c, w, wave, inst))
             return ISSUE_FAULT;
-        uint64_t cycles = (uint64_t)compute_unit_params(c)->scalar_latency;
+        uint64_t cycles = compute_unit_params(c)->scalar_latency;
         issue_count_scalar(c, w, now, cycles);
         next = now + cycles;
     }
@@ -207,7 +207,7 @@ __attribute__((noinline)) static enum cu_issue issue_sync(struct compute_unit *c
                                                           const struct isa_inst *inst, uint64_t now)
 {
     const struct isa_context context = cu_context(c, w);
-    uint64_t bit = (uint64_t)1 << w->slot, simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t bit = (uint64_t)1 << w->slot, simds = compute_unit_params(c)->simds;
     struct isa_sync sync;
     bool asks = isa_sync(&context, cu_scalars(c, wave), inst, &sync);
     if (asks && (c->at_sync[w->simd] & bit || !compute_unit_work_can_reply(c))) {
@@ -385,7 +385,7 @@ static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, u
 static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
-    uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t retry = ENGINE_NEVER, simds = compute_unit_params(c)->simds;
     for (unsigned kinds = s->kinds; kinds; kinds &= kinds - 1) {
         unsigned kind = (unsigned)__builtin_ctz(kinds);
         uint64_t bits = s->ready[kind], free_at = issue_unit_free(s, kind);

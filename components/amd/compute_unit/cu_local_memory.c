@@ -16,7 +16,7 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
     uint64_t conflicts = c->io.stats.lds_bank_conflicts;
     if (c->lds_free <= now)
         return conflicts;
-    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+    for (unsigned s = 0; s < compute_unit_params(c)->simds; s++) {
         uint64_t rest = c->simd[s].lds_done > now ? c->simd[s].lds_done - now : 0;
         conflicts -= min(rest, c->simd[s].lds_conflicts);
     }
@@ -51,10 +51,10 @@ static uint64_t lds_occupy(struct compute_unit *c, unsigned simd, const struct i
                            uint64_t banks, uint64_t now)
 {
     enum { LANES = 16, TIMES = ISA_LANES / LANES };
-    uint64_t ports = (uint64_t)compute_unit_params(c)->lds_ports;
+    uint64_t ports = compute_unit_params(c)->lds_ports;
     if (!ports)
         return max(c->lds_free, now) + banks;
-    uint64_t *port = &c->lds_port[simd * ports / (uint64_t)compute_unit_params(c)->simds];
+    uint64_t *port = &c->lds_port[simd * ports / compute_unit_params(c)->simds];
     bool writes = (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC)) != 0;
     uint64_t start = max(*port, now), words = inst->dwords ? inst->dwords : 1;
     c->lds_banks = max(c->lds_banks, start) + banks;
@@ -69,8 +69,8 @@ static uint64_t lds_occupy(struct compute_unit *c, unsigned simd, const struct i
 static uint64_t lds_hold(const struct compute_unit *c, struct cu_wave *w,
                          const struct isa_inst *inst, uint64_t now, uint64_t done)
 {
-    uint64_t delay = (uint64_t)compute_unit_params(c)->lds_write_delay;
-    w->held_until = now + (uint64_t)compute_unit_params(c)->lds_write_hold;
+    uint64_t delay = compute_unit_params(c)->lds_write_delay;
+    w->held_until = now + compute_unit_params(c)->lds_write_hold;
     w->lds_written_at = delay ? done + delay : 0;
     memcpy(w->held_registers, inst->src, sizeof w->held_registers);
     w->held_dwords = inst->dwords;
@@ -85,8 +85,8 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
         cycles = lds_cycles(address, active, inst->dwords, &conflicts);
     if (compute_unit_params(c)->lds_write_cycles != 1
         && (inst->flags & (ISA_IS_STORE | ISA_IS_ATOMIC))) {
-        cycles *= (unsigned)compute_unit_params(c)->lds_write_cycles;
-        conflicts *= (unsigned)compute_unit_params(c)->lds_write_cycles;
+        cycles *= compute_unit_params(c)->lds_write_cycles;
+        conflicts *= compute_unit_params(c)->lds_write_cycles;
     }
     struct cu_wave *w = cu_wave_at(c, wave);
     struct work_account *account = &cu_ledger_at(c, w->ledger)->account;
@@ -102,7 +102,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;
         w->lds++;
-        lds_push(c, wave, done + (uint64_t)compute_unit_params(c)->lds_latency - 1);
+        lds_push(c, wave, done + compute_unit_params(c)->lds_latency - 1);
     }
 }
 

@@ -139,8 +139,8 @@ static void note_hottest(const struct compute_unit *c, struct hang_report *repor
 static unsigned compute_unit_outstanding(const struct compute_unit *c, struct hang_report *report)
 {
     enum { SHOWN = 3 };
-    unsigned slots = (unsigned)compute_unit_params(c)->wavefronts;
-    unsigned waves = (unsigned)compute_unit_params(c)->simds * slots, shown = 0;
+    unsigned slots = compute_unit_params(c)->wavefronts;
+    unsigned waves = compute_unit_params(c)->simds * slots, shown = 0;
     if (!report || !c->resident)
         return c->resident;
     if (is_first_busy(c)) /* once a report */

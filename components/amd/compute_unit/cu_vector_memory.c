@@ -19,21 +19,21 @@
  * difference from the number that lay at its place at first, so a stack never used is all zeros. */
 static inline unsigned vmem_free_at(const struct compute_unit *c, uint32_t stack, uint32_t at)
 {
-    unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - at;
+    unsigned first = compute_unit_params(c)->vmem_queue - 1 - at;
     return (uint16_t)(first - arena_at(uint16_t, stack)[at]);
 }
 
 static inline void vmem_give(const struct compute_unit *c, uint32_t stack, uint32_t *count,
                              unsigned number)
 {
-    unsigned first = (unsigned)compute_unit_params(c)->vmem_queue - 1 - *count;
+    unsigned first = compute_unit_params(c)->vmem_queue - 1 - *count;
     arena_at(uint16_t, stack)[(*count)++] = (uint16_t)(first - number);
 }
 
 /* Lets SIMDs that were refused for want of entries try again. */
 static void vmem_unblock(struct compute_unit *c, uint64_t now)
 {
-    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+    for (unsigned s = 0; s < compute_unit_params(c)->simds; s++) {
         uint64_t turn = cu_turn(c, s, now + 1);
         if (c->simd[s].kinds & (1u << CU_VMEM | 1u << CU_SCALAR))
             cu_retry(c, s, turn, now);
@@ -131,8 +131,8 @@ static void vmem_work_out_addresses(struct compute_unit *c, struct cu_vmem *e,
                                     const struct isa_memory *m, unsigned lines)
 {
     const struct compute_unit_params *k = compute_unit_params(c);
-    struct coalescer_tags tags = {(unsigned)k->vmem_line, (unsigned)k->vmem_tags};
-    unsigned lanes = (unsigned)k->vmem_lanes;
+    struct coalescer_tags tags = {k->vmem_line, k->vmem_tags};
+    unsigned lanes = k->vmem_lanes;
     unsigned cycles = e->shape == VMEM_LINEAR ? divide_up(ISA_LANES, lanes)
                                               : coalescer_address_cycles(m, lanes, tags);
     uint64_t start = max(c->addresses_free, e->issued);
@@ -204,7 +204,7 @@ static void vmem_note_poll(struct compute_unit *c, struct cu_wave *w, const stru
 static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,
                          unsigned number)
 {
-    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue;
+    unsigned queue = compute_unit_params(c)->vmem_queue;
     e->next = CU_NONE;
     if (w->vmem_first == CU_NONE)
         w->vmem_first = (uint16_t)number;
@@ -264,7 +264,7 @@ static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
     e->coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
     e->wave = (uint16_t)wave;
     e->issued = now;
-    e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
+    e->first_send = now + compute_unit_params(c)->vmem_latency;
 }
 
 /* Starts a vector memory instruction; there is room for it. */
@@ -392,9 +392,8 @@ static inline uint16_t vmem_next_line(const struct compute_unit *c, unsigned lin
  * cycle. */
 static bool vmem_send(struct compute_unit *c, uint64_t now)
 {
-    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
-    for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count;
-         width--) {
+    unsigned queue = compute_unit_params(c)->vmem_queue, width;
+    for (width = compute_unit_params(c)->vmem_width; width && c->vmem_send_count; width--) {
         unsigned number = arena_at(uint16_t, c->vmem_order)[c->vmem_send_head];
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))

@@ -47,7 +47,7 @@ static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_
 static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
                                uint64_t now)
 {
-    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t simds = compute_unit_params(c)->simds;
     wave_charge_wait(c, w, now);
     wave_account(c, w)[issued] += simds;
     profile_issued(c, w, issued, simds);
@@ -59,7 +59,7 @@ static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsign
 static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
                                  enum work_cycles_kind executing, uint64_t now, uint64_t cycles)
 {
-    if (cycles > (uint64_t)compute_unit_params(c)->simds) {
+    if (cycles > compute_unit_params(c)->simds) {
         uint64_t end = cu_turn(c, w->simd, now + cycles);
         wave_charge(c, w, executing, end - w->accounted_until);
         w->accounted_until = end;
@@ -252,7 +252,7 @@ static inline void wave_take_block(const struct compute_unit *c, struct cu_wave 
 {
     w->code_end += CU_BLOCK;
     w->code_at = w->code_end - pc <= cu_block_room(c)
-                     ? w->code_at + (uint64_t)compute_unit_params(c)->fetch_latency
+                     ? w->code_at + compute_unit_params(c)->fetch_latency
                      : UINT64_MAX;
 }
 
@@ -262,7 +262,7 @@ static inline void wave_take_block(const struct compute_unit *c, struct cu_wave 
 static void wave_take_code(const struct compute_unit *c, struct cu_wave *w, uint64_t pc,
                            uint64_t now)
 {
-    uint64_t latency = (uint64_t)compute_unit_params(c)->fetch_latency;
+    uint64_t latency = compute_unit_params(c)->fetch_latency;
     while (w->code_at <= now)
         wave_take_block(c, w, w->code_pc);
     if (pc != w->code_next) {
@@ -306,7 +306,7 @@ static void wave_has_line(const struct compute_unit *c, struct cu_wave *w, uint6
     w->code_pc = pc;
     w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
     w->code_end = round_up(w->code_next, CU_LINE);
-    w->code_at = now + (uint64_t)compute_unit_params(c)->fetch_latency;
+    w->code_at = now + compute_unit_params(c)->fetch_latency;
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */

@@ -45,7 +45,7 @@ static struct deal *deal_at(const struct dealer *c, uint32_t number)
 
 static void dealer_init(struct dealer *c)
 {
-    c->deals = arena_allocate((size_t)dealer_params(c)->commands * sizeof(struct deal));
+    c->deals = arena_allocate(dealer_params(c)->commands * sizeof(struct deal));
     wave_sync_unit_init(&c->sync, DEALER_WAVEFRONTS);
 }
 
@@ -56,7 +56,7 @@ static bool dies_can_take(const struct dealer *c)
     for (uint32_t i = 0; i < dealer_die_count(c); i++)
         if (!dealer_die_can_send(c, i))
             return false;
-    return c->used < (uint32_t)dealer_params(c)->commands;
+    return c->used < dealer_params(c)->commands;
 }
 
 static void launch_begin(struct dealer *c, struct deal *deal, uint32_t number,
@@ -260,7 +260,7 @@ static unsigned dealer_outstanding(const struct dealer *c, struct hang_report *r
 {
     if (!report)
         return c->used;
-    for (uint32_t i = 0; i < (uint32_t)dealer_params(c)->commands; i++) {
+    for (uint32_t i = 0; i < dealer_params(c)->commands; i++) {
         const struct deal *deal = deal_at(c, i);
         if (deal->used && deal->launch)
             hang_note(report, "kernel '%s' runs on %u dies",

@@ -31,7 +31,7 @@ static void find_lanes(struct dma_engine *c)
 
 static void dma_engine_init(struct dma_engine *c)
 {
-    uint32_t lines = (uint32_t)dma_engine_params(c)->lines;
+    uint32_t lines = dma_engine_params(c)->lines;
     c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
     c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
     c->pieces = arena_allocate(lines * sizeof(struct dma_piece));

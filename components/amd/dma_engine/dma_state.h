@@ -53,7 +53,7 @@ struct dma_engine {
 
 static inline unsigned dma_line(const struct dma_engine *c)
 {
-    return (unsigned)dma_engine_params(c)->line;
+    return dma_engine_params(c)->line;
 }
 
 static inline struct dma_command *command_at(const struct dma_engine *c, uint32_t i)
@@ -79,17 +79,17 @@ static inline uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
 
 static inline uint32_t *order_at(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(uint32_t, c->order) + i % (uint32_t)dma_engine_params(c)->commands;
+    return arena_at(uint32_t, c->order) + i % dma_engine_params(c)->commands;
 }
 
 static inline uint32_t command_count(const struct dma_engine *c)
 {
-    return (uint32_t)dma_engine_params(c)->commands;
+    return dma_engine_params(c)->commands;
 }
 
 static inline uint32_t lane_count(const struct dma_engine *c)
 {
-    return (uint32_t)dma_engine_params(c)->lanes;
+    return dma_engine_params(c)->lanes;
 }
 
 /* Words of a bitmap of commands. */

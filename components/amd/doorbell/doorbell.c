@@ -19,7 +19,7 @@ struct doorbell {
 
 static void doorbell_init(struct doorbell *c)
 {
-    size_t count = (size_t)doorbell_params(c)->doorbells;
+    size_t count = doorbell_params(c)->doorbells;
     c->values = arena_allocate(count * sizeof(uint64_t));
     c->written = arena_allocate(count * sizeof(bool));
 }
@@ -30,7 +30,7 @@ static bool take_write(struct doorbell *c)
     bool taken = false;
     while ((m = doorbell_host_peek(c))) {
         uint32_t slot = m->ring.slot;
-        if (slot >= (uint32_t)doorbell_params(c)->doorbells)
+        if (slot >= doorbell_params(c)->doorbells)
             bug("doorbell: there is no doorbell %u", slot);
         bool *written = arena_at(bool, c->written) + slot;
         uint64_t *value = arena_at(uint64_t, c->values) + slot;
@@ -47,7 +47,7 @@ static bool take_write(struct doorbell *c)
 
 static bool hand_on(struct doorbell *c)
 {
-    uint32_t count = (uint32_t)doorbell_params(c)->doorbells;
+    uint32_t count = doorbell_params(c)->doorbells;
     if (!c->waiting || !doorbell_queues_can_send(c))
         return false;
     while (!arena_at(bool, c->written)[c->next])

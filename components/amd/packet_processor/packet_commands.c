@@ -193,8 +193,8 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
     const struct user_queue *q = queue_at(c, p->queue);
     struct aql_descriptor descriptor = p->descriptor;
     uint32_t behind = c->used - c->fronts;
-    if (c->kernels >= (uint64_t)packet_processor_params(c)->kernels
-        || behind >= c->packet_count - (uint64_t)packet_processor_params(c)->slots
+    if (c->kernels >= packet_processor_params(c)->kernels
+        || behind >= c->packet_count - packet_processor_params(c)->slots
         || !packet_processor_cp_can_send(c))
         return false;
     if (!aql_set_preload(&descriptor, packet_processor_page_table(c), q->pid,

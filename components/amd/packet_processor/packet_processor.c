@@ -15,11 +15,11 @@
 static void packet_processor_init(struct packet_processor *c)
 {
     const struct packet_processor_params *p = packet_processor_params(c);
-    c->queues = arena_allocate((size_t)p->queues * sizeof(struct user_queue));
-    c->packets = arena_allocate((size_t)p->packets * sizeof(struct packet));
-    c->packet_count = (uint32_t)p->packets;
+    c->queues = arena_allocate(p->queues * sizeof(struct user_queue));
+    c->packets = arena_allocate(p->packets * sizeof(struct packet));
+    c->packet_count = p->packets;
     c->slice_end = ENGINE_NEVER;
-    run_list_setup(packet_processor_scheduler(c), (uint32_t)p->queues, (uint32_t)p->slots);
+    run_list_setup(packet_processor_scheduler(c), p->queues, p->slots);
 }
 
 /* ---- between driver and command processor ---- */
@@ -113,7 +113,7 @@ static bool doorbells_take(struct packet_processor *c)
     while ((m = packet_processor_doorbell_peek(c))) {
         uint32_t number = m->ring.slot;
         struct user_queue *q =
-            number < (uint64_t)packet_processor_params(c)->queues ? queue_at(c, number) : NULL;
+            number < packet_processor_params(c)->queues ? queue_at(c, number) : NULL;
         if (!q || !q->used || q->dying)
             c->io.stats.ignored_rings++;
         else if (m->ring.value - q->read >= q->packets && m->ring.value >= q->written)
@@ -159,7 +159,7 @@ static bool control_take(struct packet_processor *c)
     if (!m || !packet_processor_control_can_reply(c))
         return false;
     uint32_t number = message_kind(m) == QUEUE_CONTROL_CREATE ? m->create.slot : m->status.slot;
-    if (number >= (uint64_t)packet_processor_params(c)->queues)
+    if (number >= packet_processor_params(c)->queues)
         bug("packet processor: there is no queue %u", number);
     struct user_queue *q = queue_at(c, number);
     uint8_t error =

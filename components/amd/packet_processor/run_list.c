@@ -93,7 +93,7 @@ static void run_list_done(struct run_list *p, uint32_t queue)
 
 static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *changed)
 {
-    uint64_t quantum = (uint64_t)run_list_params(p)->quantum, next = ENGINE_NEVER;
+    uint64_t quantum = run_list_params(p)->quantum, next = ENGINE_NEVER;
     uint32_t *slots = arena_at(uint32_t, p->slots);
     *changed = false;
     for (uint32_t i = 0; i < p->slot_count && p->first != RUN_LIST_NONE; i++) {

@@ -78,15 +78,15 @@ static struct pmc_line *line_at(const struct page_migration_controller *c, uint3
 
 static uint32_t wanted_count(const struct page_migration_controller *c)
 {
-    return (uint32_t)page_migration_controller_params(c)->wanted;
+    return page_migration_controller_params(c)->wanted;
 }
 
 static void page_migration_controller_init(struct page_migration_controller *c)
 {
-    uint32_t lines = (uint32_t)page_migration_controller_params(c)->lines;
+    uint32_t lines = page_migration_controller_params(c)->lines;
     c->pages = arena_allocate(2 * wanted_count(c) * sizeof(struct pmc_page));
-    c->faults = arena_allocate((size_t)page_migration_controller_params(c)->faults
-                               * sizeof(struct pmc_fault));
+    c->faults =
+        arena_allocate(page_migration_controller_params(c)->faults * sizeof(struct pmc_fault));
     c->lines = arena_allocate(lines * sizeof(struct pmc_line));
     index_pool_init(&c->free_lines, lines);
 }
@@ -197,7 +197,7 @@ static bool ask_for_fault(struct page_migration_controller *c, struct pmc_fault 
 static bool take_fault(struct page_migration_controller *c, uint32_t input,
                        const struct translate_request *m)
 {
-    uint32_t count = (uint32_t)page_migration_controller_params(c)->faults, i = 0;
+    uint32_t count = page_migration_controller_params(c)->faults, i = 0;
     while (i < count && fault_at(c, i)->state != FAULT_NONE)
         i++;
     if (i == count)

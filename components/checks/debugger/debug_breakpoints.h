@@ -24,7 +24,7 @@ void debug_breakpoints_clear(void);
 bool debug_breakpoints_add(const struct debug_rule *rule);
 bool debug_breakpoints_break(uint64_t pc);
 bool debug_breakpoints_any(void);
-/* True if some of the bytes are watched; `at` then says which. */
+/* True if some of the bytes are watched, which are written to `at`. */
 bool debug_breakpoints_access(const struct debug_access *access, struct debug_stopped *at);
 
 #endif

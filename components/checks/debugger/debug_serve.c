@@ -260,8 +260,8 @@ static bool can_be_copied(void)
     return threads == 1 && maps && !shares;
 }
 
-/* The copy is this process in all that the program and its libraries can tell, so they are not
- * told: no handlers of pthread_atfork() run, and the thread keeps its number. */
+/* The program and its libraries cannot tell the copy from this process, and nothing calls them: no
+ * handlers of pthread_atfork() run, and the thread keeps its number. */
 static void copy_process(const struct debug_request *r, const struct debug_stopped *here)
 {
     char file[32];

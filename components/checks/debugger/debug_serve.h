@@ -12,9 +12,10 @@
 struct debug_thread;
 struct page_table;
 
-/* Connects to the socket in the folder; false: it says why not. */
+/* Connects to the socket in the folder. False: it has printed the reason. */
 bool debug_serve_open(const char *folder, const struct page_table *pages);
-/* The process stands `here`; sends `answer` and answers until it is told to go on, by *go. */
+/* The process has stopped at `here`. Sends `answer`, then answers requests until one continues it:
+ * *go. */
 void debug_serve(const struct debug_stopped *here, const struct debug_stopped *answer,
                  struct debug_request *go);
 bool debug_serve_interrupted(void);

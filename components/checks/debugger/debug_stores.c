@@ -50,13 +50,13 @@ void debug_stores_forget(uint64_t address, uint64_t size)
 
 void debug_stores_settle(bool (*read)(uint64_t address, void *bytes, size_t size))
 {
-    uint8_t held[LINE];
+    uint8_t stored[LINE];
     struct hash_table kept = {0};
     struct line *l;
     for (size_t at = 0; (l = hash_table_next(&lines, &line_kind, &at));) {
-        bool there = l->mask && read(l->number * LINE, held, sizeof held);
+        bool there = l->mask && read(l->number * LINE, stored, sizeof stored);
         for (unsigned k = 0; k < LINE; k++)
-            if (!there || held[k] == l->bytes[k])
+            if (!there || stored[k] == l->bytes[k])
                 l->mask &= ~((uint64_t)1 << k);
         if (l->mask)
             *(struct line *)hash_table_add(&kept, &line_kind, &l->number) = *l;

@@ -160,7 +160,7 @@ static const struct debug_kind kind = {.bytes = sizeof(struct debug_wave),
 
 static void begin_thread(const struct check_wave *wave)
 {
-    const struct observed_wavefront *what = &wave->what;
+    const struct observed_wavefront *what = &wave->observed;
     struct debug_wave *w = check_slot_memory(waves, wave->slot, sizeof *w);
     *w = (struct debug_wave){.thread = {.kind = &kind,
                                         .identity = {.launch = (uint64_t)what->dispatch + 1,

@@ -132,7 +132,7 @@ static void run_thread(const struct debug_thread *t, bool has_finding)
     }
 }
 
-/* ---- what executors tell ---- */
+/* ---- events of executors ---- */
 
 void debugger_begin(struct debug_thread *t, const char *kernel)
 {

@@ -4,11 +4,11 @@
 
 #include "base/number.h"
 
-struct telling {
+struct step_check {
     struct hazard_wave *wave;
     const struct isa_hazard_code *code;
     const struct hazard_step *step;
-    hazard_tell *tell;
+    hazard_reporter *report;
     void *context;
 };
 
@@ -106,8 +106,8 @@ static void issue_instruction(struct hazard_wave *w, const struct isa_hazard_cod
 
 /* ---- what needs it ---- */
 
-static void tell_pending(const struct telling *t, struct hazard_pending *p, enum hazard_kind kind,
-                         unsigned code)
+static void report_pending(const struct step_check *t, struct hazard_pending *p,
+                           enum hazard_kind kind, unsigned code)
 {
     const struct hazard what = {.kind = kind,
                                 .first = &p->inst,
@@ -117,7 +117,7 @@ static void tell_pending(const struct telling *t, struct hazard_pending *p, enum
                                 .code = (uint16_t)code,
                                 .vm = p->vm,
                                 .lgkm = p->lgkm};
-    t->tell(t->context, &what);
+    t->report(t->context, &what);
 }
 
 static bool is_written_late(const struct hazard_wave *w, const struct isa_use *use)
@@ -130,7 +130,7 @@ static bool is_written_late(const struct hazard_wave *w, const struct isa_use *u
 }
 
 /* True if the two write in the order of issue. */
-static bool comes_before(const struct hazard_pending *p, const struct telling *t)
+static bool comes_before(const struct hazard_pending *p, const struct step_check *t)
 {
     const struct isa_inst *later = &t->code->inst;
     if (!p->in_order || ((later->flags & ISA_IS_FLAT) && t->step->lds))
@@ -138,7 +138,7 @@ static bool comes_before(const struct hazard_pending *p, const struct telling *t
     return p->vm ? later->unit == ISA_UNIT_VMEM : later->unit == ISA_UNIT_LDS;
 }
 
-static void check_use(const struct telling *t, const struct isa_use *use)
+static void check_use(const struct step_check *t, const struct isa_use *use)
 {
     struct hazard_wave *w = t->wave;
     uint64_t lanes = t->code->reads_all_lanes ? ~UINT64_C(0) : t->step->exec;
@@ -148,13 +148,13 @@ static void check_use(const struct telling *t, const struct isa_use *use)
         if (!meets || (isa_use_is_vector(use) && !(p->lanes & lanes))
             || (use->written && comes_before(p, t)))
             continue;
-        tell_pending(t, p, use->written ? HAZARD_EARLY_WRITE : HAZARD_EARLY_READ,
-                     max(use->code, p->code));
+        report_pending(t, p, use->written ? HAZARD_EARLY_WRITE : HAZARD_EARLY_READ,
+                       max(use->code, p->code));
         p->dwords = 0; /* once is enough */
     }
 }
 
-static void check_pending(const struct telling *t)
+static void check_pending(const struct step_check *t)
 {
     for (unsigned written = 0; written < 2; written++) /* reads first */
         for (unsigned i = 0; i < t->code->count; i++) {
@@ -165,19 +165,19 @@ static void check_pending(const struct telling *t)
 }
 
 /* Other wavefronts may read the LDS after a barrier. */
-static void check_barrier(const struct telling *t)
+static void check_barrier(const struct step_check *t)
 {
     for (uint32_t i = 0; i < t->wave->count && !t->step->alone; i++) {
         struct hazard_pending *p = &t->wave->pending[i];
         if (p->lgkm && p->inst.unit != ISA_UNIT_SMEM && p->lanes
             && (p->inst.flags & (ISA_IS_STORE | ISA_IS_ATOMIC)))
-            tell_pending(t, p, HAZARD_EARLY_BARRIER, ISA_NO_OPERAND);
+            report_pending(t, p, HAZARD_EARLY_BARRIER, ISA_NO_OPERAND);
     }
 }
 
 /* ---- wait states ---- */
 
-static void check_past(const struct telling *t)
+static void check_past(const struct step_check *t)
 {
     const struct hazard_wave *w = t->wave;
     uint64_t far = w->position < w->last_matrix + ISA_HAZARD_STATES_MAX ? ISA_HAZARD_STATES_MAX
@@ -200,7 +200,7 @@ static void check_past(const struct telling *t)
                                     .code = (uint16_t)code,
                                     .needed = (uint8_t)needed,
                                     .present = (uint8_t)present};
-        t->tell(t->context, &what);
+        t->report(t->context, &what);
     }
 }
 
@@ -228,9 +228,9 @@ void hazard_wave_begin(struct hazard_wave *w)
 }
 
 void hazard_wave_step(struct hazard_wave *w, const struct isa_hazard_code *code,
-                      const struct hazard_step *step, hazard_tell *tell, void *context)
+                      const struct hazard_step *step, hazard_reporter *report, void *context)
 {
-    const struct telling t = {w, code, step, tell, context};
+    const struct step_check t = {w, code, step, report, context};
     if (code->as_second)
         check_past(&t);
     if (w->count) {

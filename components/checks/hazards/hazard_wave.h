@@ -27,7 +27,7 @@ struct hazard {
     uint8_t needed, present; /* HAZARD_WAIT_STATES */
 };
 
-typedef void hazard_tell(void *context, const struct hazard *what);
+typedef void hazard_reporter(void *context, const struct hazard *what);
 
 enum { HAZARD_PENDING = 96, HAZARD_PAST = 24, HAZARD_REGISTERS = 128 + 512 };
 
@@ -67,6 +67,6 @@ void hazard_wave_begin(struct hazard_wave *w);
 
 /* The instruction is about to be executed. */
 void hazard_wave_step(struct hazard_wave *w, const struct isa_hazard_code *code,
-                      const struct hazard_step *step, hazard_tell *tell, void *context);
+                      const struct hazard_step *step, hazard_reporter *report, void *context);
 
 #endif

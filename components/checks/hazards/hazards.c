@@ -1,5 +1,5 @@
-/* Waits that are missing, as findings; hazard_wave.h says what is looked at. What an instruction
- * is for the rules follows from its bytes, and is kept by address. */
+/* Reports waits that are missing, which hazard_wave.h finds. What an instruction is for the rules
+ * follows from its bytes, and is kept by address. */
 #include "components/checks/checks.h"
 
 #include <inttypes.h>

@@ -23,9 +23,9 @@ struct ticket {
 };
 
 struct queue {
-    uint32_t lane;       /* + 1; 0: none yet */
-    struct before given; /* the commands given to the queue, with the commands that these wait
-                          * for */
+    uint32_t lane;           /* + 1; 0: none yet */
+    struct before submitted; /* the commands given to the queue, with the commands that these wait
+                              * for */
 };
 
 /* Commands by the number of their dispatch on a GPU. */
@@ -76,18 +76,18 @@ void check_command_given(uint32_t queue, uint64_t ticket, uint64_t awaited)
         return;
     grow_slots(tickets, ticket, ticket_capacity, "checks");
     struct queue *q = queue_at(queue);
-    learn(&q->given, &host);
+    learn(&q->submitted, &host);
     if (awaited)
-        learn_ticket(&q->given, awaited);
+        learn_ticket(&q->submitted, awaited);
     if (!q->lane)
         q->lane = ++lane_count;
     uint32_t lane = q->lane - 1;
     struct ticket *t = &tickets[ticket];
     t->lane = lane;
-    learn(&t->before, &q->given);
-    t->place = (lane < q->given.capacity ? q->given.count[lane] : 0) + 1;
+    learn(&t->before, &q->submitted);
+    t->place = (lane < q->submitted.capacity ? q->submitted.count[lane] : 0) + 1;
     t->command = race_command(lane, t->before.count, (uint32_t)t->before.capacity);
-    learn_place(&q->given, lane, t->place);
+    learn_place(&q->submitted, lane, t->place);
 }
 
 void check_command_seen(uint64_t ticket)
@@ -100,7 +100,7 @@ void check_queue_seen(uint32_t queue)
 {
     if (!finding_wanted(FINDING_CHECK_RACES) || queue >= queue_capacity)
         return;
-    learn(&host, &queues[queue].given);
+    learn(&host, &queues[queue].submitted);
 }
 
 void check_command_starts(uint32_t gpu, uint64_t ticket)

@@ -1,6 +1,6 @@
 /* The order of the program's commands, as its calls make it: commands of one queue follow each
  * other, a command follows what the program has waited for before the call, and barriers wait for
- * tickets. The driver tells; the check of races asks. */
+ * tickets. The driver reports commands; the check of races asks for their order. */
 #ifndef HEDDLE_CHECKS_COMMAND_ORDER_H
 #define HEDDLE_CHECKS_COMMAND_ORDER_H
 
@@ -18,8 +18,8 @@ void check_command_starts(uint32_t gpu, uint64_t ticket);
 
 /* Number of the command (race_order.h) that has the ticket, which check_command_given() knows. */
 uint32_t check_command_number(uint64_t ticket);
-/* Number of the command whose launch was the `dispatch`-th of a GPU, from 0; with
- * RACE_UNKNOWN where the driver has told of none. */
+/* Number of the command whose launch was the `dispatch`-th of a GPU, from 0; with RACE_UNKNOWN
+ * where the driver has reported none. */
 uint32_t check_command_of(uint32_t gpu, uint32_t dispatch);
 
 #endif

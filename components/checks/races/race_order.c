@@ -106,7 +106,7 @@ void race_wave_begin(struct race_wave *w, uint32_t group, uint32_t number)
 void race_wave_end(struct race_wave *w)
 {
     hash_table_release(&w->others);
-    hash_table_release(&w->kept);
+    hash_table_release(&w->pending_releases);
 }
 
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock)
@@ -114,7 +114,7 @@ bool race_before(const struct race_wave *w, race_id id, uint32_t clock)
     if (id == w->id)
         return true;
     if (id >> RACE_GROUP_BITS == w->id >> RACE_GROUP_BITS)
-        return w->known[id % RACE_GROUP] >= clock;
+        return w->mate_clocks[id % RACE_GROUP] >= clock;
     uint32_t command = group_commands[id >> RACE_GROUP_BITS];
     if (command != w->command && race_command_before(command, w->command))
         return true;
@@ -140,29 +140,29 @@ static void keep_clock(struct race_wave *w, const struct hash_table *t)
     const struct race_known *entry;
     for (size_t at = 0; (entry = table_next(t, &at));)
         if (entry->id != w->id)
-            table_learn(&w->kept, entry->id, entry->near, entry->wide);
+            table_learn(&w->pending_releases, entry->id, entry->near, entry->wide);
 }
 
-bool race_has_heard(const struct race_wave *w, uint64_t address)
+bool race_has_read(const struct race_wave *w, uint64_t address)
 {
     uint32_t i = 0;
-    while (i < w->heard_count && w->heard[i] != address)
+    while (i < w->read_atomic_count && w->read_atomics[i] != address)
         i++;
-    return i < w->heard_count;
+    return i < w->read_atomic_count;
 }
 
 void race_release(struct race_wave *w, uint64_t address, bool adds)
 {
     struct released *r = hash_table_add(&releases, &release_kind, &address);
-    if (!adds && race_has_heard(w, address))
+    if (!adds && race_has_read(w, address))
         keep_clock(w, &r->table);
     if (!adds)
         hash_table_release(&r->table);
     table_learn(&r->table, w->id, w->clock, w->fence);
     for (uint32_t i = 0; i < RACE_GROUP; i++) {
         race_id mate = (w->id & ~(race_id)(RACE_GROUP - 1)) | i;
-        if (w->known[i] && mate != w->id)
-            table_learn(&r->table, mate, w->known[i], w->known[i]);
+        if (w->mate_clocks[i] && mate != w->id)
+            table_learn(&r->table, mate, w->mate_clocks[i], w->mate_clocks[i]);
     }
     learn_wide(&r->table, &w->others);
     w->clock++;
@@ -171,7 +171,7 @@ void race_release(struct race_wave *w, uint64_t address, bool adds)
 static void learn(struct race_wave *w, const struct race_known *entry, bool near)
 {
     bool mate = entry->id >> RACE_GROUP_BITS == w->id >> RACE_GROUP_BITS;
-    uint32_t *known = &w->known[entry->id % RACE_GROUP];
+    uint32_t *known = &w->mate_clocks[entry->id % RACE_GROUP];
     if (mate && entry->near > *known)
         *known = entry->near;
     else if (!mate && !near)
@@ -198,44 +198,46 @@ bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint
     return false;
 }
 
-void race_hear(struct race_wave *w, uint64_t address)
+void race_note_read(struct race_wave *w, uint64_t address)
 {
     if (!w->seen_count || w->seen[(w->seen_count - 1) % RACE_SEEN] != address)
         w->seen[w->seen_count++ % RACE_SEEN] = address;
-    for (uint32_t i = 0; i < w->heard_count; i++)
-        if (w->heard[i] == address)
+    for (uint32_t i = 0; i < w->read_atomic_count; i++)
+        if (w->read_atomics[i] == address)
             return;
-    if (w->heard_count == RACE_HEARD) { /* the oldest is taken for acquired: better than accusing */
-        learn_from(w, w->heard[0], false);
-        memmove(w->heard, w->heard + 1, (RACE_HEARD - 1) * sizeof w->heard[0]);
-        w->heard_count--;
+    if (w->read_atomic_count
+        == RACE_READS_MAX) { /* the oldest is taken for acquired: better than accusing */
+        learn_from(w, w->read_atomics[0], false);
+        memmove(w->read_atomics, w->read_atomics + 1,
+                (RACE_READS_MAX - 1) * sizeof w->read_atomics[0]);
+        w->read_atomic_count--;
     }
-    w->heard[w->heard_count++] = address;
+    w->read_atomics[w->read_atomic_count++] = address;
 }
 
-bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock)
+bool race_has_read_after(const struct race_wave *w, race_id id, uint32_t clock)
 {
-    for (uint32_t i = 0; i < w->heard_count; i++) {
-        const struct released *r = release_at(w->heard[i]);
+    for (uint32_t i = 0; i < w->read_atomic_count; i++) {
+        const struct released *r = release_at(w->read_atomics[i]);
         const struct race_known *entry = r ? table_find(&r->table, id) : NULL;
         if (entry && entry->wide >= clock)
             return true;
     }
-    const struct race_known *entry = table_find(&w->kept, id);
+    const struct race_known *entry = table_find(&w->pending_releases, id);
     return entry && entry->wide >= clock;
 }
 
 void race_acquire(struct race_wave *w, bool near)
 {
-    for (uint32_t i = 0; i < w->heard_count; i++)
-        learn_from(w, w->heard[i], near);
+    for (uint32_t i = 0; i < w->read_atomic_count; i++)
+        learn_from(w, w->read_atomics[i], near);
     const struct race_known *entry;
-    for (size_t at = 0; (entry = table_next(&w->kept, &at));)
+    for (size_t at = 0; (entry = table_next(&w->pending_releases, &at));)
         learn(w, entry, near);
     if (near)
         return;
-    w->heard_count = 0;
-    hash_table_release(&w->kept);
+    w->read_atomic_count = 0;
+    hash_table_release(&w->pending_releases);
 }
 
 /* ---- barriers ---- */
@@ -245,26 +247,27 @@ void race_join(struct race_wave *const *wave, uint32_t count)
     struct race_wave all = {0};
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t j = 0; j < RACE_GROUP; j++)
-            all.known[j] = max(all.known[j], wave[i]->known[j]);
+            all.mate_clocks[j] = max(all.mate_clocks[j], wave[i]->mate_clocks[j]);
         learn_wide(&all.others, &wave[i]->others);
-        for (uint32_t j = 0; j < wave[i]->heard_count; j++)
-            race_hear(&all, wave[i]->heard[j]);
+        for (uint32_t j = 0; j < wave[i]->read_atomic_count; j++)
+            race_note_read(&all, wave[i]->read_atomics[j]);
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t *own = &all.known[wave[i]->id % RACE_GROUP];
+        uint32_t *own = &all.mate_clocks[wave[i]->id % RACE_GROUP];
         *own = max(*own, wave[i]->clock);
     }
     for (uint32_t i = 0; i < count; i++) {
-        memcpy(wave[i]->known, all.known, sizeof all.known);
-        memcpy(wave[i]->heard, all.heard, sizeof all.heard[0] * all.heard_count);
-        wave[i]->heard_count = all.heard_count;
+        memcpy(wave[i]->mate_clocks, all.mate_clocks, sizeof all.mate_clocks);
+        memcpy(wave[i]->read_atomics, all.read_atomics,
+               sizeof all.read_atomics[0] * all.read_atomic_count);
+        wave[i]->read_atomic_count = all.read_atomic_count;
         learn_wide(&wave[i]->others, &all.others);
         wave[i]->clock++;
     }
     hash_table_release(&all.others);
 }
 
-void race_forget(void)
+void race_order_release(void)
 {
     for (uint32_t i = 0; i < command_count; i++)
         free(commands[i].after);

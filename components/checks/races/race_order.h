@@ -36,21 +36,21 @@ struct race_known {
     uint32_t near, wide; /* its clock as its own work-group knows it, and as others do */
 };
 
-enum { RACE_HEARD = 64, RACE_SEEN = 8 };
+enum { RACE_READS_MAX = 64, RACE_SEEN = 8 };
 
 /* A wavefront that lives; the caller has the memory. */
 struct race_wave {
     race_id id;
     uint32_t command;
     uint32_t clock, fence; /* now; at the last fence towards all */
-    uint32_t known[RACE_GROUP];
-    struct hash_table others;   /* race_known of other work-groups */
-    uint32_t arrived;           /* a bit for each barrier that it waits at */
-    uint64_t heard[RACE_HEARD]; /* atomics read since the last acquire */
-    uint32_t heard_count;
+    uint32_t mate_clocks[RACE_GROUP];
+    struct hash_table others;              /* race_known of other work-groups */
+    uint32_t arrived;                      /* a bit for each barrier that it waits at */
+    uint64_t read_atomics[RACE_READS_MAX]; /* atomics read since the last acquire */
+    uint32_t read_atomic_count;
     uint64_t seen[RACE_SEEN]; /* atomics read last, acquired or not */
     uint32_t seen_count;
-    struct hash_table kept; /* what was released where the wavefront has read, before it stores */
+    struct hash_table pending_releases; /* releases that it has read, before it stores there */
 };
 
 /* Commands: launches, copies. The n-th call gives n, from 1. `after`: the number of earlier
@@ -68,20 +68,21 @@ void race_wave_end(struct race_wave *w);
 /* True if what `id` did at `clock` has happened before what `w` does now. */
 bool race_before(const struct race_wave *w, race_id id, uint32_t clock);
 
-/* All that the wavefront did so far is seen before what others learn of from here on. */
+/* All that the wavefront has done happens before what others learn of from here on. */
 void race_fence(struct race_wave *w);
 /* The wavefront writes the atomic at `address`. `adds`: it reads the atomic, too, so earlier
  * releases there stay. */
 void race_release(struct race_wave *w, uint64_t address, bool adds);
 /* The wavefront reads the atomic; what was released there counts from the next race_acquire() on.
  */
-void race_hear(struct race_wave *w, uint64_t address);
-/* Has the wavefront read, and not acquired, an atomic whose release says that `id` was at `clock`
- * before? Such a read orders stores, which wait for it. */
-bool race_heard_before(const struct race_wave *w, race_id id, uint32_t clock);
-bool race_has_heard(const struct race_wave *w, uint64_t address);
-/* Has the wavefront read at that atomic a value that `id` had left there at `clock`? The write of a
- * value that was read comes before the reader's own accesses there, with or without a fence. */
+void race_note_read(struct race_wave *w, uint64_t address);
+/* True if the wavefront has read, and not acquired, an atomic that was released after `id` was at
+ * `clock`. Such a read orders stores, which wait for it. */
+bool race_has_read_after(const struct race_wave *w, race_id id, uint32_t clock);
+bool race_has_read(const struct race_wave *w, uint64_t address);
+/* True if the wavefront has read at that atomic a value that `id` had left there at `clock`. The
+ * write of a value that was read comes before the reader's own accesses there, with or without a
+ * fence. */
 bool race_has_seen(const struct race_wave *w, uint64_t address, race_id id, uint32_t clock);
 /* `near`: only from wavefronts of its own work-group. */
 void race_acquire(struct race_wave *w, bool near);
@@ -91,6 +92,6 @@ void race_acquire(struct race_wave *w, bool near);
 void race_join(struct race_wave *const *wave, uint32_t count);
 
 /* For tests: forgets everything. */
-void race_forget(void);
+void race_order_release(void);
 
 #endif

@@ -32,7 +32,7 @@ void race_report(const struct race_event *e, const struct race_access *earlier)
     bool same = race_command_of(earlier->id) == e->wave->command;
     bool global = e->memory == &race_device_memory;
     struct finding f;
-    if (e->use & RACE_WRITE && race_heard_before(e->wave, earlier->id, earlier->clock))
+    if (e->use & RACE_WRITE && race_has_read_after(e->wave, earlier->id, earlier->clock))
         return;
     if (race_has_seen(e->wave, e->address, earlier->id, earlier->clock))
         return;

@@ -2,9 +2,9 @@
  *
  * A cell belongs to a dword, and has four cells of its own once a part of it was accessed alone. It
  * keeps the last write, and what has read or updated the bytes since without being ordered: so many
- * that a later access which races with any of them is told of at least one (race_order.h), up to
- * RACE_KEPT; of more, the first are kept. A race is told of, then the later access is taken for
- * ordered: so each byte with a race is told of, and it does not depend on the order of execution
+ * that a later access which races with any of them finds at least one (race_order.h), up to
+ * RACE_KEPT; of more, the first are kept. A race is reported, then the later access is taken for
+ * ordered: so each byte with a race is reported, and it does not depend on the order of execution
  * whether there is one.
  *
  * Pure, as race_order.h is. */
@@ -79,7 +79,7 @@ struct race_order {
     uint32_t write_clock;
 };
 
-/* One access of a wavefront: what race_touch() tells of. */
+/* One access of a wavefront, for race_touch(). */
 struct race_event {
     struct race_memory *memory;
     const struct race_wave *wave;

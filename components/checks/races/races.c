@@ -50,7 +50,7 @@ static bool is_one_place(const uint64_t *address, uint64_t mask)
 struct lanes {
     struct race_lanes access;
     uint64_t atomics; /* what addresses count from as atomics */
-    bool hears;       /* what it reads may order */
+    bool may_order;   /* the value that it reads may order accesses */
     bool takes;       /* it may take a lock */
 };
 
@@ -63,8 +63,8 @@ static void synchronise(struct live_wave *w, const struct lanes *l)
     if (l->takes && count == 1)
         w->lock[w->locks++ % LOCKS] = l->atomics + place[0];
     for (unsigned i = 0; i < count; i++) {
-        if (l->hears)
-            race_hear(&w->race, l->atomics + place[i]);
+        if (l->may_order)
+            race_note_read(&w->race, l->atomics + place[i]);
         if (updates || use == RACE_RELEASE || use == RACE_STORE)
             race_release(&w->race, l->atomics + place[i], updates);
     }
@@ -82,7 +82,7 @@ static void touch_lanes(struct live_wave *w, const struct lanes *l)
 /* True if the wavefront resets its own counter there, or gives back a lock. */
 static bool is_own(const struct live_wave *w, uint64_t atomic)
 {
-    bool found = race_has_heard(&w->race, atomic);
+    bool found = race_has_read(&w->race, atomic);
     for (unsigned i = 0; i < LOCKS && i < w->locks; i++)
         found |= w->lock[i] == atomic;
     return found;
@@ -120,7 +120,7 @@ static void use_of_lds(const struct live_wave *w, enum isa_memory_kind kind,
         a->use = RACE_RELEASE;
     else
         a->use = is_one_place(a->address, a->mask) ? RACE_STORE : RACE_WRITE;
-    l->hears = (kind == ISA_MEMORY_ATOMIC && l->hears) || a->use == RACE_ATOMIC_READ;
+    l->may_order = (kind == ISA_MEMORY_ATOMIC && l->may_order) || a->use == RACE_ATOMIC_READ;
     l->takes = may_lock(kind, operation);
 }
 
@@ -183,7 +183,7 @@ static void step_lds(struct live_wave *w, const struct check_wave *wave,
     for (unsigned i = 0; i < local.count; i++) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             address[lane] = held[lane] + local.offset[i];
-        l.hears = local.returns;
+        l.may_order = local.returns;
         use_of_lds(w, local.kind, local.atomic, &l);
         if (local.kind == ISA_MEMORY_STORE) {
             lds_data(s, i, local.bytes, data);
@@ -216,7 +216,7 @@ static void step_flat_lds(struct live_wave *w, struct live_group *g, const struc
     l.access.mask = m->lds_mask;
     l.access.base = 0;
     l.atomics = race_lds_base(g->number);
-    l.hears = m->returns;
+    l.may_order = m->returns;
     use_of_lds(w, m->kind, m->atomic, &l);
     touch_lanes(w, &l);
 }
@@ -254,7 +254,7 @@ static void step_vector(struct live_wave *w, const struct check_wave *wave,
                                  .instruction = instruction,
                                  .use = use},
                       .atomics = base,
-                      .hears =
+                      .may_order =
                           use == RACE_ATOMIC_READ || (m->kind == ISA_MEMORY_ATOMIC && m->returns),
                       .takes = may_lock(m->kind, m->atomic)};
     if (m->lds_mask)
@@ -297,7 +297,7 @@ static void wait(struct live_wave *w, const struct observed_instruction *s)
 {
     w->vm &= s->inst->wait_vm != 0;
     w->lgkm &= s->inst->wait_lgkm != 0;
-    if (w->race.heard_count)
+    if (w->race.read_atomic_count)
         race_acquire(&w->race, !w->meets);
     w->meets = false;
     if (w->vm || w->lgkm || (has_scopes(s) && !w->wrote_back))
@@ -333,7 +333,7 @@ static void step_special(struct live_wave *w, const struct observed_instruction 
     if (s->inst->flags & ISA_IS_SYNC) { /* a barrier of all work-groups, for instance */
         race_fence(&w->race);
         race_release(&w->race, UINT64_MAX, true);
-        race_hear(&w->race, UINT64_MAX);
+        race_note_read(&w->race, UINT64_MAX);
         w->meets = true;
     }
 }
@@ -360,7 +360,8 @@ static void step_races(const struct check_wave *wave, const struct observed_inst
 static void begin_group(const struct check_wave *wave, struct live_group *g)
 {
     const struct check_group *group = check_group_of(wave);
-    g->number = race_group(check_command_of(wave->what.gpu, wave->what.dispatch), &group->who);
+    g->number =
+        race_group(check_command_of(wave->observed.gpu, wave->observed.dispatch), &group->who);
     if (group->lds_bytes)
         race_clear_flat(&g->lds, group->lds_bytes);
 }
@@ -369,10 +370,10 @@ static void begin_races(const struct check_wave *wave)
 {
     grow_slots(waves, wave->slot, wave_capacity, "checks");
     grow_slots(groups, wave->group, group_capacity, "checks");
-    if (wave->what.number == 0)
+    if (wave->observed.number == 0)
         begin_group(wave, &groups[wave->group]);
     waves[wave->slot] = (struct live_wave){.fenced = false};
-    race_wave_begin(&waves[wave->slot].race, groups[wave->group].number, wave->what.number);
+    race_wave_begin(&waves[wave->slot].race, groups[wave->group].number, wave->observed.number);
 }
 
 static void end_races(const struct check_wave *wave)

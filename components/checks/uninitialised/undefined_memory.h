@@ -1,5 +1,5 @@
 /* Which bytes of memory nothing has written: shadow memory of the check of uninitialised reads.
- * Memory that was not told of is defined. Pure. */
+ * Memory that was never set is defined. Pure. */
 #ifndef HEDDLE_CHECKS_UNDEFINED_MEMORY_H
 #define HEDDLE_CHECKS_UNDEFINED_MEMORY_H
 

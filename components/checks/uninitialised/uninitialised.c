@@ -59,7 +59,7 @@ static uint32_t origin_of(uint64_t address, enum finding_space space)
     return instruction;
 }
 
-/* True: an address is undefined, as is said now. */
+/* True: an address is undefined, which has been reported. */
 static void check_addresses(uint64_t lanes)
 {
     struct undefined_wave *w = undefined_context.state;
@@ -325,9 +325,9 @@ static void begin_undefined(const struct check_wave *wave)
 {
     grow_slots(waves, wave->slot, wave_capacity, "checks");
     grow_slots(lds, wave->group, lds_capacity, "checks");
-    if (wave->what.number == 0)
+    if (wave->observed.number == 0)
         begin_group(wave->group, check_group_of(wave));
-    begin_registers(&waves[wave->slot], wave->what.placement);
+    begin_registers(&waves[wave->slot], wave->observed.placement);
 }
 
 const struct check check_uninitialised = {.begin = begin_undefined, .step = step_undefined};

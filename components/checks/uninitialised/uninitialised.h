@@ -1,4 +1,5 @@
-/* Memory for the check of values that were never written (uninitialised.c), as the driver tells. */
+/* Memory for the check of values that were never written (uninitialised.c), as the driver reports
+ * it. */
 #ifndef HEDDLE_CHECKS_UNINITIALISED_H
 #define HEDDLE_CHECKS_UNINITIALISED_H
 

@@ -1,9 +1,10 @@
 /* Properties, attributes and limits of devices.
  *
  * Properties follow from what the driver says of the device, in the layout of CUDA 12; that of 13
- * is copied from it, member by member, and attributes are read from it. What a simulated GPU does
- * not have (textures, other processes, NUMA) is 0, so that programs which ask do not use it. Limits
- * of sizes are those of the manual's table "Technical Specifications per Compute Capability". */
+ * is copied from it, member by member, and attributes are read from it. Members that are not filled
+ * (limits of textures, other processes, NUMA) are 0, so that programs which ask do not use them.
+ * Limits of sizes are those of the manual's table "Technical Specifications per Compute
+ * Capability". */
 #include "cuda_internal.h"
 
 #include "base/number.h"

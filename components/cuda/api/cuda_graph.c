@@ -141,8 +141,9 @@ static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *s
 {
     const struct hip_services *services = cuda_services();
     hipError_t error = services->enter("cudaGraphNodeSetEnabled");
-    return error == hipSuccess ? services->leave(services->graph_enable(exec, node, set, enabled))
-                               : error;
+    if (error == hipSuccess)
+        error = services->graph_enable(exec, node, set, enabled);
+    return services->leave(error);
 }
 
 hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled)

@@ -3,9 +3,9 @@
  *
  * The library is a second front end of the HIP library: gen_calls.py makes its exported functions
  * of cuda_calls.tab, and nearly all of them call a function of HIP. Errors have the same numbers,
- * so have most flags, and handles are those of HIP. What differs is converted by the functions
- * below. Functions of HIP are called between cuda_begin() and cuda_end(), by which they know that
- * the program uses CUDA, and under which name. No function here holds the lock of the HIP library
+ * so have most flags, and handles are those of HIP. The functions below convert values that differ.
+ * Functions of HIP are called between cuda_begin() and cuda_end(), by which they know that the
+ * program uses CUDA, and under which name. No function here holds the lock of the HIP library
  * unless it says so. */
 #ifndef HEDDLE_CUDA_INTERNAL_H
 #define HEDDLE_CUDA_INTERNAL_H

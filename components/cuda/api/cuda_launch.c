@@ -50,12 +50,14 @@ static hipError_t find_kernel(const char *caller, const void *function,
     const struct hip_services *services = cuda_services();
     int device = 0;
     hipError_t error = hipGetDevice(&device);
-    if (error == hipSuccess)
-        error = services->enter(caller);
     if (error != hipSuccess)
         return error;
-    *info = services->device_info(device);
-    return services->leave(services->find_host_function(function, device, kernel));
+    error = services->enter(caller);
+    if (error == hipSuccess) {
+        *info = services->device_info(device);
+        error = services->find_host_function(function, device, kernel);
+    }
+    return services->leave(error);
 }
 
 /* The most blocks of a cluster: more than the portable number if the program has asked for it. */

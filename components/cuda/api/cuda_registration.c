@@ -1,8 +1,7 @@
-/* Binaries embedded in a program: what the constructors of nvcc and clang register before main().
+/* Binaries embedded in a program, which the constructors of nvcc and clang register before main().
  *
- * The HIP library keeps the list (hip_registration.c). What is different here is only what a binary
- * looks like, so load_embedded() gets the PTX for a device out of it when the binary is first used
- * there. */
+ * The HIP library keeps the list (hip_registration.c). Only the form of a binary differs here, so
+ * load_embedded() gets the PTX for a device out of it when the binary is first used there. */
 #include "cuda_internal.h"
 
 #include "components/cuda/fatbin/cuda_fatbin.h"

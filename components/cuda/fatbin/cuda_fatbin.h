@@ -1,10 +1,10 @@
 /* Fat binaries of CUDA: containers of device code for several architectures, which compilers embed
- * in programs. What is wanted of them is PTX; entries of machine code are only listed.
+ * in programs. Only their PTX is used; entries of machine code are listed.
  *
  * The layout was found by looking at files that compilers wrote: a header of 16 bytes, then entries
  * with a header of 64 bytes or more each. PTX is plain, or packed by LZ4 (a block without a frame)
- * or zstd. Bytes are not trusted: every size is checked, and what is not sound is an error with a
- * message. Nothing is copied before cuda_fatbin_unpack(), so the bytes must stay. */
+ * or zstd. Bytes are not trusted: every size is checked, and a size that is wrong is an error with
+ * a message. Nothing is copied before cuda_fatbin_unpack(), so the bytes must stay. */
 #ifndef HEDDLE_CUDA_FATBIN_H
 #define HEDDLE_CUDA_FATBIN_H
 

@@ -2,7 +2,7 @@
  * libraries lack these functions: they are weak, so a program tests `if (heddleUnifyDevices)` and
  * links everywhere.
  *
- * What is made here is a further HIP device: hipSetDevice() takes its number, memory is allocated
+ * A device made here is a further HIP device: hipSetDevice() takes its number, memory is allocated
  * and kernels are launched on it as on any other. Numbers follow those of the platform's GPUs and
  * are used again after heddleDestroyDevice(). */
 #ifndef HEDDLE_HIP_H

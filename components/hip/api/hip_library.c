@@ -1,7 +1,7 @@
 /* The one lock, the begin and end of calls, and the end of the library.
  *
  * The platform is opened by the first call that needs a device, never by the constructors that
- * register kernels, so a program that only prints its usage starts no simulator. It is finished by
+ * register kernels, so a program that only prints its usage starts no simulator. It is closed by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it;
  * runtime/engine/options.h and runtime/session/run_ledger.h describe both. */
@@ -138,7 +138,7 @@ hipError_t hip_leave(hipError_t error)
 /* Commands that are still queued at the end are executed, as a program may end without waiting for
  * its last kernel, unless the driver finds that they do not end. The thread that ends the program
  * keeps its turn, and stays inside of the library. */
-__attribute__((destructor)) static void finish_library(void)
+__attribute__((destructor)) static void close_library(void)
 {
     if (hip_process_is_child())
         return;
@@ -165,7 +165,7 @@ __attribute__((destructor)) static void finish_library(void)
     hip_say_repeats();
     hip_report_leaks();
     hip_recorder.close();
-    hip_process_finish();
+    hip_process_close();
 }
 
 int hip_current_device(void)

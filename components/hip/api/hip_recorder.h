@@ -1,5 +1,6 @@
-/* Recording what a program asks of HIP, as the API sees it: a table of what can be noted, which the
- * room record/ defines. The trace is one of API calls (docs/reference/api-traces.md, version 2).
+/* Recording the calls of a program, as the API sees them: a table of functions that note calls,
+ * which the room record/ defines. The trace is one of API calls (docs/reference/api-traces.md,
+ * version 2).
  *
  * Lines are in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
  * others begin calls, gets a second line where it returned. A line is noted right before the call
@@ -10,7 +11,7 @@
  * `hip.is_recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
  *
  * Not recorded: calls that only ask (properties, pointers, elapsed times), and calls that fail
- * without an effect. What cannot be recorded ends the recording, not the program. */
+ * without an effect. A call that cannot be recorded ends the recording, not the program. */
 #ifndef HEDDLE_HIP_RECORDER_H
 #define HEDDLE_HIP_RECORDER_H
 

@@ -68,7 +68,7 @@ hipError_t hip_wait_alone(uint64_t ticket)
 
 hipError_t hip_wait_ticket(uint64_t ticket)
 {
-    hip_host_memory_waited();
+    hip_host_memory_note_wait();
     hip_take_turn(ticket, false);
     return hip_wait_alone(ticket);
 }

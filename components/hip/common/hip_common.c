@@ -41,7 +41,7 @@ const char *hip_outer_call(void)
 /* The lines that were written, in that order, and how often each was repeated. No lock and no
  * memory of the heap: a signal handler may write a line. */
 static struct line {
-    bool written; /* atomic: the text is whole */
+    bool is_written; /* atomic: the text is whole */
     unsigned repeats;
     char text[1024];
 } lines[MESSAGES_MAX];
@@ -51,8 +51,8 @@ static unsigned used_lines; /* places in `lines`, and further messages that got 
 static bool note_line(const char *text)
 {
     for (unsigned i = 0; i < MESSAGES_MAX; i++) {
-        bool written = __atomic_load_n(&lines[i].written, __ATOMIC_ACQUIRE);
-        if (written && strcmp(lines[i].text, text) == 0) {
+        bool is_whole = __atomic_load_n(&lines[i].is_written, __ATOMIC_ACQUIRE);
+        if (is_whole && strcmp(lines[i].text, text) == 0) {
             __atomic_fetch_add(&lines[i].repeats, 1, __ATOMIC_RELAXED);
             return false;
         }
@@ -63,7 +63,7 @@ static bool note_line(const char *text)
     if (number >= MESSAGES_MAX)
         return false;
     strcpy(lines[number].text, text);
-    __atomic_store_n(&lines[number].written, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&lines[number].is_written, true, __ATOMIC_RELEASE);
     return true;
 }
 

@@ -192,7 +192,7 @@ int main(int argc, char **argv)
         return 2;
     }
     play_path = argv[1];
-    struct api_trace_sink sink = {.say = report_mistake};
+    struct api_trace_sink sink = {.report = report_mistake};
     if (!api_trace_read(&play_trace, argv[1], &sink))
         return 1;
     for (int i = 2; i < argc; i++)

@@ -380,8 +380,9 @@ static void call_stream_wait_event(const struct api_trace_call *call)
                "hipStreamWaitEvent");
 }
 
-/* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too,
- * since the program relied on it; on a slower platform it takes further questions. */
+/* A query takes time, whatever the answer is. An object that was ready in the recording must be
+ * ready here, too, since the program relied on it; on a slower platform that takes further queries.
+ */
 static bool must_repeat(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
     play_check(call, error == hipErrorNotReady ? hipSuccess : error, call_name);

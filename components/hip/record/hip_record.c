@@ -244,8 +244,8 @@ static void end_call(void)
         take_bytes();
 }
 
-/* A copy comes to or from memory of the host. What is there, and was not waited for, is compared
- * before, unless the copies are in order without the program. */
+/* A copy comes to or from memory of the host. Earlier copies to that memory that were not waited
+ * for are compared before, unless the copies are in order without the program. */
 static void give_place(const struct hip_recorded_copy *copy)
 {
     size_t remaining = 0;
@@ -439,7 +439,7 @@ static void close_recording(void)
     settle_at_end();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
-    struct api_trace_sink sink = {.say = report_mistake};
+    struct api_trace_sink sink = {.report = report_mistake};
     hip_record_files_close(&trace, &sink);
     hip.is_recording = false;
 }

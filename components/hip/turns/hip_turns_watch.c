@@ -3,7 +3,9 @@
  * of. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
 #include "base/number.h"
+#include "base/proc_stat.h"
 #include "components/hip/common/hip_common.h"
+#include "components/host/driver/turn_limits.h"
 #include "hip_clock.h"
 #include "hip_libc.h"
 #include "hip_turns_internal.h"
@@ -17,14 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum {
-    SECOND_NS = 1000000000,
-    PATIENCE_S = 20,       /* seconds of processor time; HEDDLE_HOST_PATIENCE overrides it */
-    LOOK_MS = 90,          /* between two looks, of any thread */
-    ASLEEP_HIP_MS = 2000,  /* a thread that has called HIP, asleep in a call that we do not see */
-    ASLEEP_OTHER_MS = 200, /* one that has not */
-};
+enum { SECOND_NS = 1000000000 };
 
 bool hip_turns_are_wanted(void)
 {
@@ -159,26 +156,14 @@ static uint64_t patience_ms(void)
     const char *text = getenv("HEDDLE_HOST_PATIENCE");
     char *end = NULL;
     unsigned long long seconds = text ? strtoull(text, &end, 10) : 0;
-    return (seconds > 0 && *end == '\0' && seconds < 1000000 ? seconds : PATIENCE_S) * 1000;
+    return (seconds > 0 && *end == '\0' && seconds < 1000000 ? seconds : TURN_THREAD_SPENT_S)
+           * 1000;
 }
 
 static uint64_t cpu_of(const struct hip_turns_thread *thread)
 {
     clockid_t clock;
     return pthread_getcpuclockid(thread->handle, &clock) == 0 ? milliseconds(clock) : 0;
-}
-
-static bool is_asleep(const struct hip_turns_thread *thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread->task);
-    FILE *file = thread->task ? fopen(path, "r") : NULL;
-    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
-    if (file)
-        fclose(file);
-    text[size] = '\0';
-    const char *name_end = strrchr(text, ')');
-    return name_end && begins_with(name_end, ") S");
 }
 
 static void warn_dropped(const struct hip_turns_thread *thread, const char *reason, uint64_t ms)
@@ -210,18 +195,20 @@ bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
         watched.looked_ms = watched.awake_ms = now;
         return false;
     }
-    if (now - watched.looked_ms < LOOK_MS)
+    if (now - watched.looked_ms < TURN_THREAD_LOOK_MS)
         return false;
     watched.looked_ms = now;
     if (cpu - watched.first_cpu_ms > patience_ms()) {
         warn_dropped(holder, "has run", cpu - watched.first_cpu_ms);
         return true;
     }
-    if (cpu != watched.last_cpu_ms || !is_asleep(holder)) {
+    if (cpu != watched.last_cpu_ms || !holder->task
+        || !proc_thread_sleeps(getpid(), holder->task)) {
         watched.last_cpu_ms = cpu;
         watched.awake_ms = now;
     }
-    if (now - watched.awake_ms > (holder->called_hip ? ASLEEP_HIP_MS : ASLEEP_OTHER_MS)) {
+    if (now - watched.awake_ms
+        > (holder->called_hip ? TURN_THREAD_ASLEEP_MS : TURN_HELPER_ASLEEP_MS)) {
         if (holder->called_hip)
             warn_dropped(holder, "has been asleep", now - watched.awake_ms);
         return true;

@@ -1,4 +1,4 @@
-/* See api_stream.h. */
+/* Applies balar's rules to calls, stream by stream. */
 #include "components/host/api_stream/api_stream.h"
 
 #include <string.h>

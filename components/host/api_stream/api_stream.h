@@ -76,11 +76,11 @@ struct api_streams {
     struct api_stream_waiter waiters[API_STREAM_WAITERS_MAX]; /* as they came */
 };
 
-/* What the rules say of a call: api_stream_flags. */
+/* The rules for a call: api_stream_flags. */
 static unsigned api_stream_rule(enum api_call call);
 static void api_streams_init(struct api_streams *s, bool launch_blocking);
 
-/* Is everything up to the point complete? */
+/* True if everything up to the point is complete. */
 static bool api_stream_passed(const struct api_streams *s, const struct api_stream_point *point);
 
 /* The end of a stream as it is now: what event_record makes the event mean. */

@@ -1,4 +1,5 @@
-/* See memory_manager.h. Every function leaves the tables in step, or as they were. */
+/* Allocates, maps and frees device memory. Every function leaves the tables in step, or as they
+ * were. */
 #include "memory_manager.h"
 
 #include <inttypes.h>
@@ -199,7 +200,7 @@ static bool take_addresses(const struct memory_ref *r, const struct memory_reque
     return page_allocator_take_run(&m->fresh, fresh, pages, align, first);
 }
 
-/* Does a process use one of these addresses under a name? */
+/* True if a process uses one of these addresses under a name. */
 static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
 {
     const struct program_table *t = r.program;
@@ -299,7 +300,7 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
     return MEMORY_OK;
 }
 
-/* Whether no allocation is left in the block that begins at `start`. Then no more are taken from
+/* True if no allocation is left in the block that begins at `start`. Then no more are taken from
  * it.
  */
 static bool leave_block(struct memory_ref r, uint64_t start)

@@ -67,7 +67,7 @@ struct memory_block {
 struct memory_device {
     uint64_t base, size; /* physical, bytes */
     struct page_allocator pages;
-    struct memory_block block; /* that the next small buffer is taken from */
+    struct memory_block block; /* block that the next small buffer is taken from */
     uint32_t extents;          /* arena: struct page_extent[] */
 };
 
@@ -78,12 +78,12 @@ struct memory_manager {
     uint32_t device_count;
     bool removed; /* a page of some allocation may be missing */
     struct memory_device device[MEMORY_DEVICES];
-    uint64_t start, end; /* of the range of virtual addresses; 0, 0: not set yet */
+    uint64_t start, end; /* range of virtual addresses; 0, 0: not set yet */
     struct page_allocator fresh, retired;
     uint32_t fresh_extents, retired_extents; /* arena */
 };
 
-/* What the functions work on; the tables belong to others. */
+/* The allocator's state; the tables belong to others. */
 struct memory_ref {
     struct memory_manager *memory;
     struct page_table *pages;
@@ -93,13 +93,13 @@ struct memory_ref {
 struct memory_request {
     uint32_t pid;
     uint32_t use;           /* enum program_use */
-    uint32_t flags;         /* of the page table entries */
+    uint32_t flags;         /* those of its page table entries */
     uint64_t size, align;   /* bytes; align: power of two or 0 */
     uint64_t fixed;         /* where it is to begin, an address or a name; 0: anywhere */
     const uint32_t *device; /* the pages are spread over these, in runs */
     uint32_t device_count;
     /* The run that begins at page `first` of `count`: its length, and the place of its device.
-     * NULL: even shares, one behind the other. */
+     * NULL: even shares, one after the other. */
     uint64_t (*run)(void *of, uint64_t first, uint64_t count, uint32_t devices, uint32_t *place);
     void *of;
 };
@@ -131,7 +131,7 @@ void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end);
 static inline uint32_t memory_device_of(const struct memory_manager *m, uint64_t physical)
 {
     uint32_t first = 0;
-    if (m->device_count > 8) { /* most often all are of one size, one behind the other */
+    if (m->device_count > 8) { /* most often all are of one size, one after the other */
         uint64_t guess = (physical - m->device[0].base) / m->device[0].size;
         first = guess < m->device_count ? (uint32_t)guess : 0;
     }
@@ -161,7 +161,7 @@ static inline uint64_t memory_share_at(uint64_t first, uint64_t count, uint32_t 
     return end - first;
 }
 
-/* How many of so many pages the device at a place gets. */
+/* The number of pages, of so many, that the device at a place gets. */
 uint64_t memory_count_of(const struct memory_request *q, uint64_t pages, uint32_t place);
 
 /* ---- physical pages ---- */
@@ -174,7 +174,7 @@ bool memory_give_page(struct memory_manager *m, uint64_t physical);
 
 /* ---- allocations ---- */
 
-/* Whether the range lies outside of the addresses of memory_set_range(): addresses of the host's
+/* True if the range lies outside of the addresses of memory_set_range(): addresses of the host's
  * own memory, which can be asked for by `fixed`. They are not retired when they are freed, so a
  * shoot-down of them has to follow at once. */
 bool memory_is_foreign(const struct memory_manager *m, uint64_t start, uint64_t end);
@@ -183,7 +183,7 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
                                    uint64_t *address);
 enum memory_result memory_free(struct memory_ref r, uint64_t address);
 
-/* Is it time to recycle, if that can be done now? */
+/* True if it is time to recycle, as far as that can be done now. */
 bool memory_retired_many(const struct memory_manager *m);
 
 /* Makes retired addresses fresh. No TLB may hold any of them: shoot down everything first. */

@@ -33,7 +33,7 @@ uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *exten
     return taken;
 }
 
-/* Number of the first extent that begins behind page `first`. */
+/* Number of the first extent that begins after page `first`. */
 static uint32_t first_behind(const struct page_allocator *a, const struct page_extent *extents,
                              uint64_t first)
 {

@@ -19,7 +19,7 @@ struct driver_command;
 struct hang_report;
 
 struct call_path_ops {
-    uint64_t copy_bytes; /* that one call carries at most; a longer copy is several commands */
+    uint64_t copy_bytes; /* most bytes of one call; a longer copy is several commands */
 
     /* In the program's calls. What has been done already goes the path, too: it takes its time. */
     enum driver_status (*allocated)(struct driver *d, uint64_t size);
@@ -49,7 +49,7 @@ struct call_path_ops {
      * waits for; `*read`: of a copy from a GPU, the blob that its bytes go to. */
     bool (*execute)(struct driver *d, uint32_t call, uint32_t data, uint64_t *ticket,
                     uint32_t *read);
-    /* Are the bytes of the copy with that ticket in their blob? */
+    /* True if the bytes of the copy with that ticket are in their blob. */
     bool (*has_read)(const struct driver *d, uint64_t ticket, uint32_t read);
     /* The copy, whose bytes are in a blob (`move.data`), is over: they go to the program. */
     void (*copied)(struct driver *d, struct driver_command *k);

@@ -28,7 +28,7 @@ enum copy_kind {
 };
 
 struct copy_middleware_ops {
-    /* Are there direct moves? Then events and waits between copies take no time, either. */
+    /* True if there are direct moves; events and waits between copies then take no time, either. */
     bool takes_no_time;
     /* A command of `size` bytes is about to begin: moved directly (true), or by messages? Called
      * once for each command. */

@@ -1,4 +1,4 @@
-/* The driver: stands for host and runtime of a simulated system.
+/* The driver: host and runtime of a simulated system.
  *
  * Two sides. The program's side (program/driver_api_table.c) runs in the program's threads under
  * one lock: it allocates memory, checks, and appends commands to queues. A call that waits runs the
@@ -38,8 +38,8 @@ static void open_tables(struct driver *d)
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->free_command = DRIVER_NONE;
-    memory_init(&d->memory, driver_page_bytes(d), (uint64_t)driver_params(d)->fragment);
-    d->memory.skip = (uint64_t)driver_params(d)->first_page;
+    memory_init(&d->memory, driver_page_bytes(d), driver_params(d)->fragment);
+    d->memory.skip = driver_params(d)->first_page;
     driver_program(d)->page_bytes = (uint32_t)driver_page_bytes(d);
     store_offer(driver_program(d));
 }
@@ -73,14 +73,13 @@ static void driver_init(struct driver *d)
         pages += d->device[i].size / driver_page_bytes(d);
     }
     for (uint32_t i = 0; i < d->gpu_count; i++)
-        queue_new(d, i, i); /* queue number = device number */
+        queue_open(d, i, i); /* queue number = device number */
     handles_init(d);
     l2_init(d);
     bounce_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     ptx_tables_set(driver_program(d), driver_page_table(d));
-    driver_page_table(d)->fragment_bits =
-        (unsigned)__builtin_ctzll((uint64_t)driver_params(d)->fragment);
+    driver_page_table(d)->fragment_bits = (unsigned)__builtin_ctzll(driver_params(d)->fragment);
     residence_init(d);
     migrate_init(d);
     user_queue_init(d);
@@ -109,7 +108,7 @@ static bool driver_tick(struct driver *d)
     return progress;
 }
 
-/* What the first command of the queue waits for. */
+/* Reports the reason why the first command of the queue waits. */
 static void report_queue(const struct driver *d, uint32_t queue, struct hang_report *report)
 {
     static const char *const phases[] = {[PHASE_QUEUED] = "is queued",

@@ -9,7 +9,11 @@
  * bytes. Copies read host memory when they are executed, not when they are enqueued.
  *
  * Errors are enum driver_status; error_text() explains the last one of this thread in words (what,
- * where, fix).
+ * where, fix). An error ends one of three things:
+ *   the call        it is refused: DRIVER_OUT_OF_MEMORY to DRIVER_TOO_LARGE
+ *   the simulation  the device is lost, and later calls fail alike: DRIVER_FAULT to DRIVER_LIMIT
+ *   the process     the platform's description or an option cannot be met: a message on stderr
+ *                   says which, and the call does not return
  */
 #ifndef HEDDLE_DRIVER_API_H
 #define HEDDLE_DRIVER_API_H
@@ -20,6 +24,12 @@
 #include <stdlib.h>
 
 #define DRIVER_API_VERSION 27
+
+/* Device addresses of programs in C, and of devices that call the driver on behalf of a program
+ * that ran elsewhere, so that addresses in recorded data are right: 1 TiB where neither apertures
+ * of local memory nor host memory on the map of a platform are. */
+#define DRIVER_WINDOW       ((uint64_t)0x200000000000)
+#define DRIVER_WINDOW_BYTES ((uint64_t)1 << 40)
 
 enum driver_status {
     DRIVER_OK,
@@ -57,16 +67,16 @@ struct driver_device_info {
     bool pages_move;    /* managed memory goes to the GPUs that use it */
     bool reaches_host;  /* memory of the host, DRIVER_PLACE_HOST */
     uint32_t dma_engines;
-    uint32_t lanes;                    /* of a wavefront or warp: 64 or 32 */
-    uint32_t registers_per_cu;         /* of 32 bits, of a lane each; where they are one file */
+    uint32_t lanes;                    /* work-items of a wavefront: 64, or 32 */
+    uint32_t registers_per_cu;         /* those of 32 bits for one lane; where they are one file */
     uint32_t lds_bytes_per_work_group; /* at most */
-    uint32_t lds_bytes_unasked;        /* of these, what a program gets without asking for more */
-    uint32_t lds_bytes_reserved;       /* of each work-group, for the system */
+    uint32_t lds_bytes_unasked;        /* those that a program gets without asking for more */
+    uint32_t lds_bytes_reserved;       /* those of each work-group that the system takes */
     uint32_t process;                  /* as in struct driver_page */
 };
 
-/* Does the device execute PTX? Its compute units are streaming multiprocessors then, wavefronts are
- * warps and LDS is shared memory. Code is registered by register_ptx(). */
+/* True if the device executes PTX. Its compute units are streaming multiprocessors then, wavefronts
+ * are warps and LDS is shared memory. Code is registered by register_ptx(). */
 static inline bool driver_executes_ptx(const struct driver_device_info *info)
 {
     return info->isa[0] == 's' && info->isa[1] == 'm' && info->isa[2] == '_';
@@ -80,17 +90,17 @@ static inline uint32_t driver_capability(const struct driver_device_info *info)
 
 /* A kernel in a registered PTX module. */
 struct driver_ptx_kernel {
-    uint32_t registers;      /* of a thread, after allocation by live ranges */
+    uint32_t registers;      /* registers of a thread, after allocation by live ranges */
     uint32_t shared_bytes;   /* static */
-    uint32_t local_bytes;    /* of a thread */
-    uint32_t constant_bytes; /* of the module */
+    uint32_t local_bytes;    /* local memory of a thread */
+    uint32_t constant_bytes; /* constants of the whole module */
     uint32_t parameter_bytes;
-    uint32_t max_threads; /* of a block, as the kernel or the device says */
+    uint32_t max_threads; /* limit of a block, set by the kernel or the device */
     uint32_t sm;          /* .target: 80 */
     uint32_t ptx_version; /* .version: 85 for 8.5 */
 };
 
-/* What a launch makes consistent with others' memory, before it and behind it. */
+/* How far a launch makes memory consistent before it begins and after it ends. */
 enum driver_scope {
     DRIVER_SCOPE_DEFAULT, /* as the driver's parameters say */
     DRIVER_SCOPE_NONE,
@@ -98,7 +108,7 @@ enum driver_scope {
     DRIVER_SCOPE_SYSTEM
 };
 
-/* What a kernel in PTX did by which the run ended. */
+/* The fault of a kernel in PTX that ended the run. */
 enum driver_ptx_fault {
     DRIVER_PTX_NO_FAULT,
     DRIVER_PTX_ADDRESS,
@@ -112,7 +122,7 @@ enum driver_ptx_fault {
 /* All of a kernel launch that the hardware needs. */
 struct driver_launch {
     const char *name;   /* for people, in statistics and reports; copied */
-    const char *symbol; /* what the code object calls it, in statistics; copied */
+    const char *symbol; /* its name in the code object, for statistics; copied */
     uint64_t entry;     /* device address of the first instruction */
     /* Where the device executes PTX, `descriptor`, `kernel_object` and `private_bytes` are 0,
      * `grid` counts threads as elsewhere (a multiple of `block`), `kernarg` has the parameters as
@@ -134,7 +144,7 @@ struct driver_launch {
     uint8_t acquire, release; /* enum driver_scope */
 };
 
-/* Where the pages of an allocation lie. */
+/* The places where the pages of an allocation lie. */
 enum driver_place {
     DRIVER_PLACE_DEVICE,
     DRIVER_PLACE_MANAGED, /* as those of allocate_unified() */
@@ -146,12 +156,12 @@ struct driver_allocation {
     uint64_t size;
 };
 
-/* What a kernel did wrong in a process whose faults are contained. */
+/* A kernel's fault in a process whose faults are contained. */
 struct driver_fault {
     uint32_t gpu;
     bool by_access;
-    uint64_t address; /* of the access */
-    char text[512];   /* what and where */
+    uint64_t address; /* address of the access */
+    char text[512];   /* the mistake and its place */
 };
 
 /* A kernel is executed without timing, and its wavefronts wait: for each other, or for the host.
@@ -175,7 +185,7 @@ struct driver_queue_api; /* user_queue_api.h */
 
 /* Calls of an API that make commands in a queue. */
 enum driver_stream_call {
-    DRIVER_STREAM_COPY, /* that the program waits for */
+    DRIVER_STREAM_COPY, /* copy that the program waits for */
     DRIVER_STREAM_COPY_ASYNC,
     DRIVER_STREAM_FILL,
     DRIVER_STREAM_LAUNCH,
@@ -183,7 +193,7 @@ enum driver_stream_call {
     DRIVER_STREAM_WAIT_EVENT
 };
 
-/* What the driver's stream rules leave to the front end. */
+/* Duties that the driver's stream rules leave to the front end. */
 enum driver_stream_flags {
     DRIVER_STREAMS_FRONT_END = 1,    /* all order between queues, by wait_for(); call_begin() and
                                         call_end() need not be called */
@@ -192,7 +202,7 @@ enum driver_stream_flags {
     DRIVER_STREAMS_TELL_CALLS = 8    /* see enter_call() */
 };
 
-/* What a program says about pages: of managed ones, to GPUs that wait for pages which lie
+/* A program's advice about pages: of managed ones, to GPUs that wait for pages which lie
  * elsewhere; and the type of their memory (mem_types.h), which managed ones are fine-grained
  * without. */
 enum driver_advice {
@@ -215,17 +225,17 @@ enum driver_mistake {
 /* A call of the program. */
 struct driver_call {
     const char *name;   /* "hipFree()" */
-    const char *source; /* where it stands, if there are no lines of a source: "saxpy+0x1234" */
-    uint64_t code;      /* where the program goes on behind it; 0: unknown, as the rest */
-    const char *file;   /* of this code, loaded at `base` */
+    const char *source; /* position, if there are no lines of a source: "saxpy+0x1234" */
+    uint64_t code;      /* return address; 0: unknown, as the rest */
+    const char *file;   /* file with this code, loaded at `base` */
     uint64_t base;
 };
 
 #define DRIVER_HOST_DEVICE UINT32_MAX
 
-/* Where a page lies. */
+/* The place of a page. */
 struct driver_page {
-    uint64_t physical; /* of its first byte */
+    uint64_t physical; /* address of its first byte */
     uint32_t device;   /* GPU; DRIVER_HOST_DEVICE: in the host's memory */
     uint32_t process;
     bool unified; /* may be moved */
@@ -242,7 +252,7 @@ enum driver_queue_flags {
 
 struct driver_api {
     uint32_t version;
-    const struct driver_queue_api *user_queues; /* that the program writes itself */
+    const struct driver_queue_api *user_queues; /* queues that the program writes itself */
 #define DRIVER_CALL(name, form, parameters, arguments) enum driver_status(*name) parameters;
 #define DRIVER_FUNCTION(type, name, form, parameters)  type(*name) parameters;
 #include "components/host/driver/driver_calls.def"

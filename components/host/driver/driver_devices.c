@@ -1,16 +1,16 @@
-/* What the driver knows of the GPUs it is connected to, from the tables of the platform.
+/* Reads what GPUs the driver is connected to from the tables of the platform.
  *
- * A GPU is what stands beside the component that a `gpu` port leads to: "gpu[2].cp" makes
- * everything below "gpu[2]." belong to that device. Where memory that the platform maps stands
+ * A GPU is all that lies beside the component that a `gpu` port leads to: "gpu[2].cp" makes
+ * everything below "gpu[2]." belong to that device. Where memory that the platform maps lies
  * further out, as "gpu.local" does beside "gpu.xcd[0].cp", the GPU reaches that far. The last port
- * may lead to a DMA engine in place of a command processor: what stands beside that is memory of
+ * may lead to a DMA engine in place of a command processor: what lies beside that is memory of
  * the host, where managed pages lie that no GPU has. */
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/warp/warp.h"
+#include "components/nvidia/program/sm_occupancy.h"
 #include "runtime/engine/component_failure.h"
 #include "driver_state.h"
 
@@ -37,7 +37,7 @@ static bool device_owns(const char *path, const char *prefix)
     return !strncmp(path, prefix, strlen(prefix));
 }
 
-/* The longest "gpu." of "gpu.xcd[0]." below which mapped memory stands; else the prefix stays. */
+/* The longest "gpu." of "gpu.xcd[0]." that has mapped memory below it; else the prefix stays. */
 static void device_prefix_of_memory(char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
@@ -75,7 +75,7 @@ static bool device_is_memory(const struct driver *d, uint32_t number)
     return !strcmp(table_string(engine_base.platform->instances[receiver].type), "dma_engine");
 }
 
-/* Is it a bank of an L2, and of the first one of the GPU? Runtimes tell the size of the L2 of one
+/* True if it is a bank of the first L2 of the GPU. Runtimes tell the size of the L2 of one
  * die. Slices of sectors are all of one L2. `first`: the path up to there, or NULL. */
 static bool device_is_l2(const struct platform_instance *instance, const char *rest,
                          const char **first)
@@ -142,9 +142,9 @@ static void device_add_player(struct driver_device *device, const struct platfor
     sm->shared_system = (uint32_t)device_param(player, "shared_system", 0);
     device->takes_copies |= info->has_fabric = device_param(player, "nvlink", 0) > 0;
     snprintf(info->isa, sizeof info->isa, "sm_%u", (unsigned)device_param(player, "capability", 0));
-    info->lanes = WARP_LANES;
+    info->lanes = SM_WARP_THREADS;
     info->simds_per_cu = sm->sub_cores;
-    info->wavefronts_per_simd = sm->room.threads / WARP_LANES / sm->sub_cores;
+    info->wavefronts_per_simd = sm->room.threads / SM_WARP_THREADS / sm->sub_cores;
     info->registers_per_cu = sm->room.registers;
     info->vgprs_per_simd = sm->room.registers / 64 / sm->sub_cores;
     info->lds_bytes_per_cu = sm->room.shared;
@@ -154,8 +154,8 @@ static void device_add_player(struct driver_device *device, const struct platfor
     info->work_groups_per_cu = sm->room.blocks;
 }
 
-/* Is a port of this name, or an array of them, wired in the GPU, from a component of the type
- * (NULL: of any)? */
+/* True if a port of this name, or an array of them, is wired in the GPU, from a component of the
+ * type (NULL: of any). */
 static bool device_has_port(const char *prefix, const char *port, const char *sender)
 {
     const struct platform_table *table = engine_base.platform;
@@ -171,14 +171,14 @@ static bool device_has_port(const char *prefix, const char *port, const char *se
     return false;
 }
 
-/* Does the L2 keep lines that other GPUs do not see? The scope is the second enumerator then. */
+/* True if the L2 keeps lines that other GPUs do not see: the scope is the second enumerator. */
 static bool needs_system_scope(const struct platform_instance *instance)
 {
     return !strcmp(table_string(instance->type), "command_processor")
            && device_param(instance, "scope", 0) == 1;
 }
 
-/* Does a launch drop what the L2 holds? */
+/* True if a launch drops the lines of the L2. */
 static bool drops_at_launch(const struct platform_instance *instance)
 {
     return !strcmp(table_string(instance->type), "command_processor")
@@ -193,7 +193,7 @@ static void device_note_line(struct driver_device *device, const struct platform
     if (!strcmp(table_string(instance->type), "cache")
         && (uint32_t)device_param(instance, "line", 0) > device->line)
         device->line = (uint32_t)device_param(instance, "line", 0);
-    device->drops |= drops_at_launch(instance);
+    device->drops_l2 |= drops_at_launch(instance);
 }
 
 /* Bytes a second of memory with channels and banks. */
@@ -244,7 +244,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix), &l2);
             device_add_player(&d->device[number], instance);
-            d->device[number].caches_all |= needs_system_scope(instance);
+            d->device[number].caches_all_memory |= needs_system_scope(instance);
             device_note_line(&d->device[number], instance);
             if (table->groups[g].first + i >= PROGRAM_INSTANCES)
                 engine_die(&d->io.base,
@@ -264,7 +264,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     /* the RDMA engine's way past the caches, for copies of peers */
     d->device[number].takes_copies |= device_has_port(prefix, ".copy_in", "rdma_engine");
     /* caches that are told when others write keep their lines over launches */
-    d->device[number].drops &= !device_has_port(prefix, ".probe", NULL);
+    d->device[number].drops_l2 &= !device_has_port(prefix, ".probe", NULL);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;
 }
@@ -291,14 +291,14 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
 static void device_leave_pages(struct driver *d, uint32_t number)
 {
     uint64_t page;
-    for (int64_t i = 0; i < driver_params(d)->first_page; i++)
+    for (uint64_t i = 0; i < driver_params(d)->first_page; i++)
         memory_hold_page(&d->memory, number, &page);
 }
 
 static void device_init(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
-    size_t slots = (size_t)driver_params(d)->in_flight + DRIVER_SPARE_SLOTS;
+    size_t slots = driver_params(d)->in_flight + DRIVER_SPARE_SLOTS;
     char prefix[256];
     uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);

@@ -88,7 +88,7 @@ static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, 
     return poorest;
 }
 
-/* How many bytes of an allocation kernels may access. */
+/* The bytes of an allocation that kernels may access. */
 static uint64_t memory_bounds(const struct driver *d, uint64_t size)
 {
     uint64_t page = driver_page_bytes(d);
@@ -159,7 +159,7 @@ static bool memory_find_hole(const struct driver *d, const struct program_alloca
 }
 
 static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
-                                       const char *what)
+                                       const char *operation)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     uint64_t hole;
@@ -170,18 +170,18 @@ static enum driver_status memory_check(const struct driver *d, uint64_t address,
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "%s of %" PRIu64 " bytes at 0x%" PRIx64 ": the page at 0x%" PRIx64
                            " was removed",
-                           what, size, address, hole);
+                           operation, size, address, hole);
     }
     if (a)
         return driver_fail(
             DRIVER_INVALID_ADDRESS,
             "%s of %" PRIu64 " bytes at 0x%" PRIx64 " leaves its allocation of %" PRIu64
             " bytes at 0x%" PRIx64 " by %" PRIu64 " bytes",
-            what, size, address, a->end - a->start, a->start, address + size - a->end);
+            operation, size, address, a->end - a->start, a->start, address + size - a->end);
     program_describe(driver_program(d), address, where, sizeof where);
     return driver_fail(DRIVER_INVALID_ADDRESS,
                        "%s of %" PRIu64 " bytes at 0x%" PRIx64 " is outside of any allocation: %s",
-                       what, size, address, where);
+                       operation, size, address, where);
 }
 
 static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest)
@@ -271,18 +271,18 @@ static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t addre
 }
 
 /* Names of spans stay until the end of the run. */
-static void trace_run(struct driver *d, const char *what, uint32_t pid, uint32_t gpu,
+static void trace_run(struct driver *d, const char *operation, uint32_t pid, uint32_t gpu,
                       uint64_t address, uint64_t pages)
 {
     enum { TEXT = 120 };
     char *name = grow_zeroed(TEXT, "the names of spans");
-    snprintf(name, TEXT, "%s 0x%" PRIx64 ", %" PRIu64 " pages, GPU %u, process %u", what,
+    snprintf(name, TEXT, "%s 0x%" PRIx64 ", %" PRIu64 " pages, GPU %u, process %u", operation,
              page_table_address(address), pages, gpu, pid);
     timeline_begin(&d->io.base, address, name);
     timeline_end(&d->io.base, address, name);
 }
 
-static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint64_t address,
+static void memory_trace(struct driver *d, const char *operation, uint32_t pid, uint64_t address,
                          uint64_t size)
 {
     uint64_t page = d->memory.page, first = address / page * page, run = first, physical, flags;
@@ -294,10 +294,10 @@ static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint6
                            ? memory_device_of(&d->memory, physical)
                            : UINT32_MAX;
         if (gpu != owner && owner != UINT32_MAX)
-            trace_run(d, what, pid, owner, run, (at - run) / page);
+            trace_run(d, operation, pid, owner, run, (at - run) / page);
         run = gpu != owner ? at : run;
         owner = gpu;
     }
     if (owner != UINT32_MAX)
-        trace_run(d, what, pid, owner, run, (round_up(address + size, page) - run) / page);
+        trace_run(d, operation, pid, owner, run, (round_up(address + size, page) - run) / page);
 }

@@ -27,10 +27,10 @@ static enum driver_status memory_allocate_own(struct driver *d, uint32_t number,
 
 static void memory_release(struct driver *d, uint64_t address);
 
-/* Is [address, address + size) inside one allocation of the program, and mapped? `what` for the
- * message. */
+/* Checks that [address, address + size) is inside one allocation of the program, and mapped.
+ * `operation`: for the message. */
 static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
-                                       const char *what);
+                                       const char *operation);
 
 /* The physical address of `address`. *rest: how many bytes follow on the same page. */
 static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest);
@@ -55,8 +55,8 @@ static uint64_t memory_name(const struct driver *d, uint32_t pid, uint64_t addre
 static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t address, uint64_t size);
 
 /* Notes in the trace where the pages that touch [address, address + size) lie now, a span of no
- * length for each run of pages on one GPU; `what` is "map" or "unmap". */
-static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint64_t address,
+ * length for each run of pages on one GPU; `operation` is "map" or "unmap". */
+static void memory_trace(struct driver *d, const char *operation, uint32_t pid, uint64_t address,
                          uint64_t size);
 
 #endif

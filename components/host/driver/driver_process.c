@@ -30,7 +30,7 @@ static bool driver_is_alone(void)
 
 static bool driver_is_nudged(void)
 {
-    return the_process.steps && __atomic_load_n(&the_process.nudged, __ATOMIC_RELAXED);
+    return the_process.is_stepping && __atomic_load_n(&the_process.is_nudged, __ATOMIC_RELAXED);
 }
 
 static enum driver_status driver_fail(enum driver_status status, const char *format, ...)

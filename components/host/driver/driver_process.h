@@ -12,29 +12,29 @@
 #include "components/host/driver/program/driver_journal.h"
 
 struct driver_process {
-    struct driver *driver; /* of the platform */
+    struct driver *driver; /* the platform's */
     pthread_mutex_t mutex;
     enum driver_status lost; /* not DRIVER_OK: a kernel failed or the simulation was ended */
     char lost_text[2048];
     uint64_t now_ps; /* atomic: of the driver's clock, when a call came back last */
     bool is_running; /* the engine, in the thread */
     pthread_t runner;
-    bool nudged;             /* atomic; the engine is to come back from a step */
-    bool steps;              /* it runs in one */
+    bool is_nudged;          /* atomic; the engine is to return from its step */
+    bool is_stepping;        /* the engine runs in a step */
     bool tells_calls;        /* the front end was answered DRIVER_STREAMS_TELL_CALLS */
     bool page_bounds;        /* --bounds page: kernels may access whole pages of an allocation */
     bool in_tick;            /* a call over a port is being done: the engine runs already */
-    uint32_t functional_gpu; /* of the launch by which it failed */
+    uint32_t functional_gpu; /* GPU of the launch by which it failed */
     enum driver_status functional; /* functional mode: how a launch has ended the run */
     bool ends;                     /* atomic; the program has ended */
-    uint64_t patience;   /* cycles that a program that has ended may wait; 0: it has not ended */
-    uint64_t patient_to; /* the cycle by which a command or a work-group is to end */
-    uint64_t had_ended;  /* commands and work-groups that had ended at the last look */
+    uint64_t patience;    /* cycles that a program that has ended may wait; 0: it has not ended */
+    uint64_t patient_to;  /* the cycle by which a command or a work-group is to end */
+    uint64_t ended_count; /* commands and work-groups that had ended at the last look */
     void (*attend)(const struct driver_attention *now); /* or NULL */
-    bool (*is_alone)(void); /* no thread of the program can go on; NULL: not known */
-    void (*print)(uint32_t device, const char *text, size_t size); /* what kernels print; or NULL */
+    bool (*is_alone)(void); /* no thread of the program can run; NULL: unknown */
+    void (*print)(uint32_t device, const char *text, size_t size); /* set_printer(); or NULL */
     bool (*caller)(struct driver_call *call);                      /* set_caller(); or NULL */
-    uint32_t printing;                                             /* the device that it is told */
+    uint32_t printing_device;                                      /* device whose output it gets */
     const struct driver_programs *programs; /* NULL: the program is in this process */
     struct code_module *code_modules;       /* loaded; see driver_unimplemented_code.c */
     struct code_lack *code_lacks;           /* kernels that must not be launched */
@@ -45,8 +45,8 @@ struct driver_process {
 
 static struct driver_process *driver_process(void);
 static bool driver_is_nudged(void);
-/* Can nothing but the launch that is executed change memory, as no thread of the program can go on?
- * Where one may, that is said once. */
+/* True if nothing but the launch that is executed can change memory, as no thread of the program
+ * can run. False: one can, and the first time a warning says so. */
 static bool driver_is_alone(void);
 
 /* Remembers, for this thread, why a call failed; returns the status. */

@@ -19,7 +19,7 @@
 #include "components/host/driver/driver_api.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
+#include "components/nvidia/program/sm_occupancy.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
@@ -31,28 +31,28 @@ enum {
     DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,     /* whose times are remembered; those of marks always are */
     DRIVER_PID = 1,               /* process of the devices that the platform has */
-    DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
+    DRIVER_ALL_PIDS = UINT32_MAX, /* a shoot-down is for all processes */
     DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES = 4 << 20, /* of packets and kernel arguments; less on small devices */
+    DRIVER_RING_BYTES = 4 << 20, /* ring of packets and kernel arguments; less on small devices */
     DRIVER_PAGE_REQUESTS = 4096, /* requests for pages that wait */
-    DRIVER_BLOCK_PAGES = 512,    /* of 4 KiB in the largest block that is evicted */
+    DRIVER_BLOCK_PAGES = 512,    /* pages of 4 KiB in the largest block that is evicted */
     DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
-    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
+    DRIVER_LATE_PIECES = 64,     /* pieces of a ring that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
-    DRIVER_SPARE_SLOTS = 1,      /* of a device, for other messages when launches have all others */
+    DRIVER_SPARE_SLOTS = 1,      /* slots for other messages when launches have all others */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
 
 struct driver_queue {
     bool used;
-    bool scratch_wanted;  /* the first command waits for a pool to be made */
+    bool wants_scratch;   /* the first command waits for a pool to be made */
     uint32_t flags;       /* enum driver_queue_flags */
-    uint32_t device;      /* of unified ones: the first */
-    uint32_t handle;      /* that it was made for */
+    uint32_t device;      /* GPU; the first one of a unified device */
+    uint32_t handle;      /* handle that it was made for */
     uint32_t first, last; /* commands */
-    uint32_t at;   /* command in work: the first, or behind launches that a user queue holds */
-    uint32_t user; /* user queue for launches; DRIVER_NONE: not made */
+    uint32_t current; /* command in work: the first, or the first after launches in a user queue */
+    uint32_t user;    /* user queue for launches; DRIVER_NONE: not made */
 };
 
 /* A device as the program sees it: number 0 .. gpu_count - 1 are the GPUs, in process
@@ -77,15 +77,15 @@ struct driver_slot {
 struct driver_piece {
     uint64_t start; /* position */
     uint32_t bytes;
-    bool held;
-    bool written; /* to the device's memory */
+    bool is_held;
+    bool is_written; /* to the device's memory */
 };
 
 /* Packets and arguments of a GPU's launches: one ring for the program with all its contexts, and
  * one for each process that shares the GPU with others (contain()), out of reach of the others'
  * kernels. */
 struct driver_ring {
-    uint32_t pid;     /* of the process; 0: of none any more */
+    uint32_t pid;     /* its process; 0: none any more */
     uint32_t next;    /* arena: the ring of the next such process */
     uint64_t address; /* virtual; 0: not allocated yet */
     uint32_t bytes;
@@ -115,25 +115,25 @@ struct driver_device {
     uint32_t slots; /* arena: struct driver_slot[in_flight + DRIVER_SPARE_SLOTS] */
     uint32_t slots_used;
     uint32_t slots_of_launches;
-    uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
+    uint64_t bandwidth;  /* bytes a second over the link to it; 0: no limit */
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_l2_flush.c */
-    uint32_t met_queue; /* queue and ticket of the last launch whose work-groups meet; 0: none */
-    uint64_t met;
-    uint32_t line;          /* of its caches, the longest */
-    bool drops;             /* a launch drops what the L2 holds */
-    bool ring_wrapped;      /* lines of the ring may be in caches: flush before the next launch */
-    bool caches_all;        /* its L2 keeps lines of all memory, which others do not see */
-    struct gpu_set reached; /* caches_all: GPUs whose memory its kernels could access */
+    uint32_t meeting_queue;       /* queue of the last launch whose work-groups meet */
+    uint64_t meeting_ticket;      /* its ticket; 0: none */
+    uint32_t line;                /* bytes of the longest line of its caches */
+    bool drops_l2;                /* a launch drops what the L2 holds */
+    bool has_wrapped_ring;  /* lines of the ring may be in caches: flush before the next launch */
+    bool caches_all_memory; /* its L2 keeps lines of all memory, which others do not see */
+    struct gpu_set reached; /* caches_all_memory: GPUs whose memory its kernels could access */
     bool takes_copies;      /* from and to other GPUs, directly */
-    bool line_shared;       /* kernels may have cached a line that a copy changed: flush, too */
+    bool has_shared_line;   /* kernels may have cached a line that a copy changed: flush, too */
     uint32_t flushing;      /* flushes that are not answered */
     uint32_t kernels_running;
     uint32_t launches; /* functional mode: number of the next dispatch */
     struct driver_ring ring;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
     struct sm_shape sm;
-    uint64_t heap_bytes; /* of kernels that allocate; 0: nothing was said */
+    uint64_t heap_bytes; /* heap of kernels that allocate; 0: the default */
     struct driver_device_info info;
 };
 
@@ -173,9 +173,9 @@ struct driver_page_request {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port; /* of the request; DRIVER_NONE: the host's */
+    uint32_t port; /* port that the request came by; DRIVER_NONE: the host's */
     uint8_t wish;  /* enum page_wish */
-    bool later;    /* the page has come to another GPU in this pause */
+    bool is_later; /* the page has come to another GPU in this pause */
     uint16_t tag;
 };
 
@@ -188,16 +188,16 @@ struct driver_residence {
 
 /* See driver_sampling.c. */
 struct driver_sample {
-    bool waiting;      /* a command has PHASE_UNTIMED */
-    bool caches_live;  /* caches hold bytes; else they are only tags */
-    bool skipped;      /* launches have left no trace in caches since they were touched last */
-    uint32_t timed;    /* timed launches under way: 0 or 1 */
-    bool ended;        /* `perfect`: the last chosen launch is over, the rest takes no time */
-    uint64_t prepared; /* number of the launch that the platform was made ready for */
-    uint64_t flushes;  /* of caches, in no time */
-    bool quiet;        /* nothing was under way, and nothing has been begun since */
-    bool warned;       /* that a launch is simulated while one that is not waits for others */
-    uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
+    bool has_waiting;     /* a command has PHASE_UNTIMED */
+    bool has_live_caches; /* caches hold bytes; else they are only tags */
+    bool has_skipped;     /* launches have left no trace in caches since they were touched last */
+    uint32_t timed;       /* timed launches under way: 0 or 1 */
+    bool has_ended;       /* `perfect`: the last chosen launch is over, the rest takes no time */
+    uint64_t prepared;    /* number of the launch that the platform was made ready for */
+    uint64_t flushes;     /* flushes of caches that took no time */
+    bool is_quiet;        /* nothing was under way, and nothing has been begun since */
+    bool has_warned;      /* a warning told of a simulated launch while another one waits */
+    uint64_t chosen; /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
 /* See driver_migration.c. */
@@ -209,7 +209,7 @@ struct driver_migrate {
     struct gpu_set paused;
     uint64_t paused_at;            /* cycle */
     uint64_t not_before;           /* cycle of the next pause */
-    bool ready;                    /* managed memory is not in use */
+    bool is_ready;                 /* managed memory is not in use */
     uint32_t work;                 /* enum migrate_work, of the first request */
     uint64_t moved;                /* pages that have changed their place */
     uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */
@@ -229,7 +229,7 @@ struct driver_ticket {
 
 struct driver {
     struct driver_io io;
-    uint32_t device_count; /* GPUs, and behind them the host's memory if there is such */
+    uint32_t device_count; /* GPUs, and after them the host's memory if there is such */
     uint32_t gpu_count;
     uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
                           migrations and releases */
@@ -243,9 +243,9 @@ struct driver {
     uint32_t turn;    /* queue that is looked at first */
     uint32_t tickets; /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
-    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_room], by number: marks that have
-                           left the table of tickets */
-    uint32_t old_mark_count, old_mark_room;
+    uint32_t old_marks; /* arena: struct driver_ticket[old_mark_capacity], by number: marks that
+                           have left the table of tickets */
+    uint32_t old_mark_count, old_mark_capacity;
     uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
     bool await_any;       /* stop when any command is done */
     bool await_migration; /* stop when no page is on its way */
@@ -261,7 +261,7 @@ struct driver {
     uint32_t handle_count;
     uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
     uint32_t direct_count;
-    bool near;            /* a GPU is nearer than a window is long */
+    bool has_near_gpu;    /* a GPU is nearer than a window is long */
     uint32_t bounces;     /* arena: struct driver_bounce[2 * in_flight], copies between GPUs */
     uint32_t bounce_data; /* arena: char[2 * in_flight][COPY_MESSAGE_BYTES] */
     uint32_t free_bounce; /* list; DRIVER_NONE: all have a piece */
@@ -314,13 +314,13 @@ static inline struct driver_handle *driver_handle_at(const struct driver *d, uin
     return arena_at(struct driver_handle, d->handles) + number;
 }
 
-/* Is there memory of the host? */
+/* True if there is memory of the host. */
 static inline bool driver_has_host(const struct driver *d)
 {
     return d->gpu_count < d->device_count;
 }
 
-/* Do managed pages begin there, and are they evicted to it? */
+/* True if managed pages begin there and are evicted to it. */
 static inline bool driver_evicts(const struct driver *d)
 {
     return driver_has_host(d) && driver_eviction_ops(d);
@@ -328,7 +328,7 @@ static inline bool driver_evicts(const struct driver *d)
 
 static inline uint64_t driver_page_bytes(const struct driver *d)
 {
-    return (uint64_t)driver_params(d)->page_size;
+    return driver_params(d)->page_size;
 }
 
 /* The GPUs that the driver is connected to, as the platform's tables describe them. See
@@ -336,7 +336,7 @@ static inline uint64_t driver_page_bytes(const struct driver *d)
 
 static const char *table_string(uint32_t offset);
 
-/* Does port `number` of `gpu` lead to memory of the host? */
+/* True if port `number` of `gpu` leads to memory of the host. */
 static bool device_is_memory(const struct driver *d, uint32_t number);
 
 static void device_init(struct driver *d, uint32_t number);

@@ -14,7 +14,7 @@ struct eviction_policy_ops {
     /* A fault on a page makes the resident pages of its block the youngest. Otherwise pages keep
      * the order in which they came. */
     bool refreshes;
-    /* The place to look at first, of `frames`; the resident page there or behind it goes. NULL: the
+    /* The place to look at first, of `frames`; the resident page there or after it goes. NULL: the
      * oldest page goes. */
     uint64_t (*pick)(struct part *self, uint64_t frames);
 };

@@ -12,7 +12,7 @@ enum { PREFETCH_BYTES = 2 << 20, PREFETCH_PAGES = PREFETCH_BYTES / 4096 };
 
 /* An aligned block of PREFETCH_BYTES. */
 struct prefetch_block {
-    uint32_t pages; /* that it has */
+    uint32_t pages; /* pages that it has */
     uint64_t page_bytes;
     uint32_t faulted;            /* number of the page that has come for an access */
     bool here[PREFETCH_PAGES];   /* lies in the GPU's memory */

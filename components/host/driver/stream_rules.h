@@ -1,8 +1,8 @@
 /* The stream rules of the driver: they decide when a call may begin on a queue, and whether the
  * program waits for its end. A front end asks through the driver (driver_api.h): call_begin()
- * before the commands of a call, call_end() behind them.
+ * before the commands of a call, call_end() after them.
  *
- * Nothing here waits: the caller also makes time go on, and would wait for itself. A call that may
+ * Nothing here waits: the caller also advances time, and would wait for itself. A call that may
  * not begin is answered with the ticket of something that is pending; when that is done, the front
  * end asks again.
  *
@@ -21,8 +21,8 @@ struct part;
 struct stream_rules_ops {
     /* enum driver_stream_flags. */
     uint32_t (*flags)(const struct part *self);
-    /* May the call begin? `is_default`: the queue is that of a default stream. false: not yet;
-     * `*blocker` is the ticket of a pending command, and nothing has happened. */
+    /* True if the call may begin. `is_default`: the queue is that of a default stream. False: not
+     * yet; `*blocker` is the ticket of a pending command, and nothing has happened. */
     bool (*begin)(struct part *self, enum driver_stream_call call, uint32_t queue, bool is_default,
                   uint64_t *blocker);
     /* The call that has begun on the queue has enqueued all its commands; `ticket`: of the last, 0:

@@ -43,14 +43,14 @@ struct queue_info {
     uint32_t packets;    /* room, a power of two */
     uint64_t ring;       /* device address */
     uint64_t read_index; /* device address of 8 bytes: packets before it are over */
-    uint64_t offset;     /* of its doorbell: to be mapped, and rung */
+    uint64_t offset;     /* where its doorbell is to be mapped, and rung */
 };
 
 struct queue_state {
     uint64_t read;  /* packets before it are over */
     uint32_t error; /* enum queue_error; 0: it works */
     uint32_t gpu;
-    const char *text; /* what the error means */
+    const char *text; /* text for the error */
 };
 
 struct driver_queue_api {
@@ -67,7 +67,7 @@ struct driver_queue_api {
      * one of its GPU's doorbells, or no queue of this process has that doorbell. A number before
      * packets that were announced already changes nothing. */
     enum driver_status (*ring)(uint32_t page, uint64_t offset, uint64_t number);
-    /* Copies a packet of 64 bytes to the next place behind those that this call has written; so the
+    /* Copies a packet of 64 bytes to the next place after those that this call has written; so the
      * packets of a queue are all written by it, or all copied by the program. DRIVER_NOT_READY: the
      * ring is full. `number` is that of the packet. */
     enum driver_status (*write)(uint32_t queue, const void *packet, uint64_t *number);

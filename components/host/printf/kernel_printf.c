@@ -1,4 +1,4 @@
-/* See kernel_printf.h. */
+/* Prints a format of C. Functions of the front end fetch its arguments and strings. */
 #include "kernel_printf.h"
 
 #include "base/number.h"
@@ -12,10 +12,10 @@ enum { SHAPE = 48, ELEMENTS = 16, WIDTH_MAX = 4096, PIECE = 512 + WIDTH_MAX };
 
 /* Flags, width and precision, with their '*' replaced; then how many numbers of which size. */
 struct conversion {
-    char shape[SHAPE]; /* from '%' on; there is room for a length and the kind */
+    char shape[SHAPE]; /* from '%' on; there is capacity for a length and the kind */
     size_t used;
     unsigned elements; /* 0: no vector */
-    unsigned bytes;    /* of a number, by its length */
+    unsigned bytes;    /* size of a number, by its length */
     char kind;
 };
 
@@ -85,7 +85,7 @@ static const char *read_length(struct conversion *c, const char *at)
     return at + length;
 }
 
-/* From behind the '%' to behind the conversion; NULL: it is none. */
+/* From the '%' to the end of the conversion; NULL: it is none. */
 static const char *read_conversion(struct printing *p, struct conversion *c, const char *at)
 {
     *c = (struct conversion){.shape = "%", .used = 1};
@@ -164,11 +164,11 @@ static void put_string(struct printing *p, const struct conversion *c)
         return;
     }
     snprintf(shape, sizeof shape, "%.*ss", (int)c->used, c->shape);
-    size_t room = strlen(text) + WIDTH_MAX + 1;
-    char *piece = malloc(room);
+    size_t capacity = strlen(text) + WIDTH_MAX + 1;
+    char *piece = malloc(capacity);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    int size = piece ? snprintf(piece, room, shape, text) : 0;
+    int size = piece ? snprintf(piece, capacity, shape, text) : 0;
 #pragma GCC diagnostic pop
     put_text(p, piece, size < 0 ? 0 : (size_t)size);
     free(piece);

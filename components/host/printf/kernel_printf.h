@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct kernel_printf {
-    void *context; /* of the functions below */
+    void *context; /* argument of the functions below */
     /* An argument begins, a vector of so many elements; 0: it is none. NULL: no matter. */
     void (*begin)(void *context, unsigned elements);
     /* The next argument, or element of a vector, for which the conversion wants 1, 2, 4 or 8 bytes.
@@ -19,7 +19,7 @@ struct kernel_printf {
     void (*put)(void *context, const char *text, size_t size);
 };
 
-/* Prints; what is not a conversion is printed as it stands. Returns the characters, or -1 when an
+/* Prints; text that is not a conversion is printed as it is. Returns the characters, or -1 when an
  * argument was missing, with which printing ends. */
 int kernel_printf(const struct kernel_printf *with, const char *format);
 

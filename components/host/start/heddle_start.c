@@ -1,4 +1,4 @@
-/* See heddle_start.h. */
+/* Opens the platform that `heddle run` names, and ends the run when the program exits. */
 #include "heddle_start.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static const struct driver_api *started;
 
-static void finish_run(void)
+static void end_run(void)
 {
     int status = started->finish();
     if (status == EXIT_CLEAN)
@@ -19,9 +19,9 @@ static void finish_run(void)
         run_ledger_report((enum exit_status)status);
 }
 
-static const struct driver_api *lack(const char *what, const char *more)
+static const struct driver_api *fail_start(const char *problem, const char *detail)
 {
-    fprintf(stderr, "heddle: %s%s\n", what, more);
+    fprintf(stderr, "heddle: %s%s\n", problem, detail);
     return NULL;
 }
 
@@ -31,16 +31,17 @@ const struct driver_api *heddle_start(void)
     if (started)
         return started;
     if (!path)
-        return lack("this program runs on a simulated system: heddle run PLATFORM -- PROGRAM", "");
+        return fail_start("this program runs on a simulated system: heddle run PLATFORM -- PROGRAM",
+                          "");
     const struct heddle_platform *platform = open_platform(path);
     const struct driver_api *api =
         platform ? start_platform(platform, getenv(OPTIONS_ENV_OPTIONS), path) : NULL;
     if (!api)
         return NULL;
     if (api->set_window(HEDDLE_WINDOW, HEDDLE_WINDOW_BYTES) != DRIVER_OK)
-        return lack("the driver does not start: ", api->error_text());
+        return fail_start("the driver does not start: ", api->error_text());
     started = api;
     run_ledger_open();
-    atexit(finish_run);
+    atexit(end_run);
     return started;
 }

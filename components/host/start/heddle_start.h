@@ -12,11 +12,11 @@ extern "C" {
 
 /* Starts the simulation that `heddle run` has prepared, and ends it, with its statistics, when the
  * program exits. Device addresses lie in [HEDDLE_WINDOW, HEDDLE_WINDOW + HEDDLE_WINDOW_BYTES).
- * NULL: it was said on stderr what is wrong. Once a process; later calls return the same table. */
+ * NULL: a message on stderr has the reason. Once a process; later calls return the same table. */
 const struct driver_api *heddle_start(void);
 
-#define HEDDLE_WINDOW       ((uint64_t)0x200000000000)
-#define HEDDLE_WINDOW_BYTES ((uint64_t)1 << 40)
+#define HEDDLE_WINDOW       DRIVER_WINDOW
+#define HEDDLE_WINDOW_BYTES DRIVER_WINDOW_BYTES
 
 #ifdef __cplusplus
 }

@@ -43,7 +43,7 @@ const struct driver_api *start_platform(const struct heddle_platform *platform, 
                                         const char *path)
 {
     if (!platform->start(options))
-        return NULL; /* the reason was said */
+        return NULL; /* a message has the reason */
     const struct driver_api *api = platform->driver();
     if (api && api->version == DRIVER_API_VERSION)
         return api;

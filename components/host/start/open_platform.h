@@ -7,9 +7,9 @@
 #include "runtime/session/exit_status.h"
 #include "runtime/state/platform.h"
 
-/* NULL: it was said that the file is not a platform of this version. */
+/* NULL: the file is not a platform of this version. */
 const struct heddle_platform *open_platform(const char *path);
-/* Starts the simulation with the options, and gives its driver. NULL: it was said why not. */
+/* Starts the simulation with the options, and gives its driver. NULL: it does not start. */
 const struct driver_api *start_platform(const struct heddle_platform *platform, const char *options,
                                         const char *path);
 

@@ -1,5 +1,5 @@
 /* Calls of the driver's table (driver_api.h) by a guest, a process with heddle's HIP library, on a
- * machine that several processes share: the messages KFD_SAY_DRIVER of kfd_channel.h.
+ * machine that several processes share: the messages KFD_MESSAGE_DRIVER of kfd_channel.h.
  *
  * A call is its number and its arguments, in their order, as words; a pointer to what the driver
  * reads is an address in the guest. The answer's result is an enum driver_status, or GUEST_ATTEND.

@@ -1,7 +1,7 @@
 /* The channel between a process of the program and the server: messages of SOCK_SEQPACKET sockets,
  * and memory that both see. docs/design/kfd.md has the order of messages.
  *
- * A process has one connection that stands for it (HELLO), and one for each thread that makes calls
+ * A process has one main connection (HELLO), and one for each thread that makes calls
  * (THREAD). A thread sends a call and waits for its answer; only GIVE_UP may be sent meanwhile, and
  * has no answer of its own. Anything else is a mistake, for which the server cuts the process off.
  * The server takes nothing from the client for granted: the kernel says which process it is, and
@@ -24,42 +24,44 @@ enum {
     KFD_CHANNEL_BYTES = 1024,
     KFD_GPUS_MAX = 64,
     KFD_PAGE = 4096,
-    KFD_DOORBELLS = 1024,  /* of a process on a GPU (kfd_priv.h: one page or two) */
+    KFD_DOORBELLS = 1024,  /* doorbells of a process on a GPU (kfd_priv.h: one page or two) */
     KFD_EVENTS_MAX = 4096, /* KFD_SIGNAL_EVENT_LIMIT */
 };
 
-/* Words of a call, and of its answer behind the arrow. */
-enum kfd_say {
+/* Words of a call and, after the arrow, of its answer. */
+enum kfd_message {
     /* version, address of ROCr's list of code (0: none) -> number of GPUs, process of the server;
      * bytes: of a doorbell of each GPU (uint32_t); descriptors: KFD_PASS_FILES. With an error the
      * bytes, if there are any, say what it is */
-    KFD_SAY_HELLO,
+    KFD_MESSAGE_HELLO,
     /* version, DRIVER_API_VERSION: in place of HELLO, by a guest (guest_channel.h) -> number of
      * GPUs, process of the server, flags of streams, 1: functional */
-    KFD_SAY_GUEST,
-    KFD_SAY_THREAD, /* the thread's number in the system */
+    KFD_MESSAGE_GUEST,
+    KFD_MESSAGE_THREAD, /* the thread's number in the system */
     /* number, enum kfd_ioctl_flags; bytes: its argument, as far as there is room -> bytes: that,
      * where the call returns it. A descriptor in the argument goes beside (kfd_descriptor_at()) */
-    KFD_SAY_IOCTL,
-    KFD_SAY_FIND,  /* offset for mmap() of a render node, bytes -> handle */
-    KFD_SAY_SHOW,  /* handle, first byte, end -> bytes: struct kfd_extent of some, from the first */
-    KFD_SAY_GIVEN, /* first byte, end: memory by attributes -> handle (0: none), address, bytes */
-    KFD_SAY_UNMAPS,  /* first byte, end: the process is about to unmap memory by attributes */
-    KFD_SAY_RUNG,    /* GPU: its doorbells were written; 1: the runtime waits for that queue */
-    KFD_SAY_WAIT,    /* 1: only looks; bytes: struct kfd_condition of some, one of which is met */
-    KFD_SAY_DRIVER,  /* bytes: struct guest_call -> as guest_channel.h says */
-    KFD_SAY_BYE,     /* answered when all work of the process is done */
-    KFD_SAY_GIVE_UP, /* the call that is being done is a wait, and its time is over */
-    KFD_SAYS
+    KFD_MESSAGE_IOCTL,
+    KFD_MESSAGE_FIND, /* offset for mmap() of a render node, bytes -> handle */
+    KFD_MESSAGE_SHOW, /* handle, first byte, end -> bytes: struct kfd_extent of some, from the first
+                       */
+    KFD_MESSAGE_GIVEN,  /* first byte, end: memory by attributes -> handle (0: none), address, bytes
+                         */
+    KFD_MESSAGE_UNMAPS, /* first byte, end: the process is about to unmap memory by attributes */
+    KFD_MESSAGE_RUNG,   /* GPU: its doorbells were written; 1: the runtime waits for that queue */
+    KFD_MESSAGE_WAIT, /* 1: only looks; bytes: struct kfd_condition of some, one of which is met */
+    KFD_MESSAGE_DRIVER,  /* bytes: struct guest_call -> as guest_channel.h says */
+    KFD_MESSAGE_BYE,     /* answered when all work of the process is done */
+    KFD_MESSAGE_GIVE_UP, /* the call that is being done is a wait, and its time is over */
+    KFD_MESSAGES
 };
 
-enum kfd_ioctl_flags { KFD_IOCTL_UNREADABLE = 1, KFD_IOCTL_OTHER = 2 /* of a render node */ };
+enum kfd_ioctl_flags { KFD_IOCTL_UNREADABLE = 1, KFD_IOCTL_OTHER = 2 /* a render node's */ };
 
 /* The memory of the GPUs, and struct kfd_page with what follows it. */
 enum { KFD_PASS_MEMORY, KFD_PASS_SHARED, KFD_PASS_FILES };
 
 struct kfd_call {
-    uint32_t kind, size; /* enum kfd_say; of bytes */
+    uint32_t kind, size; /* enum kfd_message; of bytes */
     uint64_t word[KFD_CHANNEL_WORDS];
     _Alignas(8) uint8_t bytes[KFD_CHANNEL_BYTES];
 };
@@ -71,7 +73,7 @@ struct kfd_reply {
     _Alignas(8) uint8_t bytes[KFD_CHANNEL_BYTES];
 };
 
-/* What a thread waits for: the value of the signal at an address (hsa_signal_condition_t). */
+/* The value of the signal at an address that a thread waits for (hsa_signal_condition_t). */
 struct kfd_condition {
     uint64_t signal;
     int64_t compare;
@@ -89,8 +91,8 @@ struct kfd_extent {
  * GPU, follow it. */
 struct kfd_page {
     uint64_t time_ns;  /* simulated, as it was when the server went on last */
-    uint64_t readings; /* of the clock: each is later than the one before */
-    uint64_t moves;    /* of pages: views of memory by attributes have to be made anew */
+    uint64_t readings; /* readings of the clock: each is later than the one before */
+    uint64_t moves;    /* moves of pages: views of memory by attributes have to be made anew */
 };
 
 enum {

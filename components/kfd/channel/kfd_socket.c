@@ -1,4 +1,4 @@
-/* See kfd_socket.h. */
+/* Connects a program with the server, and sends descriptors beside messages. */
 #define _GNU_SOURCE /* O_PATH */
 #include "kfd_socket.h"
 
@@ -47,13 +47,13 @@ int kfd_socket_connect(const char *path)
 /* `file`: a descriptor that goes with it; -1: none. */
 bool kfd_socket_put(int fd, const struct kfd_call *call, int file)
 {
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {0};
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
     struct iovec part = {(void *)(uintptr_t)call, offsetof(struct kfd_call, bytes) + call->size};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     ssize_t sent;
     if (file >= 0) {
-        message.msg_control = room;
-        message.msg_controllen = sizeof room;
+        message.msg_control = control;
+        message.msg_controllen = sizeof control;
         *CMSG_FIRSTHDR(&message) = (struct cmsghdr){CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
         memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), &file, sizeof file);
     }
@@ -66,12 +66,12 @@ bool kfd_socket_put(int fd, const struct kfd_call *call, int file)
 /* `files`: where `count` descriptors go that may come with the answer, or NULL. */
 bool kfd_socket_take(int fd, struct kfd_reply *reply, int *files, size_t count)
 {
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(KFD_PASS_FILES * sizeof(int))];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(KFD_PASS_FILES * sizeof(int))];
     struct iovec part = {reply, sizeof *reply};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
-                             .msg_control = files ? room : NULL,
-                             .msg_controllen = files ? sizeof room : 0};
+                             .msg_control = files ? control : NULL,
+                             .msg_controllen = files ? sizeof control : 0};
     ssize_t got;
     do
         got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);

@@ -1,4 +1,4 @@
-/* See program_memory.h. */
+/* Reads and writes memory of another process, or of this one where it may not be mapped. */
 #define _GNU_SOURCE /* process_vm_readv */
 #include "program_memory.h"
 

@@ -11,7 +11,7 @@
 
 bool program_read(pid_t process, void *to, uint64_t address, size_t size);
 bool program_write(pid_t process, uint64_t address, const void *from, size_t size);
-/* Is something mapped at all of [start, end)? */
+/* True if all of [start, end) is mapped. */
 bool program_has(pid_t process, uint64_t start, uint64_t end);
 
 #endif

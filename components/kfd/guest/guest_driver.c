@@ -1,4 +1,5 @@
-/* See guest_driver.h. A thread's connection is made by its first call and closed with it. */
+/* Makes the driver's calls by messages to the server of a shared machine. A thread's connection is
+ * made by its first call and closed with it. */
 #define _GNU_SOURCE /* gettid */
 #include "guest_driver.h"
 
@@ -17,7 +18,7 @@
 
 static struct {
     char folder[4096];
-    int connection; /* that stands for the process */
+    int connection; /* the main one of the process */
     uint32_t gpu_count, stream_flags;
     pthread_key_t key;
     uint64_t now_ps; /* atomic */
@@ -49,7 +50,7 @@ static int exchange_message(int fd, const struct kfd_call *call, struct kfd_repl
 
 static int connect_thread(void)
 {
-    const struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)gettid()}};
+    const struct kfd_call call = {.kind = KFD_MESSAGE_THREAD, .word = {(uint64_t)gettid()}};
     struct kfd_reply reply;
     int fd = kfd_socket_connect(guest_state.folder);
     if (fd < 0 || exchange_message(fd, &call, &reply) != 0)
@@ -68,7 +69,7 @@ static void print_bytes(uint64_t bytes);
 static enum driver_status ask_machine(enum guest_name name, const uint64_t *word,
                                       struct kfd_reply *reply)
 {
-    struct kfd_call call = {.kind = KFD_SAY_DRIVER, .size = sizeof(struct guest_call)};
+    struct kfd_call call = {.kind = KFD_MESSAGE_DRIVER, .size = sizeof(struct guest_call)};
     struct guest_call c = {.name = name};
     int fd = mine ? mine - 1 : connect_thread();
     memcpy(c.word, word, sizeof c.word);
@@ -89,7 +90,7 @@ static enum driver_status ask_machine(enum guest_name name, const uint64_t *word
     return (enum driver_status)status;
 }
 
-/* What kernels of this process have printed. */
+/* Text that kernels of this process have printed. */
 static void print_bytes(uint64_t bytes)
 {
     char text[4096] = "";
@@ -255,7 +256,7 @@ static void guest_program_ends(bool ends)
 
 static int guest_finish(void)
 {
-    const struct kfd_call call = {.kind = KFD_SAY_BYE};
+    const struct kfd_call call = {.kind = KFD_MESSAGE_BYE};
     struct kfd_reply reply;
     exchange_message(mine ? mine - 1 : connect_thread(), &call, &reply);
     kfd_socket_close(guest_state.connection);
@@ -305,7 +306,7 @@ bool guest_driver_is(const char *path)
 
 const struct driver_api *guest_driver_open(const char *path, bool *functional)
 {
-    const struct kfd_call call = {.kind = KFD_SAY_GUEST,
+    const struct kfd_call call = {.kind = KFD_MESSAGE_GUEST,
                                   .word = {KFD_CHANNEL_VERSION, DRIVER_API_VERSION}};
     struct kfd_reply reply;
     const char *end = strrchr(path, '/');

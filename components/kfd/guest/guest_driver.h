@@ -9,9 +9,9 @@
 
 #include "components/host/driver/driver_api.h"
 
-/* Is it the socket of such a machine? */
+/* True if it is the socket of such a machine. */
 bool guest_driver_is(const char *path);
-/* Connects the process. NULL: it was said on stderr why not. */
+/* Connects the process. NULL: a message on stderr has the reason. */
 const struct driver_api *guest_driver_open(const char *path, bool *functional);
 
 #endif

@@ -44,7 +44,7 @@ enum interpose_kind { INTERPOSE_OTHER, INTERPOSE_FILE, INTERPOSE_KFD, INTERPOSE_
 
 struct interpose_path {
     enum interpose_kind kind;
-    int minor; /* of a render node */
+    int minor; /* device number of a render node */
     /* INTERPOSE_FILE and devices: what stands for it on the host, and the path in that folder. */
     char real[INTERPOSE_PATH_MAX];
     const char *inside;
@@ -56,9 +56,9 @@ enum interpose_kind interpose_find(const char *path, struct interpose_path *foun
 
 /* ---- descriptors ---- */
 
-/* Whether a descriptor of the program is one of a device, and of which file. */
+/* True if a descriptor of the program is one of a device; also finds of which file. */
 bool interpose_is_device(int fd, enum interpose_kind *kind, int *minor);
-/* Whether it is one that a process has from its parent, by fork(). */
+/* True if it is one that a process has from its parent, by fork(). */
 bool interpose_is_parents(int fd);
 /* A descriptor for the program. -1 with errno. */
 int interpose_open_device(const struct interpose_path *path, int flags);

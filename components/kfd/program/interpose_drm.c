@@ -89,12 +89,12 @@ static int fail_call(int reason)
     return -1;
 }
 
-/* As much as fits; the kernel tells the whole length. */
+/* Gives as much as fits, and the whole length, as the kernel does. */
 static bool put_text(uint64_t to, uint64_t *size, const char *text)
 {
-    uint64_t room = *size, length = strlen(text);
+    uint64_t capacity = *size, length = strlen(text);
     *size = length;
-    return !to || program_write(0, to, text, min(room, length));
+    return !to || program_write(0, to, text, min(capacity, length));
 }
 
 static int answer_version(void *argument)

@@ -17,7 +17,7 @@
 /* Linux, Documentation/admin-guide/devices.txt; /dev/kfd has a number of its own, from 234 down. */
 enum { DRM_MAJOR = 226, KFD_MAJOR = 234, DEVICE_MODE = S_IFCHR | 0666 };
 
-/* As files of sysfs: they can be read only. */
+/* Like files of sysfs, they can only be read. */
 static bool may_open(const char *real, int flags)
 {
     if ((flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC)))
@@ -86,7 +86,7 @@ int interpose_openat(int folder, const char *path, int flags, ...)
 }
 int interpose_openat64(int folder, const char *path, int flags, ...) INTERPOSE_AS(openat64, openat);
 
-/* What _FORTIFY_SOURCE makes of calls without a mode. */
+/* _FORTIFY_SOURCE turns calls without a mode into these. */
 INTERPOSED(int, open_2, __open_2, (const char *path, int flags), open_at(AT_FDCWD, path, flags, 0));
 int interpose_open64_2(const char *path, int flags) INTERPOSE_AS(__open64_2, __open_2);
 
@@ -115,7 +115,7 @@ FILE *interpose_fopen64(const char *path, const char *mode) INTERPOSE_AS(fopen64
 
 /* ---- folders ---- */
 
-/* What stands for the path, which may be the path itself. */
+/* The path that is opened in place of this one, or this one. */
 static const char *instead_of(const char *path, struct interpose_path *target)
 {
     return interpose_find(path, target) == INTERPOSE_OTHER ? path : target->real;

@@ -2,7 +2,7 @@
  * or for good, before it makes a call of the driver. So its functions that wait for a signal, and
  * those that look at one, are interposed: what has to happen first is simulated
  * (kfd_signal_wait.c), then ROCr's own function is called, which does all that it does otherwise.
- * Threads that have asked for no work are not held.
+ * Threads that have asked for no work do not wait.
  *
  * Other functions of ROCr copy by the GPU, and look at the signal of the copy. A doorbell
  * that is rung inside of them holds the thread until the queue is done. */
@@ -16,7 +16,7 @@ enum { LESS = 2 }; /* HSA_SIGNAL_CONDITION_LT */
 /* The process lets what it waits for be simulated. */
 static void simulate_any(const struct kfd_condition *on, size_t count, bool polls)
 {
-    struct kfd_call call = {.kind = KFD_SAY_WAIT, .word = {polls}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_WAIT, .word = {polls}};
     struct kfd_reply reply;
     if (!kfd_is_open() || !kfd_is_ringer() || count > KFD_CONDITIONS_MAX)
         return;

@@ -44,7 +44,7 @@ int kfd_open(bool render, int minor)
 
 /* ---- views ---- */
 
-static int ask_server(enum kfd_say kind, uint64_t first, uint64_t second, uint64_t third,
+static int ask_server(enum kfd_message kind, uint64_t first, uint64_t second, uint64_t third,
                       struct kfd_reply *reply)
 {
     struct kfd_call call = {.kind = kind, .word = {first, second, third}};
@@ -56,7 +56,7 @@ static int show(uint64_t handle, char *at, uint64_t size, int protection)
 {
     struct kfd_reply reply;
     for (uint64_t done = 0; done < size;) {
-        int result = ask_server(KFD_SAY_SHOW, handle, done, size, &reply);
+        int result = ask_server(KFD_MESSAGE_SHOW, handle, done, size, &reply);
         uint64_t before = done;
         for (size_t i = 0; result == 0 && i < reply.size / sizeof(struct kfd_extent); i++) {
             struct kfd_extent part;
@@ -73,16 +73,16 @@ static int show(uint64_t handle, char *at, uint64_t size, int protection)
     return 0;
 }
 
-/* How many bytes from `host` on are alike: given a second time, or not. */
-static uint64_t run_at(uint64_t host, uint64_t end, bool *again)
+/* The length of a run of bytes from `host` on that all are given a second time, or all not. */
+static uint64_t run_at(uint64_t host, uint64_t end, bool *is_given_twice)
 {
-    *again = false;
+    *is_given_twice = false;
     for (const struct given_memory *g = given_list; g; g = g->next) {
         uint64_t last = g->host + g->size;
         if (g->host > host && g->host < end) {
             end = g->host;
         } else if (g->host <= host && host < last) {
-            *again = true;
+            *is_given_twice = true;
             end = min(last, end);
         }
     }
@@ -96,13 +96,13 @@ static struct given_memory *new_given_memory(void)
 {
     enum { ROOM = 16 * KFD_PAGE };
     if (!spare_list) {
-        struct given_memory *room =
+        struct given_memory *records =
             mmap(NULL, ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (room == MAP_FAILED)
+        if (records == MAP_FAILED)
             return NULL;
-        for (size_t i = 0; i < ROOM / sizeof *room; i++) {
-            room[i].next = spare_list;
-            spare_list = &room[i];
+        for (size_t i = 0; i < ROOM / sizeof *records; i++) {
+            records[i].next = spare_list;
+            spare_list = &records[i];
         }
     }
     struct given_memory *g = spare_list;
@@ -146,7 +146,7 @@ static bool take_copy(char *to, const struct given_memory *g, uint64_t at, uint6
     uint64_t done = 0, before = 1;
     while (done < run && done != before) {
         uint64_t first = at - g->host + done;
-        if (ask_server(KFD_SAY_SHOW, g->handle, first, at - g->host + run, &reply) != 0)
+        if (ask_server(KFD_MESSAGE_SHOW, g->handle, first, at - g->host + run, &reply) != 0)
             return program_read(0, to, at, run);
         before = done;
         for (size_t i = 0; i < reply.size / sizeof(struct kfd_extent); i++) {
@@ -160,19 +160,19 @@ static bool take_copy(char *to, const struct given_memory *g, uint64_t at, uint6
     return done == run;
 }
 
-/* What a view of the program's memory shows becomes its own memory again, but for pages that it has
- * given a second time. With the lock held, and out of the list. */
+/* Memory of the program that a view has shown becomes its own is_given_twice, but for pages that it
+ * has given a second time. With the lock held, and out of the list. */
 static void give_back(const struct given_memory *g)
 {
-    bool again;
+    bool is_given_twice;
     for (uint64_t at = g->host, end = g->host + g->size, run; at < end; at += run) {
-        run = run_at(at, end, &again);
+        run = run_at(at, end, &is_given_twice);
         void *host = (void *)(uintptr_t)at;
-        struct kfd_closed *closed = again ? NULL : kfd_close_range(at, run);
-        void *copy = again ? MAP_FAILED
-                           : mmap(NULL, run, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        /* Without a copy it goes on as a view, whose bytes may become others'. */
+        struct kfd_closed *closed = is_given_twice ? NULL : kfd_close_range(at, run);
+        void *copy = is_given_twice ? MAP_FAILED
+                                    : mmap(NULL, run, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        /* Without a copy it remains a view, whose bytes may become others'. */
         bool moved = copy != MAP_FAILED
                      && take_copy(copy, g, at, run) /* or the program has unmapped it */
                      && mremap(copy, run, run, MREMAP_MAYMOVE | MREMAP_FIXED, host) != MAP_FAILED;
@@ -182,13 +182,13 @@ static void give_back(const struct given_memory *g)
     }
 }
 
-void kfd_views_forget(void)
+void kfd_views_reset(void)
 {
     mutex = (pthread_mutex_t)UNLOCKED;
     given_list = spare_list = NULL;
 }
 
-/* Memory that a handle stands for is the program's own again, if it was. */
+/* Memory that a handle stands for is the program's own is_given_twice, if it was. */
 static void take_back(uint64_t handle)
 {
     pthread_mutex_lock(&mutex);
@@ -208,7 +208,7 @@ static void free_memory(uint64_t handle)
 {
     struct kfd_ioctl_free_memory_of_gpu_args memory = {.handle = handle};
     struct kfd_call call = {
-        .kind = KFD_SAY_IOCTL, .size = sizeof memory, .word = {AMDKFD_IOC_FREE_MEMORY_OF_GPU}};
+        .kind = KFD_MESSAGE_IOCTL, .size = sizeof memory, .word = {AMDKFD_IOC_FREE_MEMORY_OF_GPU}};
     struct kfd_reply reply;
     memcpy(call.bytes, &memory, sizeof memory);
     kfd_send(&call, &reply, UINT32_MAX);
@@ -267,7 +267,7 @@ void kfd_views_renew(void)
 /* The server has taken memory of the program, with what it held. */
 static int show_given(const struct kfd_ioctl_alloc_memory_of_gpu_args *memory)
 {
-    /* A ring of packets is mapped twice, one behind the other. Only the server's view has both. */
+    /* A ring of packets is mapped twice, one after the other. Only the server's view has both. */
     uint64_t size = memory->size >> !!(memory->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM);
     int result = kfd_view_add(memory->handle, memory->mmap_offset, size, false);
     if (result != 0)
@@ -286,7 +286,7 @@ static uint32_t limit_of(unsigned long number, const uint8_t *argument)
     return wait.timeout; /* UINT32_MAX is KFD_EVENT_TIMEOUT_INFINITE */
 }
 
-/* What is to be done here before the server hears of it, and behind its answer. */
+/* Steps of a call before the server receives it, and after its answer. */
 static struct kfd_closed *prepare_call(unsigned long number, const uint8_t *argument)
 {
     struct kfd_ioctl_free_memory_of_gpu_args gone;
@@ -335,7 +335,7 @@ static int send_call(struct kfd_call *call, struct kfd_reply *reply)
 int kfd_ioctl(bool render, unsigned long number, void *argument)
 {
     size_t size = min(_IOC_SIZE(number), KFD_CHANNEL_BYTES);
-    struct kfd_call call = {.kind = KFD_SAY_IOCTL, .word = {(uint32_t)number}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_IOCTL, .word = {(uint32_t)number}};
     struct kfd_reply reply = {.size = 0};
     int result;
     if (render)
@@ -372,7 +372,7 @@ static int map_plain(void **address, size_t length, int protection, int flags)
 static int map_memory(void **address, size_t length, int protection, int flags, uint64_t offset)
 {
     struct kfd_reply reply;
-    int result = ask_server(KFD_SAY_FIND, offset, length, 0, &reply);
+    int result = ask_server(KFD_MESSAGE_FIND, offset, length, 0, &reply);
     if (result == 0)
         result = map_plain(address, length, PROT_NONE, flags);
     return result == 0 ? show(reply.word[0], *address, length, protection) : result;

@@ -26,7 +26,7 @@ static struct {
     pthread_mutex_t mutex;
     bool tried, open;  /* atomic: the latter */
     bool prepared;     /* handlers of fork() and exit() */
-    int connection;    /* that stands for the process */
+    int connection;    /* the main one of the process */
     pthread_key_t key; /* closes a thread's connection with it */
 } client = {.mutex = PTHREAD_MUTEX_INITIALIZER, .connection = -1};
 
@@ -62,7 +62,7 @@ static int connect_server(void)
 
 static int open_thread(void)
 {
-    struct kfd_call call = {.kind = KFD_SAY_THREAD, .word = {(uint64_t)syscall(SYS_gettid)}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_THREAD, .word = {(uint64_t)syscall(SYS_gettid)}};
     struct kfd_reply reply;
     int fd = connect_server();
     if (fd < 0)
@@ -85,15 +85,15 @@ static void end_thread(void *unused)
     mine = 0;
 }
 
-static int tell_gone(void)
+static int fail_disconnected(void)
 {
-    static bool said;
-    if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+    static bool has_warned;
+    if (!__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED))
         kfd_say("the simulator is not there any more");
     return -ENODEV;
 }
 
-/* Is there an answer within the time? */
+/* True if an answer comes within the time. */
 static bool wait_for_answer(int fd, uint32_t limit_ms)
 {
     struct timespec now, end;
@@ -115,8 +115,8 @@ static bool wait_for_answer(int fd, uint32_t limit_ms)
  * runtime would look for it for ever. */
 static bool is_wait(const struct kfd_call *call)
 {
-    return call->kind == KFD_SAY_WAIT
-           || (call->kind == KFD_SAY_IOCTL
+    return call->kind == KFD_MESSAGE_WAIT
+           || (call->kind == KFD_MESSAGE_IOCTL
                && _IOC_NR(call->word[0]) == _IOC_NR(AMDKFD_IOC_WAIT_EVENTS));
 }
 
@@ -127,14 +127,14 @@ int kfd_send_with(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit
     if (file)
         *file = -1;
     if (good && limit_ms != UINT32_MAX && !wait_for_answer(fd, limit_ms)) {
-        const struct kfd_call end = {.kind = KFD_SAY_GIVE_UP};
+        const struct kfd_call end = {.kind = KFD_MESSAGE_GIVE_UP};
         good = kfd_socket_put(fd, &end, -1);
     }
     good = good && kfd_socket_take(fd, reply, file, 1);
     if (good)
         kfd_views_renew();
-    rang |= call->kind == KFD_SAY_RUNG;
-    int result = good ? reply->result : tell_gone();
+    rang |= call->kind == KFD_MESSAGE_RUNG;
+    int result = good ? reply->result : fail_disconnected();
     if (!good && is_wait(call))
         abort();
     errno = error;
@@ -151,7 +151,7 @@ int kfd_send(struct kfd_call *call, struct kfd_reply *reply, uint32_t limit_ms)
 /* Work that is still queued is done, as a program may end without waiting for its last kernel. */
 static void finish_connection(void)
 {
-    struct kfd_call call = {.kind = KFD_SAY_BYE};
+    struct kfd_call call = {.kind = KFD_MESSAGE_BYE};
     struct kfd_reply reply;
     if (kfd_is_open())
         kfd_send(&call, &reply, UINT32_MAX);
@@ -168,20 +168,20 @@ static void begin_child(void)
         kfd_socket_close(kfd_client.memory);
         kfd_socket_close(kfd_client.file);
     }
-    kfd_doorbells_forget();
-    kfd_views_forget();
-    kfd_close_forget();
-    kfd_spans_forget();
+    kfd_doorbells_reset();
+    kfd_views_reset();
+    kfd_close_reset();
+    kfd_spans_reset();
     client.connection = -1;
     client.tried = client.open = false;
     pthread_mutex_init(&client.mutex, NULL);
 }
 
-static bool say_hello(int fd)
+static bool send_hello(int fd)
 {
     struct kfd_reply reply;
     const struct r_debug *code = dlsym(RTLD_DEFAULT, "_amdgpu_r_debug");
-    const struct kfd_call call = {.kind = KFD_SAY_HELLO,
+    const struct kfd_call call = {.kind = KFD_MESSAGE_HELLO,
                                   .word = {KFD_CHANNEL_VERSION, (uintptr_t)code}};
     int files[KFD_PASS_FILES] = {-1, -1};
     if (!kfd_socket_put(fd, &call, -1) || !kfd_socket_take(fd, &reply, files, KFD_PASS_FILES))
@@ -210,7 +210,7 @@ static bool open_once(void)
         kfd_say("there is no simulator behind HEDDLE_TOPOLOGY: %s", strerror(errno));
         return false;
     }
-    if (!say_hello(fd)) { /* the server has said why */
+    if (!send_hello(fd)) { /* the server has said why */
         kfd_socket_close(fd);
         return false;
     }

@@ -15,7 +15,7 @@
 
 /* Opens /dev/kfd, or with `render` the render node of the minor number. A descriptor, which is the
  * caller's to know and to close; -1: there is no such device (ENODEV, ENOENT), or no platform (it
- * was said on stderr why). */
+ * message on stderr has the reason). */
 int kfd_open(bool render, int minor);
 /* ioctl() of one. Unknown requests: ENOTTY, and said once on stderr by number. */
 int kfd_ioctl(bool render, unsigned long request, void *argument);

@@ -18,8 +18,8 @@
 
 enum {
     PAGES_MAX = 256,
-    TRAP_FLAG = 1 << 8, /* of EFLAGS: a trap behind the next instruction */
-    WRITE_FAULT = 2     /* of the processor's page-fault error code */
+    TRAP_FLAG = 1 << 8, /* bit of EFLAGS: a trap after the next instruction */
+    WRITE_FAULT = 2     /* bit of the processor's page-fault error code */
 };
 
 struct watched_page {
@@ -31,7 +31,7 @@ static struct {
     struct watched_page page[PAGES_MAX];
     size_t count; /* atomic */
     bool installed;
-    struct sigaction before[2]; /* of SIGSEGV and SIGTRAP: the program's */
+    struct sigaction before[2]; /* the program's actions on SIGSEGV and SIGTRAP */
     pthread_mutex_t mutex;
 } doorbells = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -100,7 +100,7 @@ static void handle_trap(int number, siginfo_t *info, void *context)
     stepping = NULL;
     where->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     mprotect((void *)p->start, p->end - p->start, PROT_READ);
-    struct kfd_call call = {.kind = KFD_SAY_RUNG, .word = {p->gpu, kfd_runtime_waits()}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_RUNG, .word = {p->gpu, kfd_runtime_waits()}};
     struct kfd_reply reply;
     kfd_send(&call, &reply, UINT32_MAX);
 }
@@ -197,7 +197,7 @@ void kfd_doorbell_unmap(uintptr_t start, uintptr_t end)
     }
 }
 
-void kfd_doorbells_forget(void)
+void kfd_doorbells_reset(void)
 {
     pthread_mutex_init(&doorbells.mutex, NULL);
     doorbells.count = 0;

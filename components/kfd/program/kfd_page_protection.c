@@ -59,7 +59,7 @@ void kfd_open_range(struct kfd_closed *c, bool replaced)
     __atomic_store_n(&taken[c - closed], false, __ATOMIC_RELEASE);
 }
 
-void kfd_close_forget(void)
+void kfd_close_reset(void)
 {
     for (size_t i = 0; i < CLOSED_MAX; i++) {
         if (closed[i].end)

@@ -15,14 +15,15 @@ struct span {
     uint64_t start, end;
 };
 
-/* Where this process has memory by attributes: what lies there must be asked for before it goes. */
+/* Ranges where this process has memory by attributes: what lies there must be asked for before it
+ * goes. */
 static struct {
     pthread_mutex_t lock;
     struct span *list;
     size_t count; /* atomic */
 } views = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-void kfd_spans_forget(void)
+void kfd_spans_reset(void)
 {
     pthread_mutex_init(&views.lock, NULL);
     views.count = 0;
@@ -53,14 +54,14 @@ static void note_span(struct span added)
 
 static bool touches_views(uint64_t start, uint64_t end)
 {
-    bool any = false;
+    bool touches = false;
     if (!__atomic_load_n(&views.count, __ATOMIC_ACQUIRE))
         return false;
     pthread_mutex_lock(&views.lock);
     for (size_t i = 0; i < views.count; i++)
-        any |= views.list[i].start < end && start < views.list[i].end;
+        touches |= views.list[i].start < end && start < views.list[i].end;
     pthread_mutex_unlock(&views.lock);
-    return any;
+    return touches;
 }
 
 /* Shows what the server has given of the range. */
@@ -69,7 +70,7 @@ static int show_range(const struct span *range)
     struct kfd_reply reply;
     int result = 0;
     for (uint64_t at = range->start; at < range->end && result == 0;) {
-        struct kfd_call call = {.kind = KFD_SAY_GIVEN, .word = {at, range->end}};
+        struct kfd_call call = {.kind = KFD_MESSAGE_GIVEN, .word = {at, range->end}};
         result = kfd_send(&call, &reply, UINT32_MAX);
         if (result != 0 || !reply.word[0])
             break;
@@ -101,7 +102,7 @@ void kfd_unmap(const void *address, size_t length)
     const uint64_t start = (uintptr_t)address;
     const uint64_t end = round_up(start + length, KFD_PAGE);
     struct span range = {start, end};
-    struct kfd_call call = {.kind = KFD_SAY_UNMAPS, .word = {start, end}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_UNMAPS, .word = {start, end}};
     struct kfd_reply reply;
     kfd_doorbell_unmap(start, end);
     if (!kfd_is_open() || end <= start || !touches_views(start, end))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/proc_stat.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "runtime/engine/options.h"
@@ -27,57 +28,46 @@ struct kfd_process *kfd_process_of(const struct kfd_request *request)
 
 bool kfd_is_ringer(const struct kfd_request *request)
 {
-    return request->connection && request->connection->rung;
+    return request->connection && request->connection->has_rung;
 }
 
 bool kfd_messages_pending(const struct kfd_process *p)
 {
-    bool any = false;
+    bool is_pending = false;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
         struct pollfd message = {.fd = c->fd, .events = POLLIN};
-        any |= c->process == p && poll(&message, 1, 0) != 0;
+        is_pending |= c->process == p && poll(&message, 1, 0) != 0;
     }
-    return any || kfd_is_taking();
+    return is_pending || kfd_is_taking();
 }
 
 enum kfd_ringers kfd_ringers(const struct kfd_process *p)
 {
-    enum kfd_ringers found = KFD_NO_RINGERS;
+    enum kfd_ringers state = KFD_NO_RINGERS;
     for (const struct kfd_connection *c = connections; c; c = c->next) {
-        if (c->process != p || !c->rung)
+        if (c->process != p || !c->has_rung)
             continue;
-        if (__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+        if (__atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
             return KFD_RINGER_WAITS;
-        found = KFD_RINGERS_RUN;
+        state = KFD_RINGERS_RUN;
     }
-    return found;
-}
-
-bool kfd_thread_sleeps(pid_t pid, int thread)
-{
-    char path[64], text[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)pid, thread);
-    FILE *file = fopen(path, "re");
-    const char *end = file && fgets(text, sizeof text, file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return !end || end[1] != ' ' || (end[2] != 'R' && end[2] != 'D');
+    return state;
 }
 
 bool kfd_ringers_asleep(const struct kfd_process *p)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next)
-        if (c->process == p && c->rung && !kfd_thread_sleeps(c->pid, c->thread))
+        if (c->process == p && c->has_rung && !proc_thread_sleeps(c->pid, c->thread))
             return false;
     return true;
 }
 
-/* Does the thread wait for an answer of ours? */
+/* True if the thread waits for an answer of the server. */
 static bool is_in_call(const struct kfd_process *p, int thread)
 {
     for (const struct kfd_connection *c = connections; c; c = c->next)
         if (c->process == p && c->thread == thread
-            && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+            && __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
             return true;
     return false;
 }
@@ -101,23 +91,23 @@ bool kfd_all_threads(const struct kfd_process *p,
 
 static bool is_in_call_or_asleep(const struct kfd_process *p, int thread)
 {
-    return is_in_call(p, thread) || kfd_thread_sleeps(p->pid, thread);
+    return is_in_call(p, thread) || proc_thread_sleeps(p->pid, thread);
 }
 
 /* One that has run while they were looked at may have woken another one. */
 bool kfd_threads_at_rest(struct kfd_process *p)
 {
     uint64_t before = kfd_spent_ns(p);
-    if (!p->at_rest)
-        p->at_rest = kfd_all_threads(p, is_in_call_or_asleep) && !kfd_messages_pending(p)
-                     && kfd_spent_ns(p) == before;
-    return p->at_rest;
+    if (!p->is_at_rest)
+        p->is_at_rest = kfd_all_threads(p, is_in_call_or_asleep) && !kfd_messages_pending(p)
+                        && kfd_spent_ns(p) == before;
+    return p->is_at_rest;
 }
 
 /* Puts descriptors beside a message. */
-static void pass_files(struct msghdr *message, char *room, const int *files, size_t count)
+static void pass_files(struct msghdr *message, char *control, const int *files, size_t count)
 {
-    message->msg_control = room;
+    message->msg_control = control;
     message->msg_controllen = CMSG_SPACE(count * sizeof(int));
     struct cmsghdr *passed = CMSG_FIRSTHDR(message);
     *passed = (struct cmsghdr){CMSG_LEN(count * sizeof(int)), SOL_SOCKET, SCM_RIGHTS};
@@ -127,12 +117,12 @@ static void pass_files(struct msghdr *message, char *room, const int *files, siz
 /* A socket that does not take an answer is the client's mistake. */
 void kfd_answer(struct kfd_request *request, int result)
 {
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(KFD_PASS_FILES * sizeof(int))] = {0};
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(KFD_PASS_FILES * sizeof(int))] = {0};
     struct kfd_connection *c = request->connection;
     if (!c || request != &c->request)
         return;
     c->reply.result = result;
-    if (c->call.kind == KFD_SAY_IOCTL && c->returns) {
+    if (c->call.kind == KFD_MESSAGE_IOCTL && c->returns) {
         c->reply.size = c->call.size;
         memcpy(c->reply.bytes, c->call.bytes, c->call.size);
     }
@@ -140,21 +130,21 @@ void kfd_answer(struct kfd_request *request, int result)
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     int fd = c->fd, passed = c->passed; /* the connection may do its next call at once */
     if (c->passes)
-        pass_files(&message, room, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
+        pass_files(&message, control, (const int[]){kfd.memory, c->process->file}, KFD_PASS_FILES);
     else if (passed >= 0)
-        pass_files(&message, room, &passed, 1);
+        pass_files(&message, control, &passed, 1);
     c->passes = false;
     c->passed = -1;
     if (c->process)
-        c->process->at_rest = false;
-    __atomic_store_n(&c->pending, false, __ATOMIC_RELEASE);
+        c->process->is_at_rest = false;
+    __atomic_store_n(&c->is_pending, false, __ATOMIC_RELEASE);
     if (sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         shutdown(fd, SHUT_RDWR);
     if (passed >= 0)
         close(passed);
 }
 
-void kfd_connections_forget(const struct kfd_process *p)
+void kfd_connections_detach(const struct kfd_process *p)
 {
     for (struct kfd_connection *c = connections; c; c = c->next)
         c->process = c->process == p ? NULL : c->process;
@@ -179,11 +169,11 @@ static void leave_machine(struct kfd_process *p)
 
 static void list_connection(struct kfd_connection *c, struct kfd_process *p)
 {
-    if (!c->listed) {
+    if (!c->is_listed) {
         c->next = connections;
         connections = c;
     }
-    c->listed = true;
+    c->is_listed = true;
     c->process = p;
 }
 
@@ -191,7 +181,7 @@ static void list_connection(struct kfd_connection *c, struct kfd_process *p)
 
 int kfd_connection_open(struct kfd_connection *c)
 {
-    bool is_guest = c->call.kind == KFD_SAY_GUEST;
+    bool is_guest = c->call.kind == KFD_MESSAGE_GUEST;
     struct kfd_process *before = find_process(c->pid);
     uint32_t bytes[KFD_GPUS_MAX] = {0};
     if (before) /* exec() has put another program into its place */
@@ -201,7 +191,7 @@ int kfd_connection_open(struct kfd_connection *c)
         return -ENODEV;
     kfd_rocr_targets_check(c->pid, c->call.word[1]);
     list_connection(c, p);
-    c->stands = true;
+    c->is_main = true;
     c->reply.word[0] = kfd.gpu_count;
     c->reply.word[1] = (uint64_t)getpid();
     if (is_guest) {
@@ -219,20 +209,20 @@ int kfd_connection_open(struct kfd_connection *c)
 
 static int run_hello(struct kfd_connection *c)
 {
-    bool is_guest = c->call.kind == KFD_SAY_GUEST;
+    bool is_guest = c->call.kind == KFD_MESSAGE_GUEST;
     bool same = c->call.word[0] == KFD_CHANNEL_VERSION
                 && (!is_guest || c->call.word[1] == DRIVER_API_VERSION);
-    if (c->listed || !same || !kfd_machine_open(!is_guest))
-        return c->listed ? -EPROTO : -ENODEV;
+    if (c->is_listed || !same || !kfd_machine_open(!is_guest))
+        return c->is_listed ? -EPROTO : -ENODEV;
     if (is_guest && kfd.api->stream_flags() & DRIVER_STREAMS_TELL_CALLS) {
         kfd_say("this platform takes calls as packets, and can be used by one program only");
         return -ENODEV;
     }
     if (is_guest)
         return kfd_connection_open(c);
-    if (kfd.lost) {
-        c->reply.size = sizeof kfd.why;
-        memcpy(c->reply.bytes, kfd.why, sizeof kfd.why);
+    if (kfd.has_ended) {
+        c->reply.size = sizeof kfd.end_reason;
+        memcpy(c->reply.bytes, kfd.end_reason, sizeof kfd.end_reason);
         return -ENODEV;
     }
     kfd_start_barrier_enter(c);
@@ -242,7 +232,7 @@ static int run_hello(struct kfd_connection *c)
 static int run_thread(struct kfd_connection *c)
 {
     struct kfd_process *p = find_process(c->pid);
-    if (c->listed || !p)
+    if (c->is_listed || !p)
         return -EPROTO;
     list_connection(c, p);
     c->thread = (int)c->call.word[0];
@@ -270,10 +260,10 @@ static int run_rung(struct kfd_connection *c)
     if (c->call.word[0] >= kfd.gpu_count)
         return -EINVAL;
     static uint32_t ringers;
-    ringers += !c->rung;
+    ringers += !c->has_rung;
     if (ringers > 1)
         kfd.api->note_unordered();
-    c->rung = true;
+    c->has_rung = true;
     kfd_process_asked(c->process);
     c->request.until_idle =
         kfd_queues_read_doorbells(c->process, (uint32_t)c->call.word[0], &c->request.queue);
@@ -330,7 +320,7 @@ static int run_unmaps(struct kfd_connection *c)
     struct kfd_span gone = {c->call.word[0], c->call.word[1]};
     if (gone.start >= gone.end || gone.end > KFD_ADDRESSES_END)
         return -EINVAL;
-    kfd_svm_forget(c->process, &gone);
+    kfd_svm_unmap(c->process, &gone);
     return 0;
 }
 
@@ -340,19 +330,19 @@ static const struct {
     bool alone; /* before the connection is a process' or thread's */
     bool has_bytes;
     bool of_guest;
-} says[KFD_SAYS] = {
-    [KFD_SAY_HELLO] = {run_hello, false, true, false},
-    [KFD_SAY_GUEST] = {run_hello, false, true, false},
-    [KFD_SAY_THREAD] = {run_thread, true, true, false},
-    [KFD_SAY_IOCTL] = {run_ioctl, false, false, true},
-    [KFD_SAY_FIND] = {run_find, true, false, false},
-    [KFD_SAY_SHOW] = {run_show, false, false, false},
-    [KFD_SAY_GIVEN] = {run_given, true, false, false},
-    [KFD_SAY_UNMAPS] = {run_unmaps, false, false, false},
-    [KFD_SAY_RUNG] = {run_rung, true, false, false},
-    [KFD_SAY_WAIT] = {run_wait, true, false, true},
-    [KFD_SAY_DRIVER] = {kfd_guest_call, false, false, true, true},
-    [KFD_SAY_BYE] = {run_bye, true, false, false, true},
+} says[KFD_MESSAGES] = {
+    [KFD_MESSAGE_HELLO] = {run_hello, false, true, false},
+    [KFD_MESSAGE_GUEST] = {run_hello, false, true, false},
+    [KFD_MESSAGE_THREAD] = {run_thread, true, true, false},
+    [KFD_MESSAGE_IOCTL] = {run_ioctl, false, false, true},
+    [KFD_MESSAGE_FIND] = {run_find, true, false, false},
+    [KFD_MESSAGE_SHOW] = {run_show, false, false, false},
+    [KFD_MESSAGE_GIVEN] = {run_given, true, false, false},
+    [KFD_MESSAGE_UNMAPS] = {run_unmaps, false, false, false},
+    [KFD_MESSAGE_RUNG] = {run_rung, true, false, false},
+    [KFD_MESSAGE_WAIT] = {run_wait, true, false, true},
+    [KFD_MESSAGE_DRIVER] = {kfd_guest_call, false, false, true, true},
+    [KFD_MESSAGE_BYE] = {run_bye, true, false, false, true},
 };
 
 int kfd_connection_call(struct kfd_request *request)
@@ -380,7 +370,7 @@ int kfd_connection_give_up(struct kfd_request *request)
 {
     struct kfd_give_up *g = (struct kfd_give_up *)(void *)request;
     struct kfd_connection *c = request->connection;
-    if (c->process && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE)
+    if (c->process && __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE)
         && __atomic_load_n(&c->calls, __ATOMIC_RELAXED) == g->call)
         kfd_event_give_up(c->process, &c->request);
     free(g);
@@ -393,7 +383,7 @@ int kfd_connection_gone(struct kfd_request *request)
     kfd_start_barrier_drop(c);
     if (c->process) {
         kfd_drop(&c->request);
-        if (c->stands && c->process->life != KFD_ENDED)
+        if (c->is_main && c->process->life != KFD_ENDED)
             leave_machine(c->process);
     }
     while (*link && *link != c)

@@ -8,14 +8,14 @@
 
 struct kfd_connection {
     struct kfd_connection *next;  /* in the machine's list */
-    struct kfd_connection *after; /* of those whose processes wait for others to come */
+    struct kfd_connection *after; /* the next whose process waits for others to come */
     int fd, watch;                /* the latter tells when the process has ended; -1: none */
     pid_t pid;
     uint64_t started; /* when, in ticks of the system's clock; set when it waits for others */
-    bool pending;     /* atomic: a call is being done */
-    bool listed;      /* of the machine's thread, as what follows */
-    bool stands;      /* for the process */
-    bool rung;
+    bool is_pending;  /* atomic: a call is being done */
+    bool is_listed;   /* used by the machine's thread, as what follows */
+    bool is_main;     /* the connection of the process, not of a thread */
+    bool has_rung;    /* a doorbell */
     int thread;
     struct kfd_process *process; /* NULL: none yet, or not any more */
     struct kfd_request request, gone;
@@ -23,11 +23,11 @@ struct kfd_connection {
     struct kfd_reply reply;
     int passed;            /* a descriptor beside a call or its answer; -1: none */
     bool passes;           /* those of KFD_PASS_FILES with the answer */
-    bool began;            /* a wait of a guest, which was not over when it was asked for */
+    bool has_begun;        /* a wait of a guest, which was not over when it was asked for */
     struct kfd_call waits; /* the wait of a guest whose attendant has been called */
     bool returns;          /* the argument of the call */
     uint32_t calls;        /* atomic: number of the call */
-    uint32_t given_up;     /* of the thread that takes messages: the call whose time is over */
+    uint32_t given_up;     /* call whose time is over; used by the thread that takes messages */
 };
 
 /* The time of a call is over. The call may have been answered, and the next one be on its way,
@@ -41,8 +41,8 @@ struct kfd_give_up {
 bool kfd_kind_is_aside(uint32_t kind);
 bool kfd_kind_has_bytes(uint32_t kind);
 
-/* What the machine does with requests of a connection: a message, the end of a call's time, and the
- * end of the connection, to which nothing refers any more. */
+/* The machine's functions for requests of a connection: a message, the end of a call's time, and
+ * the end of the connection, to which nothing refers any more. */
 int kfd_connection_call(struct kfd_request *request);
 int kfd_connection_give_up(struct kfd_request *request);
 int kfd_connection_gone(struct kfd_request *request);

@@ -202,17 +202,17 @@ static int set_xnack(struct kfd_process *p, struct kfd_request *request)
     return 0;
 }
 
-/* What a debugger would find, which there is none of: the driver only remembers that the runtime
+/* State for a debugger, which there is none of: the driver only remembers that the runtime
  * has announced itself. */
 static int enable_runtime(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_runtime_enable_args *call = request->argument;
     bool enable = call->mode_mask & KFD_RUNTIME_ENABLE_MODE_ENABLE_MASK;
-    if (enable && p->announced)
+    if (enable && p->has_runtime)
         return -EBUSY;
     if (enable && kfd_queues_any(p))
         return -EEXIST;
-    p->announced = enable;
+    p->has_runtime = enable;
     return 0;
 }
 
@@ -287,17 +287,17 @@ static const struct call *find_call(unsigned long request)
     return NULL;
 }
 
-static void say_missing(unsigned long number)
+static void warn_missing(unsigned long number)
 {
     /* ROCr asks for a debugger's call at its start and does without; kernels of Linux lack it. */
     enum { DEBUG_TRAP = 0x82 };
-    static uint8_t said[256] = {[DEBUG_TRAP] = 1};
-    if (!__atomic_exchange_n(&said[_IOC_NR(number)], 1, __ATOMIC_RELAXED))
+    static uint8_t has_warned[256] = {[DEBUG_TRAP] = 1};
+    if (!__atomic_exchange_n(&has_warned[_IOC_NR(number)], 1, __ATOMIC_RELAXED))
         kfd_say("ioctl 0x%02lx of /dev/kfd (0x%08lx) is not there; the program gets ENOTTY",
                 (unsigned long)_IOC_NR(number), number);
 }
 
-/* Attributes lie behind the argument itself. */
+/* Attributes follow the argument itself. */
 static bool has_attributes(const struct kfd_ioctl_svm_args *svm, size_t size)
 {
     return size >= sizeof *svm && svm->nattr <= (size - sizeof *svm) / sizeof svm->attrs[0];
@@ -316,12 +316,12 @@ int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
     const struct call *call = message->word[1] & KFD_IOCTL_OTHER ? NULL : find_call(number);
     *returns = false;
     if (!call) {
-        say_missing(number);
+        warn_missing(number);
         return -ENOTTY;
     }
     if (message->word[1] & KFD_IOCTL_UNREADABLE && _IOC_DIR(call->request) & _IOC_WRITE)
         return -EFAULT;
-    if (kfd.lost && !(call->how & OVER))
+    if (kfd.has_ended && !(call->how & OVER))
         return -ENODEV;
     if (call->run == kfd_svm_call && !has_attributes(request->argument, message->size))
         return -EINVAL;

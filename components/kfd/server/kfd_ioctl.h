@@ -15,16 +15,16 @@
 
 /* N of the interface's version 1.N, which HEDDLE_KFD_VERSION names. Any thread. */
 uint32_t kfd_minor_version(void);
-/* Can the call be done aside? Any thread. */
+/* True if the call can be done aside. Any thread. */
 bool kfd_ioctl_is_aside(unsigned long number);
-/* Does a call of /dev/kfd for the process; the request has its argument, behind which all bytes are
+/* Does a call of /dev/kfd for the process; the request has its argument, after which all bytes are
  * 0. *returns: the argument goes back to the program. Calls that are not there are named once. */
 int kfd_ioctl_run(struct kfd_process *p, struct kfd_request *request,
                   const struct kfd_call *message, bool *returns);
 
 /* ---- kfd_svm.c ---- */
 
-/* What a process has, as kfd_memory_open() and its like. */
+/* Parts of a process, opened and closed as kfd_memory_open() does. */
 void kfd_svm_open(struct kfd_process *p);
 void kfd_svm_close(struct kfd_process *p);
 bool kfd_svm_any(const struct kfd_process *p);
@@ -33,7 +33,7 @@ struct kfd_span {
     uint64_t start, end;
 };
 /* The process is about to unmap the addresses. */
-void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone);
+void kfd_svm_unmap(struct kfd_process *p, const struct kfd_span *gone);
 
 /* ---- kfd_rocr_targets.c ---- */
 
@@ -67,7 +67,7 @@ void kfd_share_close(struct kfd_process *p);
 /* ---- kfd_queue.c ---- */
 
 bool kfd_queues_any(const struct kfd_process *p);
-/* Does a packet wait, for a signal or for its header? */
+/* True if a packet waits, for a signal or for its header. */
 bool kfd_queues_have_packets(struct kfd_process *p);
 int kfd_queue_mask(struct kfd_process *p, struct kfd_request *request);
 int kfd_queue_wave_state(struct kfd_process *p, struct kfd_request *request);

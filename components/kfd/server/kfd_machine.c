@@ -6,16 +6,17 @@
  * time at each of its steps.
  *
  * Between requests the machine sleeps if no process is busy: the driver has no work of any process,
- * and no thread waits that may go on only at rest. Otherwise the readiest process decides (enum
+ * and no thread waits that may run only at rest. Otherwise the readiest process decides (enum
  * readiness), in this order:
  *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
  *   WAITS               runs the engine
- *   RESTS               looks after threads: those of the program have to go on
+ *   RESTS               looks after threads: those of the program have to run
  *
  * With several processes the engine waits until each that has rung waits, too. A process may also
  * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
- * computes for SPIN_NS, the engine runs until its next request. What it asks for then is not
- * ordered with what the engine does, so the run is repeatable only if it does nothing but look. */
+ * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then
+ * is not ordered with what the engine does, so the run is repeatable only if it does nothing but
+ * look. */
 #define _GNU_SOURCE
 #include "kfd_machine.h"
 
@@ -30,6 +31,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "components/host/driver/turn_limits.h"
 #include "components/host/start/heddle_start.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/server/guests/kfd_guest.h"
@@ -37,12 +39,10 @@
 #include "runtime/session/run_ledger.h"
 #include "kfd_ioctl.h"
 
-#define SLICE_PS    UINT64_C(20000000)   /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000)  /* most kernels are over by then */
-#define LOOK_NS     5000000              /* between two looks at threads */
-#define MOMENT_NS   50000                /* between two looks at threads beside one that waits */
-#define SPIN_NS     UINT64_C(1000000000) /* programs compile kernels and compare results for less */
-#define BESIDE_NS   UINT64_C(2000000000) /* as long as threads may compute beside one that waits */
+#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
+#define NS_OF_MS    UINT64_C(1000000)
+#define MOMENT_NS   50000     /* between two looks at threads beside one that waits */
 #define STUCK_MAX   20000     /* looks of 50 us at a kernel and a program that both wait */
 #define HELD_NS     1000000   /* between two looks at signals that packets wait for */
 #define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
@@ -81,18 +81,18 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
     syscall(SYS_futex, &machine_loop.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* A request of a thread that has not rung does not say that the threads that have rung go on. */
+/* A request of a thread that has not rung does not mean that the threads that have rung run. */
 static void take_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);
     bool goes_on = p && (p->guest || kfd_is_ringer(request));
-    bool was_unawaited = goes_on && p->unawaited;
+    bool was_unawaited = goes_on && p->is_unawaited;
     if (goes_on)
         kfd_process_asked(p);
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
-    /* The engine has run until a moment that was the host's, unless it goes on from there. */
+    /* The engine has run until a moment that was the host's, unless it continues from there. */
     if (was_unawaited && result != KFD_LATER)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
@@ -102,11 +102,11 @@ static void take_request(struct kfd_request *request)
         return;
     }
     request->result = result;
-    request->next = p->held;
-    p->held = request;
+    request->next = p->held_answers;
+    p->held_answers = request;
 }
 
-/* Puts what was handed over behind what waits to be run, the oldest first. */
+/* Appends requests that were handed over to those that wait, the oldest first. */
 static void collect_requests(void)
 {
     struct kfd_request *list = __atomic_exchange_n(&machine_loop.list, NULL, __ATOMIC_ACQUIRE),
@@ -125,7 +125,7 @@ static void collect_requests(void)
 /* Runs what was handed over; `aside`: as far as that can be done in the middle of a kernel. */
 static bool take_requests(bool aside)
 {
-    bool any = false;
+    bool has_taken = false;
     collect_requests();
     for (struct kfd_request **link = &machine_loop.waiting; *link;) {
         struct kfd_request *request = *link;
@@ -135,10 +135,10 @@ static bool take_requests(bool aside)
         }
         *link = request->next;
         take_request(request);
-        any = true;
+        has_taken = true;
         link = &machine_loop.waiting; /* the request may have taken others out */
     }
-    return any;
+    return has_taken;
 }
 
 static void take_out(struct kfd_request **link, const struct kfd_request *request)
@@ -154,26 +154,26 @@ void kfd_drop(const struct kfd_request *request)
     struct kfd_process *p = kfd_process_of(request);
     collect_requests();
     take_out(&machine_loop.waiting, request);
-    take_out(&p->held, request);
+    take_out(&p->held_answers, request);
     kfd_event_give_up(p, request);
     kfd_signal_wait_give_up(p, request);
     kfd_guest_drop(request);
 }
 
-/* May threads of this process go on that have waited? Those come first that serve them, as handlers
- * of signals do: then what these have done does not depend on the host. */
+/* True if threads of this process that have waited may run. Those come first that serve them, as
+ * handlers of signals do: then what these have done does not depend on the host. */
 static bool may_go_on(struct kfd_process *p)
 {
-    return p->guest || p->unordered || kfd_threads_at_rest(p);
+    return p->guest || p->is_unordered || kfd_threads_at_rest(p);
 }
 
 /* This process has no work: nothing more comes of waiting. False: not yet. */
 static bool let_go(struct kfd_process *p)
 {
-    struct kfd_request *request = p->held, *next;
+    struct kfd_request *request = p->held_answers, *next;
     if ((request || p->waits) && !may_go_on(p))
         return false;
-    p->held = NULL;
+    p->held_answers = NULL;
     for (; request; request = next) {
         next = request->next;
         kfd_answer(request, request->result);
@@ -184,10 +184,10 @@ static bool let_go(struct kfd_process *p)
 
 /* ---- the loop ---- */
 
-/* Threads that wait for what a queue does go on. */
+/* Answers threads that wait for a queue which is done. */
 static void look_at_held(struct kfd_process *p)
 {
-    for (struct kfd_request **link = &p->held; *link;) {
+    for (struct kfd_request **link = &p->held_answers; *link;) {
         struct kfd_request *request = *link;
         if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_go_on(p)) {
             link = &request->next;
@@ -201,17 +201,17 @@ static void look_at_held(struct kfd_process *p)
 static void look_at_waits(struct kfd_process *p)
 {
     look_at_held(p);
-    bool broken = kfd.lost || p->faulted;
+    bool broken = kfd.has_ended || p->has_faulted;
     if (broken || (kfd_signal_waits_are_over(p) && may_go_on(p)))
         kfd_signal_waits_end(p, broken);
 }
 
-/* Has this process work? Before it goes on, what its kernels have written must be in memory. */
+/* True if this process has work. Before it runs, its kernels' writes must be in memory. */
 static bool is_busy(struct kfd_process *p)
 {
-    bool busy = p->guest
-                    ? kfd_guest_is_busy(p)
-                    : !kfd.lost && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
+    bool busy =
+        p->guest ? kfd_guest_is_busy(p)
+                 : !kfd.has_ended && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
     return busy || !let_go(p);
 }
 
@@ -225,15 +225,17 @@ enum readiness {
 static enum readiness readiness(struct kfd_process *p)
 {
     if (p->guest)
-        return kfd_guest_computes(p) ? COMPUTES : kfd_guest_waits(p) || p->held ? WAITS : RESTS;
-    if (p->life == KFD_ENDED || p->unawaited)
+        return kfd_guest_computes(p)                   ? COMPUTES
+               : kfd_guest_waits(p) || p->held_answers ? WAITS
+                                                       : RESTS;
+    if (p->life == KFD_ENDED || p->is_unawaited)
         return WAITS;
     enum kfd_ringers ringers = kfd_ringers(p);
     if (ringers == KFD_RINGERS_RUN)
         return COMPUTES;
-    if (ringers == KFD_RINGER_WAITS && !p->unordered && !kfd_threads_at_rest(p))
+    if (ringers == KFD_RINGER_WAITS && !p->is_unordered && !kfd_threads_at_rest(p))
         return HELD_UP;
-    return p->held || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
+    return p->held_answers || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
 }
 
 static enum readiness most_ready(void)
@@ -258,13 +260,13 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 {
     uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
     if (!held_up) {
-        bool alone = (slept && process_sleeps(p)) || spent_ns > SPIN_NS;
+        bool alone = (slept && process_sleeps(p)) || spent_ns > TURN_PROCESS_SPENT_MS * NS_OF_MS;
         if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
-            p->unawaited = true;
-        if (p->unawaited && p->guest)
+            p->is_unawaited = true;
+        if (p->is_unawaited && p->guest)
             kfd.api->note_unordered();
-    } else if (spent_ns > BESIDE_NS) {
-        p->unordered = true;
+    } else if (spent_ns > TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS) {
+        p->is_unordered = true;
         kfd.api->note_unordered();
         kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
                 "wait for them any more: cycles may differ from run to run",
@@ -272,10 +274,11 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
     }
 }
 
-/* Those whose threads sleep still, or that have computed for long, are let behind. */
+/* The engine waits no more for processes whose threads still sleep or have computed for long. */
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
-    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS : LOOK_NS};
+    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS
+                                                     : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
     bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
     if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)
@@ -312,7 +315,7 @@ static void exchange_memory(void)
     }
 }
 
-/* May it still set what a kernel waits for? */
+/* True if the process may still set the value that a kernel waits for. */
 static bool process_lives(struct kfd_process *p)
 {
     return p->life == KFD_LIVES;
@@ -346,7 +349,7 @@ static bool is_over(void)
 }
 
 /* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
- * when device code allocates memory: refused, one of them goes on. */
+ * when device code allocates memory: refused, one of them runs. */
 static void refuse_oldest(void)
 {
     struct kfd_request *request = machine_loop.waiting;
@@ -357,7 +360,7 @@ static void refuse_oldest(void)
     kfd_answer(request, -EBUSY);
 }
 
-/* Does a process wait for what cannot be done before its kernel ends? */
+/* True if a process waits for a call that cannot be done before its kernel ends. */
 static bool is_stuck(void)
 {
     if (!machine_loop.waiting)
@@ -375,10 +378,10 @@ static void pause_moment(void)
 static void attend_kernel(const struct driver_attention *now)
 {
     machine_loop.attending = true;
-    bool any = take_requests(true);
+    bool has_taken = take_requests(true);
     kfd_guests_attend(now);
     look_for_end();
-    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || any;
+    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_taken;
     machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
     if (machine_loop.stuck > STUCK_MAX)
         refuse_oldest();
@@ -410,7 +413,7 @@ static void close_processes(void)
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.lost || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
+            && (kfd.has_ended || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
             kfd_process_close(p);
     }
 }
@@ -436,8 +439,8 @@ void kfd_machine_run(void)
 {
     while (!is_over()) {
         uint32_t handed = __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests(false) | (!kfd.lost && kfd_any_process(kfd_has_faulted));
-        if (kfd.processes && !kfd.lost && kfd_any_process(kfd_queues_step)) {
+        bool progress = take_requests(false) | (!kfd.has_ended && kfd_any_process(kfd_has_faulted));
+        if (kfd.processes && !kfd.has_ended && kfd_any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
         }
@@ -535,7 +538,7 @@ bool kfd_machine_open(bool for_kernel_driver)
 /* ---- what other files ask ---- */
 
 /* An access names its address; anything else is a hang. */
-static void tell_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
+static void report_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
 {
     kfd_events_fail(p, by_access ? gpu : 0, round_down(address, KFD_PAGE), by_access);
     if (!by_access)
@@ -546,19 +549,19 @@ static void tell_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bo
 static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
 {
     const struct kfd_guest *g = p->guest;
-    bool any = kfd.api->take_fault(p->device[0], fault);
+    bool has_fault = kfd.api->take_fault(p->device[0], fault);
     if (g)
-        for (uint32_t i = 0; i < g->context_count && !any; i++)
-            any = kfd.api->take_fault(g->contexts[i], fault);
-    return any;
+        for (uint32_t i = 0; i < g->context_count && !has_fault; i++)
+            has_fault = kfd.api->take_fault(g->contexts[i], fault);
+    return has_fault;
 }
 
 bool kfd_has_faulted(struct kfd_process *p)
 {
     struct driver_fault fault;
-    if (p->faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
+    if (p->has_faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
         return false;
-    p->faulted = true;
+    p->has_faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
     if (p->guest) {
         kfd_guest_fault(p, &fault);
@@ -566,28 +569,29 @@ bool kfd_has_faulted(struct kfd_process *p)
     }
     kfd_say("%s", fault.text);
     kfd_queues_process_ended(p);
-    tell_fault(p, fault.gpu, fault.address, fault.by_access);
+    report_fault(p, fault.gpu, fault.address, fault.by_access);
     return true;
 }
 
 /* Tells the process that the GPU is lost: by an address that it could not reach, or as a hang. */
-static void tell_end(struct kfd_process *p)
+static void report_end(struct kfd_process *p)
 {
     uint64_t address;
     uint32_t gpu;
     bool by_access = kfd.api->fault_address(&address, &gpu);
     if (!p->guest)
-        tell_fault(p, gpu, address, by_access);
+        report_fault(p, gpu, address, by_access);
 }
 
 void kfd_note_end_of_simulation(enum driver_status status)
 {
-    if (kfd.lost || kfd.api->wait(0) == DRIVER_OK)
+    if (kfd.has_ended || kfd.api->wait(0) == DRIVER_OK)
         return;
-    snprintf(kfd.why, sizeof kfd.why, "the machine has ended: %s", kfd.api->error_text());
-    __atomic_store_n(&kfd.lost, true, __ATOMIC_RELAXED);
+    snprintf(kfd.end_reason, sizeof kfd.end_reason, "the machine has ended: %s",
+             kfd.api->error_text());
+    __atomic_store_n(&kfd.has_ended, true, __ATOMIC_RELAXED);
     run_ledger_report(exit_status_of(status));
-    kfd_each_process(tell_end);
+    kfd_each_process(report_end);
 }
 
 int kfd_status(enum driver_status status, const char *what)
@@ -605,7 +609,7 @@ int kfd_status(enum driver_status status, const char *what)
         [DRIVER_STALL] = -EIO,
         [DRIVER_LIMIT] = -EIO,
     };
-    if (status == DRIVER_OK || kfd.lost)
+    if (status == DRIVER_OK || kfd.has_ended)
         return status == DRIVER_OK ? 0 : -EIO;
     kfd_say("%s: %s", what, kfd.api->error_text());
     if (errors[status] == -EIO)

@@ -16,7 +16,7 @@
 #include "components/host/driver/driver_api.h"
 #include "components/kfd/channel/kfd_channel.h"
 
-enum { KFD_QUEUES_MAX = 1024 /* of a process */ };
+enum { KFD_QUEUES_MAX = 1024 /* queues of a process */ };
 
 /* ---- kfd_machine.c: the thread, requests, the devices ---- */
 
@@ -32,8 +32,8 @@ struct kfd_machine {
     uint32_t gpu_count;
     struct kfd_gpu gpu[KFD_GPUS_MAX];
     int memory;                    /* the file of the GPUs' memory */
-    bool lost;                     /* the simulation has ended by an error or a limit */
-    char why[256];                 /* of that, for processes that come then */
+    bool has_ended;                /* the simulation has ended by an error or a limit */
+    char end_reason[256];          /* reason of the end, for processes that come later */
     struct kfd_process *processes; /* by number */
 };
 extern struct kfd_machine kfd;
@@ -41,22 +41,23 @@ extern struct kfd_machine kfd;
 enum kfd_life {
     KFD_LIVES,
     KFD_LEAVES, /* it has called exit(): it sets nothing any more that kernels wait for */
-    KFD_ENDED   /* what it has begun comes to its end */
+    KFD_ENDED   /* its kernels come to their end */
 };
 
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
  * tables that only they know. Its life apart, these are its marks:
  *
- *            is set                                  until                 for
- * faulted    a kernel has done something wrong       its end               its queues have stopped
- * unawaited  its threads that have rung compute      one of them asks for  the engine runs beside
- *            for long, or sleep                      something             them
- * unordered  threads compute beside one that waits   its end               no more waits for those
- * at_rest    all its threads wait or sleep           it gets an answer     no second look at them
- * announced  the runtime has announced itself        it leaves             no second one may come
- * retries    XNACK is on                             XNACK is off          pages by attributes,
- *                                                                          which go where they are
- *                                                                          used
+ *               is set                                until                 for
+ * has_faulted   a kernel has done something wrong     its end               its queues have stopped
+ * is_unawaited  its threads that have rung compute    one of them asks for  the engine runs beside
+ *               for long, or sleep                    something             them
+ * is_unordered  threads compute beside one that       its end               no more waits for those
+ *               waits
+ * is_at_rest    all its threads wait or sleep         it gets an answer     no second look at them
+ * has_runtime   the runtime has announced itself      it leaves             no second one may come
+ * retries       XNACK is on                           XNACK is off          pages by attributes,
+ *                                                                           which go where they are
+ *                                                                           used
  */
 struct kfd_process {
     struct kfd_process *next;
@@ -64,9 +65,9 @@ struct kfd_process {
     pid_t pid;
     uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
     enum kfd_life life;
-    bool faulted, unawaited, unordered, at_rest, announced, retries;
+    bool has_faulted, is_unawaited, is_unordered, is_at_rest, has_runtime, retries;
     uint64_t spent_ns; /* processor time of the process when it asked last */
-    int file;          /* of the page and what follows it */
+    int file;          /* file that holds the page and what follows it */
     struct kfd_page *page;
     uint32_t device[KFD_GPUS_MAX]; /* the driver's, in the address space of the process */
     uint32_t fences;               /* the driver's queue of fences that belong to no packet */
@@ -74,8 +75,8 @@ struct kfd_process {
     struct kfd_queues *queues;
     struct kfd_events *events;
     struct kfd_wait *waits;
-    struct kfd_request *held;   /* answers that wait until it has no work */
-    struct kfd_kernel *kernels; /* that were dispatched */
+    struct kfd_request *held_answers; /* answers that wait until it has no work */
+    struct kfd_kernel *kernels;       /* kernels that were dispatched */
     struct kfd_cache_state *caches;
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
@@ -83,13 +84,13 @@ struct kfd_process {
     struct kfd_guest *guest; /* NULL: it uses the kernel driver */
 };
 
-/* What the driver calls an address of the process. */
+/* The driver's name of an address of the process. */
 static inline uint64_t kfd_name(const struct kfd_process *p, uint64_t address)
 {
     return kfd.api->name(p->device[0], address);
 }
 
-/* What a thread of the program asks for. */
+/* A request of a thread of the program. */
 struct kfd_request {
     struct kfd_request *next;
     struct kfd_connection *connection;       /* NULL: the server's own */
@@ -110,22 +111,22 @@ void kfd_machine_run(void);
 void kfd_machine_end(void);
 /* Takes a request, which may wait for something, or for its turn, out of all lists. */
 void kfd_drop(const struct kfd_request *request);
-/* Opens the platform, once. False: it was said on stderr why not, or that it was opened for guests
- * and not for the kernel driver. */
+/* Opens the platform, once. False: it cannot be opened, or was opened for guests and not for the
+ * kernel driver; a message on stderr says which. */
 bool kfd_machine_open(bool for_kernel_driver);
-/* What base/grow.h asks for memory for; any thread may. */
+/* The user of memory in messages of base/grow.h, for any thread. */
 #define KFD_SERVER "the kernel driver's server"
 /* Translates an answer of the driver, and says what went wrong. The end of the simulation makes
- * `kfd.lost` true, and events tell the program. */
+ * `kfd.has_ended` true, and events tell the program. */
 int kfd_status(enum driver_status status, const char *what);
-/* The simulation has ended, if it has: makes `kfd.lost` true, and tells it. */
+/* The simulation has ended, if it has: makes `kfd.has_ended` true, and tells it. */
 void kfd_note_end_of_simulation(enum driver_status status);
-/* Is this the middle of a kernel that is executed without timing? Then the driver takes no calls,
+/* True in the middle of a kernel that is executed without timing. The driver takes no calls then,
  * but abandon(). */
 bool kfd_is_attending(void);
 /* In the middle of a kernel: does what can be done then, or waits a moment. */
 void kfd_take_aside(void);
-/* Has a kernel of this process done something wrong? Then all its queues stop, and it is told. */
+/* True if a kernel of this process has failed. All its queues stop then, and it gets an event. */
 bool kfd_has_faulted(struct kfd_process *p);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
 int kfd_find_gpu(uint32_t gpu_id);
@@ -143,35 +144,33 @@ void kfd_answer(struct kfd_request *request, int result);
  */
 enum kfd_ringers { KFD_NO_RINGERS, KFD_RINGERS_RUN, KFD_RINGER_WAITS };
 enum kfd_ringers kfd_ringers(const struct kfd_process *p);
-/* Do all of them sleep? */
+/* True if all of them sleep. */
 bool kfd_ringers_asleep(const struct kfd_process *p);
-/* Is a message of this process on its way? A thread that has sent one sleeps, too. What was handed
- * over meanwhile is to be looked at behind this. */
+/* True if a message of this process is on its way. A thread that has sent one sleeps, too. What was
+ * handed over meanwhile is to be looked at after this. */
 bool kfd_messages_pending(const struct kfd_process *p);
-/* Does the thread sleep, or has it ended? */
-bool kfd_thread_sleeps(pid_t pid, int thread);
-/* Is it so for all threads of this process? */
+/* True if the predicate holds for all threads of this process. */
 bool kfd_all_threads(const struct kfd_process *p,
                      bool (*is)(const struct kfd_process *p, int thread));
-/* Do all threads of this process sleep, or wait for an answer? */
+/* True if all threads of this process sleep or wait for an answer. */
 bool kfd_threads_at_rest(struct kfd_process *p);
-/* Has the thread rung that makes the request? */
+/* True if the thread that makes the request has rung. */
 bool kfd_is_ringer(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
-void kfd_connections_forget(const struct kfd_process *p);
+void kfd_connections_detach(const struct kfd_process *p);
 
 /* ---- kfd_process.c ---- */
 
 void kfd_each_process(void (*look)(struct kfd_process *p));
-/* Is it so for any process? */
+/* True if the predicate holds for any process. */
 bool kfd_any_process(bool (*is)(struct kfd_process *p));
-/* An address space and empty tables for a process; NULL: it was said on stderr why not. */
+/* An address space and empty tables for a process; NULL: a message on stderr has the reason. */
 struct kfd_process *kfd_process_open(pid_t pid, uint64_t code, bool is_guest);
 /* A guest has an address space from now on, and is the last in the order of processes. */
 bool kfd_process_enter(struct kfd_process *p);
 /* A process has ended: its queues begin nothing more, its waits are over. */
 void kfd_process_leave(struct kfd_process *p);
-/* All that it has is free. Nothing of it is with the driver any more, unless `kfd.lost`. */
+/* All that it has is free. Nothing of it is with the driver any more, unless `kfd.has_ended`. */
 void kfd_process_close(struct kfd_process *p);
 /* The program sees what time it is. */
 void kfd_publish_time(void);
@@ -179,11 +178,11 @@ void kfd_publish_time(void);
 uint64_t kfd_spent_ns(const struct kfd_process *p);
 /* A thread of this process that has rung asks for something. */
 void kfd_process_asked(struct kfd_process *p);
-/* Is a process that has ended left as it is until another one comes? */
+/* True if a process that has ended is left as it is until another one comes. */
 bool kfd_process_stays(const struct kfd_process *p);
 /* Says how many there were and what is left of them. */
 void kfd_processes_report(void);
-/* What the process has written last to doorbell number `slot`. */
+/* The value that the process has written last to doorbell number `slot`. */
 uint64_t kfd_doorbell_value(const struct kfd_process *p, uint32_t gpu, uint32_t slot);
 void kfd_doorbell_clear(struct kfd_process *p, uint32_t gpu, uint32_t slot);
 
@@ -192,7 +191,7 @@ void kfd_doorbell_clear(struct kfd_process *p, uint32_t gpu, uint32_t slot);
 struct kfd_allocation {
     uint64_t handle, offset; /* the latter is for mmap() of a render node */
     uint64_t address, size;
-    uint64_t span; /* of addresses that are taken: the size, or twice that */
+    uint64_t span; /* length of the addresses that are taken: the size, or twice that */
     uint64_t host; /* where the program sees memory of its own that GPUs use; 0: none */
     uint32_t gpu, flags;
     bool in_device;    /* the driver has memory for it */
@@ -216,7 +215,7 @@ void kfd_memory_close(struct kfd_process *p); /* the driver's memory is freed, t
  * XNACK its pages move from there on. */
 int kfd_memory_give_to_gpu(struct kfd_process *p, uint64_t start, uint64_t end, uint32_t gpu,
                            bool at_host);
-/* Those GPUs reach the allocation, a bit for each. */
+/* Lets these GPUs, a bit for each, reach the allocation. */
 int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus);
 /* Frees the memory of an allocation. */
 void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a);
@@ -230,9 +229,9 @@ int kfd_memory_find(const struct kfd_process *p, uint64_t offset, uint64_t lengt
 /* The first allocation that touches [start, end) and that the program has at the same address. */
 const struct kfd_allocation *kfd_memory_find_given(const struct kfd_process *p, uint64_t start,
                                                    uint64_t end);
-/* Where bytes [first, end) of an allocation are, as far as there is room. */
+/* The extents of bytes [first, end) of an allocation, as far as there is room. */
 int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t first, uint64_t end,
-                         struct kfd_extent *part, size_t room, size_t *count);
+                         struct kfd_extent *part, size_t capacity, size_t *count);
 
 /* ---- kfd_queue.c ---- */
 
@@ -254,18 +253,18 @@ void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu);
  * for what they announce by an event, or there may be no room for more, so that the thread has to
  * wait at its doorbell. */
 bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *queue);
-/* Is all over that this queue can do? */
+/* True if the queue has done all that it can do. */
 bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
 void kfd_queues_sync_memory(const struct kfd_process *p);
 int kfd_queue_allocate_gws(struct kfd_process *p, struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(struct kfd_process *p);
-/* Is anything with the driver? */
+/* True if the driver has commands of any queue. */
 bool kfd_queues_have_commands(struct kfd_process *p);
-/* Have packets begun that are not over? */
+/* True if packets have begun that are not over. */
 bool kfd_queues_in_flight(const struct kfd_process *p);
-/* Before the program goes on: what kernels have written must be in memory. False: that is under
+/* Brings kernels' writes to memory before the program runs. False: that is under
  * way. */
 bool kfd_queues_release_caches(struct kfd_process *p);
 
@@ -285,7 +284,7 @@ void kfd_event_signal(struct kfd_process *p, uint32_t id);
 void kfd_event_interrupt(struct kfd_process *p, uint32_t id);
 /* Events whose mailbox a kernel has written to. False: there was none. */
 bool kfd_events_read_mailboxes(struct kfd_process *p);
-/* Does a thread that has asked for work wait for an event? */
+/* True if a thread that has asked for work waits for an event. */
 bool kfd_events_have_waiters(const struct kfd_process *p);
 /* All waits are over. */
 void kfd_events_end_waits(struct kfd_process *p);
@@ -300,17 +299,17 @@ void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool
 /* `on`: in the message of the request, which stays until it is answered. */
 int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
                           const struct kfd_condition *on, size_t count, bool polls);
-/* Is one of them over? */
+/* True if one of them is over. */
 bool kfd_signal_waits_are_over(const struct kfd_process *p);
 /* Lets go the threads whose waits for signals are over, or all of them. */
 void kfd_signal_waits_end(struct kfd_process *p, bool all);
 void kfd_signal_wait_give_up(struct kfd_process *p, const struct kfd_request *request);
-/* Does one of them only look? */
+/* True if one of them only polls. */
 bool kfd_signal_waits_poll(struct kfd_process *p);
 
 /* ---- kfd_kernel_name.c ---- */
 
-/* What a kernel is called, by the code object and by people. Both stay until its memory is freed.
+/* The names of a kernel, in the code object and for people. Both stay until its memory is freed.
  */
 struct kfd_kernel {
     struct kfd_kernel *next;
@@ -321,6 +320,6 @@ struct kfd_kernel {
 const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gpu, uint64_t object,
                                               uint64_t entry);
 /* The memory is given back. */
-void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *a);
+void kfd_kernel_name_release(struct kfd_process *p, const struct kfd_allocation *a);
 
 #endif

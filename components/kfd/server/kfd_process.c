@@ -17,7 +17,7 @@
 #include "kfd_machine.h"
 
 static struct {
-    uint32_t opened, killed; /* the latter left work behind */
+    uint32_t opened, killed; /* the latter had work that was not done */
 } process_counts;
 
 void kfd_each_process(void (*look)(struct kfd_process *p))
@@ -28,10 +28,10 @@ void kfd_each_process(void (*look)(struct kfd_process *p))
 
 bool kfd_any_process(bool (*is)(struct kfd_process *p))
 {
-    bool any = false;
+    bool holds = false;
     for (struct kfd_process *p = kfd.processes; p; p = p->next)
-        any |= is(p);
-    return any;
+        holds |= is(p);
+    return holds;
 }
 
 /* ---- the page ---- */
@@ -114,7 +114,7 @@ uint64_t kfd_spent_ns(const struct kfd_process *p)
 
 void kfd_process_asked(struct kfd_process *p)
 {
-    p->unawaited = false;
+    p->is_unawaited = false;
     p->spent_ns = kfd_spent_ns(p);
 }
 
@@ -135,7 +135,7 @@ static int open_space(struct kfd_process *p)
 
 static void close_space(const struct kfd_process *p)
 {
-    for (uint32_t i = 0; i < kfd.gpu_count && p->device[i] && !kfd.lost; i++)
+    for (uint32_t i = 0; i < kfd.gpu_count && p->device[i] && !kfd.has_ended; i++)
         kfd_status(kfd.api->context_destroy(p->device[i]), "the end of a process");
 }
 
@@ -190,7 +190,7 @@ bool kfd_process_enter(struct kfd_process *p)
     return open_space(p) == 0;
 }
 
-/* What it has begun ends at its next access of memory, as a killed program's waves do. */
+/* Kernels that it has begun end at their next access of memory, as a killed program's waves do. */
 static void abandon(const struct kfd_process *p)
 {
     kfd_status(kfd.api->abandon(p->device[0]), "the end of a process");
@@ -204,10 +204,11 @@ void kfd_process_leave(struct kfd_process *p)
 {
     p->life = KFD_ENDED;
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
-    bool busy = kfd_queues_in_flight(p)
-                || (p->guest && (kfd_is_attending() ? p->guest->entered : kfd_guest_is_busy(p)));
+    bool busy =
+        kfd_queues_in_flight(p)
+        || (p->guest && (kfd_is_attending() ? p->guest->has_entered : kfd_guest_is_busy(p)));
     process_counts.killed += busy;
-    if (busy && !kfd.lost)
+    if (busy && !kfd.has_ended)
         abandon(p);
     kfd_queues_process_ended(p);
     kfd_events_end_waits(p);
@@ -229,14 +230,14 @@ void kfd_process_close(struct kfd_process *p)
     close_space(p);
     close_shared(p);
     free(p->caches);
-    kfd_connections_forget(p);
+    kfd_connections_detach(p);
     free(p);
 }
 
 /* A single program leaves the machine as it does when the machine is in its process. */
 bool kfd_process_stays(const struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && process_counts.opened == 1;
+    return p->guest && p->guest->has_entered && process_counts.opened == 1;
 }
 
 void kfd_processes_report(void)

@@ -4,7 +4,7 @@
  * cost nothing.
  *
  * A connection belongs to the thread that takes messages until it is handed over as `gone`; it does
- * one call at a time. What is wrong with a message is said, and cuts its process off. */
+ * one call at a time. A wrong message is reported, and cuts its process off. */
 #define _GNU_SOURCE /* accept4, SO_PEERCRED */
 #include <errno.h>
 #include <pthread.h>
@@ -57,12 +57,12 @@ static void end_connection(struct kfd_connection *c)
 }
 
 /* Said once for a process. */
-static void cut_off(struct kfd_connection *c, const char *why)
+static void cut_off(struct kfd_connection *c, const char *reason)
 {
     static pid_t last;
     shutdown(c->fd, SHUT_RDWR);
     if (last != c->pid)
-        kfd_say("process %d is cut off: %s", (int)c->pid, why);
+        kfd_say("process %d is cut off: %s", (int)c->pid, reason);
     last = c->pid;
     end_connection(c);
 }
@@ -95,7 +95,7 @@ static void accept_connection(void)
 /* Behind the call itself, and once for each. */
 static void take_give_up(struct kfd_connection *c)
 {
-    if (!__atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
+    if (!__atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) || c->given_up == c->calls)
         return;
     struct kfd_give_up *g = grow_zeroed(sizeof *g, KFD_SERVER);
     *g = (struct kfd_give_up){
@@ -107,10 +107,12 @@ static void take_give_up(struct kfd_connection *c)
 /* A message, and the descriptor beside it; what else is passed is closed. */
 static ssize_t receive_message(const struct kfd_connection *c, struct kfd_call *call, int *passed)
 {
-    _Alignas(struct cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+    _Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
     struct iovec part = {call, sizeof *call};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
     ssize_t got = recvmsg(c->fd, &message, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
     const struct cmsghdr *head = got > 0 ? CMSG_FIRSTHDR(&message) : NULL;
     *passed = -1;
@@ -119,19 +121,19 @@ static ssize_t receive_message(const struct kfd_connection *c, struct kfd_call *
     return got;
 }
 
-/* What is wrong with a message, or NULL. */
+/* The mistake of a message, or NULL. */
 static const char *check_message(const struct kfd_connection *c, const struct kfd_call *call,
                                  ssize_t got)
 {
     const size_t head = offsetof(struct kfd_call, bytes);
     if ((size_t)got < head || (size_t)got > sizeof *call || call->size != (size_t)got - head
-        || call->kind >= KFD_SAYS)
+        || call->kind >= KFD_MESSAGES)
         return "it has sent what is no message of this version of heddle";
-    if (call->size && !kfd_kind_has_bytes(call->kind) && call->kind != KFD_SAY_GIVE_UP)
+    if (call->size && !kfd_kind_has_bytes(call->kind) && call->kind != KFD_MESSAGE_GIVE_UP)
         return "its message has bytes that do not belong there";
-    if (call->kind == KFD_SAY_IOCTL && call->size > _IOC_SIZE(call->word[0]))
+    if (call->kind == KFD_MESSAGE_IOCTL && call->size > _IOC_SIZE(call->word[0]))
         return "its call has more bytes than its number says";
-    if (call->kind != KFD_SAY_GIVE_UP && __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE))
+    if (call->kind != KFD_MESSAGE_GIVE_UP && __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE))
         return "it makes a call before the last one of the thread was answered";
     return NULL;
 }
@@ -143,11 +145,11 @@ static void begin_call(struct kfd_connection *c, const struct kfd_call *call, in
     c->passed = passed;
     c->request.until_idle = c->request.until_done = false;
     c->request.argument = c->call.bytes;
-    c->request.aside = call->kind == KFD_SAY_IOCTL    ? kfd_ioctl_is_aside(call->word[0])
-                       : call->kind == KFD_SAY_DRIVER ? kfd_guest_is_aside(call)
-                                                      : kfd_kind_is_aside(call->kind);
+    c->request.aside = call->kind == KFD_MESSAGE_IOCTL    ? kfd_ioctl_is_aside(call->word[0])
+                       : call->kind == KFD_MESSAGE_DRIVER ? kfd_guest_is_aside(call)
+                                                          : kfd_kind_is_aside(call->kind);
     __atomic_store_n(&c->calls, c->calls + 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&c->pending, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->is_pending, true, __ATOMIC_RELEASE);
     kfd_hand_over(&c->request);
 }
 
@@ -157,7 +159,7 @@ static void take_message(struct kfd_connection *c)
     int passed;
     ssize_t got = receive_message(c, &call, &passed);
     const char *wrong = got > 0 ? check_message(c, &call, got) : NULL;
-    if (got > 0 && !wrong && call.kind != KFD_SAY_GIVE_UP) {
+    if (got > 0 && !wrong && call.kind != KFD_MESSAGE_GIVE_UP) {
         begin_call(c, &call, passed);
         return;
     }
@@ -192,7 +194,7 @@ static void *take_messages(void *unused)
     (void)unused;
     for (;;) {
         struct epoll_event event;
-        /* One at a time: a connection may be gone behind its first event. */
+        /* One at a time: a connection may be gone after its first event. */
         __atomic_store_n(&server.taking, false, __ATOMIC_SEQ_CST);
         int count = epoll_wait(server.poll, &event, 1, -1);
         __atomic_store_n(&server.taking, true, __ATOMIC_SEQ_CST);
@@ -227,7 +229,7 @@ static int open_control(const char *text)
 }
 
 /* heddle-kfd LISTENER CONTROL PROCESSES: descriptors, the program has ended when the latter does;
- * and how many processes have to come before the first goes on. */
+ * and how many processes have to come before the first runs. */
 int main(int count, char **words)
 {
     pthread_t thread;

@@ -54,7 +54,7 @@ static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t 
 
 static void init_requests(struct cache *c, uint32_t mshrs)
 {
-    uint32_t targets = mshrs * (uint32_t)cache_params(c)->targets;
+    uint32_t targets = mshrs * cache_params(c)->targets;
     index_pool_init(&c->free_mshrs, mshrs);
     index_pool_init(&c->free_sent, mshrs);
     c->sent = arena_allocate(mshrs * sizeof(struct cache_sent));
@@ -70,7 +70,7 @@ static void init_requests(struct cache *c, uint32_t mshrs)
 static void init_parking(struct cache *c, uint32_t pages)
 {
     c->payload_stride = (uint32_t)round_up(mem_atomic_payload_bytes(cache_params(c)->above), 16);
-    uint32_t requests = (uint32_t)cache_params(c)->mshrs;
+    uint32_t requests = cache_params(c)->mshrs;
     index_pool_init(&c->free_parked, requests);
     size_t bytes = round_up(requests * sizeof(struct cache_parked), 64);
     c->parked = arena_allocate(bytes + (size_t)requests * c->payload_stride);
@@ -84,10 +84,10 @@ static const struct warm_ops cache_warm_ops;
 
 static void cache_init(struct cache *c)
 {
-    uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
-    init_lines(c, sets, line_count(c), (uint32_t)cache_params(c)->mshrs);
-    init_requests(c, (uint32_t)cache_params(c)->mshrs);
-    uint32_t delay = (uint32_t)cache_params(c)->latency - 1;
+    uint32_t sets = cache_params(c)->sets, ways = cache_params(c)->ways;
+    init_lines(c, sets, line_count(c), cache_params(c)->mshrs);
+    init_requests(c, cache_params(c)->mshrs);
+    uint32_t delay = cache_params(c)->latency - 1;
     if (cache_translation(c)) {
         delay += cache_translation_ops(c)->latency(cache_translation(c));
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
@@ -213,7 +213,7 @@ struct cache_lookups {
 CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
 {
     uint64_t line = address / line_bytes(c);
-    unsigned ram = (unsigned)(line % (uint64_t)cache_params(c)->tags);
+    unsigned ram = (unsigned)(line % cache_params(c)->tags);
     if (done->line[ram] == NO_LINE)
         done->line[ram] = line;
     return line == done->line[ram];
@@ -225,7 +225,7 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
     struct cache_lookups lookups;
     if (!worth_trying(c))
         return;
-    for (unsigned ram = 0; ram < (unsigned)cache_params(c)->tags; ram++)
+    for (unsigned ram = 0; ram < cache_params(c)->tags; ram++)
         lookups.line[ram] = NO_LINE;
     bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
@@ -289,7 +289,7 @@ static bool cache_tick(struct cache *c)
 {
     const uint64_t top = (uint64_t)1 << cache_top_first_pending(c),
                    bottom = (uint64_t)1 << cache_bottom_first_pending(c);
-    unsigned room = (unsigned)cache_params(c)->ports;
+    unsigned room = cache_params(c)->ports;
     uint64_t pending = component_pending(&c->io.base, 0);
     if (pending & bottom)
         take_answers(c);
@@ -306,7 +306,7 @@ static bool cache_tick(struct cache *c)
 static void cache_explain(const struct cache *c, struct hang_report *report)
 {
     static const char *const jobs[] = {"", "flush", "invalidate", "fence", "pause", "pause"};
-    for (uint32_t i = 0; i < (uint32_t)cache_params(c)->mshrs; i++)
+    for (uint32_t i = 0; i < cache_params(c)->mshrs; i++)
         if (mshr_at(c, i)->used)
             hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
                       (unsigned long long)mshr_at(c, i)->address, mshr_at(c, i)->targets);

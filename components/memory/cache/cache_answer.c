@@ -171,7 +171,7 @@ CACHE_INLINE void take_answers(struct cache *c)
     if (!m)
         return;
     do {
-        uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
+        uint32_t mshrs = cache_params(c)->mshrs;
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
         bool done = likely(m->tag < mshrs)

@@ -135,11 +135,11 @@ static struct fence_kind fence_of(const struct mem_request *m)
 static bool pass_fence(struct cache *c)
 {
     struct fence_kind f = fence_of(cache_top_peek(c));
-    uint64_t interleave = (uint64_t)cache_params(c)->interleave;
+    uint64_t interleave = cache_params(c)->interleave;
     bool progress = false;
     while (c->job_pass && index_pool_has(&c->free_sent) && room_below(c)) {
         uint32_t sent = index_pool_take(&c->free_sent);
-        uint16_t tag = (uint16_t)((uint32_t)cache_params(c)->mshrs + sent);
+        uint16_t tag = (uint16_t)(cache_params(c)->mshrs + sent);
         arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
         c->job_pass--;
         if (cache_params(c)->banks_below == 1)
@@ -181,5 +181,5 @@ static void start_fence(struct cache *c, const struct mem_request *m)
         cache_params(c)->release == CACHE_RELEASE_AGENT ? SCOPE_AGENT : SCOPE_SYSTEM;
     if (cache_params(c)->acquire == CACHE_ACQUIRE_BELOW
         && (c->job_drop || (f.release && f.scope >= narrowest)))
-        c->job_pass = (uint32_t)cache_params(c)->banks_below;
+        c->job_pass = cache_params(c)->banks_below;
 }

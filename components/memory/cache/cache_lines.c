@@ -20,7 +20,7 @@ typedef char cache_signs __attribute__((vector_size(16)));
  * whose addresses agree in some bits, still uses all its sets. */
 static inline uint32_t set_of(const struct cache *c, uint64_t number)
 {
-    uint64_t sets = (uint64_t)cache_params(c)->sets;
+    uint64_t sets = cache_params(c)->sets;
     if (sets == 1)
         return 0;
     if (cache_params(c)->index == CACHE_INDEX_FOLDED) {
@@ -167,7 +167,7 @@ static void drop_all(struct cache *c)
     if (!c->any_lines)
         return;
     c->any_lines = false;
-    for (uint32_t i = 0; i < (uint32_t)cache_params(c)->sets; i++) {
+    for (uint32_t i = 0; i < cache_params(c)->sets; i++) {
         struct cache_set *set = set_at(c, i);
         if (!set->used) /* what was never used stays untouched */
             continue;

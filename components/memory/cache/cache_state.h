@@ -206,17 +206,17 @@ struct cache {
 
 static inline unsigned line_bytes(const struct cache *c)
 {
-    return (unsigned)cache_params(c)->line;
+    return cache_params(c)->line;
 }
 
 static inline unsigned above_bytes(const struct cache *c)
 {
-    return (unsigned)cache_params(c)->above;
+    return cache_params(c)->above;
 }
 
 static inline unsigned below_bytes(const struct cache *c)
 {
-    return (unsigned)cache_params(c)->below;
+    return cache_params(c)->below;
 }
 
 /* Where in its line the part lies that a request from above is about: its first byte. */
@@ -249,7 +249,7 @@ static inline void note_line_below(struct cache *c)
     if (cache_params(c)->pairs)
         c->last_read.now = 0;
     if (cache_params(c)->below_interval > 1)
-        c->below_next = component_tick_now(&c->io.base) + (uint64_t)cache_params(c)->below_interval;
+        c->below_next = component_tick_now(&c->io.base) + cache_params(c)->below_interval;
 }
 
 /* Something else has gone below: no write joins one that went before it. */
@@ -261,12 +261,12 @@ static inline void end_last_write(struct cache *c)
 
 static inline unsigned way_count(const struct cache *c)
 {
-    return (unsigned)cache_params(c)->ways;
+    return cache_params(c)->ways;
 }
 
 static inline uint32_t line_count(const struct cache *c)
 {
-    return (uint32_t)cache_params(c)->sets * way_count(c);
+    return cache_params(c)->sets * way_count(c);
 }
 
 /* What a request that goes below has as its process. */
@@ -328,7 +328,7 @@ static inline bool keeps_masks(const struct cache *c)
 static inline uint32_t line_place(const struct cache *c, uint32_t line)
 {
     if (!c->places)
-        return line % way_count(c) * (uint32_t)cache_params(c)->sets + line / way_count(c);
+        return line % way_count(c) * cache_params(c)->sets + line / way_count(c);
     uint16_t *places = arena_at(uint16_t, c->places);
     if (unlikely(!places[line + 1]))
         places[line + 1] = ++places[0];

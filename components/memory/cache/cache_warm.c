@@ -187,7 +187,7 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
 static void cache_warm_drop(struct component *self)
 {
     struct cache *c = (struct cache *)(void *)self;
-    uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
+    uint32_t lines = cache_params(c)->sets * way_count(c);
     memset(arena_at(uint64_t, c->dirty), 0, divide_up(lines, 64) * sizeof(uint64_t));
     c->dirty_count = 0;
     drop_all(c);
@@ -198,7 +198,7 @@ static void cache_warm_drop(struct component *self)
 static void cache_write_out(struct component *self)
 {
     const struct cache *c = (const struct cache *)(const void *)self;
-    uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
+    uint32_t lines = cache_params(c)->sets * way_count(c);
     if (!c->dirty_count)
         return;
     for (uint32_t w = 0; w < divide_up(lines, 64); w++)
@@ -213,7 +213,7 @@ static void cache_write_out(struct component *self)
 static void cache_read_in(struct component *self)
 {
     const struct cache *c = (const struct cache *)(const void *)self;
-    uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
+    uint32_t lines = cache_params(c)->sets * way_count(c);
     if (!c->any_lines)
         return;
     for (uint32_t line = 0; line < lines; line++) {

@@ -42,9 +42,9 @@ static void dram_init(struct dram *c)
     }
     if (dram_front_ops(c))
         engine_fail(&c->io.base, "a cache in front of ideal memory: choose a timing part, too");
-    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)dram_params(c)->latency - 1);
+    ring_add_pipeline(ring_number(c->io.top_reply), dram_params(c)->latency - 1);
     if (dram_dma_is_connected(c))
-        ring_add_pipeline(ring_number(c->io.dma_reply), (uint32_t)dram_params(c)->latency - 1);
+        ring_add_pipeline(ring_number(c->io.dma_reply), dram_params(c)->latency - 1);
 }
 
 static __attribute__((noinline)) void

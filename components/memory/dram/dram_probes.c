@@ -177,7 +177,7 @@ static void dram_init_probes(struct dram *c)
         return;
     if (dram_probe_count(c) > PROBE_DIES)
         engine_fail(&c->io.base, "there are more than %u dies to probe", PROBE_DIES);
-    size_t lines = (size_t)dram_params(c)->size / dram_line(c);
+    size_t lines = dram_params(c)->size / dram_line(c);
     c->holders = arena_allocate(lines * sizeof(uint16_t));
     c->withheld = arena_allocate(DRAM_WITHHELD * sizeof(struct dram_withheld));
     index_pool_init(&c->free_withheld, DRAM_WITHHELD);

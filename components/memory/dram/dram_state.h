@@ -65,7 +65,7 @@ struct dram {
 
 static inline unsigned dram_line(const struct dram *c)
 {
-    return (unsigned)dram_params(c)->line;
+    return dram_params(c)->line;
 }
 
 /* The timing part of a timed dram. */

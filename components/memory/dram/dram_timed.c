@@ -235,7 +235,7 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
  * again before that may have room. In *shown the ports that show a request, before and after. */
 static DRAM_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
 {
-    unsigned taken = 0, most = (unsigned)dram_params(c)->width, asks = *shown & ~c->refused;
+    unsigned taken = 0, most = dram_params(c)->width, asks = *shown & ~c->refused;
     while (taken < most && asks) {
         unsigned port = asks == (1u << DRAM_TOP | 1u << DRAM_DMA) ? c->turn : asks >> 1,
                  bit = 1u << DRAM_TOP << port;

@@ -24,7 +24,7 @@
 static void hbm_set_next(struct hbm *p, uint64_t edge)
 {
     p->next = edge;
-    p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * (uint64_t)hbm_params(p)->tck;
+    p->next_ps = edge == HBM_NEVER ? DRAM_TIMING_LATER : edge * hbm_params(p)->tck;
 }
 
 static void hbm_setup_channel(struct hbm *p, uint32_t number)
@@ -32,12 +32,12 @@ static void hbm_setup_channel(struct hbm *p, uint32_t number)
     const struct hbm_params *k = hbm_params(p);
     struct hbm_channel *ch;
     p->channels[number] = arena_allocate(sizeof *ch + hbm_bank_count(p) * sizeof(struct hbm_bank)
-                                         + (size_t)k->groups * sizeof(struct hbm_group));
+                                         + k->groups * sizeof(struct hbm_group));
     ch = hbm_channel(p, number);
     ch->number = number;
     ch->next = HBM_NEVER;
     /* Channels take turns. */
-    ch->refresh = (uint64_t)p->t.refi / hbm_refreshes(p) * (number + 1) / (uint64_t)k->channels;
+    ch->refresh = (uint64_t)p->t.refi / hbm_refreshes(p) * (number + 1) / k->channels;
     for (uint32_t i = 0; i < hbm_bank_count(p); i++)
         ch->banks[i].row = HBM_CLOSED;
 }
@@ -47,13 +47,13 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     struct hbm *p = (struct hbm *)(void *)self;
     const struct hbm_params *k = hbm_params(p);
     *overhead_ps = 0;
-    if ((uint64_t)k->burst != line)
+    if (k->burst != line)
         return 0;
     p->t = hbm_find_edges(p);
-    for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
+    for (uint32_t i = 0; i < k->channels; i++)
         hbm_setup_channel(p, i);
     hbm_set_next(p, HBM_NEVER);
-    *overhead_ps = (uint64_t)k->controller;
+    *overhead_ps = k->controller;
     /* Twice what waits: as many may have been issued and not be through. */
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
 }
@@ -83,9 +83,9 @@ static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
 {
     const struct hbm_params *k = hbm_params(p);
     uint32_t reads = ch->queues[HBM_READ].count, writes = ch->queues[HBM_WRITE].count;
-    if (writes >= (uint32_t)k->drain)
+    if (writes >= k->drain)
         ch->forced = true;
-    else if (writes <= (uint32_t)k->resume)
+    else if (writes <= k->resume)
         ch->forced = false;
     ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
 }
@@ -210,7 +210,7 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
     struct hbm *p = (struct hbm *)(void *)self;
     struct hbm_target target = hbm_locate(p, address);
     struct hbm_channel *ch = hbm_channel(p, target.channel);
-    uint64_t tck = (uint64_t)hbm_params(p)->tck, edge = divide_up(now_ps, tck);
+    uint64_t tck = hbm_params(p)->tck, edge = divide_up(now_ps, tck);
     uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
     if (hbm_is_full(p, ch, access))
         return DRAM_TIMING_FULL;
@@ -302,10 +302,10 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
 static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done_ps)
 {
     struct hbm *p = (struct hbm *)(void *)self;
-    uint64_t tck = (uint64_t)hbm_params(p)->tck, until = until_ps / tck, next = HBM_NEVER;
+    uint64_t tck = hbm_params(p)->tck, until = until_ps / tck, next = HBM_NEVER;
     if (p->next > until)
         return DRAM_TIMING_NONE;
-    for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
+    for (uint32_t i = 0; i < hbm_params(p)->channels; i++) {
         struct hbm_channel *ch = hbm_channel(p, i);
         while (ch->next <= until) {
             uint64_t done;

@@ -17,9 +17,9 @@ static inline uint32_t hbm_field(uint64_t *rest, int64_t count)
 static inline uint64_t hbm_own_line(const struct hbm *p, uint64_t address)
 {
     const struct hbm_params *k = hbm_params(p);
-    unsigned slice_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleaved),
-             chunk_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleave),
-             line_bits = (unsigned)__builtin_ctzll((uint64_t)k->burst);
+    unsigned slice_bits = (unsigned)__builtin_ctzll(k->interleaved),
+             chunk_bits = (unsigned)__builtin_ctzll(k->interleave),
+             line_bits = (unsigned)__builtin_ctzll(k->burst);
     uint64_t chunk = address >> chunk_bits >> slice_bits;
     return (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> line_bits;
 }
@@ -44,7 +44,7 @@ static inline struct hbm_target hbm_locate(const struct hbm *p, uint64_t address
     if (k->map == HBM_MAP_ROW_COLUMN_BANK)
         hbm_field(&rest, columns);
     target.row = rest;
-    target.bank = group * (uint32_t)k->banks + bank;
+    target.bank = group * k->banks + bank;
     if (k->hash)
         target.bank ^= (uint32_t)rest & (hbm_bank_count(p) - 1);
     return target;
@@ -57,7 +57,7 @@ static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch
 {
     struct hbm_queue *q = &ch->queues[d];
     uint64_t bit = (uint64_t)1 << number, hits = bank->hits[d];
-    if (hits && unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap))
+    if (hits && unlikely(bank->streak >= hbm_params(p)->hit_cap))
         hits = hits >> hbm_oldest(q, bank->waiting[d]) & 1;
     q->open = hits ? q->open | bit : q->open & ~bit;
 }

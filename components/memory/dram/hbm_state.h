@@ -142,7 +142,7 @@ static inline struct hbm_group *hbm_group(const struct hbm *p, struct hbm_channe
                                           uint32_t bank)
 {
     struct hbm_group *groups = (struct hbm_group *)(void *)(ch->banks + hbm_bank_count(p));
-    return groups + bank / (uint32_t)hbm_params(p)->banks;
+    return groups + bank / hbm_params(p)->banks;
 }
 
 /* How much younger than the oldest the request in a slot is. */

@@ -34,7 +34,7 @@ struct infinity_cache {
 
 static uint32_t infinity_ways(const struct infinity_cache *p)
 {
-    return (uint32_t)infinity_cache_params(p)->ways;
+    return infinity_cache_params(p)->ways;
 }
 
 /* Bytes of one of the tables. */
@@ -48,7 +48,7 @@ static void infinity_setup(struct part *self, uint32_t line)
 {
     struct infinity_cache *p = (struct infinity_cache *)(void *)self;
     p->line = line;
-    p->sets = (uint64_t)infinity_cache_params(p)->size / line / infinity_ways(p);
+    p->sets = infinity_cache_params(p)->size / line / infinity_ways(p);
     p->last_atomic = UINT64_MAX;
     p->lower = arena_allocate(infinity_bytes(p));
     p->upper = arena_allocate(infinity_bytes(p));
@@ -58,8 +58,8 @@ static void infinity_setup(struct part *self, uint32_t line)
  * are exclusive-or'ed, as in std/cache. */
 static uint64_t infinity_set(const struct infinity_cache *p, uint64_t address)
 {
-    uint64_t chunk = (uint64_t)infinity_cache_params(p)->interleave,
-             number = address / chunk / (uint64_t)infinity_cache_params(p)->interleaved;
+    uint64_t chunk = infinity_cache_params(p)->interleave,
+             number = address / chunk / infinity_cache_params(p)->interleaved;
     number = (number * chunk + address % chunk) / p->line;
     unsigned bits = p->sets > 1 ? 64 - (unsigned)__builtin_clzll(p->sets - 1) : 64;
     for (unsigned shift = bits; shift < 64; shift *= 2)
@@ -145,7 +145,7 @@ static uint32_t infinity_interval(struct part *self, uint64_t address, bool atom
     const struct infinity_cache_params *k = infinity_cache_params(p);
     uint64_t line = address / p->line * p->line;
     if (!atomic)
-        return (uint32_t)k->interval;
+        return k->interval;
     bool again = line == p->last_atomic;
     p->last_atomic = line;
     return (uint32_t)(again ? k->atomic_same : k->atomic);

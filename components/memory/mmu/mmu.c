@@ -45,7 +45,7 @@ struct mmu {
 
 static void mmu_init(struct mmu *c)
 {
-    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, joined = walkers * MMU_JOINED_PER_WALK;
+    uint32_t walkers = mmu_params(c)->walkers, joined = walkers * MMU_JOINED_PER_WALK;
     c->walks = arena_allocate(walkers * sizeof(struct mmu_walk));
     c->joined = arena_allocate(joined * sizeof(struct mmu_lookup));
     index_pool_init(&c->free_joined, joined);
@@ -104,7 +104,7 @@ static bool finish_walks(struct mmu *c)
 /* The walk under way with number `i`, by age. */
 static struct mmu_walk *walk_at(const struct mmu *c, uint32_t i)
 {
-    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, index = c->head + i;
+    uint32_t walkers = mmu_params(c)->walkers, index = c->head + i;
     return arena_at(struct mmu_walk, c->walks) + (index >= walkers ? index - walkers : index);
 }
 
@@ -155,12 +155,11 @@ static bool take_walk(struct mmu *c, uint32_t input, const struct translate_requ
     bool joined = join_walk(c, input, leaf, &lookup);
     if (joined || !walker)
         return joined;
-    *walk_at(c, c->count++) =
-        (struct mmu_walk){.due = mmu_now(c) + (uint64_t)mmu_params(c)->walk_latency - 1,
-                          .leaf = leaf,
-                          .input = input,
-                          .last = MMU_NONE,
-                          .lookup = lookup};
+    *walk_at(c, c->count++) = (struct mmu_walk){.due = mmu_now(c) + mmu_params(c)->walk_latency - 1,
+                                                .leaf = leaf,
+                                                .input = input,
+                                                .last = MMU_NONE,
+                                                .lookup = lookup};
     c->io.stats.walks++;
     stat_histogram_add(&c->io.stats.walks_in_flight, c->count);
     return true;

@@ -78,9 +78,9 @@ static uint32_t answers_of(const struct tlb *c, uint32_t input)
 static void tlb_init(struct tlb *c)
 {
     warm_register(&c->io.base, &tlb_warm_ops);
-    uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
-    translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
-                           mshrs, tlb_params(c)->fragments);
+    uint32_t mshrs = tlb_params(c)->mshrs;
+    translation_table_init(&c->table, tlb_params(c)->sets, tlb_params(c)->ways, mshrs,
+                           tlb_params(c)->fragments);
     index_pool_init(&c->free_waiters, mshrs * TLB_WAITERS_PER_PAGE);
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
@@ -90,7 +90,7 @@ static void tlb_init(struct tlb *c)
     c->vain = arena_allocate(divide_up((size_t)tlb_top_count(c), 64) * sizeof(uint64_t));
     c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
     for (uint32_t i = 0; i < tlb_top_count(c); i++)
-        ring_add_pipeline(answers_of(c, i), (uint32_t)tlb_params(c)->latency - 1);
+        ring_add_pipeline(answers_of(c, i), tlb_params(c)->latency - 1);
 }
 
 /* Process and page in one word. */
@@ -156,7 +156,7 @@ static bool ask_again(struct tlb *c, struct tlb_page *page, uint16_t number)
 static void begin_forgetting(struct tlb *c, const struct tlb_control_request *m)
 {
     uint64_t start = m->forget.address, end = start + m->forget.size;
-    for (uint32_t i = 0; i < (uint32_t)tlb_params(c)->mshrs; i++) {
+    for (uint32_t i = 0; i < tlb_params(c)->mshrs; i++) {
         struct tlb_page *page = arena_at(struct tlb_page, c->pages) + i;
         if (translation_touches(&c->table, c->table.sets * c->table.ways + i, m->forget.pid, start,
                                 end)) {

@@ -18,9 +18,9 @@ static inline uint64_t crossbar_half(const struct crossbar *c)
     const struct crossbar_params *k = crossbar_params(c);
     switch (k->halves) {
     case CROSSBAR_HALVES_BELOW:
-        return (uint64_t)k->interleave / 2;
+        return k->interleave / 2;
     case CROSSBAR_HALVES_ABOVE:
-        return (uint64_t)k->interleave * (crossbar_to_count(c) / 2);
+        return k->interleave * (crossbar_to_count(c) / 2);
     default:
         return 0;
     }
@@ -41,13 +41,13 @@ static inline struct interconnect_unit crossbar_unit(struct crossbar *c)
         .to_count = crossbar_to_count(c),
         .to_first = c->io.to_first,
         .to_pending = crossbar_to_first_pending(c),
-        .request_width = (uint64_t)k->request_width,
-        .reply_width = (uint64_t)k->width,
-        .header = (uint64_t)k->header,
+        .request_width = k->request_width,
+        .reply_width = k->width,
+        .header = k->header,
         .carried = k->carries == CROSSBAR_CARRIES_SECTORS ? sector_carried_bytes : NULL,
         .busy_sources = k->busy_sources,
         .hash = k->hash != CROSSBAR_HASH_NONE ? &c->hash : NULL,
-        .chunk = (uint64_t)k->interleave,
+        .chunk = k->interleave,
         .half = crossbar_half(c),
     };
 }
@@ -65,7 +65,7 @@ static void crossbar_init(struct crossbar *c)
     const struct crossbar_params *k = crossbar_params(c);
     struct interconnect_unit u = crossbar_unit(c);
     warm_register(&c->io.base, &crossbar_warm_ops);
-    interconnect_setup(&u, (uint32_t)k->latency, true);
+    interconnect_setup(&u, k->latency, true);
     if (u.hash)
         sector_hash_init(&c->hash, k->hash - CROSSBAR_HASH_PLAIN, crossbar_to_count(c));
 }

@@ -63,8 +63,8 @@ static struct rdma_request table_give(struct rdma_table *t, uint16_t slot)
 
 static void rdma_engine_init(struct rdma_engine *c)
 {
-    table_init(&c->outward, (uint32_t)rdma_engine_params(c)->entries);
-    table_init(&c->inward, (uint32_t)rdma_engine_params(c)->entries);
+    table_init(&c->outward, rdma_engine_params(c)->entries);
+    table_init(&c->inward, rdma_engine_params(c)->entries);
 }
 
 /* The process that a request names; a fence names none. */

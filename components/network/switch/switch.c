@@ -76,7 +76,7 @@ static void switch__init(struct switch_ *c)
     struct interconnect_unit u = switch_unit(c);
     struct interconnect_side *side = c->interconnect.side;
     warm_register(&c->io.base, &switch_warm_ops);
-    interconnect_setup(&u, (uint32_t)switch__params(c)->latency, false);
+    interconnect_setup(&u, switch__params(c)->latency, false);
     if (!u.bubble || !side[0].sources)
         return;
     note_stops(c, u.from_first, side[0].sources, side[0].bubble_in, side[1].bubble_out);

@@ -60,12 +60,15 @@ struct check_identity ptx_identity(const struct ptx_call *c, uint64_t block)
     return who;
 }
 
-/* Two instructions of a block that do not fit; the lane is that of the second. */
-static void report_pair(enum finding_kind kind, const struct ptx_check_block *b, uint32_t warp,
-                        uint32_t instruction, uint32_t other_warp, uint32_t other, uint32_t lane)
+/* An instruction of a warp, without a lane. */
+static struct check_place place_of(const struct ptx_check_block *b, uint32_t warp,
+                                   uint32_t instruction)
 {
-    const struct check_place first = {&b->who, warp, instruction, FINDING_NO_LANE};
-    const struct check_place second = {&b->who, other_warp, other, lane};
+    return (struct check_place){&b->who, warp, instruction, FINDING_NO_LANE};
+}
+
+static void report_pair(enum finding_kind kind, struct check_place first, struct check_place second)
+{
     struct finding f;
     if (finding_wanted(FINDING_CHECK_BARRIERS) && check_found(kind, &first, &second, &f))
         finding_report(&f);
@@ -142,9 +145,12 @@ static void block_end(struct ptx_check_block *b)
 void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)
 {
     uint32_t alive = 0, warp = s->warp, lanes = s->active;
-    if (b->at[warp].passed & lanes && b->at[warp].waiting & ~lanes)
-        report_pair(FINDING_DIVERGENT_BARRIER, b, warp, b->at[warp].instruction, warp,
-                    b->at[warp].behind, (uint32_t)__builtin_ctz(b->at[warp].passed & lanes));
+    const struct ptx_at_barrier *at = &b->barrier[warp];
+    if (at->passed_lanes & lanes && at->waiting_lanes & ~lanes) {
+        struct check_place passed = place_of(b, warp, at->passed_instruction);
+        passed.lane = (uint32_t)__builtin_ctz(at->passed_lanes & lanes);
+        report_pair(FINDING_DIVERGENT_BARRIER, place_of(b, warp, at->instruction), passed);
+    }
     b->alive[warp] &= ~lanes;
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         alive |= b->alive[w];
@@ -171,23 +177,23 @@ static bool is_whole(const struct ptx_instruction *inst)
 /* True if all lanes that the warp still has have come. */
 static bool has_come(const struct ptx_check_block *b, uint32_t warp)
 {
-    return b->at[warp].waiting && !(b->alive[warp] & ~b->at[warp].waiting);
+    return b->barrier[warp].waiting_lanes && !(b->alive[warp] & ~b->barrier[warp].waiting_lanes);
 }
 
 void ptx_check_arrive(struct ptx_check_block *b, const struct warp_step *s,
                       const struct ptx_instruction *inst)
 {
-    struct ptx_at_barrier *at = &b->at[s->warp];
-    if (at->waiting && at->is_whole && at->instruction != s->instruction && is_whole(inst))
-        report_pair(FINDING_DIVERGENT_BARRIER, b, s->warp, at->instruction, s->warp, s->instruction,
-                    FINDING_NO_LANE);
-    if (!at->waiting)
+    struct ptx_at_barrier *at = &b->barrier[s->warp];
+    if (at->waiting_lanes && at->is_whole && at->instruction != s->instruction && is_whole(inst))
+        report_pair(FINDING_DIVERGENT_BARRIER, place_of(b, s->warp, at->instruction),
+                    place_of(b, s->warp, s->instruction));
+    if (!at->waiting_lanes)
         *at = (struct ptx_at_barrier){
             .number = number_of(inst), .instruction = s->instruction, .is_whole = is_whole(inst)};
-    at->waiting |= s->active;
+    at->waiting_lanes |= s->active;
     if (ptx_has(inst, PTX_MOD_ARRIVE) && has_come(b, s->warp)) {
         b->arrived[at->number] |= 1u << s->warp;
-        at->waiting = 0; /* the warp continues */
+        at->waiting_lanes = 0; /* the warp continues */
     }
 }
 
@@ -195,19 +201,19 @@ void ptx_check_arrive(struct ptx_check_block *b, const struct warp_step *s,
 static void barrier_over(struct ptx_check_block *b, uint32_t warp)
 {
     struct race_wave *come[RACE_GROUP];
-    const struct ptx_at_barrier own = b->at[warp];
+    const struct ptx_at_barrier own = b->barrier[warp];
     uint32_t count = 0;
     for (uint32_t w = 0; w < RACE_GROUP; w++) {
-        struct ptx_at_barrier *at = &b->at[w];
+        struct ptx_at_barrier *at = &b->barrier[w];
         bool waited = has_come(b, w) && at->number == own.number;
         if (!waited && !(b->arrived[own.number] >> w & 1))
             continue;
         if (waited && own.is_whole && at->is_whole && at->instruction != own.instruction)
-            report_pair(FINDING_DIFFERENT_BARRIERS, b, warp, own.instruction, w, at->instruction,
-                        FINDING_NO_LANE);
+            report_pair(FINDING_DIFFERENT_BARRIERS, place_of(b, warp, own.instruction),
+                        place_of(b, w, at->instruction));
         come[count++] = &b->wave[w];
         if (waited)
-            at->waiting = 0;
+            at->waiting_lanes = 0;
     }
     b->arrived[own.number] = 0;
     race_join(come, count);
@@ -215,14 +221,14 @@ static void barrier_over(struct ptx_check_block *b, uint32_t warp)
 
 /* Lanes that have not come pass the barrier's place. It counts when they end so: the text after a
  * barrier may also be executed before it. */
-void ptx_check_go_on(struct ptx_check_block *b, const struct warp_step *s, bool accesses)
+void ptx_check_pass_barrier(struct ptx_check_block *b, const struct warp_step *s, bool accesses)
 {
-    struct ptx_at_barrier *at = &b->at[s->warp];
+    struct ptx_at_barrier *at = &b->barrier[s->warp];
     if (has_come(b, s->warp)) {
         barrier_over(b, s->warp);
-    } else if (at->waiting && at->is_whole && accesses && s->instruction > at->instruction
-               && !at->passed) {
-        at->passed = s->active & ~at->waiting;
-        at->behind = s->instruction;
+    } else if (at->waiting_lanes && at->is_whole && accesses && s->instruction > at->instruction
+               && !at->passed_lanes) {
+        at->passed_lanes = s->active & ~at->waiting_lanes;
+        at->passed_instruction = s->instruction;
     }
 }

@@ -1,5 +1,5 @@
 /* State that checks keep of blocks under way: their warps, barriers and lanes, and how reports name
- * them. Private to the checks of PTX, with what each of them hears. */
+ * them. Private to the checks of PTX, with the events of each. */
 #ifndef HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 #define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
 
@@ -9,11 +9,11 @@
 
 /* A warp of which a lane waits at a barrier. */
 struct ptx_at_barrier {
-    uint32_t waiting; /* lanes; 0: none */
+    uint32_t waiting_lanes; /* 0: none */
     uint32_t number, instruction;
-    bool is_whole;   /* it is for all threads of the block */
-    uint32_t passed; /* lanes that have passed it meanwhile */
-    uint32_t behind; /* the first instruction that they executed */
+    bool is_whole;               /* it is for all threads of the block */
+    uint32_t passed_lanes;       /* lanes that have passed it meanwhile */
+    uint32_t passed_instruction; /* the first instruction that they executed */
 };
 
 enum { PTX_BARRIERS = 16 };
@@ -25,7 +25,7 @@ struct ptx_check_block {
     uint32_t group; /* race_group() */
     uint32_t cluster_blocks;
     uint32_t alive[RACE_GROUP];
-    struct ptx_at_barrier at[RACE_GROUP];
+    struct ptx_at_barrier barrier[RACE_GROUP];
     uint32_t arrived[PTX_BARRIERS]; /* warps, by bar.arrive */
     struct race_wave wave[RACE_GROUP];
     uint32_t fenced; /* warps that have stored nothing since their last fence towards all */
@@ -43,7 +43,8 @@ struct check_identity ptx_identity(const struct ptx_call *call, uint64_t block);
 /* A warp comes to a barrier; a warp executes something else. */
 void ptx_check_arrive(struct ptx_check_block *block, const struct warp_step *step,
                       const struct ptx_instruction *instruction);
-void ptx_check_go_on(struct ptx_check_block *block, const struct warp_step *step, bool accesses);
+void ptx_check_pass_barrier(struct ptx_check_block *block, const struct warp_step *step,
+                            bool accesses);
 
 /* A load, store or atomic? */
 bool ptx_check_accesses(const struct ptx_instruction *instruction);

@@ -9,7 +9,7 @@
 
 enum { GPUS = 1024 };
 
-static uint32_t begun[GPUS];
+static uint32_t launch_counts[GPUS];
 
 static const struct {
     enum finding_check check;
@@ -22,7 +22,7 @@ static const struct {
 
 void ptx_checks_begin(struct ptx_call *call, const struct ptx_order *order)
 {
-    begun[order->gpu % GPUS]++;
+    launch_counts[order->gpu % GPUS]++;
     for (size_t i = 0; i < ARRAY_COUNT(checks); i++) {
         if (!finding_wanted(checks[i].check))
             continue;
@@ -43,11 +43,11 @@ void ptx_checks_step(void *call, const struct warp_step *s)
 {
     const struct ptx_call *c = call;
     struct ptx_check_block *b =
-        ptx_check_block(c, s->block, check_command_of(c->gpu, begun[c->gpu % GPUS] - 1));
+        ptx_check_block(c, s->block, check_command_of(c->gpu, launch_counts[c->gpu % GPUS] - 1));
     const struct ptx_function *f = ptx_function_of(c->code->module, s->instruction);
     const struct ptx_instruction *inst = &f->instructions[s->instruction - f->first_instruction];
     bool accesses = ptx_check_accesses(inst);
-    ptx_check_go_on(b, s, accesses);
+    ptx_check_pass_barrier(b, s, accesses);
     if (finding_wanted(FINDING_CHECK_RACES))
         ptx_races_step(b, s, inst);
     bool writes = accesses && inst->opcode != PTX_OP_LD && inst->opcode != PTX_OP_LDU;

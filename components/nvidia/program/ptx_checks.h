@@ -1,5 +1,5 @@
 /* `heddle run --check` of kernels in PTX. A checked launch is observed (warp.h): the checks that
- * were asked for hear of each instruction that its warps execute. Called in one thread. */
+ * were asked for are passed each instruction that its warps execute. Called in one thread. */
 #ifndef HEDDLE_COMPONENTS_PTX_CHECKS_H
 #define HEDDLE_COMPONENTS_PTX_CHECKS_H
 

@@ -26,12 +26,12 @@ void *ptx_code_memory(void *old, size_t bytes)
 static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,
                                      size_t error_size)
 {
-    struct ptx_error why;
-    struct ptx_module *module = ptx_parse(name, text, size, &why);
+    struct ptx_error mistake;
+    struct ptx_module *module = ptx_parse(name, text, size, &mistake);
     if (module)
         ptx_layout(module);
     else
-        snprintf(error, error_size, "%s", why.text);
+        snprintf(error, error_size, "%s", mistake.text);
     return module;
 }
 
@@ -190,6 +190,16 @@ static bool code_allocates(const struct ptx_code *code)
     return ptx_find_function(code->module, "malloc") != NULL;
 }
 
+static uint32_t code_blocks(uint64_t entry, const struct sm_shape *sm, uint32_t threads,
+                            uint64_t shared_bytes, const char **limit)
+{
+    const struct warp_kernel *kernel;
+    struct sm_room block;
+    return code_kernel(entry, &kernel)
+               ? sm_shape_blocks(sm, threads, kernel->registers, shared_bytes, &block, limit)
+               : 0;
+}
+
 const struct ptx_services ptx_code_services = {
     .read = code_read,
     .image = ptx_image,
@@ -198,6 +208,7 @@ const struct ptx_services ptx_code_services = {
     .remove = code_remove,
     .kernel = code_kernel,
     .missing = warp_code_missing,
+    .blocks = code_blocks,
     .allocates = code_allocates,
     .call_begin = ptx_call_begin,
     .call_end = ptx_call_end,

@@ -45,7 +45,7 @@ struct ptx_call {
     void *parameters;
 };
 
-/* False: `error` says why it cannot begin. */
+/* False: `error` has the reason. */
 bool ptx_call_begin(struct ptx_call *call, const struct ptx_order *order, char *error,
                     size_t error_size);
 /* Frees the call's memory. Printed text is kept. */

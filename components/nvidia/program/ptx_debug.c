@@ -16,8 +16,8 @@ struct debug_warp {
     const struct warp_block *block; /* NULL: it is over */
     const struct ptx_call *call;
     uint32_t warp;
-    uint32_t lanes; /* lanes of its last event */
-    bool stands;    /* before that is executed */
+    uint32_t lanes;  /* lanes of its last event */
+    bool is_stopped; /* before that is executed */
 };
 
 struct debug_block {
@@ -41,7 +41,7 @@ static uint64_t debug_pc(const struct debug_thread *t)
 {
     const struct debug_warp *w = warp_of(t);
     uint32_t lanes, place = PTX_NONE;
-    if (!w->stands && w->block)
+    if (!w->is_stopped && w->block)
         place = warp_look_place(w->block, &w->call->launch, w->warp, &lanes);
     return place == PTX_NONE ? t->identity.pc
                              : warp_instruction_address(w->call->code->code, place);
@@ -64,7 +64,7 @@ static void debug_registers(const struct debug_thread *t, struct debug_registers
     enum { EXEC = 126 };
     const struct debug_warp *w = warp_of(t);
     uint32_t lanes = w->lanes;
-    if (!w->stands && w->block)
+    if (!w->is_stopped && w->block)
         warp_look_place(w->block, &w->call->launch, w->warp, &lanes);
     registers->sgpr[EXEC] = lanes;
     registers->shared_aperture = WARP_SHARED;
@@ -99,7 +99,7 @@ static const struct debug_kind kind = {.bytes = sizeof(struct debug_warp),
                                        .registers = debug_registers,
                                        .named = debug_named};
 
-/* ---- what the executor tells ---- */
+/* ---- events of the executor ---- */
 
 static struct debug_block *block_begin(const struct ptx_call *c, const struct warp_block *block)
 {
@@ -131,7 +131,7 @@ static void warp_over(struct debug_warp *w)
     if (!w->block)
         return;
     w->block = NULL;
-    w->stands = false;
+    w->is_stopped = false;
     debugger_end(&w->thread);
 }
 
@@ -147,13 +147,13 @@ static void block_end(struct debug_block **link)
 static struct debug_warp *warp_at(const struct ptx_call *c, const struct warp_step *s)
 {
     struct debug_block **link = &blocks, *b;
-    while (*link && (*link)->block != s->at)
+    while (*link && (*link)->block != s->block_memory)
         link = &(*link)->next;
     b = *link;
     if (b)
         *link = b->next;
     else
-        b = block_begin(c, s->at);
+        b = block_begin(c, s->block_memory);
     b->next = blocks;
     blocks = b;
     return &b->warp[s->warp];
@@ -165,7 +165,7 @@ static void before(void *context, const struct warp_step *s)
     struct debug_warp *w = warp_at(c, s);
     const struct warp_launch *l = &c->launch;
     w->lanes = s->active;
-    w->stands = true;
+    w->is_stopped = true;
     debugger_event(&w->thread, warp_instruction_address(c->code->code, s->instruction),
                    l->clock ? l->clock(context) : 0);
 }
@@ -194,8 +194,8 @@ static void after(void *context, const struct warp_step *s)
     uint32_t lanes;
     if (s->addresses && debug_breakpoints_any())
         access(w, s);
-    w->stands = false;
-    if (warp_look_place(s->at, &w->call->launch, s->warp, &lanes) != PTX_NONE)
+    w->is_stopped = false;
+    if (warp_look_place(s->block_memory, &w->call->launch, s->warp, &lanes) != PTX_NONE)
         return;
     warp_over(w);
     if (--blocks->alive == 0)

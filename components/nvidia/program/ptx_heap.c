@@ -11,7 +11,7 @@ enum { HEAP_ALIGN = 16 };
 struct heap_piece {
     struct heap_piece *next; /* the next higher addresses */
     uint64_t address, bytes;
-    bool used;
+    bool is_used;
 };
 
 struct ptx_heap {
@@ -79,12 +79,12 @@ uint64_t ptx_heap_allocate(uint32_t gpu, uint32_t pid, uint64_t bytes)
         return 0;
     bytes = round_up(bytes, HEAP_ALIGN);
     for (struct heap_piece *p = h->first; p; p = p->next) {
-        if (p->used || p->bytes < bytes)
+        if (p->is_used || p->bytes < bytes)
             continue;
         if (p->bytes > bytes)
             p->next = piece_new(p->address + bytes, p->bytes - bytes, p->next);
         p->bytes = bytes;
-        p->used = true;
+        p->is_used = true;
         return p->address;
     }
     return 0;
@@ -98,12 +98,12 @@ void ptx_heap_release(uint32_t gpu, uint32_t pid, uint64_t address)
         before = p;
         p = p->next;
     }
-    if (!p || !p->used)
+    if (!p || !p->is_used)
         return;
-    p->used = false;
-    if (before && !before->used)
+    p->is_used = false;
+    if (before && !before->is_used)
         p = before;
-    while (p->next && !p->next->used) {
+    while (p->next && !p->next->is_used) {
         struct heap_piece *next = p->next;
         p->bytes += next->bytes;
         p->next = next->next;

@@ -72,7 +72,7 @@ static void synchronise(struct ptx_check_block *b, const struct ptx_instruction 
         race_fence(w);
     for (unsigned i = 0; i < count; i++) {
         if (reads)
-            race_hear(w, place[i]);
+            race_note_read(w, place[i]);
         if (writes)
             race_release(w, place[i], reads || inst->opcode == PTX_OP_RED);
     }
@@ -132,7 +132,7 @@ static void barrier_object(struct ptx_check_block *b, const struct ptx_instructi
         race_fence(w);
     for (unsigned i = 0; i < count; i++)
         if (waits)
-            race_hear(w, place[i]);
+            race_note_read(w, place[i]);
         else
             race_release(w, place[i], true);
     if (waits)
@@ -148,7 +148,7 @@ static void cluster_barrier(struct ptx_check_block *b, const struct ptx_instruct
     uint64_t cluster = hash_multiply(hash_multiply(b->who.launch) ^ b->number / b->cluster_blocks);
     uint64_t place = (uint64_t)1 << 62 | cluster >> 4 << 1;
     if (ptx_has(inst, PTX_MOD_WAIT)) {
-        race_hear(w, place | ((s->phase - 1) & 1));
+        race_note_read(w, place | ((s->phase - 1) & 1));
         race_acquire(w, false);
     } else if (!ptx_has(inst, PTX_MOD_RELAXED)) {
         race_fence(w);

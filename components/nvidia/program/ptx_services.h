@@ -5,12 +5,13 @@
 #define HEDDLE_COMPONENTS_PTX_SERVICES_H
 
 #include "ptx_code.h"
+#include "sm_occupancy.h"
 
 /* Functions of ptx_code.h and warp.h, whose rules are there; the first ones are the table's own. */
 struct code_object;
 struct ptx_services {
     /* For units that take modules from elsewhere than the driver: parsed and laid out, with its
-     * kernels and variables in `object`. NULL: `error` says why, with file and line. */
+     * kernels and variables in `object`. NULL: `error` has the reason, with file and line. */
     struct ptx_module *(*read)(const char *name, const char *text, size_t size,
                                struct code_object *object, char *error, size_t error_size);
     void (*image)(const struct ptx_module *module, uint64_t base, uint8_t *bytes);
@@ -23,6 +24,10 @@ struct ptx_services {
     /* The module that has the kernel; NULL: there is none. */
     const struct ptx_code *(*kernel)(uint64_t entry, const struct warp_kernel **kernel);
     bool (*missing)(const struct warp_code *code, uint32_t function, char *text, size_t size);
+    /* The number of blocks of the kernel that an SM holds; *limit names what it has too little of
+     * for more. 0: one is too large, or there is no such kernel. */
+    uint32_t (*blocks)(uint64_t entry, const struct sm_shape *sm, uint32_t threads,
+                       uint64_t shared_bytes, const char **limit);
     /* True if its kernels may call malloc(). */
     bool (*allocates)(const struct ptx_code *code);
     bool (*call_begin)(struct ptx_call *call, const struct ptx_order *order, char *error,

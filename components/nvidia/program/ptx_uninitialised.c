@@ -1,5 +1,6 @@
-/* `--check uninitialised` of kernels in PTX. The driver tells which bytes of global memory nothing
- * has written (components/checks/uninitialised/uninitialised.h), for kernels of all kinds. */
+/* `--check uninitialised` of kernels in PTX. The driver reports which bytes of global memory
+ * nothing has written (components/checks/uninitialised/uninitialised.h), for kernels of all kinds.
+ */
 #include "ptx_check_block.h"
 
 #include "components/checks/uninitialised/undefined_report.h"

@@ -20,7 +20,7 @@ struct check {
     const struct ptx_form *form;
     const char *name;
     uint32_t width; /* .v2, .v4, .v8 */
-    char why[PTX_MESSAGE_BYTES];
+    char reason[PTX_MESSAGE_BYTES];
 };
 
 static enum ptx_type doubled(enum ptx_type type)
@@ -109,16 +109,17 @@ static bool register_fits(struct check *check, const struct ptx_operand *operand
     if (type_fits(have, want->type, want->wider))
         return true;
     if (want->type == PTX_NO_TYPE)
-        snprintf(check->why, sizeof check->why, "register '%.60s' is a predicate", found->name);
+        snprintf(check->reason, sizeof check->reason, "register '%.60s' is a predicate",
+                 found->name);
     else
-        snprintf(check->why, sizeof check->why, "register '%.60s' is .%s where .%s is needed",
+        snprintf(check->reason, sizeof check->reason, "register '%.60s' is .%s where .%s is needed",
                  found->name, ptx_type_name(have), ptx_type_name(want->type));
     return false;
 }
 
 static bool refuse_operand(struct check *check, const char *wanted)
 {
-    snprintf(check->why, sizeof check->why, "%s is needed", wanted);
+    snprintf(check->reason, sizeof check->reason, "%s is needed", wanted);
     return false;
 }
 
@@ -326,7 +327,7 @@ static bool address_fits(struct check *check, const struct ptx_operand *operand)
     if (!one_space(check->form) || have == PTX_SPACE_GENERIC || want == PTX_SPACE_GENERIC
         || have == want)
         return true;
-    snprintf(check->why, sizeof check->why, "variable '%.80s' is in %s, not in %s",
+    snprintf(check->reason, sizeof check->reason, "variable '%.80s' is in %s, not in %s",
              variable_name(check->parser, operand), NAMES[have], NAMES[want]);
     return false;
 }
@@ -390,13 +391,13 @@ static uint32_t try_form(struct check *check, const char *form, const struct ptx
             at++;
         } else if (!want.optional) {
             if (at == operands->count)
-                snprintf(check->why, sizeof check->why, "operand %u is missing", at + 1);
+                snprintf(check->reason, sizeof check->reason, "operand %u is missing", at + 1);
             return at;
         }
     }
     if (at == operands->count)
         return UINT32_MAX;
-    snprintf(check->why, sizeof check->why, "there is no operand %u", at + 1);
+    snprintf(check->reason, sizeof check->reason, "there is no operand %u", at + 1);
     return at;
 }
 
@@ -482,7 +483,7 @@ bool ptx_check_operands(struct ptx_parser *parser, const struct ptx_form *form,
         if (i && matched < furthest)
             continue;
         furthest = matched;
-        memcpy(best, check.why, sizeof best);
+        memcpy(best, check.reason, sizeof best);
     }
     ptx_error_at(parser, line, "operand %u of '%.80s': %s", furthest + 1, name, best);
     return false;

@@ -296,7 +296,7 @@ static uint32_t first_row(enum ptx_opcode opcode)
     return row + 1;
 }
 
-static void say_unknown_opcode(const char *name, char *message)
+static void describe_unknown_opcode(const char *name, char *message)
 {
     char word[64];
     size_t length = strcspn(name, ".");
@@ -315,8 +315,8 @@ static void say_unknown_opcode(const char *name, char *message)
 }
 
 /* Says which component an opcode does not have, if there is one. */
-static bool say_foreign_component(enum ptx_opcode opcode, const struct name_parts *parts,
-                                  char *message)
+static bool describe_foreign_component(enum ptx_opcode opcode, const struct name_parts *parts,
+                                       char *message)
 {
     for (uint32_t i = 0; i < parts->count; i++) {
         bool known = false;
@@ -347,7 +347,7 @@ static bool say_foreign_component(enum ptx_opcode opcode, const struct name_part
     return false;
 }
 
-static void say_forms(enum ptx_opcode opcode, const char *name, char *message)
+static void describe_forms(enum ptx_opcode opcode, const char *name, char *message)
 {
     const char *opcode_name = ptx_opcode_name(opcode);
     int used = snprintf(message, PTX_MESSAGE_BYTES,
@@ -402,7 +402,7 @@ bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MES
     size_t length;
     *form = (struct ptx_form){0};
     if (!find_opcode(name, &form->opcode, &length)) {
-        say_unknown_opcode(name, message);
+        describe_unknown_opcode(name, message);
         return false;
     }
     if (!split(name + length, &parts)) {
@@ -414,8 +414,8 @@ bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MES
     find_rows(form, &parts);
     if (form->operand_form_count && fill_form(form, &parts))
         return true;
-    if (!say_foreign_component(form->opcode, &parts, message))
-        say_forms(form->opcode, name, message);
+    if (!describe_foreign_component(form->opcode, &parts, message))
+        describe_forms(form->opcode, name, message);
     return false;
 }
 

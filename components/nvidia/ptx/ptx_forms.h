@@ -22,7 +22,7 @@ struct ptx_form {
     const char *operand_forms[PTX_OPERAND_FORMS_MAX];
 };
 
-/* Finds the forms of a name. Without any, returns false and says why in `message`. */
+/* Finds the forms of a name. False: there are none; `message` has the reason. */
 bool ptx_form_find(const char *name, struct ptx_form *form, char message[PTX_MESSAGE_BYTES]);
 
 /* Every form, in the order of the table; returns false after the last. For tests. */

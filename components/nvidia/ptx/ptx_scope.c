@@ -251,7 +251,7 @@ void ptx_label_use(struct ptx_parser *parser, const char *name, uint32_t line, u
     *fixup = (struct ptx_fixup){name, parser->scope, line, index};
 }
 
-static void say_no_label(struct ptx_parser *parser, const struct ptx_fixup *fixup)
+static void report_missing_label(struct ptx_parser *parser, const struct ptx_fixup *fixup)
 {
     struct ptx_nearest nearest = ptx_nearest_begin(fixup->name);
     for (uint32_t i = 0; i < parser->label_count; i++)
@@ -273,7 +273,7 @@ void ptx_labels_resolve(struct ptx_parser *parser)
         if (label)
             *fixup->index = label->instruction;
         else
-            say_no_label(parser, fixup);
+            report_missing_label(parser, fixup);
     }
     parser->label_count = parser->fixup_count = 0;
     parser->labels = NULL;

@@ -37,11 +37,11 @@ _Static_assert(offsetof(struct sector_mem_reply, data.sectors)
 static void sector_cache_init(struct sector_cache *c)
 {
     const struct sector_cache_params *params = sector_cache_params(c);
-    uint32_t sets = (uint32_t)params->sets, ways = (uint32_t)params->ways, lines = sets * ways;
-    c->mshr_count = (uint32_t)params->mshrs;
+    uint32_t sets = params->sets, ways = params->ways, lines = sets * ways;
+    c->mshr_count = params->mshrs;
     if (params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING && c->mshr_count < lines)
         c->mshr_count = min(lines, 8192);
-    uint32_t chains = 1, targets = c->mshr_count * (uint32_t)params->targets * 4;
+    uint32_t chains = 1, targets = c->mshr_count * params->targets * 4;
     while (chains < c->mshr_count)
         chains *= 2;
     targets = min(targets, 65536); /* there are no more tags */
@@ -59,20 +59,20 @@ static void sector_cache_init(struct sector_cache *c)
         arena_at(uint32_t, c->chains)[i] = SECTOR_NONE;
     c->targets = arena_allocate(targets * sizeof(struct sector_target));
     c->sent = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
-    c->banks = arena_allocate((size_t)params->banks * sizeof(uint64_t));
-    c->below = arena_allocate((size_t)params->miss_queue * sizeof(struct sector_below));
+    c->banks = arena_allocate(params->banks * sizeof(uint64_t));
+    c->below = arena_allocate(params->miss_queue * sizeof(struct sector_below));
     if (params->miss_queue) {
         c->bank_below =
             arena_allocate((size_t)(params->banks * params->latency) * sizeof(struct sector_below));
-        c->bank_queues = arena_allocate((size_t)params->banks * sizeof(struct sector_queue));
+        c->bank_queues = arena_allocate(params->banks * sizeof(struct sector_queue));
     }
     c->ready_mask = chains * 4 - 1;
     c->ready = arena_allocate((size_t)chains * 4 * sizeof(uint32_t));
     index_pool_init(&c->free_mshrs, c->mshr_count);
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
-    sector_carve(c, (uint64_t)params->shared);
-    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)params->latency - 1);
+    sector_carve(c, params->shared);
+    ring_add_pipeline(ring_number(c->io.top_reply), params->latency - 1);
     sector_cache_replacement_ops(c)->setup(sector_cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &sector_cache_warm_ops);
 }
@@ -80,25 +80,25 @@ static void sector_cache_init(struct sector_cache *c)
 /* ---- answers from below ---- */
 
 /* The sectors of an answer go to their line. */
-static void install(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
+static void install_sectors(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
 {
     uint32_t set = sector_set_of(c, mshr->number), line = sector_find(c, set, mshr->number);
     if (line == SECTOR_NONE) { /* allocate = fill; without room nothing is kept */
         line = make_room(c, set);
         if (line != SECTOR_NONE)
             sector_claim(c, line, mshr->number);
-        if (line != SECTOR_NONE && (mshr->pending & ~sectors))
-            sector_mark_pending(c, line, mshr->pending & ~sectors);
+        if (line != SECTOR_NONE && (mshr->pending_sectors & ~sectors))
+            sector_mark_pending(c, line, mshr->pending_sectors & ~sectors);
     }
     if (line != SECTOR_NONE)
         sector_install(c, line, sectors);
-    mshr->pending &= (uint8_t)~sectors;
+    mshr->pending_sectors &= (uint8_t)~sectors;
 }
 
 static void close_if_over(struct sector_cache *c, uint32_t number)
 {
     const struct sector_mshr *mshr = sector_mshr_at(c, number);
-    if (!mshr->pending && !mshr->ready && !mshr->targets)
+    if (!mshr->pending_sectors && !mshr->ready_sectors && !mshr->targets)
         mshr_close(c, number);
 }
 
@@ -106,19 +106,19 @@ static void close_if_over(struct sector_cache *c, uint32_t number)
 static void fill_sectors(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
     struct sector_mshr *mshr = sector_mshr_at(c, number);
-    install(c, mshr, sectors);
+    install_sectors(c, mshr, sectors);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         unsigned sector = (unsigned)__builtin_ctz(rest);
-        if (!mshr->waiting[sector])
+        if (!mshr->waiting_targets[sector])
             continue;
-        mshr->ready |= (uint8_t)(1u << sector);
+        mshr->ready_sectors |= (uint8_t)(1u << sector);
         arena_at(uint32_t, c->ready)[(c->ready_first + c->ready_count++) & c->ready_mask] =
             number * 4 + sector;
     }
     close_if_over(c, number);
 }
 
-static void serve(struct sector_cache *c, uint64_t number, const struct sector_target *t)
+static void answer_target(struct sector_cache *c, uint64_t number, const struct sector_target *t)
 {
     if (t->atomic)
         atomic_happens(c, sector_find(c, sector_set_of(c, number), number), number, t->sectors,
@@ -135,26 +135,26 @@ static bool may_answer(struct sector_cache *c)
         c->answers_cycle = now;
         c->answers_given = 0;
     }
-    uint32_t rate = (uint32_t)sector_cache_params(c)->answers;
+    uint32_t rate = sector_cache_params(c)->answers;
     return !rate || c->answers_given < rate;
 }
 
 /* The first request that waits for the sector gets it, and is answered when it was the last one. */
-static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsigned sector)
+static void hand_sector(struct sector_cache *c, struct sector_mshr *mshr, unsigned sector)
 {
     uint32_t *link = &mshr->first, before = SECTOR_NONE;
-    while (!(sector_target_at(c, *link)->need >> sector & 1)) {
+    while (!(sector_target_at(c, *link)->missing_sectors >> sector & 1)) {
         before = *link;
         link = &sector_target_at(c, *link)->next;
     }
     uint32_t i = *link;
     struct sector_target *t = sector_target_at(c, i);
-    t->need &= (uint8_t) ~(1u << sector);
-    c->waited -= --mshr->waiting[sector] == 0;
+    t->missing_sectors &= (uint8_t) ~(1u << sector);
+    c->waited -= --mshr->waiting_targets[sector] == 0;
     c->answers_given++;
-    if (t->need)
+    if (t->missing_sectors)
         return;
-    serve(c, mshr->number, t);
+    answer_target(c, mshr->number, t);
     *link = t->next;
     if (mshr->last == i)
         mshr->last = before;
@@ -163,17 +163,17 @@ static void serve_sector(struct sector_cache *c, struct sector_mshr *mshr, unsig
 }
 
 /* Hands arrived sectors to the waiting requests, in order, as many as a cycle allows. */
-static bool serve_ready(struct sector_cache *c)
+static bool hand_ready_sectors(struct sector_cache *c)
 {
     bool progress = false;
     while (c->ready_count && may_answer(c) && sector_cache_top_can_reply(c)) {
         uint32_t entry = arena_at(uint32_t, c->ready)[c->ready_first & c->ready_mask];
         struct sector_mshr *mshr = sector_mshr_at(c, entry / 4);
-        serve_sector(c, mshr, entry % 4);
+        hand_sector(c, mshr, entry % 4);
         progress = true;
-        if (mshr->waiting[entry % 4])
+        if (mshr->waiting_targets[entry % 4])
             continue;
-        mshr->ready &= (uint8_t) ~(1u << entry % 4);
+        mshr->ready_sectors &= (uint8_t) ~(1u << entry % 4);
         c->ready_first++;
         c->ready_count--;
         close_if_over(c, entry / 4);
@@ -186,7 +186,7 @@ static bool serve_ready(struct sector_cache *c)
 static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sectors)
 {
     struct sector_sent *sent = arena_at(struct sector_sent, c->sent) + number;
-    if (sent->kind != SECTOR_SENT_WRITE_BACK && sent->left == 1) {
+    if (sent->kind != SECTOR_SENT_WRITE_BACK && sent->answers_left == 1) {
         if (!sector_cache_top_can_reply(c))
             return false;
         if (sent->kind == SECTOR_SENT_DATA)
@@ -196,7 +196,7 @@ static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sector
         c->unanswered--;
     }
     sent->sectors |= (uint8_t)sectors;
-    if (!--sent->left)
+    if (!--sent->answers_left)
         index_pool_give(&c->free_sent, number);
     return true;
 }
@@ -213,7 +213,7 @@ static bool take_answers(struct sector_cache *c)
         sector_cache_bottom_pop_reply(c);
         progress = true;
     }
-    return serve_ready(c) || progress;
+    return hand_ready_sectors(c) || progress;
 }
 
 /* ---- control ---- */
@@ -307,7 +307,7 @@ static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sector
     return true;
 }
 
-static bool hold(struct sector_cache *c, bool conflict)
+static bool hold_request(struct sector_cache *c, bool conflict)
 {
     bool *counted = conflict ? &c->head_conflicted : &c->head_failed;
     *(conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
@@ -331,9 +331,9 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
     }
     bool banked = message_kind(m) != SECTOR_MEM_FILL;
     if (banked && !claim_banks(c, number, sectors, false))
-        return hold(c, true);
+        return hold_request(c, true);
     if (!take_request(c, m))
-        return hold(c, false);
+        return hold_request(c, false);
     if (banked)
         claim_banks(c, number, sectors, true);
     if (c->blocked_since)
@@ -373,7 +373,7 @@ static unsigned sector_cache_outstanding(const struct sector_cache *c, struct ha
     static const char *const jobs[] = {"", "flush", "invalidation", "carve"};
     if (report)
         for (uint32_t i = 0; i < c->mshr_count; i++)
-            if (sector_mshr_at(c, i)->used)
+            if (sector_mshr_at(c, i)->is_used)
                 hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
                           (unsigned long long)(sector_mshr_at(c, i)->number * SECTOR_LINE),
                           sector_mshr_at(c, i)->targets);

@@ -23,7 +23,7 @@ static inline uint32_t sector_find(const struct sector_cache *c, uint32_t set, u
     return SECTOR_NONE;
 }
 
-static inline void sector_touched(struct sector_cache *c, uint32_t line)
+static inline void sector_mark_used(struct sector_cache *c, uint32_t line)
 {
     sector_cache_replacement_ops(c)->touch(sector_cache_replacement(c), line / sector_ways(c),
                                            line % sector_ways(c));
@@ -35,7 +35,7 @@ static inline uint32_t sector_victim(struct sector_cache *c, uint32_t set, bool 
 {
     const struct sector_set *s = sector_set_at(c, set);
     uint64_t all = c->ways_used >= 64 ? UINT64_MAX : ((uint64_t)1 << c->ways_used) - 1,
-             unused = all & ~s->used, candidates = s->used & ~s->busy;
+             unused = all & ~s->used_ways, candidates = s->used_ways & ~s->pending_ways;
     *in_use = !unused;
     if (unused)
         return set * sector_ways(c) + (uint32_t)__builtin_ctzll(unused);
@@ -55,7 +55,7 @@ static inline void sector_set_dirty(struct sector_cache *c, struct sector_line *
 static inline void sector_drop(struct sector_cache *c, uint32_t line)
 {
     sector_set_dirty(c, sector_line_at(c, line), 0);
-    sector_set_at(c, line / sector_ways(c))->used &= ~((uint64_t)1 << line % sector_ways(c));
+    sector_set_at(c, line / sector_ways(c))->used_ways &= ~((uint64_t)1 << line % sector_ways(c));
     *sector_line_at(c, line) = (struct sector_line){0};
     *sector_tag_at(c, line) = SECTOR_FREE;
 }
@@ -64,7 +64,7 @@ static inline void sector_drop(struct sector_cache *c, uint32_t line)
 static inline void sector_claim(struct sector_cache *c, uint32_t line, uint64_t number)
 {
     uint32_t set = line / sector_ways(c), way = line % sector_ways(c);
-    sector_set_at(c, set)->used |= (uint64_t)1 << way;
+    sector_set_at(c, set)->used_ways |= (uint64_t)1 << way;
     *sector_tag_at(c, line) = number;
     ((uint8_t *)sector_hints_at(c, set))[way] = (uint8_t)sector_hint(number);
     c->any_lines = true;
@@ -93,13 +93,13 @@ static inline void sector_install(struct sector_cache *c, uint32_t line, unsigne
     l->partial &= (uint8_t)~sectors;
     l->pending &= (uint8_t)~sectors;
     if (!l->pending)
-        s->busy &= ~((uint64_t)1 << line % sector_ways(c));
+        s->pending_ways &= ~((uint64_t)1 << line % sector_ways(c));
 }
 
 static inline void sector_mark_pending(struct sector_cache *c, uint32_t line, unsigned sectors)
 {
     sector_line_at(c, line)->pending |= (uint8_t)sectors;
-    sector_set_at(c, line / sector_ways(c))->busy |= (uint64_t)1 << line % sector_ways(c);
+    sector_set_at(c, line / sector_ways(c))->pending_ways |= (uint64_t)1 << line % sector_ways(c);
 }
 
 /* Drops the line's bytes of these sectors; dirty bytes of its other sectors stay. */
@@ -114,7 +114,7 @@ static inline void sector_forget(struct sector_cache *c, uint32_t line, unsigned
 /* All lines; nothing must be pending. */
 static inline void sector_drop_all(struct sector_cache *c)
 {
-    uint32_t lines = (uint32_t)sector_cache_params(c)->sets * sector_ways(c);
+    uint32_t lines = sector_cache_params(c)->sets * sector_ways(c);
     if (!c->any_lines)
         return;
     for (uint32_t i = 0; i < lines; i++)
@@ -125,7 +125,6 @@ static inline void sector_drop_all(struct sector_cache *c)
 
 static inline void sector_carve(struct sector_cache *c, uint64_t shared_bytes)
 {
-    uint64_t way = (uint64_t)sector_cache_params(c)->sets * SECTOR_LINE,
-             taken = divide_up(shared_bytes, way);
+    uint64_t way = sector_cache_params(c)->sets * SECTOR_LINE, taken = divide_up(shared_bytes, way);
     c->ways_used = taken < sector_ways(c) ? sector_ways(c) - (uint32_t)taken : 0;
 }

@@ -23,13 +23,13 @@ static inline uint32_t mshr_find(const struct sector_cache *c, uint64_t number)
 /* Sectors that a further request waits for without asking for them. */
 static inline unsigned sector_mshr_under_way(const struct sector_cache *c, uint32_t i)
 {
-    return sector_mshr_at(c, i)->pending | sector_mshr_at(c, i)->ready;
+    return sector_mshr_at(c, i)->pending_sectors | sector_mshr_at(c, i)->ready_sectors;
 }
 
 static inline uint32_t mshr_open(struct sector_cache *c, uint64_t number)
 {
     uint32_t i = index_pool_take(&c->free_mshrs), *chain = mshr_chain(c, number);
-    *sector_mshr_at(c, i) = (struct sector_mshr){.number = number, .next = *chain, .used = 1};
+    *sector_mshr_at(c, i) = (struct sector_mshr){.number = number, .next = *chain, .is_used = 1};
     *chain = i;
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs) - 1);
     return i;
@@ -42,7 +42,7 @@ static inline void mshr_close(struct sector_cache *c, uint32_t number)
     while (*link != number)
         link = &sector_mshr_at(c, *link)->next;
     *link = mshr->next;
-    mshr->used = 0;
+    mshr->is_used = 0;
     index_pool_give(&c->free_mshrs, number);
 }
 
@@ -72,7 +72,7 @@ static inline bool below_has_room(const struct sector_cache *c, uint64_t number,
         return sector_cache_bottom_can_send(c);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint32_t bank = sector_bank(c, number, (unsigned)__builtin_ctz(rest));
-        if (bank_queue(c, bank)->count + more[bank]++ >= (uint32_t)sector_cache_params(c)->latency)
+        if (bank_queue(c, bank)->count + more[bank]++ >= sector_cache_params(c)->latency)
             return false;
     }
     return true;
@@ -105,7 +105,7 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
         return 1;
     }
     for (unsigned rest = m.sectors; rest; rest &= rest - 1, done++) {
-        uint32_t depth = (uint32_t)sector_cache_params(c)->latency,
+        uint32_t depth = sector_cache_params(c)->latency,
                  bank = sector_bank(c, m.address / SECTOR_LINE, (unsigned)__builtin_ctz(rest));
         struct sector_queue *q = bank_queue(c, bank);
         struct sector_below *one = arena_at(struct sector_below, c->bank_below) + bank * depth
@@ -122,9 +122,8 @@ static inline uint8_t send_below(struct sector_cache *c, struct sector_below m)
 /* Each bank puts its oldest sector into the queue of misses, lower banks first. */
 static inline void queue_banked(struct sector_cache *c)
 {
-    uint32_t depth = (uint32_t)sector_cache_params(c)->latency,
-             most = (uint32_t)sector_cache_params(c)->miss_queue;
-    for (uint32_t bank = 0; c->banked && bank < (uint32_t)sector_cache_params(c)->banks; bank++) {
+    uint32_t depth = sector_cache_params(c)->latency, most = sector_cache_params(c)->miss_queue;
+    for (uint32_t bank = 0; c->banked && bank < sector_cache_params(c)->banks; bank++) {
         struct sector_queue *q = bank_queue(c, bank);
         if (!q->count || c->misses.count == most)
             continue;
@@ -143,7 +142,7 @@ static inline bool send_waiting(struct sector_cache *c)
     queue_banked(c);
     while (c->misses.count && sector_cache_bottom_can_send(c)) {
         send_now(c, arena_at(struct sector_below, c->below) + c->misses.first);
-        c->misses.first = (c->misses.first + 1) % (uint32_t)sector_cache_params(c)->miss_queue;
+        c->misses.first = (c->misses.first + 1) % sector_cache_params(c)->miss_queue;
         c->misses.count--;
         progress = true;
     }
@@ -154,7 +153,7 @@ static inline bool send_waiting(struct sector_cache *c)
 static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, unsigned sectors)
 {
     struct sector_mshr *m = sector_mshr_at(c, mshr);
-    m->pending |= (uint8_t)sectors;
+    m->pending_sectors |= (uint8_t)sectors;
     if (line != SECTOR_NONE)
         sector_mark_pending(c, line, sectors);
     send_below(c, (struct sector_below){.address = m->number * SECTOR_LINE,
@@ -170,22 +169,22 @@ static inline bool has_room(const struct sector_cache *c, uint32_t mshr, unsigne
     const struct sector_cache_params *params = sector_cache_params(c);
     uint32_t fresh = sector_count(sectors);
     for (unsigned rest = mshr == SECTOR_NONE ? 0 : sectors; rest; rest &= rest - 1) {
-        uint16_t waiting = sector_mshr_at(c, mshr)->waiting[__builtin_ctz(rest)];
+        uint16_t waiting = sector_mshr_at(c, mshr)->waiting_targets[__builtin_ctz(rest)];
         fresh -= waiting != 0;
         if (waiting >= params->targets)
             return false;
     }
     bool streams = params->allocate == SECTOR_CACHE_ALLOCATE_STREAMING;
     bool alone = !c->waited; /* a request of more sectors than there are MSHRs goes by itself */
-    return (streams || alone || c->waited + fresh <= (uint32_t)params->mshrs)
+    return (streams || alone || c->waited + fresh <= params->mshrs)
            && (mshr != SECTOR_NONE || index_pool_has(&c->free_mshrs));
 }
 
 static inline void target_add(struct sector_cache *c, uint32_t mshr, struct sector_target target)
 {
     struct sector_mshr *m = sector_mshr_at(c, mshr);
-    for (unsigned rest = target.need; rest; rest &= rest - 1)
-        c->waited += m->waiting[__builtin_ctz(rest)]++ == 0;
+    for (unsigned rest = target.missing_sectors; rest; rest &= rest - 1)
+        c->waited += m->waiting_targets[__builtin_ctz(rest)]++ == 0;
     uint32_t i = index_pool_take(&c->free_targets);
     target.next = SECTOR_NONE;
     *sector_target_at(c, i) = target;
@@ -216,7 +215,7 @@ static inline void write_back(struct sector_cache *c, uint32_t line)
                                             .sectors = l->dirty,
                                             .partial = l->dirty & l->partial});
     arena_at(struct sector_sent, c->sent)[sent] =
-        (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK, .left = left};
+        (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK, .answers_left = left};
     c->io.stats.writebacks += sector_count(l->dirty);
     sector_set_dirty(c, l, 0);
 }
@@ -269,8 +268,8 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
     below.bypass = below.kind == SECTOR_MEM_LOAD && m->load.bypass;
     below.partial = below.kind == SECTOR_MEM_STORE ? m->store.partial : 0;
     below.count = below.kind == SECTOR_MEM_ATOMIC ? m->atomic.count : 0;
-    arena_at(struct sector_sent, c->sent)[sent] =
-        (struct sector_sent){.tag = m->tag, .kind = (uint8_t)kind, .left = send_below(c, below)};
+    arena_at(struct sector_sent, c->sent)[sent] = (struct sector_sent){
+        .tag = m->tag, .kind = (uint8_t)kind, .answers_left = send_below(c, below)};
     c->unanswered++;
     return true;
 }
@@ -281,7 +280,7 @@ static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_
 {
     uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
     uint32_t each = divide_up(count, sector_count(sectors));
-    uint32_t rate = (uint32_t)sector_cache_params(c)->atomic_rate;
+    uint32_t rate = sector_cache_params(c)->atomic_rate;
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest))
                                 & (uint64_t)(sector_cache_params(c)->banks - 1)];
@@ -301,7 +300,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     if (present == sectors) {
         if (!sector_cache_top_can_reply(c))
             return false;
-        sector_touched(c, line);
+        sector_mark_used(c, line);
         count_lookup(c, present, 0, 0, false, false);
         if (atomic)
             atomic_happens(c, line, number, sectors, count);
@@ -318,7 +317,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
     if (!index_pool_has(&c->free_targets) || (absent && !below_has_room(c, number, absent)))
         return false;
     if (line != SECTOR_NONE) {
-        sector_touched(c, line);
+        sector_mark_used(c, line);
     } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
         line = make_room(c, set);
         if (line == SECTOR_NONE
@@ -335,7 +334,7 @@ static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t numb
                (struct sector_target){.count = count,
                                       .tag = tag,
                                       .sectors = (uint8_t)sectors,
-                                      .need = (uint8_t)(pending | absent),
+                                      .missing_sectors = (uint8_t)(pending | absent),
                                       .atomic = atomic});
     return true;
 }
@@ -351,8 +350,8 @@ static inline struct sector_found find_for_store(const struct sector_cache *c, u
 {
     struct sector_found f = {.set = sector_set_of(c, number), .mshr = mshr_find(c, number)};
     f.line = sector_find(c, f.set, number);
-    f.pending = f.mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, f.mshr)->pending & sectors;
-    f.hits = f.line == SECTOR_NONE ? 0 : sector_known(sector_line_at(c, f.line)) & sectors;
+    f.pending = f.mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, f.mshr)->pending_sectors & sectors;
+    f.hits = f.line == SECTOR_NONE ? 0 : sector_valid(sector_line_at(c, f.line)) & sectors;
     f.pending &= ~f.hits;
     f.absent = sectors & ~f.hits & ~f.pending;
     return f;
@@ -374,9 +373,9 @@ static inline bool take_store_through(struct sector_cache *c, const struct secto
             return false;
         sector_claim(c, f.line, number);
         if (f.mshr != SECTOR_NONE)
-            sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending);
+            sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending_sectors);
     } else if (f.line != SECTOR_NONE) {
-        sector_touched(c, f.line);
+        sector_mark_used(c, f.line);
     }
     if (f.line != SECTOR_NONE)
         sector_write(c, f.line, places ? sectors : f.hits, partial);
@@ -406,9 +405,9 @@ static inline bool take_store_back(struct sector_cache *c, const struct sector_m
             return false;
         sector_claim(c, f.line, number);
         if (f.mshr != SECTOR_NONE)
-            sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending);
+            sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending_sectors);
     } else {
-        sector_touched(c, f.line);
+        sector_mark_used(c, f.line);
     }
     sector_write(c, f.line, sectors, partial);
     if (wanted)
@@ -440,9 +439,9 @@ static inline bool take_fill(struct sector_cache *c, const struct sector_mem_req
             return false;
         sector_claim(c, line, number);
         if (mshr != SECTOR_NONE)
-            sector_mark_pending(c, line, sector_mshr_at(c, mshr)->pending);
+            sector_mark_pending(c, line, sector_mshr_at(c, mshr)->pending_sectors);
     } else {
-        sector_touched(c, line);
+        sector_mark_used(c, line);
     }
     sector_forget(c, line, sectors);
     sector_line_at(c, line)->present |= (uint8_t)sectors;

@@ -34,8 +34,8 @@ struct sector_line {
 };
 
 struct sector_set {
-    uint64_t used; /* ways */
-    uint64_t busy; /* ways whose lines have pending sectors */
+    uint64_t used_ways;
+    uint64_t pending_ways; /* ways whose lines have pending sectors */
 };
 
 /* A load or atomic that waits. */
@@ -44,7 +44,7 @@ struct sector_target {
     uint32_t count; /* atomics: elements */
     uint16_t tag;
     uint8_t sectors;
-    uint8_t need; /* sectors that have not come */
+    uint8_t missing_sectors;
     uint8_t atomic;
     uint8_t reserved[3];
 };
@@ -54,10 +54,10 @@ struct sector_mshr {
     uint32_t next;   /* in the chain */
     uint32_t first, last;
     uint16_t targets;
-    uint16_t waiting[4]; /* targets that wait for a sector */
-    uint8_t pending;
-    uint8_t ready; /* sectors that have come and are being handed to waiting requests */
-    uint8_t used;
+    uint16_t waiting_targets[4]; /* targets that wait for a sector */
+    uint8_t pending_sectors;
+    uint8_t ready_sectors; /* sectors that have come and are being handed to waiting requests */
+    uint8_t is_used;
 };
 
 /* How the answer to a request that was sent below with a tag of its own is passed on. */
@@ -65,7 +65,7 @@ enum sector_sent_kind { SECTOR_SENT_DATA, SECTOR_SENT_DONE, SECTOR_SENT_WRITE_BA
 struct sector_sent {
     uint16_t tag;
     uint8_t kind;
-    uint8_t left;    /* answers to come */
+    uint8_t answers_left;
     uint8_t sectors; /* sectors that have come */
 };
 
@@ -136,7 +136,7 @@ struct sector_cache {
 
 static inline uint32_t sector_ways(const struct sector_cache *c)
 {
-    return (uint32_t)sector_cache_params(c)->ways;
+    return sector_cache_params(c)->ways;
 }
 
 static inline bool sector_writes_back(const struct sector_cache *c)
@@ -201,7 +201,7 @@ static inline uint64_t sector_hint(uint64_t number)
 }
 
 /* Sectors that a store finds: written before or read, and not on their way for the first time. */
-static inline unsigned sector_known(const struct sector_line *l)
+static inline unsigned sector_valid(const struct sector_line *l)
 {
     return l->present | l->partial;
 }
@@ -209,7 +209,7 @@ static inline unsigned sector_known(const struct sector_line *l)
 /* ---- sector_lines.c ---- */
 
 static uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number);
-static void sector_touched(struct sector_cache *c, uint32_t line);
+static void sector_mark_used(struct sector_cache *c, uint32_t line);
 static uint32_t sector_victim(struct sector_cache *c, uint32_t set, bool *in_use);
 static void sector_set_dirty(struct sector_cache *c, struct sector_line *l, unsigned dirty);
 static void sector_drop(struct sector_cache *c, uint32_t line);

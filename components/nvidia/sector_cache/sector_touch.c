@@ -31,7 +31,7 @@ static inline uint32_t touch_load(struct sector_cache *c, uint64_t number, unsig
     if (line == SECTOR_NONE)
         line = touch_claim(c, set, number, below);
     else
-        sector_touched(c, line);
+        sector_mark_used(c, line);
     below->load = (uint8_t)(sectors & ~sector_line_at(c, line)->present);
     sector_install(c, line, sectors);
     return line;
@@ -42,7 +42,7 @@ static inline void touch_store(struct sector_cache *c, uint64_t number, unsigned
 {
     uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number);
     int64_t miss = sector_cache_params(c)->write_miss;
-    unsigned known = line == SECTOR_NONE ? 0 : sector_known(sector_line_at(c, line)) & sectors;
+    unsigned known = line == SECTOR_NONE ? 0 : sector_valid(sector_line_at(c, line)) & sectors;
     if (!sector_writes_back(c)) {
         below->store = (uint8_t)sectors;
         below->partial = (uint8_t)partial;
@@ -50,7 +50,7 @@ static inline void touch_store(struct sector_cache *c, uint64_t number, unsigned
     if (miss == SECTOR_CACHE_WRITE_MISS_AROUND)
         sectors = known;
     if (line != SECTOR_NONE)
-        sector_touched(c, line);
+        sector_mark_used(c, line);
     else if (miss == SECTOR_CACHE_WRITE_MISS_AROUND)
         return;
     else
@@ -91,7 +91,7 @@ static inline struct sector_touched sector_cache_touch(struct sector_cache *c,
         if (line == SECTOR_NONE)
             line = touch_claim(c, set, number, &below);
         else
-            sector_touched(c, line);
+            sector_mark_used(c, line);
         sector_install(c, line, sectors);
     }
     return below;

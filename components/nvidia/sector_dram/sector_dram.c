@@ -36,13 +36,13 @@ struct entry {
 
 /* One slice's. */
 struct port {
-    uint32_t head; /* entry of the oldest request, of which sectors were handed over */
-    uint8_t left;  /* sectors of the oldest request that were not */
-    bool full;     /* the part did not take the next of them, and nothing was issued since */
+    uint32_t head;        /* entry of the oldest request, of which sectors were handed over */
+    uint8_t sectors_left; /* sectors of the oldest request that were not */
+    bool is_refused;      /* the part did not take the next of them, and nothing was issued since */
     uint8_t reserved[2];
-    uint32_t numbers; /* in use */
-    uint32_t taken;   /* requests that are not answered */
-    uint32_t answers; /* arena offset: uint32_t [mask + 1], entries by time */
+    uint32_t numbers;    /* in use */
+    uint32_t unanswered; /* requests */
+    uint32_t answers;    /* arena offset: uint32_t [mask + 1], entries by time */
     uint32_t first, count;
 };
 
@@ -81,7 +81,7 @@ static void sector_dram_init(struct sector_dram *c)
     uint32_t ports = sector_dram_top_count(c), capacity = 1, entries = 1;
     uint64_t overhead_ps = 0;
     warm_register(&c->io.base, &sector_dram_warm_ops);
-    uint32_t delay = (uint32_t)sector_dram_params(c)->latency - 1;
+    uint32_t delay = sector_dram_params(c)->latency - 1;
     if (sector_dram_timing_ops(c)) {
         capacity =
             sector_dram_timing_ops(c)->setup(sector_dram_timing(c), SECTOR_BYTES, &overhead_ps);
@@ -160,10 +160,10 @@ static uint32_t take_ideal(struct sector_dram *c, uint32_t i, uint32_t room)
     uint32_t taken = 0;
     if (!m || !sector_dram_top_can_reply(c, i))
         return 0;
-    unsigned left = p->left ? p->left : m->load.sectors & SECTOR_ALL;
+    unsigned left = p->sectors_left ? p->sectors_left : m->load.sectors & SECTOR_ALL;
     for (; left && taken < room; left &= left - 1, taken++)
         count_sector(c, m);
-    p->left = (uint8_t)left;
+    p->sectors_left = (uint8_t)left;
     if (left)
         return taken;
     count_request(c, m);
@@ -178,7 +178,7 @@ static uint64_t dram_place(const struct sector_dram *c, uint64_t address, uint32
                            unsigned sector)
 {
     const struct sector_dram_params *params = sector_dram_params(c);
-    uint64_t chunk = (uint64_t)params->interleave,
+    uint64_t chunk = params->interleave,
              local = sector_local(address, params->interleave, params->slices);
     return (local / chunk * sector_dram_top_count(c) + port) * chunk + local % chunk
            + sector * SECTOR_BYTES;
@@ -229,7 +229,7 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
         settle_request(c, arena_at(uint32_t, c->owners)[number], done);
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
-        port_at(c, i)->full = false;
+        port_at(c, i)->is_refused = false;
     return true;
 }
 
@@ -237,7 +237,7 @@ static void begin_entry(struct sector_dram *c, uint32_t i, const struct sector_m
 {
     struct port *p = port_at(c, i);
     p->head = index_pool_take(&c->free_entries);
-    p->left = m->load.sectors & SECTOR_ALL;
+    p->sectors_left = m->load.sectors & SECTOR_ALL;
     *entry_at(c, p->head) = (struct entry){
         .port = i, .tag = m->tag, .kind = (uint8_t)message_kind(m), .sectors = m->load.sectors};
 }
@@ -250,14 +250,14 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     if (p->numbers >= c->free_numbers.capacity / sector_dram_top_count(c))
         return false;
     const struct dram_timing_ops *ops = sector_dram_timing_ops(c);
-    uint64_t address = dram_place(c, m->load.address, i, (unsigned)__builtin_ctz(p->left));
+    uint64_t address = dram_place(c, m->load.address, i, (unsigned)__builtin_ctz(p->sectors_left));
     unsigned access = e->kind == SECTOR_MEM_LOAD ? DRAM_TIMING_READ : DRAM_TIMING_WRITE;
     uint32_t number = index_pool_take(&c->free_numbers), owner = p->head;
     uint64_t time =
         ops->take(sector_dram_timing(c), number, address, access, component_now_ps(&c->io.base));
     if (time == DRAM_TIMING_FULL) {
         index_pool_give(&c->free_numbers, number);
-        p->full = true;
+        p->is_refused = true;
         return false;
     }
     arena_at(uint32_t, c->owners)[number] = owner;
@@ -265,7 +265,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
     e->numbers[e->number_count++] = number;
     e->unsettled++;
     p->numbers++;
-    p->left &= (uint8_t)(p->left - 1);
+    p->sectors_left &= (uint8_t)(p->sectors_left - 1);
     if (time != DRAM_TIMING_LATER)
         settle_request(c, owner, time);
     return true;
@@ -275,7 +275,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
 static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
 {
     struct port *p = port_at(c, i);
-    if (p->full)
+    if (p->is_refused)
         return 0;
     const struct sector_mem_request *m = port_head(c, i);
     uint32_t taken = 0;
@@ -283,13 +283,13 @@ static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
         return 0;
     if (p->head == NO_ENTRY)
         begin_entry(c, i, m);
-    while (p->left && taken < room && hand_over(c, i, m))
+    while (p->sectors_left && taken < room && hand_over(c, i, m))
         taken++;
-    if (p->left)
+    if (p->sectors_left)
         return taken;
     uint32_t entry = p->head;
     p->head = NO_ENTRY;
-    p->taken++;
+    p->unanswered++;
     if (!entry_at(c, entry)->unsettled)
         answer_later(c, entry);
     count_request(c, m);
@@ -315,7 +315,7 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
         for (unsigned n = 0; n < e->number_count; n++)
             index_pool_give(&c->free_numbers, e->numbers[n]);
         p->numbers -= e->number_count;
-        p->taken--;
+        p->unanswered--;
         p->first++;
         p->count--;
         index_pool_give(&c->free_entries, number);
@@ -329,8 +329,8 @@ static bool finish_request(struct sector_dram *c, uint32_t i)
 /* Takes as many sectors as a cycle allows, from the ports in turn, one request each. */
 static uint32_t take_sectors(struct sector_dram *c)
 {
-    uint32_t ports = sector_dram_top_count(c), width = (uint32_t)sector_dram_params(c)->width,
-             taken = 0, idle = 0;
+    uint32_t ports = sector_dram_top_count(c), width = sector_dram_params(c)->width, taken = 0,
+             idle = 0;
     while (taken < width && idle < ports) {
         uint32_t more = sector_dram_timing_ops(c) ? take_timed(c, c->turn, width - taken)
                                                   : take_ideal(c, c->turn, width - taken);
@@ -368,7 +368,7 @@ static unsigned sector_dram_outstanding(const struct sector_dram *c, struct hang
 {
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < sector_dram_top_count(c); i++) {
-        uint32_t taken = port_at(c, i)->taken;
+        uint32_t taken = port_at(c, i)->unanswered;
         waiting += taken;
         if (report && taken)
             hang_note(report, "%u requests of slice %u are not answered", taken, i);

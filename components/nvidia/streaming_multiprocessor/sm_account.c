@@ -86,12 +86,12 @@ static uint8_t account_doing(const struct streaming_multiprocessor *c, uint32_t 
     const struct sm_sub_core *sub = &c->sub[slot % sm_sub_cores(c)];
     if (w->waits)
         return waits[w->waits];
-    if (!w->left)
+    if (!w->instructions_left)
         return warp_is_whole(&c->block[w->block], w) ? WARP_WAITING_END : WARP_WAITING_BLOCKS;
     if (!w->buffered)
         return WARP_WAITING_FETCH;
     const struct trace_inst *inst = sm_inst(w);
-    if (sub->any >> slot & 1) {
+    if (sub->ready_warps >> slot & 1) {
         if (inst->unit < TRACE_MEMORY)
             return WARP_WAITING_UNIT;
         return sm_is_shared(c, w) ? WARP_WAITING_SHARED_BUSY : WARP_WAITING_MEMORY_BUSY;
@@ -110,7 +110,7 @@ static inline void account_until(struct streaming_multiprocessor *c, struct sm_w
     struct warp_account *a = sm_account(c, w->block);
     if (cycle <= w->since) /* it issues in this cycle */
         return;
-    a->slot_cycles[w->doing] += cycle - w->since;
+    a->slot_cycles[w->cycles_kind] += cycle - w->since;
     profile_spent(c, w, cycle - w->since);
     w->since = cycle;
 }
@@ -118,7 +118,7 @@ static inline void account_until(struct streaming_multiprocessor *c, struct sm_w
 static void account_change(struct streaming_multiprocessor *c, uint32_t slot)
 {
     account_until(c, &c->warp[slot], c->now);
-    c->warp[slot].doing = account_doing(c, slot);
+    c->warp[slot].cycles_kind = account_doing(c, slot);
 }
 
 /* Before the warp's next instruction is another one. */
@@ -132,7 +132,7 @@ static void account_issue(struct streaming_multiprocessor *c, uint32_t slot)
     sm_account(c, w->block)->slot_cycles[shared ? WARP_ISSUED_SHARED : inst->unit]++;
     profile_issued(c, slot, shared ? WARP_ISSUED_SHARED : inst->unit);
     w->since = c->now + 1;
-    w->last = w->id;
+    w->last_id = w->id;
     if (inst->destination < TRACE_REGISTERS) {
         uint64_t bit = sm_bit(inst->destination % 64);
         pending[inst->destination / 64] &= ~bit;
@@ -146,7 +146,7 @@ static void account_memory(struct streaming_multiprocessor *c, const struct sm_a
 {
     struct warp_account *to = sm_account(c, c->warp[a->warp].block);
     to->memory_lines += lines;
-    if (trace_record_space(sm_words(c)[a->at]) == TRACE_LOCAL)
+    if (trace_record_space(sm_words(c)[a->record]) == TRACE_LOCAL)
         to->local_lines += lines;
     profile_memory(c, a->warp, (uint16_t)(sm_words(c)[a->at] & TRACE_ID), lines, 0);
 }

@@ -29,7 +29,7 @@ static uint16_t group_join(struct streaming_multiprocessor *c, uint32_t slot,
 {
     struct sm_groups *g = &c->async[slot].groups[kind];
     uint32_t place = g->open % SM_GROUPS;
-    g->left[place]++;
+    g->under_way[place]++;
     return (uint16_t)(SM_GROUP | (uint32_t)kind * SM_GROUPS | place);
 }
 
@@ -37,13 +37,13 @@ static bool group_is_open(const struct streaming_multiprocessor *c, uint32_t slo
                           enum sm_group_kind kind)
 {
     const struct sm_groups *g = &c->async[slot].groups[kind];
-    return g->left[g->open % SM_GROUPS] != 0;
+    return g->under_way[g->open % SM_GROUPS] != 0;
 }
 
 /* True if more than the `most` latest groups are under way. */
 static bool groups_pending(struct sm_groups *g, uint32_t most)
 {
-    while (g->oldest != g->open && !g->left[g->oldest % SM_GROUPS])
+    while (g->oldest != g->open && !g->under_way[g->oldest % SM_GROUPS])
         g->oldest++;
     return (uint8_t)(g->open - g->oldest) > most;
 }
@@ -63,7 +63,7 @@ static void groups_wait(struct streaming_multiprocessor *c, uint32_t slot, enum 
     if (!groups_pending(&c->async[slot].groups[kind], most))
         return;
     w->waits = kind == SM_COPIES ? SM_WAITS_COPIES : SM_WAITS_PRODUCTS;
-    w->most = most;
+    w->limit = most;
 }
 
 /* ---- barriers of copies ---- */
@@ -74,7 +74,7 @@ static bool phase_pending(const struct sm_block *b, uint32_t phase, uint32_t nee
         return false;
     if (phase == TRACE_PHASES)
         return b->phases;
-    return need ? b->done[phase] < need : b->phase[phase] + b->phase[TRACE_PHASES];
+    return need ? b->phase_counts[phase] < need : b->phase[phase] + b->phase[TRACE_PHASES];
 }
 
 static void phase_begin(struct sm_block *b, uint32_t phase)
@@ -93,11 +93,11 @@ static void phase_wake(struct streaming_multiprocessor *c, uint32_t slot)
 static void phase_done(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t phase)
 {
     if (phase < TRACE_PHASES)
-        b->done[phase]++;
+        b->phase_counts[phase]++;
     for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
         const struct sm_warp *w = &c->warp[slot];
-        if (w->waits == SM_WAITS_PHASE && !phase_pending(b, w->most, w->need))
+        if (w->waits == SM_WAITS_PHASE && !phase_pending(b, w->limit, w->need))
             phase_wake(c, slot);
     }
 }
@@ -131,7 +131,7 @@ static void phase_wait(struct streaming_multiprocessor *c, uint32_t slot, uint32
     if (!phase_pending(&c->block[w->block], phase, need))
         return;
     w->waits = SM_WAITS_PHASE;
-    w->most = (uint16_t)phase;
+    w->limit = (uint16_t)phase;
     w->need = need;
     c->phase_waits++;
 }
@@ -142,10 +142,10 @@ static bool phases_release(struct streaming_multiprocessor *c)
 {
     bool released = false;
     for (uint32_t i = 0; i < SM_WARPS; i++)
-        if (c->warp[i].used && c->warp[i].in_flight)
+        if (c->warp[i].is_used && c->warp[i].in_flight)
             return false;
     for (uint32_t i = 0; i < SM_WARPS; i++)
-        if (c->warp[i].used && c->warp[i].waits == SM_WAITS_PHASE) {
+        if (c->warp[i].is_used && c->warp[i].waits == SM_WAITS_PHASE) {
             phase_wake(c, i);
             released = true;
         }
@@ -260,7 +260,7 @@ static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16
     uint32_t place = destination % SM_GROUPS;
     enum sm_group_kind kind = (enum sm_group_kind)(destination / SM_GROUPS % SM_GROUP_KINDS);
     struct sm_groups *g = &c->async[slot].groups[kind];
-    if (--g->left[place])
+    if (--g->under_way[place])
         return;
     if (g->phase[place] <= TRACE_PHASES) {
         uint32_t phase = g->phase[place];
@@ -268,7 +268,7 @@ static void async_over(struct streaming_multiprocessor *c, uint32_t slot, uint16
         phase_over(c, b, phase);
     }
     if (w->waits == (kind == SM_COPIES ? SM_WAITS_COPIES : SM_WAITS_PRODUCTS)
-        && !groups_pending(g, w->most))
+        && !groups_pending(g, w->limit))
         warp_wake(c, slot);
 }
 
@@ -284,7 +284,7 @@ static void copier_pass(struct sm_copier *copier)
 {
     copier->head = (copier->head + 1) % SM_BULK_QUEUE;
     copier->count--;
-    copier->active = false;
+    copier->is_active = false;
 }
 
 /* Begins with the first copy of the queue; false: it cannot yet. */
@@ -292,9 +292,9 @@ static bool copier_begin(struct streaming_multiprocessor *c, uint64_t now, uint6
 {
     struct sm_copier *copier = &c->copier;
     const struct sm_access *a = &copier->queue[copier->head];
-    const uint32_t *record = sm_words(c) + a->at;
-    if (a->ready > now) {
-        *at = min(a->ready, *at);
+    const uint32_t *record = sm_words(c) + a->record;
+    if (a->ready_cycle > now) {
+        *at = min(a->ready_cycle, *at);
         return false;
     }
     uint32_t lines = trace_record_mask(record) ? bulk_lines(record) : 0;
@@ -308,9 +308,9 @@ static bool copier_begin(struct streaming_multiprocessor *c, uint64_t now, uint6
     c->io.stats.loads += a->kind == TRACE_BULK_LOAD || a->kind == TRACE_BULK_PREFETCH;
     c->io.stats.stores += a->kind == TRACE_BULK_STORE;
     c->io.stats.atomics += a->kind == TRACE_BULK_REDUCE;
-    copier->active = true;
-    copier->at = (struct bulk_cursor){0};
-    bulk_next(record, &copier->at, &copier->request);
+    copier->is_active = true;
+    copier->cursor = (struct bulk_cursor){0};
+    bulk_next(record, &copier->cursor, &copier->request);
     return true;
 }
 
@@ -319,14 +319,14 @@ static bool copier_step(struct streaming_multiprocessor *c, uint64_t now, uint64
 {
     struct sm_copier *copier = &c->copier;
     const struct sm_access *a = &copier->queue[copier->head];
-    if (!copier->active && !copier_begin(c, now, at))
+    if (!copier->is_active && !copier_begin(c, now, at))
         return false;
     if (!streaming_multiprocessor_mem_can_send(c))
         return false;
     if (a->kind == TRACE_BULK_STORE || a->kind == TRACE_BULK_REDUCE)
         memory_shared_take(c, now, 1);
     memory_request(c, a, copier->tag, &copier->request);
-    if (!bulk_next(sm_words(c) + a->at, &copier->at, &copier->request))
+    if (!bulk_next(sm_words(c) + a->record, &copier->cursor, &copier->request))
         copier_pass(copier);
     return true;
 }

@@ -33,9 +33,9 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
                                      const struct trace_inst *inst, uint32_t slot, uint64_t now)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
-    uint64_t reads = (uint64_t)params->bank_reads, unit = inst->unit;
-    uint32_t best = 0, banks = (uint32_t)params->banks;
-    for (uint32_t i = 1; i < (uint32_t)params->collectors; i++)
+    uint64_t reads = params->bank_reads, unit = inst->unit;
+    uint32_t best = 0, banks = params->banks;
+    for (uint32_t i = 1; i < params->collectors; i++)
         best = sub->collector[i] < sub->collector[best] ? i : best;
     uint64_t entry = sub->collector[best] > now ? sub->collector[best] : now + 1;
     uint64_t step = entry * reads; /* the read in which it comes in */
@@ -66,19 +66,19 @@ static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_s
     sm_event_add(c, result, slot, inst->destination, false);
 }
 
-static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number,
-                                const struct trace_inst *inst, uint32_t slot, uint64_t now,
-                                uint64_t leaves, uint16_t destination)
+static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number, uint32_t slot,
+                                uint64_t now, uint64_t leaves, uint16_t destination)
 {
     struct sm_sub_core *sub = &c->sub[number];
     uint32_t turn =
         (number + sm_sub_cores(c) - (uint32_t)(now % sm_sub_cores(c))) % sm_sub_cores(c);
     struct sm_warp *w = &c->warp[slot];
+    const struct trace_inst *inst = sm_inst(w);
     uint32_t tail = (sub->queue_head + sub->queue_count++) % SM_QUEUE;
     c->queued |= 1u << number;
-    sm_queue(c, number)[tail] = (struct sm_access){.ready = leaves + 2,
+    sm_queue(c, number)[tail] = (struct sm_access){.ready_cycle = leaves + 2,
                                                    .issued = now * SM_SUB_CORES + turn,
-                                                   .at = w->at,
+                                                   .record = w->record,
                                                    .destination = destination,
                                                    .warp = (uint8_t)slot,
                                                    .kind = inst->kind,
@@ -125,8 +125,8 @@ static inline void issue_matrix(struct streaming_multiprocessor *c, struct sm_su
 static inline void issue_copier(struct streaming_multiprocessor *c, const struct trace_inst *inst,
                                 uint32_t slot, uint64_t now, uint16_t destination)
 {
-    copier_take(c, &(struct sm_access){.ready = now + 4,
-                                       .at = c->warp[slot].at,
+    copier_take(c, &(struct sm_access){.ready_cycle = now + 4,
+                                       .record = c->warp[slot].record,
                                        .destination = destination,
                                        .warp = (uint8_t)slot,
                                        .kind = inst->kind,
@@ -142,7 +142,7 @@ static inline void issue_unit(struct streaming_multiprocessor *c, uint32_t numbe
     struct sm_warp *w = &c->warp[slot];
     uint16_t destination = inst->destination;
     if (inst->kind >= TRACE_COPY)
-        destination = async_destination(c, slot, inst, sm_words(c) + w->at);
+        destination = async_destination(c, slot, inst, sm_words(c) + w->record);
     if (destination < TRACE_REGISTERS)
         w->pending[destination / 64] |= sm_bit(destination % 64);
     if (inst->unit == TRACE_COPIER) {
@@ -152,7 +152,7 @@ static inline void issue_unit(struct streaming_multiprocessor *c, uint32_t numbe
     } else {
         uint64_t leaves = operands_read(c, sub, inst, slot, now);
         if (inst->unit == TRACE_MEMORY)
-            issue_memory(c, number, inst, slot, now, leaves, destination);
+            issue_memory(c, number, slot, now, leaves, destination);
         else
             issue_compute(c, sub, inst, slot, now, leaves);
     }
@@ -166,25 +166,25 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     struct sm_block *b = &c->block[w->block];
     const struct trace_inst *inst = sm_inst(w);
     const uint32_t *words = sm_words(c);
-    if (unlikely(w->asks))
+    if (unlikely(w->has_account))
         account_issue(c, slot);
     sub->ready[inst->unit] &= ~sm_bit(slot);
-    sub->units &= ~((uint32_t)!sub->ready[inst->unit] << inst->unit);
-    sub->any &= ~sm_bit(slot);
+    sub->ready_units &= ~((uint32_t)!sub->ready[inst->unit] << inst->unit);
+    sub->ready_warps &= ~sm_bit(slot);
     w->in_flight++;
     issue_unit(c, number, slot, inst, now);
     if (inst->kind >= TRACE_COPY)
-        async_issued(c, slot, inst, words + w->at);
+        async_issued(c, slot, inst, words + w->record);
     else
         issue_waits(c, inst, w);
-    uint64_t lanes = (uint64_t)__builtin_popcount(trace_record_mask(words + w->at));
+    uint64_t lanes = (uint64_t)__builtin_popcount(trace_record_mask(words + w->record));
     b->warp_instructions++;
     b->thread_instructions += lanes;
     c->io.stats.thread_instructions += lanes;
-    w->at = trace_record_end(words, w->at);
-    w->left--;
+    w->record = trace_record_end(words, w->record);
+    w->instructions_left--;
     w->buffered--;
-    if (w->left) {
+    if (w->instructions_left) {
         warp_decode(c, w);
         if (w->buffered)
             warp_look(c, slot);
@@ -193,10 +193,10 @@ static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t numbe
     } else if (likely(warp_is_whole(b, w))) {
         warp_leave_block(b, w);
     }
-    if (!w->left || inst->kind == TRACE_MATRIX_GATHER)
+    if (!w->instructions_left || inst->kind == TRACE_MATRIX_GATHER)
         gather_pass(c, b, w->number / 4);
     barrier_pass(c, b);
-    if (unlikely(w->asks))
+    if (unlikely(w->has_account))
         account_change(c, slot);
 }
 
@@ -207,10 +207,10 @@ static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor
                                            uint64_t *at)
 {
     uint64_t found = 0;
-    for (uint32_t rest = sub->units; rest; rest &= rest - 1) {
+    for (uint32_t rest = sub->ready_units; rest; rest &= rest - 1) {
         unsigned u = (unsigned)__builtin_ctz(rest);
         if (u == TRACE_MEMORY
-            && sub->queue_count == (uint32_t)streaming_multiprocessor_params(c)->memory_queue)
+            && sub->queue_count == streaming_multiprocessor_params(c)->memory_queue)
             continue; /* the memory unit is at work, or waits for what wakes it */
         if (u == TRACE_COPIER && c->copier.count == SM_BULK_QUEUE)
             continue;
@@ -228,7 +228,7 @@ static bool warps_issue(struct streaming_multiprocessor *c, uint64_t now, uint64
     uint64_t issued = 0;
     for (uint32_t s = 0; s < sm_sub_cores(c); s++) {
         struct sm_sub_core *sub = &c->sub[s];
-        uint64_t found = sub->any ? sub_core_candidates(c, sub, now, at) : 0;
+        uint64_t found = sub->ready_warps ? sub_core_candidates(c, sub, now, at) : 0;
         if (!found)
             continue;
         warp_issue(c, s,

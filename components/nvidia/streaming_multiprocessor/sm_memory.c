@@ -10,7 +10,7 @@
 
 #include "sm_state.h"
 
-/* Takes the next instruction, or says when there is one. */
+/* Takes the next instruction; *at: when there is one. */
 static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
     struct sm_memory *m = &c->memory;
@@ -19,7 +19,7 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
     for (uint32_t rest = c->queued; rest; rest &= rest - 1) {
         uint32_t s = (uint32_t)__builtin_ctz(rest);
         const struct sm_access *head = &sm_queue(c, s)[c->sub[s].queue_head];
-        uint64_t ready = max(head->ready, m->free_at);
+        uint64_t ready = max(head->ready_cycle, m->free_at);
         first = min(ready, first);
         if (ready > now || head->issued >= oldest)
             continue;
@@ -30,7 +30,7 @@ static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64
         *at = min(first, *at);
         return false;
     }
-    m->now = sm_queue(c, best)[c->sub[best].queue_head];
+    m->access = sm_queue(c, best)[c->sub[best].queue_head];
     c->sub[best].queue_head = (c->sub[best].queue_head + 1) % SM_QUEUE;
     c->queued &= ~((uint32_t) !--c->sub[best].queue_count << best);
     return true;
@@ -49,15 +49,15 @@ static inline uint64_t memory_shared_take(struct streaming_multiprocessor *c, ui
 static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *record, uint64_t now)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
-    const struct sm_access *a = &c->memory.now;
+    const struct sm_access *a = &c->memory.access;
     uint64_t address[32];
     unsigned parts = 1, cycles = 1;
     trace_addresses(record, address);
-    cycles = shared_cycles(address, trace_record_mask(record), a->width,
-                           (unsigned)params->shared_banks, &parts);
+    cycles =
+        shared_cycles(address, trace_record_mask(record), a->width, params->shared_banks, &parts);
     c->io.stats.shared_accesses++;
     c->io.stats.bank_conflicts += cycles - parts;
-    if (unlikely(c->warp[a->warp].asks))
+    if (unlikely(c->warp[a->warp].has_account))
         account_shared(c, a->warp, cycles, cycles - parts);
     if (a->kind == TRACE_COPY) { /* the place that the next copy fills when its data has come */
         c->async[a->warp].writes = (uint8_t)cycles;
@@ -65,17 +65,17 @@ static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *re
         return;
     }
     c->memory.free_at = now + cycles;
-    sm_event_add(c, now + cycles + (uint64_t)params->shared_latency, a->warp, a->destination, true);
+    sm_event_add(c, now + cycles + params->shared_latency, a->warp, a->destination, true);
 }
 
 /* Begins with the instruction that was taken. */
 static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
 {
     struct sm_memory *m = &c->memory;
-    const uint32_t *record = sm_words(c) + m->now.at;
+    const uint32_t *record = sm_words(c) + m->access.record;
     m->free_at = now + 1;
     if (trace_record_mode(*record) == TRACE_NONE) { /* no lane takes part */
-        sm_event_add(c, now + 1, m->now.warp, m->now.destination, true);
+        sm_event_add(c, now + 1, m->access.warp, m->access.destination, true);
         return;
     }
     if (trace_record_space(*record) == TRACE_SHARED) {
@@ -83,21 +83,22 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
         return;
     }
     m->sent = 0;
-    coalesce(&m->lines, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
-    if (unlikely(c->warp[m->now.warp].asks))
-        account_memory(c, &m->now, m->lines.count);
-    m->active = true;
+    coalesce(&m->lines, record, m->access.width,
+             (uint64_t)c->io.base.leaf * SM_WARPS + m->access.warp);
+    if (unlikely(c->warp[m->access.warp].has_account))
+        account_memory(c, &m->access, m->lines.count);
+    m->is_active = true;
     m->tag = SM_NONE;
-    if (m->now.kind == TRACE_COPY) {
+    if (m->access.kind == TRACE_COPY) {
         uint32_t lanes = (uint32_t)__builtin_popcount(trace_record_mask(record));
-        uint32_t bytes = 4 * (uint32_t)streaming_multiprocessor_params(c)->shared_banks;
-        uint8_t *named = &c->async[m->now.warp].writes;
-        m->now.writes = *named ? *named : (uint8_t)divide_up(lanes * m->now.width, bytes);
+        uint32_t bytes = 4 * streaming_multiprocessor_params(c)->shared_banks;
+        uint8_t *named = &c->async[m->access.warp].writes;
+        m->access.writes = *named ? *named : (uint8_t)divide_up(lanes * m->access.width, bytes);
         *named = 0;
     }
-    c->io.stats.loads += m->now.kind == TRACE_LOAD || m->now.kind == TRACE_COPY;
-    c->io.stats.stores += m->now.kind == TRACE_STORE;
-    c->io.stats.atomics += m->now.kind == TRACE_ATOMIC;
+    c->io.stats.loads += m->access.kind == TRACE_LOAD || m->access.kind == TRACE_COPY;
+    c->io.stats.stores += m->access.kind == TRACE_STORE;
+    c->io.stats.atomics += m->access.kind == TRACE_ATOMIC;
 }
 
 static inline void memory_request(struct streaming_multiprocessor *c, const struct sm_access *a,
@@ -119,14 +120,14 @@ static inline bool memory_tag(struct streaming_multiprocessor *c, const struct s
     if (free == SM_NONE)
         return false;
     c->memory.free_pending = sm_pending(c, free)->next;
-    *sm_pending(c, free) = (struct sm_pending){.left = requests,
+    *sm_pending(c, free) = (struct sm_pending){.answers_left = requests,
                                                .issued = (uint32_t)(a->issued / SM_SUB_CORES),
                                                .destination = a->destination,
                                                .next = SM_NONE,
                                                .warp = a->warp,
                                                .writes = a->writes,
-                                               .each = a->kind == TRACE_BULK_LOAD,
-                                               .id = (uint16_t)(sm_words(c)[a->at] & TRACE_ID)};
+                                               .writes_each_answer = a->kind == TRACE_BULK_LOAD,
+                                               .id = (uint16_t)(sm_words(c)[a->record] & TRACE_ID)};
     *tag = free;
     return true;
 }
@@ -135,14 +136,14 @@ static inline bool memory_tag(struct streaming_multiprocessor *c, const struct s
 static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
 {
     struct sm_memory *m = &c->memory;
-    uint32_t most = (uint32_t)streaming_multiprocessor_params(c)->requests, sent = 0;
-    if (m->tag == SM_NONE && !memory_tag(c, &m->now, m->lines.count, &m->tag))
+    uint32_t most = streaming_multiprocessor_params(c)->requests, sent = 0;
+    if (m->tag == SM_NONE && !memory_tag(c, &m->access, m->lines.count, &m->tag))
         return false;
     for (; m->sent < m->lines.count && sent < most && streaming_multiprocessor_mem_can_send(c);
          sent++)
-        memory_request(c, &m->now, m->tag, &m->lines.request[m->sent++]);
+        memory_request(c, &m->access, m->tag, &m->lines.request[m->sent++]);
     if (m->sent == m->lines.count) {
-        m->active = false;
+        m->is_active = false;
         m->free_at = m->free_at > now ? m->free_at : now + 1;
     }
     return sent != 0;
@@ -151,12 +152,12 @@ static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
 /* One cycle of the memory unit; *at: when it has work again without an answer. */
 static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
 {
-    if (c->memory.active)
+    if (c->memory.is_active)
         return memory_send(c, now);
     if (!memory_take(c, now, at))
         return false;
     memory_begin(c, now);
-    if (c->memory.active)
+    if (c->memory.is_active)
         memory_send(c, now);
     return true;
 }
@@ -169,7 +170,8 @@ static inline void memory_answered(struct streaming_multiprocessor *c, const str
         warp_retire(c, p->warp, p->destination, true);
         return;
     }
-    uint64_t end = p->each ? c->memory.free_at : memory_shared_take(c, now, p->writes);
+    uint64_t end =
+        p->writes_each_answer ? c->memory.free_at : memory_shared_take(c, now, p->writes);
     sm_event_add(c, sm_soon(now, end), p->warp, p->destination, true);
 }
 
@@ -182,11 +184,11 @@ static bool memory_receive(struct streaming_multiprocessor *c, uint64_t now)
         struct sm_pending *p = sm_pending(c, tag);
         streaming_multiprocessor_mem_pop_reply(c);
         progress = true;
-        if (p->each)
+        if (p->writes_each_answer)
             memory_shared_take(c, now, p->writes);
-        if (--p->left)
+        if (--p->answers_left)
             continue;
-        if (unlikely(c->warp[p->warp].asks && p->issued))
+        if (unlikely(c->warp[p->warp].has_account && p->issued))
             account_answer(c, p);
         memory_answered(c, p, now);
         p->next = c->memory.free_pending;

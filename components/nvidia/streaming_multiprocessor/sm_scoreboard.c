@@ -34,37 +34,37 @@ static inline void warp_find(struct streaming_multiprocessor *c, uint32_t slot)
         return;
     }
     sub->ready[inst->unit] |= sm_bit(slot);
-    sub->units |= 1u << inst->unit;
-    sub->any |= sm_bit(slot);
+    sub->ready_units |= 1u << inst->unit;
+    sub->ready_warps |= sm_bit(slot);
 }
 
 /* Looks whether the next instruction of a warp that is not ready can issue. */
 static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
 {
     warp_find(c, slot);
-    if (unlikely(c->warp[slot].asks))
+    if (unlikely(c->warp[slot].has_account))
         account_change(c, slot);
 }
 
 static inline void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w)
 {
     const uint32_t *words = sm_words(c);
-    w->at = trace_record(words, w->at);
-    w->id = (uint16_t)(words[w->at] & TRACE_ID);
+    w->record = trace_record(words, w->record);
+    w->id = (uint16_t)(words[w->record] & TRACE_ID);
 }
 
 /* Up to `fetch` warps whose buffer is empty get their next instructions, in turn. */
 static bool warps_fetch(struct streaming_multiprocessor *c)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
-    for (uint32_t i = 0; c->fetch && i < (uint32_t)params->fetch; i++) {
+    for (uint32_t i = 0; c->fetch && i < params->fetch; i++) {
         uint64_t behind = c->fetch & ~(sm_bit(c->next_fetch) - 1);
         uint32_t slot = (uint32_t)__builtin_ctzll(behind ? behind : c->fetch);
         struct sm_warp *w = &c->warp[slot];
-        uint32_t buffer = (uint32_t)params->buffer;
+        uint32_t buffer = params->buffer;
         c->fetch &= ~sm_bit(slot);
         c->next_fetch = (slot + 1) % SM_WARPS;
-        w->buffered = (uint8_t)min(w->left, buffer);
+        w->buffered = (uint8_t)min(w->instructions_left, buffer);
         warp_look(c, slot);
     }
     return true;
@@ -74,6 +74,7 @@ static bool warps_fetch(struct streaming_multiprocessor *c)
 static inline void warp_wake(struct streaming_multiprocessor *c, uint32_t slot)
 {
     c->warp[slot].waits = SM_WAITS_NOT;
-    if (c->warp[slot].left && !(c->sub[slot % sm_sub_cores(c)].any >> slot & 1))
+    if (c->warp[slot].instructions_left
+        && !(c->sub[slot % sm_sub_cores(c)].ready_warps >> slot & 1))
         warp_look(c, slot);
 }

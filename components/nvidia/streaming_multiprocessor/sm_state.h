@@ -25,7 +25,7 @@ enum {
     SM_WHEEL = 2048, /* cycles ahead: more than all that can queue before a unit, and its latency */
     SM_EVENTS = 16384,
     SM_NONE = 0xffff,
-    SM_GROUPS = 16,     /* groups of copies, or of products, that a warp tells apart */
+    SM_GROUPS = 16,     /* groups of copies, or of products, that a warp keeps apart */
     SM_BULK_QUEUE = 16, /* instructions that wait for the copier */
     SM_WRITEBACK = 2 /* from the end of a unit's latency until a dependent instruction can issue */
 };
@@ -35,29 +35,30 @@ enum sm_wait {
     SM_WAITS_NOT,
     SM_WAITS_BARRIER,
     SM_WAITS_MEMORY,
-    SM_WAITS_COPIES,   /* until at most `most` groups of copies are under way */
-    SM_WAITS_PRODUCTS, /* until at most `most` groups of products are under way */
+    SM_WAITS_COPIES,   /* until at most `limit` groups of copies are under way */
+    SM_WAITS_PRODUCTS, /* until at most `limit` groups of products are under way */
     SM_WAITS_GATHER,   /* for the other warps of its warpgroup */
     SM_WAITS_PHASE     /* for bulk copies to a barrier */
 };
 
 struct sm_warp {
-    uint32_t at;        /* record of the next instruction */
-    uint32_t left;      /* instructions not issued */
-    uint32_t insts;     /* arena: static instructions of its kernel */
-    uint16_t id;        /* number of the next instruction */
-    uint16_t last;      /* number of the instruction that issued last; only with an account */
+    uint32_t record;            /* record of the next instruction */
+    uint32_t instructions_left; /* instructions not issued */
+    uint32_t insts;             /* arena: static instructions of its kernel */
+    uint16_t id;                /* number of the next instruction */
+    uint16_t last_id;   /* number of the instruction that issued last; only with an account */
     uint16_t in_flight; /* instructions issued and not over */
     uint16_t accesses;  /* memory instructions of these */
     uint8_t block;
-    uint8_t buffered; /* instructions of `left` that are in the buffer */
-    uint8_t number;   /* in the block */
-    uint8_t waits;    /* enum sm_wait */
-    uint8_t barrier;  /* the one it waits at */
-    uint16_t most;    /* groups that may be open; for SM_WAITS_PHASE: the barrier */
-    uint32_t need;    /* copies or arrivals that the barrier needs; 0: those under way */
-    uint8_t doing;    /* enum warp_cycles_kind, since the cycle `since`; only with an account */
-    bool used, asks;  /* asks: its block asks for an account */
+    uint8_t buffered;    /* instructions not issued that are in the buffer */
+    uint8_t number;      /* in the block */
+    uint8_t waits;       /* enum sm_wait */
+    uint8_t barrier;     /* the one it waits at */
+    uint16_t limit;      /* groups that may be open; for SM_WAITS_PHASE: the barrier */
+    uint32_t need;       /* copies or arrivals that the barrier needs; 0: those under way */
+    uint8_t cycles_kind; /* enum warp_cycles_kind, since the cycle `since`; only with an account */
+    bool is_used;
+    bool has_account; /* its block asks for an account */
     uint64_t since;
     uint64_t pending[TRACE_REGISTERS / 64]; /* registers to be written */
     uint64_t memory[TRACE_REGISTERS / 64];  /* pending registers that memory writes */
@@ -75,14 +76,15 @@ struct sm_block {
     uint8_t warpgroup[TRACE_WARPS / 4]; /* bits of the warps of each warpgroup that run */
     uint16_t phase[TRACE_PHASES + 1]; /* bulk copies under way, by barrier; last: to any of them */
     uint32_t phases;                  /* bulk copies under way */
-    uint32_t done[TRACE_PHASES];      /* copies that have come, or arrivals, by barrier */
+    uint32_t phase_counts[TRACE_PHASES]; /* copies that have come, or arrivals, by barrier */
     uint16_t tag;
-    bool used, over;
-    bool more, asked; /* the store has not all of it; it has been asked for */
-    uint32_t ended;   /* bits of the warps, by number, that have no more instructions */
+    bool is_used, is_over;
+    bool is_partial; /* the store has not all of it */
+    bool has_asked;  /* the rest has been asked for */
+    uint32_t ended;  /* bits of the warps, by number, that have no more instructions */
     uint64_t warp_instructions, thread_instructions;
     uint64_t start; /* cycle */
-    bool asks;      /* for an account */
+    bool has_account;
 };
 
 /* An instruction ends: its register is written. */
@@ -107,8 +109,8 @@ struct sm_bank {
  */
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */
-    uint64_t any;                  /* warps in one of ready[] */
-    uint32_t units;                /* bits of the units for which ready[] has a warp */
+    uint64_t ready_warps;          /* warps in one of ready[] */
+    uint32_t ready_units;          /* bits of the units for which ready[] has a warp */
     uint64_t memory;               /* warps whose next instruction waits for an answer of memory */
     uint64_t latch[TRACE_UNITS];   /* between issue and collectors */
     uint64_t operand[TRACE_UNITS]; /* between collectors and unit */
@@ -120,9 +122,9 @@ struct sm_sub_core {
 
 /* A memory instruction on its way through the memory unit. */
 struct sm_access {
-    uint64_t ready;  /* cycle in which the memory unit can begin with it */
-    uint64_t issued; /* grows in the order of issue */
-    uint32_t at;     /* record of the instruction */
+    uint64_t ready_cycle; /* cycle in which the memory unit can begin with it */
+    uint64_t issued;      /* grows in the order of issue */
+    uint32_t record;      /* record of the instruction */
     uint16_t destination;
     uint8_t warp, kind, width;
     uint8_t writes; /* cycles that shared memory takes to store the data */
@@ -131,17 +133,17 @@ struct sm_access {
 
 /* Answers that a memory instruction waits for; its index is their tag. */
 struct sm_pending {
-    uint32_t left;
+    uint32_t answers_left;
     uint32_t issued; /* lower bits of the cycle; 0: a bulk copy, or there is no account */
     uint16_t destination, next;
     uint8_t warp, writes;
-    bool each;   /* shared memory takes `writes` cycles for each answer */
-    uint16_t id; /* number of the instruction; only with an account */
+    bool writes_each_answer; /* shared memory takes `writes` cycles for each answer */
+    uint16_t id;             /* number of the instruction; only with an account */
 };
 
 struct sm_memory {
-    struct sm_access now; /* the instruction whose requests are being sent */
-    bool active;
+    struct sm_access access; /* the instruction whose requests are being sent */
+    bool is_active;
     uint16_t tag;
     uint32_t sent;
     uint64_t free_at; /* cycle until which shared memory is busy */
@@ -154,7 +156,7 @@ struct sm_memory {
 struct sm_groups {
     uint8_t oldest, open;
     uint8_t phase[SM_GROUPS]; /* the barrier that waits for the group; above TRACE_PHASES: none */
-    uint16_t left[SM_GROUPS];
+    uint16_t under_way[SM_GROUPS];
 };
 
 enum sm_group_kind { SM_COPIES, SM_PRODUCTS, SM_GROUP_KINDS };
@@ -168,9 +170,9 @@ struct sm_async {
 struct sm_copier {
     struct sm_access queue[SM_BULK_QUEUE];
     uint32_t head, count;
-    bool active; /* the first one is under way */
+    bool is_active; /* the first one is under way */
     uint16_t tag;
-    struct bulk_cursor at;
+    struct bulk_cursor cursor;
     struct sm_request request;
 };
 
@@ -187,11 +189,11 @@ struct streaming_multiprocessor {
     uint32_t resident;    /* blocks */
     uint32_t phase_waits; /* warps in SM_WAITS_PHASE */
     uint64_t active_since;
-    uint64_t blocks_over; /* those whose end is not reported yet */
-    uint64_t blocks_ask;  /* those that have to ask for more instructions */
-    uint32_t carve;       /* bytes of shared memory that the L1 has made room for */
-    uint32_t asked;       /* answers of the L1's control that are to come */
-    bool forget;          /* the L1's control is still to be told to forget */
+    uint64_t blocks_over;     /* those whose end is not reported yet */
+    uint64_t blocks_ask;      /* those that need more instructions */
+    uint32_t carve;           /* bytes of shared memory that the L1 has made room for */
+    uint32_t control_answers; /* answers of the L1's control that are to come */
+    bool must_forget;         /* the L1 has still to be sent an invalidation */
     uint32_t event_table, pending_table, queue_table, account_table; /* arena */
     uint16_t free_event, events_used; /* events that were used once; SM_NONE: none is free */
     uint32_t event_words;             /* bit i: word i of event_bits is not 0 */
@@ -217,7 +219,7 @@ static inline uint64_t sm_bit(uint32_t n)
 
 static inline uint32_t sm_sub_cores(const struct streaming_multiprocessor *c)
 {
-    return (uint32_t)streaming_multiprocessor_params(c)->sub_cores;
+    return streaming_multiprocessor_params(c)->sub_cores;
 }
 
 static inline struct sm_event *sm_event(const struct streaming_multiprocessor *c, uint16_t i)
@@ -254,7 +256,7 @@ static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
 /* True if the warp's next instruction, which is one of memory, accesses shared memory. */
 static inline bool sm_is_shared(const struct streaming_multiprocessor *c, const struct sm_warp *w)
 {
-    return trace_record_space(sm_words(c)[w->at]) == TRACE_SHARED;
+    return trace_record_space(sm_words(c)[w->record]) == TRACE_SHARED;
 }
 
 /* `cycle`, or the last cycle of the wheel if `cycle` is after that. */

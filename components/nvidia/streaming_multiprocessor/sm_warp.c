@@ -26,14 +26,14 @@ static inline void barrier_pass(struct streaming_multiprocessor *c, struct sm_bl
 
 static void block_over(struct streaming_multiprocessor *c, uint32_t number)
 {
-    c->block[number].over = true;
+    c->block[number].is_over = true;
     c->blocks_over |= sm_bit(number);
 }
 
 /* True if the store has all of the warp's instructions. */
 static inline bool warp_is_whole(const struct sm_block *b, const struct sm_warp *w)
 {
-    return !b->more || (b->ended >> w->number & 1);
+    return !b->is_partial || (b->ended >> w->number & 1);
 }
 
 /* Asks for more instructions when all that the block has are over. */
@@ -42,19 +42,19 @@ static void block_may_ask(struct streaming_multiprocessor *c, uint32_t number)
     struct sm_block *b = &c->block[number];
     for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
         const struct sm_warp *w = &c->warp[__builtin_ctzll(rest)];
-        if (w->left || w->in_flight)
+        if (w->instructions_left || w->in_flight)
             return;
     }
-    if (!b->asked)
+    if (!b->has_asked)
         c->blocks_ask |= sm_bit(number);
-    b->asked = true;
+    b->has_asked = true;
 }
 
 /* After everything that ends something of the warp. */
 static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slot)
 {
     struct sm_warp *w = &c->warp[slot];
-    if (likely(w->left || w->in_flight))
+    if (likely(w->instructions_left || w->in_flight))
         return;
     struct sm_block *b = &c->block[w->block];
     uint32_t sub = slot % sm_sub_cores(c);
@@ -64,14 +64,14 @@ static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slo
     }
     streaming_multiprocessor_scheduler_ops(c)->leave(streaming_multiprocessor_scheduler(c), sub,
                                                      slot);
-    if (unlikely(w->asks))
+    if (unlikely(w->has_account))
         account_change(c, slot);
-    w->used = false;
+    w->is_used = false;
     c->free_warps |= sm_bit(slot);
     b->warps &= ~sm_bit(slot);
     if (!b->warps)
         block_over(c, w->block);
-    else if (unlikely(b->more))
+    else if (unlikely(b->is_partial))
         block_may_ask(c, w->block);
 }
 
@@ -95,7 +95,7 @@ static inline void warp_retire(struct streaming_multiprocessor *c, uint32_t slot
         w->waits = SM_WAITS_NOT;
         look = true;
     }
-    if (look && w->left && !(c->sub[slot % sm_sub_cores(c)].any >> slot & 1))
+    if (look && w->instructions_left && !(c->sub[slot % sm_sub_cores(c)].ready_warps >> slot & 1))
         warp_look(c, slot);
     warp_may_end(c, slot);
 }
@@ -126,23 +126,23 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
     uint32_t slot = (uint32_t)__builtin_ctzll(c->free_warps);
     struct sm_warp *w = &c->warp[slot];
     c->free_warps &= ~sm_bit(slot);
-    *w = (struct sm_warp){.at = from->warp[i].at,
-                          .left = from->warp[i].count,
+    *w = (struct sm_warp){.record = from->warp[i].at,
+                          .instructions_left = from->warp[i].count,
                           .insts = from->insts,
                           .block = (uint8_t)number,
                           .number = (uint8_t)i,
-                          .doing = WARP_WAITING_FETCH,
-                          .used = true,
-                          .asks = b->asks,
+                          .cycles_kind = WARP_WAITING_FETCH,
+                          .is_used = true,
+                          .has_account = b->has_account,
                           .since = c->now};
-    if (w->left)
+    if (w->instructions_left)
         warp_decode(c, w);
     async_start(c, slot);
     b->warps |= sm_bit(slot);
     b->warpgroup[i / 4] |= (uint8_t)(1u << i % 4);
     b->running++;
     b->count++;
-    c->fetch |= w->left ? sm_bit(slot) : 0;
+    c->fetch |= w->instructions_left ? sm_bit(slot) : 0;
     c->io.stats.warps_run++;
     streaming_multiprocessor_scheduler_ops(c)->arrive(streaming_multiprocessor_scheduler(c),
                                                       slot % sm_sub_cores(c), slot);
@@ -157,16 +157,16 @@ static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint
 {
     const struct trace_block *from = trace_block(streaming_multiprocessor_stream(c), block);
     uint32_t number = 0;
-    while (c->block[number].used)
+    while (c->block[number].is_used)
         number++;
     struct sm_block *b = &c->block[number];
     *b = (struct sm_block){.number = block,
                            .tag = tag,
-                           .used = true,
-                           .more = from->more,
+                           .is_used = true,
+                           .is_partial = from->more,
                            .ended = from->ended,
-                           .asks = from->asks};
-    if (b->asks)
+                           .has_account = from->asks};
+    if (b->has_account)
         account_begin(c, number);
     if (!c->resident++)
         c->active_since = now;
@@ -191,21 +191,21 @@ static void block_go_on(struct streaming_multiprocessor *c, uint32_t block)
 {
     const struct trace_block *from = trace_block(streaming_multiprocessor_stream(c), block);
     uint32_t number = 0;
-    while (!c->block[number].used || c->block[number].number != block)
+    while (!c->block[number].is_used || c->block[number].number != block)
         number++;
     struct sm_block *b = &c->block[number];
-    b->more = from->more;
+    b->is_partial = from->more;
     b->ended = from->ended;
-    b->asked = false;
+    b->has_asked = false;
     for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
         uint32_t slot = (uint32_t)__builtin_ctzll(rest);
         struct sm_warp *w = &c->warp[slot];
-        w->at = from->warp[w->number].at;
-        w->left = from->warp[w->number].count;
-        if (w->left) {
+        w->record = from->warp[w->number].at;
+        w->instructions_left = from->warp[w->number].count;
+        if (w->instructions_left) {
             warp_decode(c, w);
             c->fetch |= sm_bit(slot);
-            if (w->asks)
+            if (w->has_account)
                 account_change(c, slot);
         } else if (warp_is_whole(b, w)) {
             warp_leave_block(b, w);
@@ -232,11 +232,11 @@ static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now)
         uint32_t number = (uint32_t)(b - c->block);
         void *payload = streaming_multiprocessor_work_reply_finished(
             c, b->tag, b->number, b->warp_instructions, b->thread_instructions);
-        if (b->asks)
+        if (b->has_account)
             memcpy(thread_block_finished_account(payload), account_end(c, number),
                    sizeof(struct warp_account));
         timeline_end(&c->io.base, number, block_span);
-        b->used = false;
+        b->is_used = false;
         if (!--c->resident)
             c->io.stats.active_cycles += now - c->active_since;
         progress = true;

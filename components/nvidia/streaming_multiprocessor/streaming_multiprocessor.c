@@ -60,7 +60,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
     warm_register_unit(&c->io.base, &(struct warm_unit){.ring = {ring_number(c->io.mem_request),
                                                                  RING_NONE, RING_NONE}});
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
-    c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
+    c->pending_table = arena_allocate(params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
     c->account_table = arena_allocate(SM_BLOCKS * sizeof(struct warp_account));
     c->free_event = SM_NONE;
@@ -69,7 +69,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
         sm_pending(c, i)->next = i + 1 < (uint16_t)params->in_flight ? (uint16_t)(i + 1) : SM_NONE;
     for (uint32_t i = 0; i < SM_WHEEL; i++)
         c->wheel[i] = SM_NONE;
-    c->free_warps = params->warps == SM_WARPS ? UINT64_MAX : sm_bit((uint32_t)params->warps) - 1;
+    c->free_warps = params->warps == SM_WARPS ? UINT64_MAX : sm_bit(params->warps) - 1;
 }
 
 /* Before the first block of a kernel whose shared memory needs another part of the L1, and after
@@ -79,7 +79,7 @@ static bool control_receive(struct streaming_multiprocessor *c)
     bool progress = false;
     while (streaming_multiprocessor_control_peek_reply(c)) {
         streaming_multiprocessor_control_pop_reply(c);
-        c->asked--;
+        c->control_answers--;
         progress = true;
     }
     return progress;
@@ -90,7 +90,7 @@ static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
 {
     const struct thread_block_request *m;
     bool progress = false;
-    while (!c->asked && !c->forget && (m = streaming_multiprocessor_work_peek(c))) {
+    while (!c->control_answers && !c->must_forget && (m = streaming_multiprocessor_work_peek(c))) {
         if (message_kind(m) == THREAD_BLOCK_GO_ON) {
             block_go_on(c, m->go_on.block);
             streaming_multiprocessor_work_pop(c);
@@ -104,7 +104,7 @@ static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
                 break;
             streaming_multiprocessor_control_send_carve(c, 0, b->carve);
             c->carve = b->carve;
-            c->asked++;
+            c->control_answers++;
             return true;
         }
         block_start(c, m->run.block, m->tag, now);
@@ -121,7 +121,7 @@ static bool blocks_end(struct streaming_multiprocessor *c, uint64_t now)
         return false;
     bool progress = blocks_report(c, now);
     if (!c->resident)
-        c->forget = streaming_multiprocessor_control_is_connected(c);
+        c->must_forget = streaming_multiprocessor_control_is_connected(c);
     return progress;
 }
 
@@ -130,8 +130,8 @@ static bool l1_forget(struct streaming_multiprocessor *c)
     if (!streaming_multiprocessor_control_can_send(c))
         return false;
     streaming_multiprocessor_control_send_invalidate(c, 0);
-    c->forget = false;
-    c->asked++;
+    c->must_forget = false;
+    c->control_answers++;
     return true;
 }
 
@@ -149,8 +149,8 @@ static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
         progress |= c->fetch && warps_fetch(c);
         progress |= blocks_end(c, now);
     }
-    progress |= c->forget && l1_forget(c);
-    progress |= c->asked && control_receive(c);
+    progress |= c->must_forget && l1_forget(c);
+    progress |= c->control_answers && control_receive(c);
     progress |= blocks_take(c, now);
     if (!progress && c->resident) {
         uint64_t event = sm_event_next(c, now);
@@ -167,15 +167,15 @@ static unsigned streaming_multiprocessor_outstanding(const struct streaming_mult
     if (report && c->resident) {
         unsigned barrier = 0, memory = 0, live = 0, copies = 0;
         for (uint32_t i = 0; i < SM_WARPS; i++) {
-            live += c->warp[i].used;
-            barrier += c->warp[i].used && c->warp[i].waits == SM_WAITS_BARRIER;
-            copies += c->warp[i].used && c->warp[i].waits >= SM_WAITS_COPIES;
-            memory += c->warp[i].used && c->warp[i].accesses;
+            live += c->warp[i].is_used;
+            barrier += c->warp[i].is_used && c->warp[i].waits == SM_WAITS_BARRIER;
+            copies += c->warp[i].is_used && c->warp[i].waits >= SM_WAITS_COPIES;
+            memory += c->warp[i].is_used && c->warp[i].accesses;
         }
         hang_note(report,
                   "%u blocks, %u warps: %u wait at a barrier, %u for copies or for other warps of "
                   "their four, %u have accesses under way",
                   c->resident, live, barrier, copies, memory);
     }
-    return c->resident + c->asked + c->forget;
+    return c->resident + c->control_answers + c->must_forget;
 }

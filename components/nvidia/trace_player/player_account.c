@@ -69,7 +69,7 @@ static inline uint32_t account_warps(const struct player_kernel *k)
 static void account_init(struct trace_player *p)
 {
     uint32_t sms = trace_player_work_count(p);
-    for (uint32_t i = 0; i < (uint32_t)trace_player_params(p)->kernels; i++) {
+    for (uint32_t i = 0; i < trace_player_params(p)->kernels; i++) {
         p->kernel[i].uses = arena_allocate(sms * sizeof(struct player_use));
 #ifdef HEDDLE_PROFILE
         p->kernel[i].pcs = arena_allocate(TRACE_INSTS * sizeof(uint32_t));
@@ -134,8 +134,8 @@ static void account_shape(const struct trace_player *p, const struct player_kern
 {
     const struct trace_player_params *params = trace_player_params(p);
     const char *group = "occupancy";
-    uint32_t sms = trace_player_work_count(p), slots = (uint32_t)params->threads / 32;
-    uint32_t sub_cores = (uint32_t)params->sub_cores;
+    uint32_t sms = trace_player_work_count(p), slots = params->threads / 32;
+    uint32_t sub_cores = params->sub_cores;
     slot_details_same(to, group, "compute_units", sms);
     slot_details_same(to, group, "simds", sub_cores);
     slot_details_same(to, group, "slots_per_simd", slots / sub_cores);
@@ -195,7 +195,7 @@ static void account_describe(const struct trace_player *p, const struct player_k
         WARP_CYCLES(X)
 #undef X
     };
-    uint64_t slots = trace_player_work_count(p) * ((uint64_t)trace_player_params(p)->threads / 32);
+    uint64_t slots = trace_player_work_count(p) * (trace_player_params(p)->threads / 32);
     const struct slot_charges charges = {kinds, k->sums.slot_cycles, WARP_CYCLES_KINDS,
                                          k->sums.held};
     if (is_timed && k->accounts)

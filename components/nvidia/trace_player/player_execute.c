@@ -109,7 +109,7 @@ static void record_write(struct player_call *c, const struct player_warp *warps,
     for (uint32_t w = 0; w < count; w++) {
         const uint32_t *from = warps[w].words;
         cuda_trace_warp(c->trace, w, warps[w].count);
-        for (size_t at = 0; at < warps[w].used; at = trace_record_end(from, (uint32_t)at))
+        for (size_t at = 0; at < warps[w].word_count; at = trace_record_end(from, (uint32_t)at))
             if (from[at] == TRACE_PART)
                 cuda_trace_part(c->trace, from[at + 1]);
             else
@@ -132,15 +132,15 @@ static void recorded_add(const struct player_call *c, struct player_recorded *r,
     for (uint32_t w = 0; w < r->warps; w++) {
         struct player_warp *to = &r->warp[w];
         const struct player_warp *from = &c->warp[w];
-        if (!from->used)
+        if (!from->word_count)
             continue;
-        warp_reserve(to, from->used + 2);
+        warp_reserve(to, from->word_count + 2);
         if (part) {
-            to->words[to->used++] = TRACE_PART;
-            to->words[to->used++] = part;
+            to->words[to->word_count++] = TRACE_PART;
+            to->words[to->word_count++] = part;
         }
-        memcpy(to->words + to->used, from->words, from->used * sizeof *to->words);
-        to->used += from->used;
+        memcpy(to->words + to->word_count, from->words, from->word_count * sizeof *to->words);
+        to->word_count += from->word_count;
         to->count += from->count;
     }
 }
@@ -212,12 +212,12 @@ static bool execute_find(void *blocks, uint64_t number, struct warp_block **bloc
     const struct player_call *c = blocks;
     const struct player_kernel *k = c->kernel;
     *block = NULL;
-    if (number == k->at_block && k->at_hand)
+    if (number == k->at_block && k->has_block_at_hand)
         *block = c->more ? c->block : NULL;
     else
         for (const struct player_kept *entry = player_kept; entry; entry = entry->next)
             *block = entry->call == c && entry->number == number ? entry->memory : *block;
-    return number < k->at_block || (number == k->at_block && k->at_hand);
+    return number < k->at_block || (number == k->at_block && k->has_block_at_hand);
 }
 
 /* An instruction's id is the remainder of its number in the module. The ids of a kernel's
@@ -330,7 +330,7 @@ static bool execute_run(const struct trace_player *p, struct player_call *c,
     struct warp_launch *l = &c->call.launch;
     struct warp_fault fault = {0};
     for (unsigned i = 0; i < TRACE_WARPS; i++)
-        c->warp[i].used = c->warp[i].count = 0;
+        c->warp[i].word_count = c->warp[i].count = 0;
     uint64_t first = l->instructions, before;
     uint32_t waits = 0, warps = c->kernel->block.threads / 32;
     enum warp_end end;
@@ -352,7 +352,7 @@ static uint64_t execute_chunks(const struct player_call *c)
 {
     uint64_t words = 0;
     for (unsigned i = 0; i < TRACE_WARPS; i++)
-        words += c->warp[i].used;
+        words += c->warp[i].word_count;
     return words / (TRACE_CHUNK - TRACE_RECORD) + 2;
 }
 
@@ -373,7 +373,7 @@ static void execute_store(struct trace_player *p, const struct player_call *c,
     uint32_t write_at = b->first * TRACE_CHUNK;
     for (uint32_t w = 0; w < b->warps; w++) {
         const uint32_t *from = c->warp[w].words;
-        for (size_t at = 0, end; at < c->warp[w].used; at = end) {
+        for (size_t at = 0, end; at < c->warp[w].word_count; at = end) {
             end = trace_record_end(from, (uint32_t)at);
             unsigned length = (unsigned)(end - at);
             uint32_t to = trace_writer_room(&p->writer, stream, b, write_at, length);
@@ -435,29 +435,29 @@ static bool execute_block(struct trace_player *p, struct player_kernel *k, uint3
         size_t size = round_up(warp_block_bytes(&c->call.launch), 64);
         c->block = grow_checked(aligned_alloc(64, size), "a block of a launch");
     }
-    if (!k->at_hand) {
+    if (!k->has_block_at_hand) {
         memset(c->lanes, 0, sizeof c->lanes);
         c->mbarriers = (struct player_mbarriers){0};
         struct warp_block *block = warp_block_begin(&c->call.launch, k->at_block, sm, c->block);
         if (!execute_run(p, c, block, EXECUTE_BUDGET, EXECUTE_PIECE, &c->more))
             return false;
     }
-    k->at_hand = true;
+    k->has_block_at_hand = true;
     if (!execute_has_room(p, c) || !read_begin(p, k))
         return false;
-    struct trace_block *b = player_block(p, k->reading);
+    struct trace_block *b = player_block(p, k->reading_block);
     execute_store(p, c, b, c->more);
     if (c->more)
-        kept_add(c, k->reading, sm, b->warps);
+        kept_add(c, k->reading_block, sm, b->warps);
     else
         record_block(c, k->at_block, b->warps);
     b->next = TRACE_NOTHING;
-    k->next = k->reading;
-    k->reading = TRACE_NOTHING;
-    k->at_hand = false;
-    k->ahead++;
+    k->next_block = k->reading_block;
+    k->reading_block = TRACE_NOTHING;
+    k->has_block_at_hand = false;
+    k->blocks_ahead++;
     k->at_block++;
-    k->read_all = k->at_block == k->end_block;
+    k->is_read = k->at_block == k->end_block;
     return true;
 }
 
@@ -477,7 +477,7 @@ static bool kept_go_on(struct trace_player *p, struct player_kept *entry)
     struct player_call *c = entry->call;
     struct trace_block *b = player_block(p, entry->block);
     bool more;
-    if (!trace_player_work_can_send(p, entry->sm) || c->kernel->at_hand
+    if (!trace_player_work_can_send(p, entry->sm) || c->kernel->has_block_at_hand
         || p->writer.free_count < EXECUTE_ROOM)
         return false;
     memcpy(c->lanes, entry->lanes, sizeof c->lanes);

@@ -123,7 +123,7 @@ static bool host_launch(struct trace_player *p, const struct command_request *m)
         return false;
     memcpy(&packet, command_launch_packet(trace_player_host_payload(p)), sizeof packet);
     struct player_kernel *k = kernel_begin_slot(p, slot);
-    k->executed = true;
+    k->is_program = true;
     k->tag = m->tag;
     k->cluster = 1;
     k->stream = slot;

@@ -39,7 +39,8 @@ static void mbarrier_count(const struct player_call *c, struct player_mbarrier *
                            bool waits, const struct warp_step *step)
 {
     uint64_t state = 0;
-    warp_read(&c->call.launch, step->at, step->warp * WARP_LANES, address, &state, sizeof state);
+    warp_read(&c->call.launch, step->block_memory, step->warp * WARP_LANES, address, &state,
+              sizeof state);
     b->done += !waits;
     if (state >> 63 != b->phase) {
         b->phase = state >> 63;

@@ -86,7 +86,7 @@ static void observe_decode(struct player_call *c, const struct warp_step *step)
     if (c->decoded[id / 64] >> id % 64 & 1)
         return;
     const struct itrace_inst inst = observe_describe(c->call.code, step);
-    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->insts)[id];
+    struct trace_inst *to = &arena_at(struct trace_inst, c->kernel->inst_table)[id];
     *to = trace_writer_decode(&inst);
     trace_async_decode(&inst, to);
     c->player->io.stats.unknown += !inst.known;
@@ -129,11 +129,11 @@ static void observe_addresses(const struct warp_step *step, struct itrace_step *
 
 static void warp_reserve(struct player_warp *w, size_t words)
 {
-    if (w->room - w->used >= words)
+    if (w->capacity - w->word_count >= words)
         return;
-    w->room = 2 * w->room + words + TRACE_CHUNK;
-    w->words =
-        grow_checked(realloc(w->words, w->room * sizeof *w->words), "the instructions of a block");
+    w->capacity = 2 * w->capacity + words + TRACE_CHUNK;
+    w->words = grow_checked(realloc(w->words, w->capacity * sizeof *w->words),
+                            "the instructions of a block");
 }
 
 static uint32_t lanes_of(const struct player_call *c, uint32_t warp)
@@ -197,7 +197,7 @@ static void observe_step(void *context, const struct warp_step *step)
         ptx_checks_step(&c->call, step);
     observe_decode(c, step);
     const uint32_t id = step->instruction % TRACE_INSTS;
-    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->insts)[id];
+    const struct trace_inst *inst = &arena_at(struct trace_inst, c->kernel->inst_table)[id];
     struct itrace_step s; /* without its addresses, which only accesses have */
     s.mask = step->active;
     s.mode = ITRACE_MODE_NONE;
@@ -208,8 +208,8 @@ static void observe_step(void *context, const struct warp_step *step)
         return;
     if (trace_has_phase(inst->kind)) {
         warp_reserve(w, TRACE_RECORD);
-        unsigned size = mbarrier_record(c, w->words + w->used, inst->kind, step);
-        w->used += size;
+        unsigned size = mbarrier_record(c, w->words + w->word_count, inst->kind, step);
+        w->word_count += size;
         w->count += size != 0;
         return;
     }
@@ -224,7 +224,7 @@ static void observe_step(void *context, const struct warp_step *step)
         return;
     }
     warp_reserve(w, TRACE_RECORD);
-    w->used += trace_writer_record(w->words + w->used, id, &s, space);
+    w->word_count += trace_writer_record(w->words + w->word_count, id, &s, space);
     w->count++;
     lanes_settle(c, step->warp);
 }

@@ -118,9 +118,9 @@ static void trace_async_begin(void)
 static void trace_async_note(enum trace_family family)
 {
     uint32_t bit = 1u << family;
-    if (family == FAMILY_NONE || trace_notes.said & bit)
+    if (family == FAMILY_NONE || trace_notes.printed & bit)
         return;
-    trace_notes.said |= bit;
+    trace_notes.printed |= bit;
     fprintf(stderr, "note: approximated: %s\n", family_notes[family]);
 }
 

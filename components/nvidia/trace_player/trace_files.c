@@ -30,9 +30,9 @@ static void trace_files_report(void *context, bool is_error, const char *path, u
 
 static void trace_file_close(struct trace_file *f)
 {
-    if (f->open)
+    if (f->is_open)
         itrace_close(&f->trace);
-    f->open = false;
+    f->is_open = false;
 }
 
 static void trace_files_open(void)
@@ -50,7 +50,7 @@ static void trace_files_close(void)
     if (trace_files.has_list)
         itrace_list_release(&trace_files.list);
     trace_files.has_list = false;
-    trace_files.said = 0;
+    trace_files.reported = 0;
     trace_files.error[0] = '\0';
 }
 
@@ -84,7 +84,7 @@ static bool trace_files_all_there(const char *path)
     return false;
 }
 
-/* false: trace_files.error says why. */
+/* False: trace_files.error has the reason. */
 static bool trace_files_list(const char *path)
 {
     const struct itrace_list_reader reader = {.path = path,
@@ -110,10 +110,10 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
                                      .context = plainly ? f : NULL,
                                      .use_cache = !plainly && !trace_files.no_cache,
                                      .remedy = allow_remedy,
-                                     .said = &trace_files.said,
+                                     .said = &trace_files.reported,
                                      .demand = trace_files.allow_incomplete ? ITRACE_GAPS_ALLOWED
                                                                             : ITRACE_GAPS_REFUSED};
-    f->open = true;
+    f->is_open = true;
     f->command = command;
     f->events = 0;
     f->span = NULL;
@@ -128,7 +128,7 @@ static struct itrace *trace_file_open(uint32_t slot, uint32_t command, bool plai
 static struct itrace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events)
 {
     struct trace_file *f = &trace_files.file[slot];
-    if (f->open && f->command == command && f->events == events)
+    if (f->is_open && f->command == command && f->events == events)
         return &f->trace;
     if (!trace_file_open(slot, command, false))
         return NULL;

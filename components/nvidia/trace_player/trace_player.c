@@ -47,22 +47,21 @@ static void trace_player_init(struct trace_player *p)
         signature_close();
     }
     trace_files_open();
-    p->sm = (struct sm_shape){.room = {.threads = (uint32_t)params->threads,
-                                       .blocks = (uint32_t)params->blocks,
-                                       .registers = (uint32_t)params->registers,
-                                       .shared = (uint32_t)params->shared},
-                              .register_unit = (uint32_t)params->register_unit,
-                              .sub_cores = (uint32_t)params->sub_cores,
-                              .shared_unit = (uint32_t)params->shared_unit,
-                              .shared_system = (uint32_t)params->shared_system};
+    p->sm = (struct sm_shape){.room = {.threads = params->threads,
+                                       .blocks = params->blocks,
+                                       .registers = params->registers,
+                                       .shared = params->shared},
+                              .register_unit = params->register_unit,
+                              .sub_cores = params->sub_cores,
+                              .shared_unit = params->shared_unit,
+                              .shared_system = params->shared_system};
     p->rooms = arena_allocate(sms * sizeof(struct sm_room));
     for (uint32_t i = 0; i < sms; i++)
         *player_room(p, i) = p->sm.room;
-    trace_writer_init(&p->writer, trace_player_stream(p), (uint64_t)params->memory,
-                      sms * (uint32_t)params->blocks
-                          + (2 + ITRACE_CLUSTER) * (uint32_t)params->kernels);
-    for (uint32_t i = 0; i < (uint32_t)params->kernels; i++) {
-        p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
+    trace_writer_init(&p->writer, trace_player_stream(p), params->memory,
+                      sms * params->blocks + (2 + ITRACE_CLUSTER) * params->kernels);
+    for (uint32_t i = 0; i < params->kernels; i++) {
+        p->kernel[i].inst_table = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
         p->kernel[i].phases = arena_allocate(sizeof(struct player_phases));
     }
     p->asking = TRACE_NOTHING;
@@ -108,7 +107,7 @@ static const struct itrace *kernel_open(struct trace_player *p, struct player_ke
 
 static uint32_t player_free_slot(const struct trace_player *p)
 {
-    uint32_t slot = 0, count = (uint32_t)trace_player_params(p)->kernels;
+    uint32_t slot = 0, count = trace_player_params(p)->kernels;
     while (slot < count && p->kernel[slot].phase != PLAYER_FREE)
         slot++;
     return slot < count ? slot : TRACE_NOTHING;
@@ -119,12 +118,12 @@ static struct player_kernel *kernel_begin_slot(struct trace_player *p, uint32_t 
     struct player_kernel *k = &p->kernel[slot];
     *k = (struct player_kernel){.phase = PLAYER_WAITING,
                                 .command = p->command,
-                                .insts = k->insts,
+                                .inst_table = k->inst_table,
                                 .phases = k->phases,
                                 .uses = k->uses,
                                 .pcs = k->pcs,
-                                .reading = TRACE_NOTHING,
-                                .next = TRACE_NOTHING};
+                                .reading_block = TRACE_NOTHING,
+                                .next_block = TRACE_NOTHING};
     return k;
 }
 
@@ -194,7 +193,7 @@ static const char *launch_span(const struct player_kernel *k)
 static void launch_start(struct trace_player *p, struct player_kernel *k, const char *span)
 {
     k->phase = PLAYER_LAUNCHING;
-    k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
+    k->start_at = trace_player_now(p) + trace_player_params(p)->launch_latency;
     account_begin(p, k);
     if (span)
         timeline_begin_launch(&p->io.base, (uint64_t)(k - p->kernel), span);
@@ -202,7 +201,7 @@ static void launch_start(struct trace_player *p, struct player_kernel *k, const 
 
 static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
-    if (k->executed) {
+    if (k->is_program) {
         launch_start(p, k, launch_span(k));
         return;
     }
@@ -236,7 +235,7 @@ static void kernel_leave(struct trace_player *p, uint32_t position)
     }
 }
 
-/* false: the driver cannot be told yet. */
+/* False: there is no room yet for the answer to the driver. */
 static bool launch_finish(struct trace_player *p, uint32_t position)
 {
     struct player_kernel *k = &p->kernel[p->order[position]];
@@ -289,7 +288,7 @@ static bool commands_take(struct trace_player *p)
 
 static bool kernel_has_block(const struct player_kernel *k)
 {
-    return k->next != TRACE_NOTHING || k->at_block < k->end_block;
+    return k->next_block != TRACE_NOTHING || k->at_block < k->end_block;
 }
 
 /* The blocks of a cluster go to as many SMs in one cycle: is there room for them from the
@@ -298,7 +297,7 @@ static bool cluster_fits(const struct trace_player *p, const struct player_kerne
                          uint32_t tried)
 {
     uint32_t sms = trace_player_work_count(p), rooms = 0;
-    if (k->cluster < 2 || player_block(p, k->next)->rank)
+    if (k->cluster < 2 || player_block(p, k->next_block)->rank)
         return true;
     for (uint32_t i = tried; i < sms && rooms < k->cluster; i++) {
         uint32_t sm = (p->first_sm + i) % sms;
@@ -317,7 +316,7 @@ static bool turn_has_come(const struct trace_player *p)
 static void turn_take(struct trace_player *p, const struct player_kernel *k)
 {
     uint64_t now = trace_player_now(p) * 100;
-    p->turn = max(p->turn, now) + (uint64_t)trace_player_params(p)->block_cost;
+    p->turn = max(p->turn, now) + trace_player_params(p)->block_cost;
     if (k->cluster > 1)
         p->cluster_rest = (p->cluster_rest ? p->cluster_rest : k->cluster) - 1;
 }
@@ -328,16 +327,17 @@ static bool block_place(struct trace_player *p, uint32_t sm, uint32_t tried)
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
         if (k->phase != PLAYER_RUNNING || !kernel_has_block(k) || !sm_room_fits(room, &k->block)
-            || !cluster_fits(p, k, tried) || (k->next == TRACE_NOTHING && !execute_block(p, k, sm)))
+            || !cluster_fits(p, k, tried)
+            || (k->next_block == TRACE_NOTHING && !execute_block(p, k, sm)))
             continue;
         sm_room_take(room, &k->block);
         account_place(p, k, sm);
         turn_take(p, k);
-        player_block(p, k->next)->placed = p->placed++;
-        trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
+        player_block(p, k->next_block)->placed = p->placed++;
+        trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next_block);
         read_block_placed(p, k);
-        k->running++;
-        if (k->next == TRACE_NOTHING && !k->executed)
+        k->running_blocks++;
+        if (k->next_block == TRACE_NOTHING && !k->is_program)
             read_block(p, k);
         return true;
     }
@@ -375,7 +375,7 @@ static void block_finished(struct trace_player *p, uint32_t sm, const struct thr
     struct trace_block *b = player_block(p, block);
     struct player_kernel *k = &p->kernel[b->kernel];
     k->blocks++;
-    k->running--;
+    k->running_blocks--;
     progress_end_work_groups(1);
     k->warp_instructions += m->finished.warp_instructions;
     k->thread_instructions += m->finished.thread_instructions;
@@ -416,10 +416,11 @@ static bool kernels_step(struct trace_player *p)
     bool progress = false;
     for (uint32_t i = 0; i < p->order_count; i++) {
         struct player_kernel *k = &p->kernel[p->order[i]];
-        if (k->phase == PLAYER_RUNNING && k->read_all && !k->running && k->next == TRACE_NOTHING) {
-            if (k->executed && !launch_finish(p, i))
+        if (k->phase == PLAYER_RUNNING && k->is_read && !k->running_blocks
+            && k->next_block == TRACE_NOTHING) {
+            if (k->is_program && !launch_finish(p, i))
                 continue;
-            if (!k->executed)
+            if (!k->is_program)
                 kernel_finish(p, i);
             i--;
             progress = true;
@@ -430,7 +431,7 @@ static bool kernels_step(struct trace_player *p)
                 trace_player_wake_at(p, k->start_at);
                 continue;
             }
-            k->phase = k->executed ? PLAYER_READY : sample_begin(p, k);
+            k->phase = k->is_program ? PLAYER_READY : sample_begin(p, k);
             progress = true;
         }
         if (k->phase == PLAYER_UNTIMED) {
@@ -458,9 +459,9 @@ static void check_memory(struct trace_player *p)
     const struct player_kernel *stuck = NULL;
     for (uint32_t i = 0; i < p->order_count; i++) {
         const struct player_kernel *k = &p->kernel[p->order[i]];
-        if (k->running || k->next != TRACE_NOTHING || k->phase != PLAYER_RUNNING)
+        if (k->running_blocks || k->next_block != TRACE_NOTHING || k->phase != PLAYER_RUNNING)
             return;
-        stuck = k->reading != TRACE_NOTHING || k->at_hand ? k : stuck;
+        stuck = k->reading_block != TRACE_NOTHING || k->has_block_at_hand ? k : stuck;
     }
     if (!stuck)
         return;

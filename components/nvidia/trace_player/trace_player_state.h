@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
+#include "components/nvidia/program/sm_occupancy.h"
 #include "components/nvidia/streaming_multiprocessor/bulk.h"
 #include "components/nvidia/streaming_multiprocessor/coalesce.h"
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/thread_block/warp_cycles.h"
 #include "components/sampling/sampling_options.h"
@@ -29,7 +29,7 @@
 enum { TRACE_FILES = 32, SAMPLE_NAME = 512 /* bytes of a kernel's name */ };
 
 struct trace_file {
-    bool open;
+    bool is_open;
     uint32_t command;
     uint64_t events;
     const char *span; /* in the trace of the run; NULL: there is none */
@@ -41,7 +41,7 @@ struct trace_file {
 struct trace_files {
     const char *path; /* --play sass, or NULL */
     bool no_cache, allow_incomplete;
-    unsigned said; /* oddities of traces that this run was told of */
+    unsigned reported; /* oddities of traces that were reported in this run */
     struct itrace_list list;
     bool has_list;
     char error[400]; /* the first one */
@@ -67,8 +67,8 @@ static struct profile profile;
 
 /* Notes on approximations that the run has printed: see trace_async.c. */
 struct trace_notes {
-    uint32_t said;   /* bits of families */
-    bool has_groups; /* traces say what closes a group of products */
+    uint32_t printed; /* bits of families */
+    bool has_groups;  /* traces say what closes a group of products */
 };
 
 static struct trace_notes trace_notes;
@@ -105,29 +105,29 @@ struct player_kernel {
     uint32_t launch;         /* kernels of the list are numbered from 1 */
     uint32_t record;         /* in the statistics */
     uint8_t way;             /* enum sampling_way */
-    bool executed;           /* a launch of a program: player_execute.c */
-    bool at_hand;            /* its next block has been executed and waits for room in the store */
+    bool is_program;         /* a launch of a program: player_execute.c */
+    bool has_block_at_hand;  /* its next block has been executed and waits for room in the store */
     uint16_t tag;            /* tag of the launch */
     uint32_t program_kernel; /* number in the program table */
     uint64_t at_block, end_block; /* to be executed */
     bool touches;                 /* without timing: accesses touch the caches */
-    bool read_all;                /* the trace is at its end */
+    bool is_read;                 /* the trace is at its end */
     uint64_t events;              /* events of its trace, taken so far */
     uint64_t stream;              /* CUDA's */
     uint64_t start_at; /* cycle of the first block; before that: of the next attempt to begin */
     uint64_t ended_before, delay; /* when it is launched: see launch_time() */
     uint64_t local_base;
-    uint32_t insts;   /* arena: struct trace_inst [TRACE_INSTS] */
-    uint32_t phases;  /* arena: struct player_phases */
-    uint32_t known;   /* number of these that are there */
-    uint32_t reading; /* block that is being read, TRACE_NOTHING: none */
-    uint32_t warp;    /* warp that is read of that block */
-    uint32_t part;    /* the part of that block */
+    uint32_t inst_table;    /* arena: struct trace_inst [TRACE_INSTS] */
+    uint32_t phases;        /* arena: struct player_phases */
+    uint32_t inst_count;    /* number of these that are there */
+    uint32_t reading_block; /* block that is being read, TRACE_NOTHING: none */
+    uint32_t warp;          /* warp that is read of that block */
+    uint32_t part;          /* the part of that block */
     uint32_t write_at;
-    uint32_t next; /* block to be placed, TRACE_NOTHING: none */
-    uint32_t running;
-    uint32_t last, ahead; /* the last of the blocks from `next` on, and their number */
-    uint32_t cluster;     /* blocks of a cluster, 0: not known yet */
+    uint32_t next_block; /* block to be placed, TRACE_NOTHING: none */
+    uint32_t running_blocks;
+    uint32_t last_block, blocks_ahead; /* the last block from `next_block` on, and their number */
+    uint32_t cluster;                  /* blocks of a cluster, 0: not known yet */
     uint32_t carve, per_sm;
     struct sm_room block;
     uint64_t blocks, warp_instructions, thread_instructions;
@@ -243,12 +243,13 @@ static bool copy_fill(struct trace_player *p);
 /* ---- player_host.c ---- */
 
 static bool host_step(struct trace_player *p);
-/* false: the driver cannot be told yet. */
+/* False: there is no room yet for the answer to the driver. */
 static bool host_launch_end(struct trace_player *p, const struct player_kernel *k);
 
 /* ---- player_execute.c ---- */
 
-/* The kernel's arguments and code, and what its blocks need. false: said in trace_files.error. */
+/* The kernel's arguments and code, and what its blocks need. False: trace_files.error has the
+ * reason. */
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m);
 static void execute_end(struct trace_player *p, struct player_kernel *k);

@@ -11,11 +11,12 @@ static void player_too_small(const struct trace_player *p, const struct player_k
 {
     snprintf(trace_files.error, sizeof trace_files.error,
              "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
-             k->executed ? "a block that is executed" : trace_files.list.commands[k->command].name,
+             k->is_program ? "a block that is executed"
+                           : trace_files.list.commands[k->command].name,
              (long long)(trace_player_params(p)->memory >> 20));
 }
 
-/* The simulation ends: what the readers said. */
+/* The simulation ends with the error of the readers. */
 static void player_fail(const struct trace_player *p)
 {
     engine_fail(&p->io.base, "%s", trace_files.error);
@@ -29,7 +30,7 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
     uint32_t number = w->blocks_free;
     struct trace_block *b = player_block(p, number);
     w->blocks_free = b->next;
-    *b = (struct trace_block){.insts = k->insts,
+    *b = (struct trace_block){.insts = k->inst_table,
                               .carve = k->carve,
                               .kernel = (uint32_t)(k - p->kernel),
                               .threads = k->block.threads,
@@ -40,7 +41,7 @@ static bool read_begin(struct trace_player *p, struct player_kernel *k)
                               .local_base = k->local_base};
     b->first = b->last = trace_writer_take(w, trace_player_stream(p));
     k->write_at = b->first * TRACE_CHUNK;
-    k->reading = number;
+    k->reading_block = number;
     phases_begin(k);
     return true;
 }
@@ -63,7 +64,7 @@ static void read_record(struct trace_player *p, struct player_kernel *k, const u
                         unsigned length)
 {
     const struct trace_stream *stream = trace_player_stream(p);
-    struct trace_block *b = player_block(p, k->reading);
+    struct trace_block *b = player_block(p, k->reading_block);
     uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
     if (!b->warp[k->warp].count && !b->warp[k->warp].rest)
         b->warp[k->warp].at = at;
@@ -73,7 +74,8 @@ static void read_record(struct trace_player *p, struct player_kernel *k, const u
     k->write_at = at + length;
 }
 
-/* Takes the instruction into the program and the step into its warp. false: said in the error. */
+/* Takes the instruction into the program and the step into its warp. False: the error has the
+ * reason. */
 static bool read_step(struct trace_player *p, struct player_kernel *k, const struct itrace *trace)
 {
     const struct itrace_inst *inst = trace->step.inst;
@@ -85,14 +87,14 @@ static bool read_step(struct trace_player *p, struct player_kernel *k, const str
         trace_files_report(NULL, true, trace->path, 0, "more than 65,536 static instructions");
         return false;
     }
-    if (inst->id >= k->known) {
-        struct trace_inst *to = &arena_at(struct trace_inst, k->insts)[inst->id];
+    if (inst->id >= k->inst_count) {
+        struct trace_inst *to = &arena_at(struct trace_inst, k->inst_table)[inst->id];
         *to = trace_writer_decode(inst);
         trace_async_decode(inst, to);
         account_name(p, k, inst, NULL);
-        k->known = inst->id + 1;
+        k->inst_count = inst->id + 1;
     }
-    const struct trace_inst *known = arena_at(struct trace_inst, k->insts) + inst->id;
+    const struct trace_inst *known = arena_at(struct trace_inst, k->inst_table) + inst->id;
     if (known->unit == TRACE_COPIER)
         trace_async_step(&trace->step);
     p->io.stats.unknown += !inst->known;
@@ -113,7 +115,7 @@ static bool read_warp(struct trace_player *p, struct player_kernel *k, const str
     k->warp = trace->warp;
     k->part = 0;
     phases_begin_warp(k);
-    if (k->warp < player_block(p, k->reading)->warps)
+    if (k->warp < player_block(p, k->reading_block)->warps)
         return true;
     trace_files_report(NULL, true, trace->path, 0,
                        "a warp whose number is beyond the block's threads");
@@ -190,34 +192,35 @@ static bool read_asked(struct trace_player *p)
 static void read_block_end(struct trace_player *p, struct player_kernel *k,
                            const struct itrace *trace)
 {
-    struct trace_block *b = player_block(p, k->reading);
+    struct trace_block *b = player_block(p, k->reading_block);
     b->rank = trace->cluster_rank > 0 ? (uint32_t)trace->cluster_rank : 0;
     b->next = TRACE_NOTHING;
     part_describe(b);
     phases_end(p, k, b);
-    if (!k->cluster && (trace->cluster_rank < 0 || (k->ahead && !b->rank)))
-        k->cluster = k->ahead ? k->ahead : 1;
-    if (k->next == TRACE_NOTHING)
-        k->next = k->reading;
+    if (!k->cluster && (trace->cluster_rank < 0 || (k->blocks_ahead && !b->rank)))
+        k->cluster = k->blocks_ahead ? k->blocks_ahead : 1;
+    if (k->next_block == TRACE_NOTHING)
+        k->next_block = k->reading_block;
     else
-        player_block(p, k->last)->next = k->reading;
-    k->last = k->reading;
-    k->ahead++;
-    k->reading = TRACE_NOTHING;
+        player_block(p, k->last_block)->next = k->reading_block;
+    k->last_block = k->reading_block;
+    k->blocks_ahead++;
+    k->reading_block = TRACE_NOTHING;
 }
 
 /* The block that is next is placed. */
 static void read_block_placed(struct trace_player *p, struct player_kernel *k)
 {
-    k->next = player_block(p, k->next)->next;
-    k->ahead--;
+    k->next_block = player_block(p, k->next_block)->next;
+    k->blocks_ahead--;
 }
 
 /* True if a block has to be read before another one is placed. */
 static bool read_wants(const struct player_kernel *k)
 {
-    return !k->read_all && !k->executed
-           && (k->next == TRACE_NOTHING || (!k->cluster && k->ahead <= ITRACE_CLUSTER));
+    return !k->is_read && !k->is_program
+           && (k->next_block == TRACE_NOTHING
+               || (!k->cluster && k->blocks_ahead <= ITRACE_CLUSTER));
 }
 
 /* The next block of `k` becomes k->next, if there is one and memory for it. A first cluster is read
@@ -227,16 +230,17 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct itrace *trace = trace_file_at(slot, k->command, k->events);
     while (trace && read_wants(k)) {
-        if (k->reading != TRACE_NOTHING ? p->writer.free_count < 2 : !read_begin(p, k))
+        if (k->reading_block != TRACE_NOTHING ? p->writer.free_count < 2 : !read_begin(p, k))
             return;
         bool good = true;
         k->events++;
         switch (trace_file_next(slot)) {
         case ITRACE_END:
-            trace_writer_release(&p->writer, trace_player_stream(p), player_block(p, k->reading));
-            k->reading = TRACE_NOTHING;
-            k->read_all = true;
-            k->cluster = k->cluster ? k->cluster : k->ahead;
+            trace_writer_release(&p->writer, trace_player_stream(p),
+                                 player_block(p, k->reading_block));
+            k->reading_block = TRACE_NOTHING;
+            k->is_read = true;
+            k->cluster = k->cluster ? k->cluster : k->blocks_ahead;
             break;
         case ITRACE_WARP:
             good = read_warp(p, k, trace);

@@ -102,7 +102,7 @@ static void sample_choose(struct trace_player *p, struct player_kernel *k)
 /* The kernel is over. */
 static void sample_over(const struct player_kernel *k, const struct trace_file *file)
 {
-    if (!platform_sampling()->automatic || !file->open)
+    if (!platform_sampling()->automatic || !file->is_open)
         return;
     const struct sampler_work work = {.vector = {file->trace.steps}}; /* 0: it is not read */
     if (k->way == SAMPLING_DETAILED)

@@ -1,9 +1,9 @@
-/* --kernels auto: tells which kernels of a list are alike without reading them whole: by the
- * header, by the size of the file, and by the text that is read ahead with the header. A kernel
- * with the text of an earlier kernel begins on the same data. The amount of text between the two
- * bounds what caches still hold; equal instructions on data that no kernel has accessed take
- * longer. Differences that the signature misses show as scatter of the simulated kernels, and widen
- * the interval.
+/* --kernels auto: finds kernels of a list that are alike without reading them whole: by the header,
+ * by the size of the file, and by the text that is read ahead with the header. A kernel with the
+ * text of an earlier kernel begins on the same data. The amount of text between the two bounds what
+ * caches still hold; equal instructions on data that no kernel has accessed take longer.
+ * Differences that the signature misses show as scatter of the simulated kernels, and widen the
+ * interval.
  *
  * Host memory: a run that chooses is never continued. */
 #include "trace_player_state.h"

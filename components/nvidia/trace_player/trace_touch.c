@@ -126,7 +126,7 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
                        uint32_t warp, struct touch_block *t)
 {
     const uint32_t *words = trace_words(trace_player_stream(p));
-    const struct trace_inst *insts = arena_at(const struct trace_inst, k->insts);
+    const struct trace_inst *insts = arena_at(const struct trace_inst, k->inst_table);
     uint64_t loading[TRACE_REGISTERS / 64] = {0};
     while (b->warp[warp].count) {
         uint32_t at = trace_record(words, b->warp[warp].at);
@@ -153,8 +153,8 @@ static void touch_warp(struct trace_player *p, struct player_kernel *k, struct t
 static void touch_begin_block(struct trace_player *p, struct player_kernel *k, uint32_t sm)
 {
     struct touch_block *t = &touch.block[touch.count++];
-    const struct trace_block *b = player_block(p, k->next);
-    *t = (struct touch_block){.block = k->next, .sm = sm};
+    const struct trace_block *b = player_block(p, k->next_block);
+    *t = (struct touch_block){.block = k->next_block, .sm = sm};
     for (uint32_t w = 0; w < b->warps; w++) {
         t->slot[w] = (uint8_t)__builtin_ctzll(touch.free_slots[sm]);
         touch.free_slots[sm] &= touch.free_slots[sm] - 1;
@@ -173,7 +173,7 @@ static void touch_place(struct trace_player *p, struct player_kernel *k)
     for (;;) {
         if (read_wants(k))
             read_block(p, k);
-        if (k->next == TRACE_NOTHING)
+        if (k->next_block == TRACE_NOTHING)
             return;
         uint32_t tried = 0, sm = p->next_sm;
         while (tried < sms && !sm_room_fits(player_room(p, sm), &k->block)) {
@@ -236,7 +236,7 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
     }
 }
 
-/* The whole kernel; it fits on an SM. false: trace_files.error says why. */
+/* The whole kernel; it fits on an SM. False: trace_files.error has the reason. */
 static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
 {
     if (!touch_open(p))
@@ -248,10 +248,10 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
         warm_begin_all(false);
     do {
         touch_place(p, k);
-        if (!touch.count && !k->read_all && !*trace_files.error)
+        if (!touch.count && !k->is_read && !*trace_files.error)
             player_too_small(p, k);
         touch_round(p, k);
-    } while (!*trace_files.error && (touch.count || !k->read_all));
+    } while (!*trace_files.error && (touch.count || !k->is_read));
     if (k->touches)
         warm_begin_all(false); /* the L1s forget at the end of a kernel */
     engine_count_instructions(&p->io.base, k->warp_instructions);

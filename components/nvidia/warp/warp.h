@@ -43,7 +43,7 @@ enum {
     WARP_MISSING_BYTES = 256
 };
 
-/* Windows of generic addresses, below the driver's (HEDDLE_WINDOW in components/host/start). */
+/* Windows of generic addresses, below the driver's (DRIVER_WINDOW of driver_api.h). */
 #define WARP_WINDOW_BYTES ((uint64_t)1 << 32)
 #define WARP_SHARED       ((uint64_t)0x100000000000)
 #define WARP_LOCAL        ((uint64_t)0x110000000000)
@@ -113,11 +113,11 @@ struct warp_step {
     uint8_t space;             /* enum ptx_space that the address is in, once generic is resolved */
     const uint64_t *addresses; /* [WARP_LANES], of active lanes: virtual (global) or offsets in
                                   their window; NULL: no access. Valid during the call */
-    struct warp_block *at;     /* memory of the block */
-    uint32_t phase;            /* barrier.cluster: how often the block had arrived before */
-    uint32_t passed;           /* mbarrier.test_wait and try_wait: lanes whose phase is over */
-    uint32_t bulk; /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
-                      in the first of these, 0 in the others */
+    struct warp_block *block_memory; /* memory of the block */
+    uint32_t phase;                  /* barrier.cluster: how often the block had arrived before */
+    uint32_t passed; /* mbarrier.test_wait and try_wait: lanes whose phase is over */
+    uint32_t bulk;   /* cp.async.bulk comes lane by lane, in steps of 1 KiB: bytes of the whole copy
+                        in the first of these, 0 in the others */
     uint64_t barrier; /* address of such a copy's barrier in shared memory, or WARP_NO_BARRIER */
 };
 
@@ -212,7 +212,7 @@ enum warp_end {
     WARP_CLOCK, /* every warp left waits for warp_block_grant_clock(), or for those that do */
     WARP_FAULT,
     WARP_DEADLOCK,   /* warp_grid_run(): every warp only repeats itself */
-    WARP_INTERRUPTED /* warp_grid_run(): `stop` said so, or the limit is reached */
+    WARP_INTERRUPTED /* warp_grid_run(): `stop` returned true, or the limit is reached */
 };
 
 enum warp_fault_kind {

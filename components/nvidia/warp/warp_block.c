@@ -147,7 +147,7 @@ static struct warp_step step_of(const struct warp_machine *m, const struct warp_
                               .bytes = m->bytes,
                               .space = m->space,
                               .addresses = m->bytes ? m->address : NULL,
-                              .at = m->block,
+                              .block_memory = m->block,
                               .passed = m->passed,
                               .barrier = WARP_NO_BARRIER,
                               .phase =

@@ -69,7 +69,7 @@ bool warp_cluster_wake(struct warp_block *b)
 }
 
 /* Opens the barrier if all threads of the block have arrived. */
-static void look(struct warp_block *b)
+static void open_barrier(struct warp_block *b)
 {
     if (!b->cluster_arrived || b->cluster_arrived < b->alive)
         return;
@@ -84,7 +84,7 @@ void warp_cluster_leave(struct warp_machine *m, uint32_t mask)
 {
     m->block->cluster_arrived -= (uint32_t)__builtin_popcount(m->warp->cluster & mask);
     m->warp->cluster &= ~mask;
-    look(m->block);
+    open_barrier(m->block);
 }
 
 /* The block of that rank, NULL: it is over. False: it has not begun. */
@@ -95,7 +95,7 @@ static bool find_member(const struct warp_machine *m, uint32_t rank, struct warp
     return *block || l->find_block(l->blocks, m->block->number - m->block->rank + rank, block);
 }
 
-static bool all_have_come(const struct warp_machine *m)
+static bool have_all_arrived(const struct warp_machine *m)
 {
     struct warp_block *other;
     for (uint32_t rank = 0; rank < m->block->cluster_blocks; rank++)
@@ -105,13 +105,13 @@ static bool all_have_come(const struct warp_machine *m)
     return true;
 }
 
-bool warp_cluster_goes_on(const struct warp_machine *m)
+bool warp_cluster_can_continue(const struct warp_machine *m)
 {
     const struct warp_state *w = m->warp;
     bool any = false;
     for (uint32_t i = 0; i < w->count; i++)
         any |= w->split[i].state == WARP_AT_CLUSTER && !(w->cluster & w->split[i].mask);
-    return any && all_have_come(m);
+    return any && have_all_arrived(m);
 }
 
 /* In simulated time, a block arrives when all instructions before it are over. */
@@ -120,7 +120,7 @@ bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint
     struct warp_split *s = m->split;
     bool waits = op->written == WARP_BARRIER_WAITS;
     uint8_t then = WARP_READY;
-    if (waits && (m->warp->cluster & mask || !all_have_come(m)))
+    if (waits && (m->warp->cluster & mask || !have_all_arrived(m)))
         then = WARP_AT_CLUSTER;
     else if (!waits && m->launch->clock && s->state != WARP_GRANTED)
         then = WARP_AT_CLOCK;
@@ -132,7 +132,7 @@ bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint
     if (!waits) {
         m->block->cluster_arrived += (uint32_t)__builtin_popcount(mask & ~m->warp->cluster);
         m->warp->cluster |= mask;
-        look(m->block);
+        open_barrier(m->block);
     }
     return true;
 }

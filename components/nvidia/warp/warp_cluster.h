@@ -24,7 +24,7 @@ struct warp_region warp_cluster_region(const struct warp_machine *m, u64 address
 bool warp_cluster_barrier(struct warp_machine *m, const struct warp_op *op, uint32_t mask);
 
 /* True if a split of the warp that waits for the cluster could continue. */
-bool warp_cluster_goes_on(const struct warp_machine *m);
+bool warp_cluster_can_continue(const struct warp_machine *m);
 
 /* Lanes end. */
 void warp_cluster_leave(struct warp_machine *m, uint32_t mask);

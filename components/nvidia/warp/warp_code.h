@@ -46,7 +46,7 @@ enum warp_kind {
     WARP_SYNC,     /* waits for the lanes of at[4], then runs */
     WARP_TOGETHER, /* runs with the lanes that are there */
     WARP_CLUSTER,  /* barrier.cluster: `written` says which part of it */
-    WARP_TIMED,    /* reads a clock: waits until it is told the time, then runs */
+    WARP_TIMED,    /* reads a clock: waits for the time, then runs */
     WARP_ALIGNED,  /* waits for all lanes of the warp, then runs */
     WARP_YIELD,    /* gives way */
     WARP_SYSTEM,   /* calls of the ABI: enum warp_system in `target` */

@@ -95,7 +95,7 @@ bool warp_livelock_block(struct warp_launch *l, struct warp_block *b)
     for (uint32_t i = 0; i < b->warps; i++) {
         warp_machine_choose(&m, i);
         uint32_t ready = lanes_ready(m.warp);
-        all &= !warp_cluster_goes_on(&m);
+        all &= !warp_cluster_can_continue(&m);
         if (!ready)
             continue;
         all &= livelock_state(&m.warp->livelock, state_of(&m));

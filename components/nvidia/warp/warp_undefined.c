@@ -126,8 +126,8 @@ static void put_all(const struct warp_machine *m, const struct warp_op *op, uint
 
 /* ---- uses ---- */
 
-static void tell(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
-                 uint32_t lanes, uint32_t origin)
+static void report_use(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
+                       uint32_t lanes, uint32_t origin)
 {
     const struct warp_undefined_use found = {
         .use = use,
@@ -141,23 +141,24 @@ static void tell(const struct warp_machine *m, const struct warp_op *op, enum wa
 }
 
 /* A register that must be defined in these lanes. */
-static void need(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
-                 struct row *row, uint32_t lanes)
+static void check_defined(const struct warp_machine *m, const struct warp_op *op, enum warp_use use,
+                          struct row *row, uint32_t lanes)
 {
     if (!row || !(row->lanes & lanes))
         return;
-    tell(m, op, use, row->lanes & lanes, row->origin);
+    report_use(m, op, use, row->lanes & lanes, row->origin);
     row->lanes = 0;
 }
 
 void warp_undefined_before(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
 {
     if (op->kind == WARP_MEMORY)
-        need(m, op, WARP_USE_ADDRESS, row_at(m, op->bank[1], op->at[1]), mask);
+        check_defined(m, op, WARP_USE_ADDRESS, row_at(m, op->bank[1], op->at[1]), mask);
     else if (op->kind == WARP_SWITCH)
-        need(m, op, WARP_USE_BRANCH, row_at(m, op->bank[1], op->at[1]), mask);
+        check_defined(m, op, WARP_USE_BRANCH, row_at(m, op->bank[1], op->at[1]), mask);
     else if (op->kind == WARP_BRANCH && op->guard)
-        need(m, op, WARP_USE_BRANCH, row_at(m, WARP_PREDICATE, op->guard - 1), m->split->mask);
+        check_defined(m, op, WARP_USE_BRANCH, row_at(m, WARP_PREDICATE, op->guard - 1),
+                      m->split->mask);
 }
 
 /* ---- memory ---- */
@@ -247,7 +248,7 @@ static void store_undefined(const struct warp_machine *m, const struct warp_op *
     for (unsigned i = 0; i < (op->count ? op->count : 1u); i++) {
         struct row *from = element(m, op, 2, i);
         if (m->space == PTX_SPACE_GLOBAL && from)
-            need(m, op, WARP_USE_STORE, from, from->computed & mask);
+            check_defined(m, op, WARP_USE_STORE, from, from->computed & mask);
         OVER(mask) set(m, lane, (uint64_t)i * bytes, bytes, from && from->lanes >> lane & 1);
     }
 }
@@ -258,7 +259,7 @@ static void update_memory(const struct warp_machine *m, const struct warp_op *op
 {
     struct sum sum = read_bytes(m, op, overwrites ? 0 : mask, 0, m->bytes);
     if (sum.lanes)
-        tell(m, op, WARP_USE_STORE, sum.lanes, sum.origin);
+        report_use(m, op, WARP_USE_STORE, sum.lanes, sum.origin);
     OVER(mask) set(m, lane, 0, m->bytes, false);
 }
 

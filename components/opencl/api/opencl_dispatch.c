@@ -1,5 +1,6 @@
-/* See opencl_dispatch.h. The order of the table is that of the loader's header; functions for other
- * programming interfaces (OpenGL, Direct3D, EGL) are not there, and the loader says so. */
+/* The table of OpenCL's functions for the loader. The order of the table is that of the loader's
+ * header; functions for other programming interfaces (OpenGL, Direct3D, EGL) are not there, and the
+ * loader says so. */
 #include "opencl_dispatch.h"
 
 #include "base/number.h"

@@ -5,7 +5,7 @@
  * are those of the HIP library, which it reaches through hip_services.h.
  *
  * Threads: each function of OpenCL holds the lock for its whole body, by OPENCL_CALL() and
- * OPENCL_MAKE(). Waits release it, so whatever is used after a wait is held (opencl_object.h).
+ * OPENCL_CREATE(). Waits release it, so whatever is used after a wait is held (opencl_object.h).
  * Functions of the program are called without it. */
 #ifndef HEDDLE_OPENCL_INTERNAL_H
 #define HEDDLE_OPENCL_INTERNAL_H
@@ -55,7 +55,7 @@ extern struct opencl_library opencl;
  * any case and returns `error`. */
 cl_int opencl_enter(const char *function);
 cl_int opencl_leave(cl_int error);
-/* What an error of the HIP library is in OpenCL. */
+/* The error of OpenCL for one of the HIP library. */
 cl_int opencl_error_of(hipError_t error);
 cl_int opencl_status(enum driver_status status);
 /* A line on stderr, with the function of OpenCL in front. */
@@ -71,7 +71,7 @@ cl_int opencl_status(enum driver_status status);
         return opencl_leave(error == CL_SUCCESS ? (__VA_ARGS__) : error);                          \
     }                                                                                              \
     cl_int CL_API_CALL name parameters
-#define OPENCL_MAKE(type, name, parameters, ...)                                                   \
+#define OPENCL_CREATE(type, name, parameters, ...)                                                 \
     type CL_API_CALL name parameters                                                               \
     {                                                                                              \
         cl_int error = opencl_enter(#name);                                                        \
@@ -85,23 +85,24 @@ cl_int opencl_status(enum driver_status status);
 
 /* A query of an object, by a function that takes a struct opencl_answer. */
 #define OPENCL_QUERY(name, type, what_type, get)                                                   \
-    OPENCL_CALL(name, (type handle, what_type what, size_t room, void *value, size_t *needed),     \
-                get(handle, what, (struct opencl_answer){room, value, needed}))
+    OPENCL_CALL(name, (type handle, what_type what, size_t capacity, void *value, size_t *needed), \
+                get(handle, what, (struct opencl_answer){capacity, value, needed}))
 /* The two functions that count the references of an object. */
 #define OPENCL_COUNTED(name, type, kind, invalid)                                                  \
     OPENCL_CALL(clRetain##name, (type handle),                                                     \
                 opencl_retain(kind, handle) ? CL_SUCCESS : invalid);                               \
     OPENCL_CALL(clRelease##name, (type handle), opencl_release(kind, handle) ? CL_SUCCESS : invalid)
 
+/* The user of memory in messages of base/grow.h. */
+#define OPENCL_LIBRARY "the OpenCL library"
 /* Host memory: zeroed; the program ends when there is none. */
 void *opencl_allocate(size_t size);
-void *opencl_grow(void *old, size_t size);
 char *opencl_copy_text(const char *text); /* NULL as "" */
 
 /* ---- answers to queries ---- */
 
 struct opencl_answer {
-    size_t room;
+    size_t capacity;
     void *value;
     size_t *needed;
 };

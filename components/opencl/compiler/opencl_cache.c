@@ -1,4 +1,4 @@
-/* See opencl_cache.h.
+/* Keeps results of compilations in files.
  *
  * A file holds the digest of what follows it: how many header files there are, for each its path
  * and the digest of what it held, the log, and the code. A file that does not agree with its digest
@@ -83,7 +83,7 @@ static bool digest_file(const char *path, char hex[DIGEST + 1])
     return read;
 }
 
-/* Whether each header file holds what it held. */
+/* True if each header file has its contents of then. */
 static bool headers_are_the_same(struct reader *r)
 {
     uint64_t count;
@@ -141,7 +141,7 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
 
 /* ---- writing ---- */
 
-/* The next path of a makefile's rule, in which a backslash is in front of a space or an end of
+/* The next path of a makefile's rule, in which a backslash precedes a space or an end of
  * line. */
 static bool take_path(const char **text, char path[PATH_BYTES])
 {

@@ -1,4 +1,4 @@
-/* See opencl_clang.h.
+/* Compiles OpenCL C by clang and lld.
  *
  * Sources become code in three steps, each a process that reads standard input and writes standard
  * output: clang reads OpenCL C and writes bitcode; clang adds the device library and writes an
@@ -53,7 +53,7 @@ static void hide_files(char *text)
     }
 }
 
-/* What the compiler said, without what only this process knows. */
+/* The compiler's messages, without names that only this process knows. */
 static char *read_log(int file)
 {
     size_t size;
@@ -142,7 +142,7 @@ static void add_target(struct clang_command *command, const char *target)
     clang_add(command, "-mcpu=", target);
 }
 
-/* What the source sees of OpenCL 3.0, beside what clang defines by itself. */
+/* Macros of OpenCL 3.0 that the source sees beside those that clang defines by itself. */
 static void add_language(struct clang_command *command, const struct opencl_options *options,
                          bool whole)
 {
@@ -174,13 +174,13 @@ static void add_language(struct clang_command *command, const struct opencl_opti
 static char *join_sources(const struct opencl_job *job, size_t *size)
 {
     static const char line[] = "#line 1 \"" SOURCE_NAME "\"\n";
-    size_t room = strlen(opencl_prelude) + sizeof line;
+    size_t capacity = strlen(opencl_prelude) + sizeof line;
     for (size_t i = 0; i < job->source_count; i++)
-        room += job->sources[i].size;
-    char *text = clang_allocate(room + 1);
+        capacity += job->sources[i].size;
+    char *text = clang_allocate(capacity + 1);
     *size = strlen(strcat(strcpy(text, opencl_prelude), line));
     for (size_t i = 0; i < job->source_count; i++) {
-        static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which editors put in front */
+        static const char mark[] = "\xef\xbb\xbf"; /* mark of UTF-8, which editors put in front */
         const char *bytes = job->sources[i].bytes;
         bool marked = job->sources[i].size >= 3 && memcmp(bytes, mark, 3) == 0;
         memcpy(text + *size, bytes + 3 * marked, job->sources[i].size - 3 * marked);
@@ -270,7 +270,7 @@ static void add_libraries(struct clang_command *command, const char *target, uin
     add_library(command, own);
 }
 
-/* Our functions come in front of the functions that they replace, for calls of the program and for
+/* The library's functions precede the functions that they replace, for calls of the program and for
  * calls of opencl.bc. */
 static void add_functions(struct clang_command *command, int file)
 {

@@ -21,7 +21,7 @@ enum opencl_build_status opencl_fail(struct opencl_built *built, enum opencl_bui
 enum opencl_build_status opencl_compile_source(const struct opencl_job *job,
                                                const struct opencl_options *options,
                                                struct opencl_built *built, char **dependencies);
-/* Does it call functions that opencl_functions.cl has? */
+/* True if it calls functions that opencl_functions.cl has. */
 bool opencl_needs_functions(const struct opencl_object *object);
 /* Bitcode to a code object. `functions`: their module, or NULL. */
 enum opencl_build_status opencl_link_object(const struct opencl_object *object,

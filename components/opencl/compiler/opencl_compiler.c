@@ -1,4 +1,4 @@
-/* See opencl_compiler.h. What is installed, what was built before, and which steps a build takes:
+/* Finds the installed compiler and earlier builds, and chooses the steps of a build:
  * clCompileProgram() ends after the first, clLinkProgram() does the others. */
 #define _GNU_SOURCE /* dladdr */
 #include "opencl_compiler.h"
@@ -63,8 +63,8 @@ const char *opencl_compiler_extensions(const char *target)
 
 /* ---- the cache's key ---- */
 
-/* What every build depends on: target, compiler, device library, and this library, which says how
- * they are called. */
+/* The dependencies of every build: target, compiler, device library, and this library, which says
+ * how they are called. */
 static void begin_key(struct sha256 *key, const char *target, const char *options)
 {
     static const char *const programs[] = {OPENCL_COMPILER, OPENCL_LINKER};
@@ -98,7 +98,7 @@ static void add_texts(struct sha256 *key, const struct opencl_text *texts, size_
 
 /* ---- public ---- */
 
-/* Refuses what cannot be built; OPENCL_BUILD_OK: go on. `options` is to be released. */
+/* Refuses what cannot be built; OPENCL_BUILD_OK: continue. `options` is to be released. */
 static enum opencl_build_status begin_build(struct opencl_options *options, const char *text,
                                             bool link, const char *target,
                                             struct opencl_built *built)

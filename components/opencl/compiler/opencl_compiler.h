@@ -19,7 +19,7 @@ enum opencl_build_status {
 };
 
 struct opencl_text {
-    const char *name; /* of a header, as sources include it, with folders; NULL for a source */
+    const char *name; /* path of a header as sources include it; NULL for a source */
     const char *bytes;
     size_t size;
 };
@@ -30,16 +30,16 @@ struct opencl_built {
     char *log; /* warnings and errors, never NULL, ends with a zero byte */
 };
 
-/* Can sources be compiled for the target, "gfx803"? */
+/* True if sources can be compiled for the target, "gfx803". */
 bool opencl_compiler_is_available(const char *target);
-/* Does code for the target keep denormal floats? Clang lets code for gfx8 flush them, as gfx8 has
- * no fast instructions for denormals. */
+/* True if code for the target keeps denormal floats. Clang lets code for gfx8 flush them, as gfx8
+ * has no fast instructions for denormals. */
 bool opencl_compiler_keeps_denormals(const char *target);
 /* The OpenCL C extensions, separated by spaces, that sources for the target may use. */
 const char *opencl_compiler_extensions(const char *target);
 
-/* What is compiled. The sources are joined into one text. `options` are those of clBuildProgram or
- * clCompileProgram, or NULL. */
+/* The input of a compilation. The sources are joined into one text. `options` are those of
+ * clBuildProgram or clCompileProgram, or NULL. */
 struct opencl_job {
     const struct opencl_text *sources, *headers;
     size_t source_count, header_count;
@@ -58,12 +58,12 @@ enum opencl_build_status opencl_link(const struct opencl_text *objects, size_t o
                                      struct opencl_built *built);
 void opencl_built_release(struct opencl_built *built);
 
-/* What bytes are that a program hands over (clCreateProgramWithBinary). */
+/* The kind of bytes that a program hands over (clCreateProgramWithBinary). */
 enum opencl_binary_kind {
     OPENCL_BINARY_UNKNOWN,
     OPENCL_BINARY_EXECUTABLE, /* a code object */
-    OPENCL_BINARY_OBJECT,     /* of opencl_compile() without `link` */
-    OPENCL_BINARY_LIBRARY     /* of opencl_link() with -create-library */
+    OPENCL_BINARY_OBJECT,     /* result of opencl_compile() without `link` */
+    OPENCL_BINARY_LIBRARY     /* result of opencl_link() with -create-library */
 };
 enum opencl_binary_kind opencl_binary_kind(const void *bytes, size_t size);
 
@@ -96,7 +96,7 @@ enum opencl_argument_kind {
 struct opencl_argument {
     enum opencl_argument_kind kind;
     enum opencl_address_space address_space;
-    enum opencl_access access; /* of images and pipes */
+    enum opencl_access access; /* access to images and pipes */
     bool is_const, is_restrict, is_volatile, is_pipe;
     const char *type_name;  /* "float*"; "": the code object does not say */
     const char *name;       /* "": the code object does not say (-cl-kernel-arg-info) */
@@ -110,7 +110,7 @@ struct opencl_kernel {
     uint32_t argument_count;
     uint32_t required_group[3]; /* reqd_work_group_size; zeros: none */
     uint32_t group_hint[3];     /* work_group_size_hint; zeros: none */
-    const char *attributes;     /* of CL_KERNEL_ATTRIBUTES, "reqd_work_group_size(8,8,1)"; never
+    const char *attributes;     /* CL_KERNEL_ATTRIBUTES: "reqd_work_group_size(8,8,1)"; never
                                    NULL */
 };
 
@@ -127,7 +127,7 @@ struct opencl_facts {
     size_t kernel_count;
     struct opencl_format *formats;
     size_t format_count;
-    uint64_t variable_bytes; /* of variables of the program that kernels may write */
+    uint64_t variable_bytes; /* size of the program's variables that kernels may write */
     void *memory;
 };
 

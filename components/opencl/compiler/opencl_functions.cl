@@ -14,8 +14,8 @@
 struct image {
     ulong pixels, slice; /* an address; bytes from slice to slice */
     uint row;            /* bytes from row to row */
-    int width, height, depth; /* of an array, the last one that it uses is the count of images */
-    uint bytes;               /* of an element */
+    int width, height, depth; /* the last one that an array uses is the count of images */
+    uint bytes;               /* size of an element */
     uint order, type;         /* as HSA counts them */
     uchar4 read;              /* where each channel comes from: a component, ZERO or ONE */
     uchar4 write;             /* where each component comes from: a channel */

@@ -1,4 +1,4 @@
-/* What a code object says about its kernels: metadata as the OpenCL library asks for it. */
+/* Reads the kernels of a code object: metadata as the OpenCL library asks for it. */
 #include "opencl_compiler.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* See opencl_options.h.
+/* Translates options of clBuildProgram() to those of clang.
  *
  * Options of the specification (OpenCL 3.0, "Compiler Options" and "Linker Options") go to clang
  * under their own names. What is beyond it, but in old programs' strings because AMD's compiler
@@ -13,7 +13,7 @@ enum option_use { COMPILE = 1, LINK = 2 };
 enum option_form {
     PASSED,   /* unchanged */
     IGNORED,  /* says nothing here */
-    PREFIX,   /* the option begins so, and goes on in the same word */
+    PREFIX,   /* the option begins so, and continues in the same word */
     SEPARATE, /* a value follows, in the same word or the next */
 };
 
@@ -69,7 +69,7 @@ static const struct option *find_option(const char *word, bool link)
     return NULL;
 }
 
-/* Takes a word from *text: spaces end it, but not between quotes; a backslash in front of a quote
+/* Takes a word from *text: spaces end it, but not between quotes; a backslash before a quote
  * or of another backslash keeps that. NULL: there is none. */
 static char *take_word(const char **text)
 {

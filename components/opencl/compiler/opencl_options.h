@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* What the choice of device libraries follows. */
+/* Options that choose device libraries. */
 enum opencl_math {
     OPENCL_MATH_DENORMS_ARE_ZERO = 1,
     OPENCL_MATH_UNSAFE = 2,
@@ -17,7 +17,7 @@ enum opencl_math {
 
 struct opencl_options {
     struct clang_command words; /* for the compiler that reads sources */
-    uint32_t math;              /* of enum opencl_math */
+    uint32_t math;              /* bits of enum opencl_math */
     bool create_library;
 };
 

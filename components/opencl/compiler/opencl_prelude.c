@@ -1,4 +1,4 @@
-/* See opencl_prelude.h.
+/* Declares built-in functions in front of every source.
  *
  * Clang declares built-in functions from a table, which lacks those of the extensions
  * cl_amd_media_ops and cl_amd_media_ops2. The device library has them.

@@ -124,7 +124,7 @@ static void access_end(struct host_core *c, struct core_call *k)
         read_answer(c, k);
         return;
     }
-    k->look_cy = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
+    k->look_cy = host_core_now(c) + host_core_params(c)->poll;
     k->phase = CORE_WAIT;
 }
 
@@ -151,7 +151,7 @@ static void take_answer(struct host_core *c, struct core_call *k)
     struct packet_fault fault;
     bool readable = api_answer_decode(&a, blob_at(k->blob)->bytes, k->bytes, &fault);
     if (readable && a.state == API_STATE_PENDING) {
-        k->look_cy = host_core_now(c) + (uint64_t)host_core_params(c)->poll;
+        k->look_cy = host_core_now(c) + host_core_params(c)->poll;
         k->phase = CORE_WAIT;
         return;
     }

@@ -16,7 +16,7 @@ static void access_request(struct host_core *c, struct core_call *k, enum core_p
 static void begin_fence(struct host_core *c, enum core_step step)
 {
     c->step = step;
-    c->due = host_core_now(c) + (uint64_t)host_core_params(c)->fence;
+    c->due = host_core_now(c) + host_core_params(c)->fence;
     c->io.stats.fences++;
     timeline_begin(&c->io.base, call_at(c, c->owner)->order,
                    step == STEP_FENCE ? "fence before the registers"
@@ -54,7 +54,7 @@ static bool end_fence(struct host_core *c, const char *span, enum core_step next
 
 static bool ask_system(struct host_core *c, bool map)
 {
-    uint64_t page = (uint64_t)host_core_params(c)->device_register;
+    uint64_t page = host_core_params(c)->device_register;
     if (!host_core_os_can_send(c))
         return false;
     if (map)
@@ -83,7 +83,7 @@ static bool take_system_answer(struct host_core *c, bool map)
 static bool send_access(struct host_core *c)
 {
     const struct core_call *k = call_at(c, c->owner);
-    uint64_t device = (uint64_t)host_core_params(c)->device_register;
+    uint64_t device = host_core_params(c)->device_register;
     uint64_t address = address_of(c, c->owner);
     uint16_t tag = (uint16_t)(c->owner * CORE_LINES + CORE_DEVICE);
     if (!host_core_mem_can_send(c))

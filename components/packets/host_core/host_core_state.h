@@ -78,7 +78,7 @@ struct host_core {
 
 static inline uint32_t call_count(const struct host_core *c)
 {
-    return (uint32_t)host_core_params(c)->calls;
+    return host_core_params(c)->calls;
 }
 
 static inline struct core_call *call_at(const struct host_core *c, uint32_t i)
@@ -88,12 +88,12 @@ static inline struct core_call *call_at(const struct host_core *c, uint32_t i)
 
 static inline uint32_t pid_of(const struct host_core *c)
 {
-    return (uint32_t)host_core_params(c)->pid;
+    return host_core_params(c)->pid;
 }
 
 static inline uint64_t address_of(const struct host_core *c, uint32_t slot)
 {
-    return (uint64_t)host_core_params(c)->memory + (uint64_t)slot * CORE_PACKET_BYTES;
+    return host_core_params(c)->memory + (uint64_t)slot * CORE_PACKET_BYTES;
 }
 
 /* ---- host_core_access.c ---- */

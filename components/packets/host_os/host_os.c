@@ -25,10 +25,9 @@ static void map_page(struct host_os *c, uint64_t address, uint64_t physical)
     const struct page_table *table = host_os_page_table(c);
     uint64_t now;
     bool writable;
-    if (page_table_find(table, (uint32_t)host_os_params(c)->pid, address, &now, &writable))
+    if (page_table_find(table, host_os_params(c)->pid, address, &now, &writable))
         bug("host_os: the page at 0x%llx is mapped already", (unsigned long long)address);
-    if (!page_table_map(host_os_page_table(c), (uint32_t)host_os_params(c)->pid, address, physical,
-                        true))
+    if (!page_table_map(host_os_page_table(c), host_os_params(c)->pid, address, physical, true))
         engine_die(&c->io.base,
                    "virtual address 0x%llx has more than the 48 bits of a page table: lower the "
                    "setting virtual or device_virtual",
@@ -37,11 +36,11 @@ static void map_page(struct host_os *c, uint64_t address, uint64_t physical)
 
 static void host_os_init(struct host_os *c)
 {
-    uint64_t pages = (uint64_t)host_os_params(c)->size / PAGE_BYTES;
+    uint64_t pages = host_os_params(c)->size / PAGE_BYTES;
     page_table_init(host_os_page_table(c), PAGE_BITS, pages + 1);
     for (uint64_t i = 0; i < pages; i++)
-        map_page(c, (uint64_t)host_os_params(c)->virtual + i * PAGE_BYTES,
-                 (uint64_t)host_os_params(c)->physical + (pages - 1 - i) * PAGE_BYTES);
+        map_page(c, host_os_params(c)->virtual + i * PAGE_BYTES,
+                 host_os_params(c)->physical + (pages - 1 - i) * PAGE_BYTES);
 }
 
 static bool is_map(const struct host_system_request *m)
@@ -51,8 +50,7 @@ static bool is_map(const struct host_system_request *m)
 
 static bool begin_call(struct host_os *c, const struct host_system_request *m)
 {
-    if (m->map.address != (uint64_t)host_os_params(c)->device_virtual
-        || m->map.pid != (uint32_t)host_os_params(c)->pid)
+    if (m->map.address != host_os_params(c)->device_virtual || m->map.pid != host_os_params(c)->pid)
         bug("host_os: 0x%llx is not the page of the registers", (unsigned long long)m->map.address);
     c->due = host_os_now(c)
              + (uint64_t)(is_map(m) ? host_os_params(c)->map_time : host_os_params(c)->unmap_time);
@@ -69,7 +67,7 @@ static bool work(struct host_os *c, const struct host_system_request *m)
         return false;
     }
     if (is_map(m)) {
-        map_page(c, address, (uint64_t)host_os_params(c)->device_physical);
+        map_page(c, address, host_os_params(c)->device_physical);
         c->io.stats.maps++;
         c->phase = OS_RETURNING;
         return true;

@@ -32,13 +32,12 @@ static struct host_tlb_entry *entry_at(const struct host_tlb *c, uint32_t i)
 
 static void host_tlb_init(struct host_tlb *c)
 {
-    c->entries =
-        arena_allocate((size_t)host_tlb_params(c)->entries * sizeof(struct host_tlb_entry));
+    c->entries = arena_allocate(host_tlb_params(c)->entries * sizeof(struct host_tlb_entry));
 }
 
 static struct host_tlb_entry *find_page(const struct host_tlb *c, uint32_t pid, uint64_t address)
 {
-    for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
+    for (uint32_t i = 0; i < host_tlb_params(c)->entries; i++) {
         struct host_tlb_entry *e = entry_at(c, i);
         if (e->page && e->pid == pid && e->page - 1 == address >> e->bits)
             return e;
@@ -72,7 +71,7 @@ static bool take_walk(struct host_tlb *c)
     uint64_t address = address_of(first);
     uint32_t pid = pid_of(first);
     struct host_tlb_entry *oldest = entry_at(c, 0);
-    for (uint32_t i = 1; i < (uint32_t)host_tlb_params(c)->entries; i++)
+    for (uint32_t i = 1; i < host_tlb_params(c)->entries; i++)
         if (entry_at(c, i)->last_use < oldest->last_use)
             oldest = entry_at(c, i);
     if (!m->found.page_bits)
@@ -169,7 +168,7 @@ static bool forget_page(struct host_tlb *c)
     const struct tlb_control_request *m = host_tlb_control_peek(c);
     if (!m || !host_tlb_control_can_reply(c))
         return false;
-    for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
+    for (uint32_t i = 0; i < host_tlb_params(c)->entries; i++) {
         struct host_tlb_entry *e = entry_at(c, i);
         if (!e->page || !is_shot_down(m, e->pid, (e->page - 1) << e->bits, (uint64_t)1 << e->bits))
             continue;

@@ -15,7 +15,7 @@ static void mmio_init(struct mmio *c)
 {
     c->calls = arena_allocate(call_count(c) * sizeof(struct mmio_call));
     c->operations = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
-    c->blocks = arena_allocate((size_t)mmio_params(c)->blocks * sizeof(struct mmio_block));
+    c->blocks = arena_allocate(mmio_params(c)->blocks * sizeof(struct mmio_block));
     c->streams_state = arena_allocate(sizeof(struct api_streams));
     c->threads = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
     c->functions = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));

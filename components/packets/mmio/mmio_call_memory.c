@@ -32,15 +32,17 @@ static bool allocate_managed(struct mmio *c, struct mmio_call *k)
     return end_call(c, k, error_of(k->status));
 }
 
-/* Other memory gets the addresses that it gets without what is mapped, as in a program. */
+/* Mapped memory of the host lies in the upper half of the window, by its address there, so other
+ * memory has the addresses that it has without. */
+#define MAPPED_BASE (DRIVER_WINDOW + DRIVER_WINDOW_BYTES / 2)
+
 static bool map_host(struct mmio *c, struct mmio_call *k)
 {
     uint64_t address = k->request.host_get_device_pointer.address;
-    if (address >= DEVICE_CALL_WINDOW_BYTES / 2)
+    if (address >= DRIVER_WINDOW_BYTES / 2)
         return end_call(c, k, MMIO_INVALID_VALUE);
     if (k->step == 0)
-        return ask_for_shared(c, k, DEVICE_CALL_MAPPED_BASE + address,
-                              k->request.host_get_device_pointer.size);
+        return ask_for_shared(c, k, MAPPED_BASE + address, k->request.host_get_device_pointer.size);
     k->answer.host_get_device_pointer.address = k->status ? 0 : k->value;
     return end_call(c, k, error_of(k->status));
 }
@@ -76,7 +78,7 @@ static bool memory_info(struct mmio *c, struct mmio_call *k)
 
 static bool in_window(uint64_t address)
 {
-    return address - DEVICE_CALL_WINDOW_BASE < DEVICE_CALL_WINDOW_BYTES;
+    return address - DRIVER_WINDOW < DRIVER_WINDOW_BYTES;
 }
 
 static bool copy_range(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to,

@@ -130,8 +130,8 @@ static void block_next(struct mmio *c, uint32_t number, int32_t error)
 static bool cut_blocks(struct mmio *c, uint32_t number)
 {
     struct mmio_operation *o = operation_at(c, number);
-    uint64_t most = (uint64_t)mmio_params(c)->block;
-    uint32_t blocks = (uint32_t)mmio_params(c)->blocks;
+    uint64_t most = mmio_params(c)->block;
+    uint32_t blocks = mmio_params(c)->blocks;
     bool progress = false;
     for (uint32_t i = 0; i < blocks && o->cut < o->size && !o->error; i++) {
         struct mmio_block *b = block_at(c, i);

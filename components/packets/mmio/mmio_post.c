@@ -21,7 +21,7 @@ static int32_t error_of(uint32_t status)
  */
 static void posts_init(const struct mmio *c, struct mmio_posts *p)
 {
-    uint32_t most = call_count(c) + MMIO_OPERATIONS + (uint32_t)mmio_params(c)->blocks + 1;
+    uint32_t most = call_count(c) + MMIO_OPERATIONS + mmio_params(c)->blocks + 1;
     p->table = arena_allocate(most * sizeof(struct mmio_post));
     for (uint32_t i = 0; i < most; i++)
         arena_at(struct mmio_post, p->table)[i].next = i + 1 < most ? i + 1 : MMIO_NONE;
@@ -82,8 +82,8 @@ static bool send_dma(struct mmio *c)
     while (p->first != MMIO_NONE && mmio_dma_can_send(c)) {
         uint32_t i = p->first;
         struct mmio_post *post = post_at(p, i);
-        void *payload = mmio_dma_send_write(c, (uint16_t)i, (uint64_t)mmio_params(c)->dma_register,
-                                            0, SCOPE_WAVEFRONT);
+        void *payload =
+            mmio_dma_send_write(c, (uint16_t)i, mmio_params(c)->dma_register, 0, SCOPE_WAVEFRONT);
         uint8_t *line = mem_write_data(payload, MMIO_LINE);
         struct packet_fault fault;
         memset(line, 0, MMIO_LINE);

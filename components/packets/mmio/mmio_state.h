@@ -2,10 +2,10 @@
  *
  * Each call of the host has a slot from the write of its address to the answer of that write. Calls
  * are executed one after the other. The function that executes a call (mmio_call.c has the table)
- * is called again whenever something it asked for has come (`step`). What belongs to a stream
- * becomes an operation, which continues by itself (mmio_operation.c). Requests to the DMA engine
- * and the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a note of
- * the call that wants the answer.
+ * is called again whenever something it asked for has come (`step`). A call that belongs to a
+ * stream becomes an operation, which continues by itself (mmio_operation.c). Requests to the DMA
+ * engine and the driver go through a *post* (mmio_post.c): a slot whose number is the tag, with a
+ * note of the call that wants the answer.
  *
  * Code objects that the host has registered live outside of the arena, as the driver's do. */
 #ifndef HEDDLE_MMIO_STATE_H
@@ -25,7 +25,6 @@
 #include "components/packets/api_packet/api_request.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"
-#include "components/protocols/device_call/device_call.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
@@ -280,7 +279,7 @@ static inline uint64_t whole_host_pages(uint64_t size)
 
 static inline uint32_t call_count(const struct mmio *c)
 {
-    return (uint32_t)mmio_params(c)->calls;
+    return mmio_params(c)->calls;
 }
 
 /* Calls, and the functions that execute them. A function is called when nothing that it asked for

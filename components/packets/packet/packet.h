@@ -16,8 +16,8 @@
  * The bytes are version and length, 32 bits each, the common fields, and the fields of one case;
  * little-endian, without padding. The structure has the bytes after the length, as they are, so
  * its members are not aligned. The layout of a case has a constant size, which the length in the
- * packet must equal. What decodes therefore encodes to the same bytes again: text is padded with
- * zeros, truth is 0 or 1, choices exist. A change of a layout needs another version.
+ * packet must equal. A packet that decodes therefore encodes to the same bytes again: text is
+ * padded with zeros, truth is 0 or 1, choices exist. A change of a layout needs another version.
  *
  * Nothing here keeps state or allocates. No sender is trusted: decoding looks at no byte after
  * `size` and leaves the structure alone unless everything is in order. */

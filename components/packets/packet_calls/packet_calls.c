@@ -281,7 +281,7 @@ static void packet_command(struct driver *d, uint32_t number)
         r.stream_wait_event.event = k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0;
         r.stream_wait_event.stream = packet_stream(k->queue);
     }
-    k->gated = true;
+    k->is_gated = true;
     trip_add(d, k->kind == DRIVER_READ && k->size ? TRIP_READ : TRIP_COMMAND, &r, number,
              k->ticket);
 }
@@ -506,7 +506,7 @@ static bool packets_execute(struct driver *d, uint32_t call, uint32_t data, uint
     struct driver_command *k = driver_command_at(d, t->command);
     if (k->ticket != t->ticket || k->phase != PHASE_QUEUED)
         bug("driver: command %" PRIu64 " has begun before its packet came back", t->ticket);
-    k->gated = false;
+    k->is_gated = false;
     packet_take_command(t, k, r, data, ticket, read);
     return true;
 }

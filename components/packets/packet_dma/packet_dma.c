@@ -52,7 +52,7 @@ struct packet_dma {
 
 static uint32_t job_count(const struct packet_dma *c)
 {
-    return (uint32_t)packet_dma_params(c)->commands;
+    return packet_dma_params(c)->commands;
 }
 
 static struct dma_job *job_at(const struct packet_dma *c, uint32_t i)
@@ -68,8 +68,8 @@ static struct dma_piece *piece_at(const struct packet_dma *c, uint32_t i)
 static void packet_dma_init(struct packet_dma *c)
 {
     c->jobs = arena_allocate(job_count(c) * sizeof(struct dma_job));
-    c->pieces = arena_allocate((size_t)packet_dma_params(c)->lines * sizeof(struct dma_piece));
-    index_pool_init(&c->free_pieces, (uint32_t)packet_dma_params(c)->lines);
+    c->pieces = arena_allocate(packet_dma_params(c)->lines * sizeof(struct dma_piece));
+    index_pool_init(&c->free_pieces, packet_dma_params(c)->lines);
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
 }
@@ -211,7 +211,7 @@ static void send_write(struct packet_dma *c, uint32_t number)
     uint64_t target = job_at(c, p->job)->command.address + p->offset;
     unsigned first = (unsigned)(target % DMA_LINE);
     void *payload = packet_dma_mem_send_write(c, (uint16_t)number, target - first,
-                                              (uint32_t)packet_dma_params(c)->pid, SCOPE_WAVEFRONT);
+                                              packet_dma_params(c)->pid, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
                    DMA_LINE);
     memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
@@ -234,7 +234,7 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
     job->issued += bytes;
     if (reads_memory(k)) {
         packet_dma_mem_send_read(c, (uint16_t)number, read_from(k) + p->offset, bytes,
-                                 (uint32_t)packet_dma_params(c)->pid, false);
+                                 packet_dma_params(c)->pid, false);
         c->io.stats.bytes_read += bytes;
         return;
     }

@@ -6,7 +6,7 @@
 
 static void trace_cpu_init(struct trace_cpu *c)
 {
-    uint32_t lines = (uint32_t)trace_cpu_params(c)->lines;
+    uint32_t lines = trace_cpu_params(c)->lines;
     c->slots = arena_allocate(lines * sizeof(struct cpu_slot));
     index_pool_init(&c->free_slots, lines);
     c->next_byte = CPU_PACKET_BYTES;
@@ -79,7 +79,7 @@ static bool play_modules(struct trace_cpu *c)
 static bool drain(struct trace_cpu *c)
 {
     if (c->drain_stage++ == 0) {
-        packet_new(c, API_CALL_DEVICE_SYNCHRONIZE);
+        packet_begin(c, API_CALL_DEVICE_SYNCHRONIZE);
         packet_write(c);
         return false;
     }

@@ -122,7 +122,7 @@ static bool compare_copies(struct trace_cpu *c)
  * again. */
 static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address)
 {
-    uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size - c->pinned_bytes;
+    uint64_t all = trace_cpu_params(c)->memory_size - c->pinned_bytes;
     if (size > all - CPU_PACKET_BYTES) {
         cpu_fail(c, cpu_line_of_call(c),
                  "%" PRIu64 " bytes do not fit into the host's memory of %" PRIu64 "; enlarge it",

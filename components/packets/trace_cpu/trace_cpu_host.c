@@ -1,7 +1,7 @@
 /* Memory that host code uses, as lines of version 2 have it. Pinned memory is at the end of the
  * host's memory, from the top down. It needs no packets; the device's DMA engine reaches it where
- * it is. What kernels use, too, is on the device: managed memory, and mapped pinned memory once
- * more. The lines say when host code has stored there and when it has found what kernels have
+ * it is. Memory that kernels use, too, is on the device: managed memory, and mapped pinned memory
+ * once more. The lines say when host code has stored there and when it has found what kernels have
  * stored, and these bytes are copied then. */
 #include "trace_cpu_state.h"
 
@@ -9,7 +9,7 @@
 
 static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
+    uint64_t all = trace_cpu_params(c)->memory_size;
     uint64_t size = round_up(call->size, CPU_HOST_PAGE);
     if (call->size > all || size > all - c->pinned_bytes - CPU_PACKET_BYTES) {
         cpu_fail(c, call->line,
@@ -32,7 +32,7 @@ static bool play_host_free(struct trace_cpu *c, const struct api_trace_call *cal
 {
     uint64_t mapped = name_value(&c->device_addresses, call->place.allocation);
     if (mapped && c->stage++ == 0) {
-        packet_new(c, API_CALL_FREE)->free.address = mapped;
+        packet_begin(c, API_CALL_FREE)->free.address = mapped;
         packet_write(c);
         return false;
     }
@@ -55,7 +55,7 @@ static bool play_host_map(struct trace_cpu *c, const struct api_trace_call *call
 {
     uint32_t number = call->place.allocation;
     if (c->stage++ == 0) {
-        struct api_request *r = packet_new(c, API_CALL_HOST_GET_DEVICE_POINTER);
+        struct api_request *r = packet_begin(c, API_CALL_HOST_GET_DEVICE_POINTER);
         r->host_get_device_pointer.address = name_value(&c->host, number);
         r->host_get_device_pointer.size = host_made_by(c, number)->size;
         packet_write(c);

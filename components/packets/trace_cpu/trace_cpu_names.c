@@ -62,7 +62,7 @@ static bool make_new_stream(struct trace_cpu *c, uint32_t stream)
 {
     if (!stream || name_value(&c->streams, stream_name(c, stream)))
         return false;
-    packet_new(c, API_CALL_STREAM_CREATE);
+    packet_begin(c, API_CALL_STREAM_CREATE);
     packet_write(c);
     return true;
 }
@@ -86,7 +86,7 @@ static bool register_file(struct trace_cpu *c, const char *path)
         c->phase = CPU_MOVE;
         return false;
     case 1:
-        packet_new(c, API_CALL_REGISTER_MODULE)->register_module.address = c->mover.address;
+        packet_begin(c, API_CALL_REGISTER_MODULE)->register_module.address = c->mover.address;
         c->request.register_module.size = c->mover.size;
         packet_write(c);
         return false;
@@ -152,12 +152,12 @@ static bool find_name(struct trace_cpu *c, const char *name, uint32_t module, bo
     }
     c->item++;
     if (kernel) {
-        struct api_request *r = packet_new(c, API_CALL_REGISTER_FUNCTION);
+        struct api_request *r = packet_begin(c, API_CALL_REGISTER_FUNCTION);
         r->register_function.module = handle;
         r->register_function.function = CPU_STUB + (uint64_t)*count * CPU_STUB_STEP;
         snprintf(r->register_function.name, sizeof r->register_function.name, "%s", name);
     } else {
-        struct api_request *r = packet_new(c, API_CALL_REGISTER_VARIABLE);
+        struct api_request *r = packet_begin(c, API_CALL_REGISTER_VARIABLE);
         r->register_variable.module = handle;
         r->register_variable.symbol = CPU_SHADOW + (uint64_t)*count * CPU_STUB_STEP;
         snprintf(r->register_variable.name, sizeof r->register_variable.name, "%s", name);
@@ -191,7 +191,7 @@ static bool find_variable(struct trace_cpu *c, const struct api_trace_pointer *p
     }
     if (text->address)
         return true;
-    packet_new(c, API_CALL_GET_SYMBOL)->get_symbol.symbol =
+    packet_begin(c, API_CALL_GET_SYMBOL)->get_symbol.symbol =
         CPU_SHADOW
         + (uint64_t)(text - (struct cpu_text *)(void *)blob_at(c->symbols)->bytes) * CPU_STUB_STEP;
     packet_write(c);

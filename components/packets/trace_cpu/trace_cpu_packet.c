@@ -35,7 +35,7 @@ static void move_begin(struct trace_cpu *c, bool write, uint64_t address, void *
     c->mover = (struct cpu_mover){.write = write, .address = address, .size = size, .bytes = bytes};
 }
 
-static uint32_t line_part(uint64_t address, uint64_t left)
+static uint32_t bytes_to_line_end(uint64_t address, uint64_t left)
 {
     uint32_t rest = CPU_LINE - (uint32_t)(address % CPU_LINE);
     return left < rest ? (uint32_t)left : rest;
@@ -50,7 +50,7 @@ static void send_line(struct trace_cpu *c)
 {
     struct cpu_mover *m = &c->mover;
     uint64_t address = m->address + m->issued;
-    uint32_t bytes = line_part(address, m->size - m->issued),
+    uint32_t bytes = bytes_to_line_end(address, m->size - m->issued),
              first = (uint32_t)(address % CPU_LINE);
     uint32_t slot = index_pool_take(&c->free_slots);
     *slot_at(c, slot) = (struct cpu_slot){m->issued, bytes};
@@ -96,7 +96,7 @@ static bool move_is_over(const struct trace_cpu *c)
 
 static uint64_t memory_base(const struct trace_cpu *c)
 {
-    return (uint64_t)trace_cpu_params(c)->memory;
+    return trace_cpu_params(c)->memory;
 }
 
 static void packet_write(struct trace_cpu *c)
@@ -113,7 +113,7 @@ static void packet_write(struct trace_cpu *c)
 }
 
 /* A packet of this kind, to be filled. */
-static struct api_request *packet_new(struct trace_cpu *c, enum api_call call)
+static struct api_request *packet_begin(struct trace_cpu *c, enum api_call call)
 {
     memset(&c->request, 0, sizeof c->request);
     c->request.call = (uint16_t)call;
@@ -130,7 +130,7 @@ static void end_step(struct trace_cpu *c, unsigned step)
 
 static bool ring_device(struct trace_cpu *c)
 {
-    uint64_t address = memory_base(c), device = (uint64_t)trace_cpu_params(c)->device_register;
+    uint64_t address = memory_base(c), device = trace_cpu_params(c)->device_register;
     if (!trace_cpu_mem_can_send(c))
         return false;
     timeline_begin(&c->io.base, c->sequence, "2 write its address to the device");
@@ -146,13 +146,13 @@ static bool ask_device(struct trace_cpu *c)
 {
     if (!trace_cpu_mem_can_send(c))
         return false;
-    trace_cpu_mem_send_read(c, CPU_TAG_DEVICE, (uint64_t)trace_cpu_params(c)->device_register,
+    trace_cpu_mem_send_read(c, CPU_TAG_DEVICE, trace_cpu_params(c)->device_register,
                             sizeof(uint64_t), 0, false);
     c->phase = CPU_ASKED;
     return true;
 }
 
-static void end_answer_read(struct trace_cpu *c)
+static void begin_answer_read(struct trace_cpu *c)
 {
     end_step(c, 1);
     c->packet_bytes = packet_bytes(&api_answer_layout, c->request.call);
@@ -170,7 +170,7 @@ static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
         if (trace_cpu_params(c)->read_device)
             c->phase = CPU_ASK;
         else
-            end_answer_read(c);
+            begin_answer_read(c);
         return;
     }
     memcpy(&address, line, sizeof address);
@@ -179,7 +179,7 @@ static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
                  "the device names a packet at 0x%" PRIx64 ", which is at 0x%" PRIx64, address,
                  memory_base(c));
     else
-        end_answer_read(c);
+        begin_answer_read(c);
 }
 
 /* The answer is here: false when the call was blocked. */
@@ -200,7 +200,7 @@ static bool end_packet(struct trace_cpu *c)
     }
     if (c->answer.state == API_STATE_BLOCKED) {
         c->io.stats.retries++;
-        c->wait_until = trace_cpu_now(c) + (uint64_t)trace_cpu_params(c)->retry;
+        c->wait_until = trace_cpu_now(c) + trace_cpu_params(c)->retry;
         c->phase = CPU_BLOCKED;
         return false;
     }

@@ -7,68 +7,123 @@
 
 enum { QUERY_NOT_READY = 600 /* hipErrorNotReady */ };
 
-/* One packet, and what its answer is for. */
-static bool play_malloc(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_MALLOC)->malloc.size = call->size;
-        packet_write(c);
-        return false;
-    }
-    name_set(&c->memory, call->to.allocation, c->answer.malloc.address);
-    return !call_failed(c, "hipMalloc");
-}
+/* ---- lines that are one packet ---- */
 
-static bool play_malloc_managed(struct trace_cpu *c, const struct api_trace_call *call)
+static void make_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_MALLOC_MANAGED)->malloc_managed.size = call->size;
-        c->request.malloc_managed.flags = call->flags;
-        packet_write(c);
-        return false;
-    }
-    name_set(&c->memory, call->to.allocation, c->answer.malloc_managed.address);
-    return !call_failed(c, "hipMallocManaged");
-}
-
-static bool play_prefetch(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        struct api_request *r = packet_new(c, API_CALL_MEM_PREFETCH);
-        r->mem_prefetch.address = address_of(c, &call->to);
+    uint64_t event = name_value(&c->events, call->event);
+    struct api_request *r = &c->request;
+    switch (call->kind) {
+    case API_TRACE_MALLOC:
+        packet_begin(c, API_CALL_MALLOC)->malloc.size = call->size;
+        break;
+    case API_TRACE_MALLOC_MANAGED:
+        packet_begin(c, API_CALL_MALLOC_MANAGED)->malloc_managed.size = call->size;
+        r->malloc_managed.flags = call->flags;
+        break;
+    case API_TRACE_FREE:
+        packet_begin(c, API_CALL_FREE)->free.address = name_value(&c->memory, call->to.allocation);
+        break;
+    case API_TRACE_PREFETCH:
+        packet_begin(c, API_CALL_MEM_PREFETCH)->mem_prefetch.address = address_of(c, &call->to);
         r->mem_prefetch.size = call->size;
         r->mem_prefetch.device = call->device;
         r->mem_prefetch.stream = stream_of(c, call);
-        packet_write(c);
-        return false;
+        break;
+    case API_TRACE_MODULE_UNLOAD:
+        packet_begin(c, API_CALL_UNREGISTER_MODULE)->unregister_module.module =
+            name_value(&c->code, call->module);
+        break;
+    case API_TRACE_SET_DEVICE:
+        packet_begin(c, API_CALL_SET_DEVICE)->set_device.device = call->device;
+        break;
+    case API_TRACE_STREAM_CREATE:
+        packet_begin(c, API_CALL_STREAM_CREATE_WITH_FLAGS)->stream_create_with_flags.flags =
+            call->flags;
+        break;
+    case API_TRACE_STREAM_DESTROY:
+        packet_begin(c, API_CALL_STREAM_DESTROY)->stream_destroy.stream = stream_of(c, call);
+        break;
+    case API_TRACE_STREAM_WAIT_EVENT:
+        packet_begin(c, API_CALL_STREAM_WAIT_EVENT)->stream_wait_event.event = event;
+        r->stream_wait_event.stream = stream_of(c, call);
+        break;
+    case API_TRACE_EVENT_CREATE:
+        packet_begin(c, API_CALL_EVENT_CREATE_WITH_FLAGS)->event_create_with_flags.flags =
+            call->flags;
+        break;
+    case API_TRACE_EVENT_DESTROY:
+        packet_begin(c, API_CALL_EVENT_DESTROY)->event_destroy.event = event;
+        break;
+    case API_TRACE_EVENT_SYNCHRONIZE:
+        packet_begin(c, API_CALL_EVENT_SYNCHRONIZE)->event_synchronize.event = event;
+        break;
+    default:
+        packet_begin(c, API_CALL_EVENT_RECORD)->event_record.event = event;
+        r->event_record.stream = stream_of(c, call);
     }
-    return !call_failed(c, "hipMemPrefetchAsync");
 }
 
-static bool play_free(struct trace_cpu *c, const struct api_trace_call *call)
+/* Notes the object that the answer brings or ends. Returns the name of the call for messages. */
+static const char *take_packet(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_FREE)->free.address = name_value(&c->memory, call->to.allocation);
-        packet_write(c);
-        return false;
+    switch (call->kind) {
+    case API_TRACE_MALLOC:
+        name_set(&c->memory, call->to.allocation, c->answer.malloc.address);
+        return "hipMalloc";
+    case API_TRACE_MALLOC_MANAGED:
+        name_set(&c->memory, call->to.allocation, c->answer.malloc_managed.address);
+        return "hipMallocManaged";
+    case API_TRACE_FREE:
+        name_set(&c->memory, call->to.allocation, 0);
+        return "hipFree";
+    case API_TRACE_PREFETCH:
+        return "hipMemPrefetchAsync";
+    case API_TRACE_MODULE_UNLOAD:
+        name_set(&c->code, call->module, 0);
+        return "hipModuleUnload";
+    case API_TRACE_SET_DEVICE:
+        return "hipSetDevice";
+    case API_TRACE_STREAM_CREATE:
+        name_set(&c->streams, call->stream, c->answer.stream_create_with_flags.stream);
+        return "hipStreamCreate";
+    case API_TRACE_STREAM_DESTROY:
+        name_set(&c->streams, call->stream, 0);
+        return "hipStreamDestroy";
+    case API_TRACE_STREAM_WAIT_EVENT:
+        return "hipStreamWaitEvent";
+    case API_TRACE_EVENT_CREATE:
+        name_set(&c->events, call->event, c->answer.event_create_with_flags.event);
+        return "the call about an event";
+    default:
+        return "the call about an event";
     }
-    name_set(&c->memory, call->to.allocation, 0);
-    return !call_failed(c, "hipFree");
 }
+
+static bool play_packet(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ > 0)
+        return !call_failed(c, take_packet(c, call));
+    make_packet(c, call);
+    packet_write(c);
+    return false;
+}
+
+/* ---- copies ---- */
 
 /* The packet of a copy whose sides are known. */
 static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
                       uint64_t from, enum api_direction direction)
 {
     if (call->is_async) {
-        struct api_request *r = packet_new(c, API_CALL_MEMCPY_ASYNC);
+        struct api_request *r = packet_begin(c, API_CALL_MEMCPY_ASYNC);
         r->memcpy_async.destination = to;
         r->memcpy_async.source = from;
         r->memcpy_async.size = call->size;
         r->memcpy_async.direction = (uint16_t)direction;
         r->memcpy_async.stream = stream_of(c, call);
     } else {
-        struct api_request *r = packet_new(c, API_CALL_MEMCPY);
+        struct api_request *r = packet_begin(c, API_CALL_MEMCPY);
         r->memcpy.destination = to;
         r->memcpy.source = from;
         r->memcpy.size = call->size;
@@ -95,14 +150,14 @@ static void send_symbol_copy(struct trace_cpu *c, const struct api_trace_call *c
 {
     uint64_t shadow = CPU_SHADOW + (uint64_t)number * CPU_STUB_STEP;
     if (to) {
-        struct api_request *r = packet_new(c, API_CALL_MEMCPY_TO_SYMBOL);
+        struct api_request *r = packet_begin(c, API_CALL_MEMCPY_TO_SYMBOL);
         r->memcpy_to_symbol.symbol = shadow;
         r->memcpy_to_symbol.source = host;
         r->memcpy_to_symbol.size = call->size;
         r->memcpy_to_symbol.offset = call->offset;
         r->memcpy_to_symbol.direction = API_DIRECTION_HOST_TO_DEVICE;
     } else {
-        struct api_request *r = packet_new(c, API_CALL_MEMCPY_FROM_SYMBOL);
+        struct api_request *r = packet_begin(c, API_CALL_MEMCPY_FROM_SYMBOL);
         r->memcpy_from_symbol.destination = host;
         r->memcpy_from_symbol.symbol = shadow;
         r->memcpy_from_symbol.size = call->size;
@@ -202,14 +257,14 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
         return true;
     uint64_t address = address_of(c, &call->to) + c->item++ * call->pitch;
     if (call->is_async) {
-        struct api_request *r = packet_new(c, API_CALL_MEMSET_ASYNC);
+        struct api_request *r = packet_begin(c, API_CALL_MEMSET_ASYNC);
         r->memset_async.address = address;
         r->memset_async.value = call->value;
         r->memset_async.width = (uint8_t)call->width;
         r->memset_async.count = call->size;
         r->memset_async.stream = stream_of(c, call);
     } else {
-        struct api_request *r = packet_new(c, API_CALL_MEMSET);
+        struct api_request *r = packet_begin(c, API_CALL_MEMSET);
         r->memset.address = address;
         r->memset.value = call->value;
         r->memset.width = (uint8_t)call->width;
@@ -221,7 +276,7 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 
 static void send_configure_call(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    struct api_request *r = packet_new(c, API_CALL_CONFIGURE_CALL);
+    struct api_request *r = packet_begin(c, API_CALL_CONFIGURE_CALL);
     r->configure_call.grid_x = call->grid[0];
     r->configure_call.grid_y = call->grid[1];
     r->configure_call.grid_z = call->grid[2];
@@ -236,7 +291,7 @@ static void send_configure_call(struct trace_cpu *c, const struct api_trace_call
 /* The piece of the arguments that begins at byte `at` of argument `i`. */
 static uint32_t send_argument(struct trace_cpu *c, const struct api_trace_argument *a, uint32_t at)
 {
-    struct api_request *r = packet_new(c, API_CALL_SET_ARGUMENT);
+    struct api_request *r = packet_begin(c, API_CALL_SET_ARGUMENT);
     uint32_t most = sizeof r->set_argument.value, bytes = min(a->size - at, most);
     uint64_t pointer = a->is_pointer ? address_of(c, &a->pointer) : 0;
     r->set_argument.offset = a->offset + at;
@@ -280,7 +335,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
         return false;
     case LAUNCH:
         number = text_find(c->kernels, c->kernel_count, call->name, call->module);
-        packet_new(c, API_CALL_LAUNCH)->launch.function =
+        packet_begin(c, API_CALL_LAUNCH)->launch.function =
             CPU_STUB + (uint64_t)number * CPU_STUB_STEP;
         packet_write(c);
         c->stage = END;
@@ -304,18 +359,6 @@ static bool play_module_load(struct trace_cpu *c, const struct api_trace_call *c
     return true;
 }
 
-static bool play_module_unload(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_UNREGISTER_MODULE)->unregister_module.module =
-            name_value(&c->code, call->module);
-        packet_write(c);
-        return false;
-    }
-    name_set(&c->code, call->module, 0);
-    return !call_failed(c, "hipModuleUnload");
-}
-
 /* A recorded query that was answered "done" is repeated until the answer is "done" again. */
 static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
 {
@@ -327,9 +370,9 @@ static bool play_query(struct trace_cpu *c, const struct api_trace_call *call)
             return false;
     }
     if (call->kind == API_TRACE_STREAM_QUERY)
-        packet_new(c, API_CALL_STREAM_QUERY)->stream_query.stream = stream_of(c, call);
+        packet_begin(c, API_CALL_STREAM_QUERY)->stream_query.stream = stream_of(c, call);
     else
-        packet_new(c, API_CALL_EVENT_QUERY)->event_query.event =
+        packet_begin(c, API_CALL_EVENT_QUERY)->event_query.event =
             name_value(&c->events, call->event);
     packet_write(c);
     return false;
@@ -342,25 +385,15 @@ static bool play_thread(struct trace_cpu *c, const struct api_trace_call *call)
     return true;
 }
 
-static bool play_set_device(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_SET_DEVICE)->set_device.device = call->device;
-        packet_write(c);
-        return false;
-    }
-    return !call_failed(c, "hipSetDevice");
-}
-
 /* Waits for everything, or for a stream; after that, what has been copied is compared. */
 static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->stage == 0) {
         if (call->kind == API_TRACE_STREAM_SYNCHRONIZE)
-            packet_new(c, API_CALL_STREAM_SYNCHRONIZE)->stream_synchronize.stream =
+            packet_begin(c, API_CALL_STREAM_SYNCHRONIZE)->stream_synchronize.stream =
                 stream_of(c, call);
         else
-            packet_new(c, API_CALL_DEVICE_SYNCHRONIZE);
+            packet_begin(c, API_CALL_DEVICE_SYNCHRONIZE);
         packet_write(c);
         c->stage = 1;
         return false;
@@ -371,67 +404,9 @@ static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *c
     return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || compare_copies(c);
 }
 
-static bool play_stream_create(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_STREAM_CREATE_WITH_FLAGS)->stream_create_with_flags.flags =
-            call->flags;
-        packet_write(c);
-        return false;
-    }
-    name_set(&c->streams, call->stream, c->answer.stream_create_with_flags.stream);
-    return !call_failed(c, "hipStreamCreate");
-}
-
-static bool play_stream_destroy(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        packet_new(c, API_CALL_STREAM_DESTROY)->stream_destroy.stream = stream_of(c, call);
-        packet_write(c);
-        return false;
-    }
-    name_set(&c->streams, call->stream, 0);
-    return !call_failed(c, "hipStreamDestroy");
-}
-
-static bool play_stream_wait(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    if (c->stage++ == 0) {
-        struct api_request *r = packet_new(c, API_CALL_STREAM_WAIT_EVENT);
-        r->stream_wait_event.stream = stream_of(c, call);
-        r->stream_wait_event.event = name_value(&c->events, call->event);
-        packet_write(c);
-        return false;
-    }
-    return !call_failed(c, "hipStreamWaitEvent");
-}
-
-static bool play_event(struct trace_cpu *c, const struct api_trace_call *call)
-{
-    uint64_t event = name_value(&c->events, call->event);
-    if (c->stage++ > 0) {
-        if (call->kind == API_TRACE_EVENT_CREATE)
-            name_set(&c->events, call->event, c->answer.event_create_with_flags.event);
-        return !call_failed(c, "the call about an event");
-    }
-    if (call->kind == API_TRACE_EVENT_CREATE) {
-        packet_new(c, API_CALL_EVENT_CREATE_WITH_FLAGS)->event_create_with_flags.flags =
-            call->flags;
-    } else if (call->kind == API_TRACE_EVENT_DESTROY) {
-        packet_new(c, API_CALL_EVENT_DESTROY)->event_destroy.event = event;
-    } else if (call->kind == API_TRACE_EVENT_SYNCHRONIZE) {
-        packet_new(c, API_CALL_EVENT_SYNCHRONIZE)->event_synchronize.event = event;
-    } else {
-        packet_new(c, API_CALL_EVENT_RECORD)->event_record.event = event;
-        c->request.event_record.stream = stream_of(c, call);
-    }
-    packet_write(c);
-    return false;
-}
-
 static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *) = {
-    [API_TRACE_MALLOC] = play_malloc,
-    [API_TRACE_FREE] = play_free,
+    [API_TRACE_MALLOC] = play_packet,
+    [API_TRACE_FREE] = play_packet,
     [API_TRACE_COPY_TO_DEVICE] = play_to_device,
     [API_TRACE_COPY_FROM_DEVICE] = play_from_device,
     [API_TRACE_COPY_ON_DEVICE] = play_on_device,
@@ -440,22 +415,22 @@ static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *
     [API_TRACE_MEMSET] = play_memset,
     [API_TRACE_LAUNCH] = play_launch,
     [API_TRACE_CODE_OBJECT] = play_code_object,
-    [API_TRACE_SET_DEVICE] = play_set_device,
+    [API_TRACE_SET_DEVICE] = play_packet,
     [API_TRACE_DEVICE_SYNCHRONIZE] = play_synchronize,
-    [API_TRACE_STREAM_CREATE] = play_stream_create,
-    [API_TRACE_STREAM_DESTROY] = play_stream_destroy,
+    [API_TRACE_STREAM_CREATE] = play_packet,
+    [API_TRACE_STREAM_DESTROY] = play_packet,
     [API_TRACE_STREAM_SYNCHRONIZE] = play_synchronize,
-    [API_TRACE_STREAM_WAIT_EVENT] = play_stream_wait,
-    [API_TRACE_EVENT_CREATE] = play_event,
-    [API_TRACE_EVENT_DESTROY] = play_event,
-    [API_TRACE_EVENT_RECORD] = play_event,
-    [API_TRACE_EVENT_SYNCHRONIZE] = play_event,
+    [API_TRACE_STREAM_WAIT_EVENT] = play_packet,
+    [API_TRACE_EVENT_CREATE] = play_packet,
+    [API_TRACE_EVENT_DESTROY] = play_packet,
+    [API_TRACE_EVENT_RECORD] = play_packet,
+    [API_TRACE_EVENT_SYNCHRONIZE] = play_packet,
     [API_TRACE_STREAM_QUERY] = play_query,
     [API_TRACE_EVENT_QUERY] = play_query,
     [API_TRACE_MODULE_LOAD] = play_module_load,
-    [API_TRACE_MODULE_UNLOAD] = play_module_unload,
-    [API_TRACE_MALLOC_MANAGED] = play_malloc_managed,
-    [API_TRACE_PREFETCH] = play_prefetch,
+    [API_TRACE_MODULE_UNLOAD] = play_packet,
+    [API_TRACE_MALLOC_MANAGED] = play_packet,
+    [API_TRACE_PREFETCH] = play_packet,
     [API_TRACE_HOST_MAP] = play_host_map,
     [API_TRACE_HOST_MALLOC] = play_host_malloc,
     [API_TRACE_HOST_FREE] = play_host_free,

@@ -2,8 +2,8 @@
  *
  * It does one thing at a time. A *move* takes bytes to the host's memory or back, line by line. A
  * *packet* is a move, a write to the device, and a move back; one that is blocked begins again
- * (trace_cpu_packet.c has both). What follows a packet (the next one, a comparison) is decided in
- * trace_cpu_play.c. The trace and its files are in the memory of the process, as are blobs. */
+ * (trace_cpu_packet.c has both). trace_cpu_play.c decides what follows a packet: the next one, or a
+ * comparison. The trace and its files are in the memory of the process, as are blobs. */
 #ifndef HEDDLE_TRACE_CPU_STATE_H
 #define HEDDLE_TRACE_CPU_STATE_H
 
@@ -148,7 +148,7 @@ static void move_receive(struct trace_cpu *c, uint16_t tag, const uint8_t *line)
 static bool move_is_over(const struct trace_cpu *c);
 static uint64_t memory_base(const struct trace_cpu *c);
 static void packet_write(struct trace_cpu *c);
-static struct api_request *packet_new(struct trace_cpu *c, enum api_call call);
+static struct api_request *packet_begin(struct trace_cpu *c, enum api_call call);
 static void end_step(struct trace_cpu *c, unsigned step);
 static bool ring_device(struct trace_cpu *c);
 static bool ask_device(struct trace_cpu *c);

@@ -42,8 +42,8 @@ static void place_words(struct memory_tester *c)
     uint32_t *order = arena_at(uint32_t, offset);
     for (uint32_t i = 0; i < places; i++)
         order[i] = i;
-    uint64_t base = memory_tester_params(c)->translated ? TESTER_VIRTUAL_BASE
-                                                        : (uint64_t)memory_tester_params(c)->base;
+    uint64_t base =
+        memory_tester_params(c)->translated ? TESTER_VIRTUAL_BASE : memory_tester_params(c)->base;
     for (uint32_t i = 0; i < word_count(c); i++) {
         uint32_t j = i + below(c, places - i), place = order[j];
         order[j] = order[i];
@@ -67,7 +67,7 @@ static void begin_order(struct memory_tester *c, uint32_t thread)
 static bool claim(struct memory_tester *c, uint32_t thread, bool writes, uint32_t *word)
 {
     for (unsigned attempt = 0; attempt < 4; attempt++) {
-        uint32_t i = below(c, (uint64_t)memory_tester_params(c)->locations);
+        uint32_t i = below(c, memory_tester_params(c)->locations);
         struct tester_word *w = word_at(c, i);
         bool mine = w->writer == thread + 1;
         if ((w->writer && !mine) || (writes && !mine && w->readers)
@@ -103,7 +103,7 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
                                   ISA_ATOMIC_SUB,  ISA_ATOMIC_UMIN,    ISA_ATOMIC_UMAX,
                                   ISA_ATOMIC_AND,  ISA_ATOMIC_OR,      ISA_ATOMIC_XOR};
     struct tester_thread *t = thread_at(c, thread);
-    uint32_t actions = (uint32_t)memory_tester_params(c)->actions, written = UINT32_MAX;
+    uint32_t actions = memory_tester_params(c)->actions, written = UINT32_MAX;
     if (ordered(c))
         begin_order(c, thread);
     for (uint32_t i = 0; i < actions; i++) {
@@ -116,7 +116,7 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
         a->compare = (uint32_t)next_random(c);
         if (ordered(c) && a->verb == VERB_LOAD && below(c, 2)) {
             a->verb = VERB_UNORDERED;
-            a->word = below(c, (uint64_t)memory_tester_params(c)->locations);
+            a->word = below(c, memory_tester_params(c)->locations);
             continue;
         }
         if (written != UINT32_MAX && below(c, 2))
@@ -126,8 +126,8 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
         if (word_at(c, a->word)->writer == thread + 1)
             written = a->word;
     }
-    t->counters[0] = below(c, (uint64_t)memory_tester_params(c)->counters);
-    t->counters[1] = below(c, (uint64_t)memory_tester_params(c)->counters);
+    t->counters[0] = below(c, memory_tester_params(c)->counters);
+    t->counters[1] = below(c, memory_tester_params(c)->counters);
     t->next_action = 0;
     t->phase = PHASE_FIRST_COUNT;
 }
@@ -153,7 +153,7 @@ static void end_claims(struct memory_tester *c, uint32_t thread)
 
 static void set_up_agents(struct memory_tester *c, uint32_t ports)
 {
-    uint32_t agents = (uint32_t)memory_tester_params(c)->agents;
+    uint32_t agents = memory_tester_params(c)->agents;
     if (ports % agents)
         engine_die(&c->io.base, "its %u ports are not spread evenly over %u agents; set agents",
                    ports, agents);
@@ -165,21 +165,20 @@ static void set_up_agents(struct memory_tester *c, uint32_t ports)
     if (!ordered(c))
         return;
     ordered(c)->setup(memory_tester_order(c), c->thread_count, agents,
-                      (uint32_t)memory_tester_params(c)->locations);
+                      memory_tester_params(c)->locations);
     c->agents = agents;
 }
 
 static void memory_tester_init(struct memory_tester *c)
 {
-    uint32_t ports = memory_tester_mem_count(c),
-             per_port = (uint32_t)memory_tester_params(c)->threads;
-    uint32_t counters = (uint32_t)memory_tester_params(c)->counters;
-    c->random = (uint64_t)memory_tester_params(c)->seed * 0x2545f4914f6cdd1du;
+    uint32_t ports = memory_tester_mem_count(c), per_port = memory_tester_params(c)->threads;
+    uint32_t counters = memory_tester_params(c)->counters;
+    c->random = memory_tester_params(c)->seed * 0x2545f4914f6cdd1du;
     c->thread_count = ports * per_port;
-    c->increments = c->thread_count * (uint32_t)memory_tester_params(c)->episodes * 2;
+    c->increments = c->thread_count * memory_tester_params(c)->episodes * 2;
     c->words = arena_allocate(word_count(c) * sizeof(struct tester_word));
     c->threads = arena_allocate(c->thread_count * sizeof(struct tester_thread));
-    c->actions = arena_allocate(c->thread_count * (size_t)memory_tester_params(c)->actions
+    c->actions = arena_allocate(c->thread_count * memory_tester_params(c)->actions
                                 * sizeof(struct tester_action));
     c->slots = arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
     c->seen = arena_allocate((size_t)counters * divide_up(c->increments, 64) * sizeof(uint64_t));
@@ -196,7 +195,7 @@ static void memory_tester_init(struct memory_tester *c)
 
 static uint16_t tag_of(const struct memory_tester *c, uint32_t thread, uint32_t slot)
 {
-    return (uint16_t)(thread % (uint32_t)memory_tester_params(c)->threads * TESTER_SLOTS + slot);
+    return (uint16_t)(thread % memory_tester_params(c)->threads * TESTER_SLOTS + slot);
 }
 
 /* A free slot of the thread, filled in; there is one. */
@@ -336,8 +335,8 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
 static bool advance(struct memory_tester *c, uint32_t thread)
 {
     struct tester_thread *t = thread_at(c, thread);
-    uint32_t actions = (uint32_t)memory_tester_params(c)->actions,
-             counters = (uint32_t)memory_tester_params(c)->locations;
+    uint32_t actions = memory_tester_params(c)->actions,
+             counters = memory_tester_params(c)->locations;
     if (t->phase == PHASE_OVER || t->waits)
         return false;
     if (t->phase == PHASE_RUN) {
@@ -371,7 +370,7 @@ static bool advance(struct memory_tester *c, uint32_t thread)
 /* The threads of a port, as long as it takes requests. */
 static bool advance_port(struct memory_tester *c, uint32_t port)
 {
-    uint32_t threads = (uint32_t)memory_tester_params(c)->threads;
+    uint32_t threads = memory_tester_params(c)->threads;
     bool progress = false;
     for (uint32_t i = 0; i < threads && memory_tester_mem_can_send(c, port);) {
         while (i < threads && !advance(c, port * threads + i))
@@ -393,7 +392,7 @@ static void suspect(const struct memory_tester *c, const struct tester_word *w)
     watch_suspect(line, since_ps);
     if (memory_tester_params(c)->translated
         && page_table_find(memory_tester_page_table(c), TESTER_PID, line, &physical, &writable))
-        watch_suspect(physical + line % (uint64_t)memory_tester_params(c)->page, since_ps);
+        watch_suspect(physical + line % memory_tester_params(c)->page, since_ps);
 }
 
 static void check_load(struct memory_tester *c, uint32_t thread, const struct tester_slot *s,
@@ -424,7 +423,7 @@ static void check_increment(struct memory_tester *c, uint32_t thread, const stru
                             uint32_t got)
 {
     struct tester_word *w = word_at(c, s->word);
-    uint32_t counter = s->word - (uint32_t)memory_tester_params(c)->locations;
+    uint32_t counter = s->word - memory_tester_params(c)->locations;
     uint64_t *seen = arena_at(uint64_t, c->seen) + (size_t)counter * divide_up(c->increments, 64);
     w->value++;
     if (got >= c->increments || seen[got / 64] >> (got % 64) & 1) {
@@ -461,7 +460,7 @@ static void next_phase(struct memory_tester *c, uint32_t thread)
 
 static void take_answer(struct memory_tester *c, uint32_t port, const struct mem_reply *m)
 {
-    uint32_t thread = port * (uint32_t)memory_tester_params(c)->threads + m->tag / TESTER_SLOTS;
+    uint32_t thread = port * memory_tester_params(c)->threads + m->tag / TESTER_SLOTS;
     struct tester_thread *t = thread_at(c, thread);
     struct tester_slot *s = slot_at(c, thread, m->tag % TESTER_SLOTS);
     if (s->check || s->counter) {

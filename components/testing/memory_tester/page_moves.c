@@ -30,18 +30,18 @@
 
 static uint64_t page_bytes(const struct memory_tester *c)
 {
-    return (uint64_t)memory_tester_params(c)->page;
+    return memory_tester_params(c)->page;
 }
 
 static uint32_t frames_each(const struct memory_tester *c)
 {
-    return (uint32_t)memory_tester_params(c)->frames;
+    return memory_tester_params(c)->frames;
 }
 
 static uint64_t frame_address(const struct memory_tester *c, uint32_t frame)
 {
     if (!memory_tester_gpu_count(c))
-        return (uint64_t)memory_tester_params(c)->base + frame * page_bytes(c);
+        return memory_tester_params(c)->base + frame * page_bytes(c);
     return platform_map_base(frame / frames_each(c)) + frame % frames_each(c) * page_bytes(c);
 }
 
@@ -101,7 +101,7 @@ static void gpus_note(struct memory_tester *c)
 /* Cycles to the next move. */
 static uint64_t moves_calm(struct memory_tester *c)
 {
-    return 1 + splitmix64(&c->moves.random) % (uint64_t)memory_tester_params(c)->calm;
+    return 1 + splitmix64(&c->moves.random) % memory_tester_params(c)->calm;
 }
 
 static void pages_init(struct memory_tester *c)
@@ -111,7 +111,7 @@ static void pages_init(struct memory_tester *c)
     if (!memory_tester_params(c)->translated)
         return;
     m->random = c->random ^ 0x6d6f766573u;
-    m->page_count = (uint32_t)divide_up((uint64_t)memory_tester_params(c)->span, page_bytes(c));
+    m->page_count = (uint32_t)divide_up(memory_tester_params(c)->span, page_bytes(c));
     m->frame_count = gpus ? gpus * frames_each(c) : m->page_count;
     if (m->frame_count < m->page_count)
         engine_die(&c->io.base, "%u pages do not fit into %u; raise `frames`", m->page_count,

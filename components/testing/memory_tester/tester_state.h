@@ -150,8 +150,8 @@ static inline struct tester_thread *thread_at(const struct memory_tester *c, uin
 static inline struct tester_action *action_at(const struct memory_tester *c, uint32_t thread,
                                               uint32_t i)
 {
-    return arena_at(struct tester_action, c->actions)
-           + thread * (uint32_t)memory_tester_params(c)->actions + i;
+    return arena_at(struct tester_action, c->actions) + thread * memory_tester_params(c)->actions
+           + i;
 }
 
 static inline struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread,

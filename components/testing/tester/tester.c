@@ -40,7 +40,7 @@ struct tester {
 
 static uint32_t line_bytes(const struct tester *c)
 {
-    return (uint32_t)tester_params(c)->line;
+    return tester_params(c)->line;
 }
 
 static uint8_t *expected_line(const struct tester *c, uint32_t line)
@@ -55,24 +55,24 @@ static uint64_t mix(uint64_t x)
 
 static uint64_t draw(const struct tester *c, uint32_t what)
 {
-    uint64_t stream = mix((uint64_t)tester_params(c)->seed << 32 | c->io.base.leaf);
+    uint64_t stream = mix(tester_params(c)->seed << 32 | c->io.base.leaf);
     return mix(stream ^ mix(c->issued << 8 | what));
 }
 
 static void tester_init(struct tester *c)
 {
-    uint32_t tags = (uint32_t)tester_params(c)->outstanding;
+    uint32_t tags = tester_params(c)->outstanding;
     index_pool_init(&c->free, tags);
     c->in_flight = arena_allocate(tags * sizeof(struct tester_request));
     c->before = arena_allocate((size_t)tags * line_bytes(c));
-    c->busy = arena_allocate((size_t)tester_params(c)->lines);
-    c->expected = arena_allocate((size_t)tester_params(c)->span);
+    c->busy = arena_allocate(tester_params(c)->lines);
+    c->expected = arena_allocate(tester_params(c)->span);
 }
 
 /* A line without a request in flight; false: none of those tried. */
 static bool pick_line(const struct tester *c, uint32_t *line)
 {
-    uint32_t lines = (uint32_t)tester_params(c)->lines;
+    uint32_t lines = tester_params(c)->lines;
     uint32_t first = (uint32_t)(draw(c, 0) % lines);
     for (uint32_t i = 0; i < PROBES && i < lines; i++) {
         *line = (first + i) % lines;
@@ -138,7 +138,7 @@ static void send_fence(struct tester *c, uint16_t tag, uint64_t address, uint32_
 static void send_line(struct tester *c, uint32_t line)
 {
     uint16_t tag = (uint16_t)index_pool_take(&c->free);
-    uint64_t address = (uint64_t)tester_params(c)->base + (uint64_t)line * line_bytes(c);
+    uint64_t address = tester_params(c)->base + (uint64_t)line * line_bytes(c);
     unsigned kind = pick_kind(c);
     if (kind == MEM_WRITE) {
         void *payload = tester_mem_send_write(c, tag, address, 0, SCOPE_WAVEFRONT);
@@ -167,8 +167,8 @@ static void send_line(struct tester *c, uint32_t line)
 static bool send_next(struct tester *c)
 {
     uint32_t line;
-    if (c->issued == (uint64_t)tester_params(c)->requests || !index_pool_has(&c->free)
-        || !pick_line(c, &line) || !tester_mem_can_send(c))
+    if (c->issued == tester_params(c)->requests || !index_pool_has(&c->free) || !pick_line(c, &line)
+        || !tester_mem_can_send(c))
         return false;
     send_line(c, line);
     return true;
@@ -189,8 +189,8 @@ static void check_answer(struct tester *c, const struct tester_request *r, const
                     "%s of address 0x%" PRIx64 ", sent in cycle %" PRIu64
                     ", was answered with 0x%02x instead of 0x%02x",
                     r->kind == MEM_ATOMIC ? "atomic" : "read",
-                    (uint64_t)tester_params(c)->base + (uint64_t)r->line * line_bytes(c) + i,
-                    r->sent, data[i], wanted);
+                    tester_params(c)->base + (uint64_t)r->line * line_bytes(c) + i, r->sent,
+                    data[i], wanted);
         return;
     }
 }
@@ -219,10 +219,10 @@ static bool tester_tick(struct tester *c)
 
 static unsigned tester_outstanding(const struct tester *c, struct hang_report *report)
 {
-    uint64_t left = (uint64_t)tester_params(c)->requests - c->answered;
+    uint64_t left = tester_params(c)->requests - c->answered;
     if (left && report)
         hang_note(report,
                   "%" PRIu64 " of %" PRIu64 " requests unanswered, %" PRIu64 " not sent yet", left,
-                  (uint64_t)tester_params(c)->requests, left - (c->issued - c->answered));
+                  tester_params(c)->requests, left - (c->issued - c->answered));
     return left > UINT32_MAX ? UINT32_MAX : (unsigned)left;
 }

@@ -6,7 +6,7 @@
  * trace ("dptr-0"), never addresses, so that a trace can be played on anything.
  *
  * A trace is read whole and is constant from then on; api_trace_release() gives everything back.
- * Mistakes go to the caller's `say`, each with its line, and reading continues to find more; the
+ * Mistakes go to the caller's `report`, each with its line, and reading continues to find more; the
  * value returned says whether there were any. Running out of host memory ends the program. */
 #ifndef HEDDLE_API_TRACE_H
 #define HEDDLE_API_TRACE_H
@@ -127,7 +127,7 @@ struct api_trace {
 
 /* Told of each mistake: one line of text, without the place. `line` 0: the whole file. */
 struct api_trace_sink {
-    void (*say)(void *context, uint32_t line, const char *text);
+    void (*report)(void *context, uint32_t line, const char *text);
     void *context;
 };
 

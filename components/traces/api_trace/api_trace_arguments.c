@@ -17,6 +17,7 @@
 struct argument_list {
     struct api_trace_argument *items;
     uint32_t count, capacity;
+    uint32_t end; /* bytes of the arguments so far, as members of a C structure */
 };
 
 static void add_argument(struct api_trace_reader *r, struct argument_list *list,
@@ -86,15 +87,15 @@ static bool contains_word(const char *text, size_t length, const char *word)
     return false;
 }
 
-/* One "V/SIZE". The place is that of a C structure with these members: aligned to their size. */
+/* One "V/SIZE", aligned to its size as a member of a C structure is. */
 static bool read_sized(struct api_trace_reader *r, const char *text, size_t length, uint32_t size,
-                       uint32_t index, uint32_t *end, struct argument_list *list)
+                       uint32_t index, struct argument_list *list)
 {
     bool is_float = contains_word(text, length, ".");
     struct api_trace_argument argument = {.size = size};
-    argument.offset = round_up(*end, size);
-    *end = argument.offset + size;
-    if (*end > ARGUMENTS_BYTES)
+    argument.offset = round_up(list->end, size);
+    list->end = argument.offset + size;
+    if (list->end > ARGUMENTS_BYTES)
         return api_trace_fail(r, "the arguments have more than %d bytes", ARGUMENTS_BYTES);
     if (contains_word(text, length, "dptr")) {
         argument.is_pointer = true;
@@ -140,7 +141,6 @@ bool api_trace_read_arguments(struct api_trace_reader *r, const char *text,
                               struct api_trace_call *call)
 {
     struct argument_list list = {0};
-    uint32_t end = 0;
     for (uint32_t index = 1; *text != 0; index++) {
         const char *value, *size_text;
         size_t length, size_length;
@@ -151,7 +151,7 @@ bool api_trace_read_arguments(struct api_trace_reader *r, const char *text,
             || (size != 1 && size != 2 && size != 4 && size != 8))
             return api_trace_fail(r, "the size of argument %" PRIu32 " is '%.*s', not 1, 2, 4 or 8",
                                   index, (int)min(size_length, 80), size_text);
-        if (!read_sized(r, value, length, (uint32_t)size, index, &end, &list))
+        if (!read_sized(r, value, length, (uint32_t)size, index, &list))
             return false;
     }
     return finish_arguments(&list, call);

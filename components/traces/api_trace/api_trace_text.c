@@ -17,7 +17,7 @@ bool api_trace_fail(struct api_trace_reader *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    r->sink->say(r->sink->context, r->line, text);
+    r->sink->report(r->sink->context, r->line, text);
     r->failed = true;
     return false;
 }

@@ -182,8 +182,8 @@ bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_
             if (fits_form(trace, &api_trace_forms[k], &trace->calls[i]))
                 form = &api_trace_forms[k];
         if (!form) {
-            sink->say(sink->context, trace->calls[i].line,
-                      "the original grammar cannot say this call: write the extended one");
+            sink->report(sink->context, trace->calls[i].line,
+                         "the original grammar cannot say this call: write the extended one");
             return false;
         }
         write_call(out, form, &trace->calls[i]);

@@ -10,7 +10,7 @@ struct small_copies {
 static bool small_copies_direct(struct part *self, enum copy_kind kind, uint64_t size)
 {
     struct small_copies *p = (struct small_copies *)(void *)self;
-    if (kind == COPY_TO_GPU && size <= (uint64_t)small_copies_params(p)->below) {
+    if (kind == COPY_TO_GPU && size <= small_copies_params(p)->below) {
         p->io.stats.at_once++;
         return true;
     }

@@ -55,12 +55,12 @@ struct prefetcher {
 /* Parameters as the C code needs them. */
 static uint64_t line_bytes(const struct prefetcher *c)
 {
-    return (uint64_t)prefetcher_params(c)->line;
+    return prefetcher_params(c)->line;
 }
 
 static uint32_t buffer_size(const struct prefetcher *c)
 {
-    return (uint32_t)prefetcher_params(c)->buffer;
+    return prefetcher_params(c)->buffer;
 }
 
 static struct entry *entries(const struct prefetcher *c)
@@ -77,12 +77,12 @@ static uint8_t *entry_data(const struct prefetcher *c, const struct entry *e)
 static void prefetcher_init(struct prefetcher *c)
 {
     const struct prefetcher_params *p = prefetcher_params(c);
-    c->entries = arena_allocate((size_t)p->buffer * sizeof(struct entry));
+    c->entries = arena_allocate(p->buffer * sizeof(struct entry));
     c->data = arena_allocate((size_t)(p->buffer * p->line));
-    c->streams = arena_allocate((size_t)p->streams * sizeof(struct stream));
-    c->tags = arena_allocate((size_t)p->in_flight * sizeof(uint16_t));
-    c->unused = arena_allocate((size_t)p->in_flight * sizeof(uint16_t));
-    for (uint32_t i = 0; i < (uint32_t)p->in_flight; i++)
+    c->streams = arena_allocate(p->streams * sizeof(struct stream));
+    c->tags = arena_allocate(p->in_flight * sizeof(uint16_t));
+    c->unused = arena_allocate(p->in_flight * sizeof(uint16_t));
+    for (uint32_t i = 0; i < p->in_flight; i++)
         arena_at(uint16_t, c->unused)[i] = (uint16_t)i;
 }
 
@@ -136,7 +136,7 @@ static struct entry *room(struct prefetcher *c)
 
 static uint64_t page_end(const struct prefetcher *c, uint64_t address)
 {
-    uint64_t page = (uint64_t)prefetcher_params(c)->page;
+    uint64_t page = prefetcher_params(c)->page;
     return (address / page + 1) * page;
 }
 
@@ -162,7 +162,7 @@ static void train(struct prefetcher *c, uint64_t line, uint32_t pid)
     bool follows;
     struct stream *s = stream_of(c, line, pid, &follows);
     uint64_t next = line + line_bytes(c), page = page_end(c, line);
-    uint64_t end = next + (uint64_t)prefetcher_params(c)->degree * line_bytes(c);
+    uint64_t end = next + prefetcher_params(c)->degree * line_bytes(c);
     s->used = ++c->taken;
     s->next = next;
     s->pid = pid;
@@ -208,7 +208,7 @@ static bool prefetch(struct prefetcher *c)
 /* A tag for a request that goes on; there is one when unanswered < in_flight. */
 static uint16_t take_tag(struct prefetcher *c, uint16_t tag)
 {
-    uint32_t left = (uint32_t)prefetcher_params(c)->in_flight - ++c->unanswered;
+    uint32_t left = prefetcher_params(c)->in_flight - ++c->unanswered;
     uint16_t number = arena_at(uint16_t, c->unused)[left];
     arena_at(uint16_t, c->tags)[number] = tag;
     return (uint16_t)(buffer_size(c) + number);
@@ -217,15 +217,14 @@ static uint16_t take_tag(struct prefetcher *c, uint16_t tag)
 static uint16_t give_tag(struct prefetcher *c, uint16_t tag)
 {
     uint16_t number = (uint16_t)(tag - buffer_size(c));
-    uint32_t left = (uint32_t)prefetcher_params(c)->in_flight - c->unanswered--;
+    uint32_t left = prefetcher_params(c)->in_flight - c->unanswered--;
     arena_at(uint16_t, c->unused)[left] = number;
     return arena_at(uint16_t, c->tags)[number];
 }
 
 static bool can_forward(struct prefetcher *c)
 {
-    return c->unanswered < (uint32_t)prefetcher_params(c)->in_flight
-           && prefetcher_bottom_can_send(c);
+    return c->unanswered < prefetcher_params(c)->in_flight && prefetcher_bottom_can_send(c);
 }
 
 static void forward(struct prefetcher *c, const struct mem_request *m)

@@ -31,7 +31,7 @@ struct write_combiner {
 
 static uint32_t line_bytes(const struct write_combiner *c)
 {
-    return (uint32_t)write_combiner_params(c)->line;
+    return write_combiner_params(c)->line;
 }
 
 static struct line *first(const struct write_combiner *c)
@@ -51,14 +51,13 @@ static uint8_t *data_of(const struct write_combiner *c, const struct line *l)
 
 static uint16_t *tags_of(const struct write_combiner *c, const struct line *l)
 {
-    return arena_at(uint16_t, c->tags)
-           + (size_t)(l - first(c)) * (size_t)write_combiner_params(c)->merge;
+    return arena_at(uint16_t, c->tags) + (size_t)(l - first(c)) * write_combiner_params(c)->merge;
 }
 
 static void write_combiner_init(struct write_combiner *c)
 {
     const struct write_combiner_params *p = write_combiner_params(c);
-    c->lines = arena_allocate((size_t)p->lines * sizeof(struct line));
+    c->lines = arena_allocate(p->lines * sizeof(struct line));
     c->data = arena_allocate((size_t)(p->lines * p->line));
     c->tags = arena_allocate((size_t)(p->lines * p->merge) * sizeof(uint16_t));
 }
@@ -130,7 +129,7 @@ static bool take_write(struct write_combiner *c, const struct mem_request *m)
         return false;
     }
     *l = (struct line){.address = m->write.address,
-                       .due = write_combiner_now(c) + (uint64_t)p->hold,
+                       .due = write_combiner_now(c) + p->hold,
                        .pid = m->write.pid,
                        .scope = m->write.scope,
                        .state = HELD};

@@ -82,7 +82,7 @@ CAUSES = (
           "gpu.xcd.sa.cu.issue_order=turns", "`docs/design/amd.md`"),
     Cause("below_l2", "an L2 channel's way below is one for both directions",
           "gpu.xcd.l2.below_interval=1cy", "`components/amd/cdna/cdna.heddle`"),
-    Cause("infinity_cache", "Infinity Cache stands before the memory", "gpu.io.hbm.front=none",
+    Cause("infinity_cache", "Infinity Cache is in front of the memory", "gpu.io.hbm.front=none",
           "[here](#what-infinity-cache-keeps)"),
     Cause("refresh", "banks are refreshed in turn",
           below("gpu.io.hbm.timing", "refresh=all trfc=60ns"),

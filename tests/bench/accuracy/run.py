@@ -8,9 +8,10 @@ It starts `heddle calibrate` for each description in docs/evidence/measured, or 
 the root of the checkout. What is done stays in DIR (default build/accuracy), so it can be ended and
 started again. The times are the simulation's own; how many points there are depends on the limit of
 CPU time of a point, and on the budget of the labels and of the micro-benchmarks, within which sizes
-are run from coarse to fine. docs/evidence/accuracy-points.csv keeps all points with the commit that
-simulated them: a point that is not run this time keeps its row, and tables and plots are those of
-all points. --of COMMIT runs only the points that this commit simulated, and says which have moved.
+are run from coarse to fine. docs/evidence/generated/accuracy-points.csv keeps all points with the
+commit that simulated them: a point that is not run this time keeps its row, and tables and plots
+are those of all points. --of COMMIT runs only the points that this commit simulated, and says which
+have moved.
 
 `run.py HEDDLE --freeze` writes down what the parameters are (docs/evidence/measured/frozen.txt).
 With --frozen COMMIT they must still be these.
@@ -129,7 +130,8 @@ def say_moved(before, row):
 
 def all_points(arguments):
     """Those of this time, and the earlier ones of what was not run, all by label and size."""
-    with open(pathlib.Path(arguments.write) / "accuracy-points.csv", encoding="utf-8") as file:
+    table = pathlib.Path(arguments.write) / "generated/accuracy-points.csv"
+    with open(table, encoding="utf-8") as file:
         points = {key_of(row): row for row in csv.DictReader(file)}
     wanted = {key for key, row in points.items() if row["commit"] == arguments.of} \
         if arguments.of else None
@@ -224,8 +226,9 @@ def micro(points):
     found, done = times(points, "mi300x")
     near = sum(p.error <= WITHIN for p in done)
     return [f"{near} of {len(done)} points are within 10 %. {', '.join(unknown(found))} were "
-            "measured with programs that nobody describes, and are not among them.", "",
-            *compare.error_table(done), "", "![MI300X](accuracy-mi300x.svg)", "", "The worst:", "",
+            "measured with programs without a description, and are not among them.", "",
+            *compare.error_table(done), "", "![MI300X](generated/accuracy-mi300x.svg)", "",
+            "The worst:", "",
             *calibrate.worst_table(done, "ms"), "", *missing(found, done)]
 
 
@@ -237,8 +240,8 @@ def labels(points):
             f"{compare.percent(e.weighted)}**. Error of a point: |simulated - measured| / "
             "measured. Time-weighted: sum of |simulated - measured| over sum of measured. Ratio: "
             "geometric mean of simulated / measured. Rank: Spearman's correlation.", "",
-            *compare.error_table(done), "", "![all points](accuracy-mi300a.svg)", "",
-            "![by label](accuracy-mi300a-labels.svg)", "", "### Five folds", "",
+            *compare.error_table(done), "", "![all points](generated/accuracy-mi300a.svg)", "",
+            "![by label](generated/accuracy-mi300a-labels.svg)", "", "### Five folds", "",
             "The labels are dealt to five folds. No parameter was fitted to a fold by an "
             "optimiser; the platform's *Fitted* numbers name their rows (`heddle params "
             "--sources`), and those rows are of small sizes.", "",
@@ -309,35 +312,35 @@ def page(arguments, points):
               "([frozen.txt](measured/frozen.txt) has digests of them). Points of up to about "
               "12 CPU seconds had been looked at while they were chosen, and of larger ones "
               "transposes and stencils of 3072 and 4096, vectoradd of 8 and 16 Mi, pagerank of "
-              "4096 and the last points of the first measurements, which had asked for the rules: "
-              "only what is between them is a test."
+              "4096 and the last points of the first measurements, which had led to the rules: "
+              "only the points between them are a test."
               if commit else
-              "**The parameters are not frozen yet**: they changed while these numbers were looked "
-              "at. `--frozen COMMIT` names the commit once they are.")
+              "**The parameters are not frozen yet**: they changed while these numbers were known. "
+              "`--frozen COMMIT` names the commit as soon as they are frozen.")
     return "\n".join([
         "# Accuracy: the machines of CDNA beside cards", "",
-        "How far are `mi210`, `mi300a` and `mi300x` from what others measured on cards? The "
+        "How far are `mi210`, `mi300a` and `mi300x` from times that others measured on cards? The "
         "measured tables are in [measured](measured/README.md), each with its source; the programs "
         "in [tests/programs/cdna](../../tests/programs/cdna) were written anew from descriptions. "
-        "Agreement of a label is evidence for that label. More labels were measured and were not "
-        "looked at.", "", frozen, "", "```sh",
+        "Agreement of a label is evidence for that label. Further measured labels were not "
+        "compared.", "", frozen, "", "```sh",
         f"tests/bench/accuracy/run.py HEDDLE --limit {arguments.limit}"
         + (f" --budget {arguments.budget}" if arguments.budget else "")
         + (f" --micro-budget {arguments.micro_budget}" if arguments.micro_budget else "")
         + (f" --points {arguments.points}" if arguments.points else "")
         + (f" --frozen {arguments.frozen}" if arguments.frozen else "")
         + " --write docs/evidence", "```", "",
-        f"runs what takes at most {arguments.limit} CPU seconds a point, and makes this page of "
+        f"runs points that take at most {arguments.limit} CPU seconds, and makes this page of "
         "all points that it or an earlier run has simulated. "
-        "[accuracy-points.csv](accuracy-points.csv) "
+        "[accuracy-points.csv](generated/accuracy-points.csv) "
         "names the commit of each:", "", *by_commit(points), "",
-        "## What the numbers rest on", "",
-        "Parameters of each platform by what their descriptions say of them; `heddle params "
-        "--sources` names the source of each.", "", *numbers(arguments), "",
+        "## Sources of the numbers", "",
+        "The table counts the parameters of each platform by their kind of source; `heddle params "
+        "--sources` prints each source.", "", *numbers(arguments), "",
         "## Level by level", "", *levels(points),
         "## Eleven labels on MI300A", "", *labels(points),
         "## Micro-benchmarks of MI300X", "",
-        "MI300X is MI300A with what is published to differ: dies, memory, link.", "",
+        "MI300X is MI300A with the published differences: dies, memory, link.", "",
         *micro(points),
         "## R9 Nano", "",
         "The R9 Nano itself was not measured. Beside its numbers are those of GCN cards and, for "
@@ -378,9 +381,9 @@ def main():
     text = "\n".join([prose.wrap(page(arguments, points)), *written])
     folder = pathlib.Path(arguments.write)
     for name, plot in plotted(points).items():
-        (folder / f"{name}.svg").write_text(plot, encoding="utf-8")
+        (folder / f"generated/{name}.svg").write_text(plot, encoding="utf-8")
     (folder / "accuracy-cdna.md").write_text(text, encoding="utf-8")
-    (folder / "accuracy-points.csv").write_text(
+    (folder / "generated/accuracy-points.csv").write_text(
         csv_text(list(points[0]), (list(row.values()) for row in points)), encoding="utf-8")
 
 

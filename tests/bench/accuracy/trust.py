@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Writes docs/evidence/trust.md and its plot from all points at hand: trust.py [--folder DIR]
 
-The points are those of docs/evidence/accuracy-points.csv, which run.py writes with the commit that
-simulated them. Nothing is run. Text between the generated parts of the page stays."""
+The points are those of docs/evidence/generated/accuracy-points.csv, which run.py writes with the
+commit that simulated them. Nothing is run. Text between the generated parts of the page stays."""
 import argparse
 import csv
 import math
@@ -15,7 +15,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/bench/micro")]
 from heddle.calibration import plots, compare, description  # noqa: E402
 import prose  # noqa: E402
 
-POINTS = ROOT / "docs/evidence/accuracy-points.csv"
+POINTS = ROOT / "docs/evidence/generated/accuracy-points.csv"
 PAGE = ROOT / "docs/evidence/trust.md"
 NAMES = {"mi210": "MI210", "mi300a": "MI300A", "mi300x": "MI300X", "r9nano": "R9 Nano"}
 WORST = 20
@@ -45,8 +45,8 @@ REASONS = (
      "The half of 288 MiB that is read stays in Infinity Cache, on the card and here. What is left "
      "was not found."),
     (r"matrixtranspose (1024|1536|2048|3072)",
-     "The L2s' write-back at the end takes as long as the difference. The card hides it here, not "
-     "behind sums and stencils; no document says how."),
+     "The L2s' write-back at the end takes as long as the difference. The card hides it in "
+     "transposes of this size, not in sums and stencils; no document says how."),
     (r"pagerank",
      "The copy of x empties the L2s here; on the card it changes only the lines that it writes."),
     (r"fastwalshtransform 262144",
@@ -174,9 +174,9 @@ def main():
     for name, lines in (("count", count), ("claims", claims(points)), ("worst", worst_lines),
                         ("commits", simulated)):
         text = prose.put(text, name, [prose.wrap(line) for line in lines])
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "generated").mkdir(parents=True, exist_ok=True)
     (folder / "trust.md").write_text(text, encoding="utf-8")
-    (folder / "trust.svg").write_text(plot(points), encoding="utf-8")
+    (folder / "generated/trust.svg").write_text(plot(points), encoding="utf-8")
     if missing:
         sys.exit(f"no reason is given for {', '.join(missing)}")
 

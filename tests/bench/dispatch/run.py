@@ -133,12 +133,12 @@ def pictures(results):
     labels = [str(g) for g in GROUPS]
     for n in (1, 8):
         line = [(CONSTANT[0] + CONSTANT[1]) / 2 + measured_slope(n) * g for g in GROUPS]
-        out[f'dispatching-{n}.svg'] = plot.lines(
+        out[f'generated/dispatching-{n}.svg'] = plot.lines(
             f'Empty kernel, {n} wavefront{"s" if n > 1 else ""} a work-group', 'work-groups',
             'cycles', labels,
             {'R9 Nano (regression)': line, PROTOCOLS['no_answer']: results['no_answer'][n],
              PROTOCOLS['ack_nak']: results['ack_nak'][n]})
-    out['dispatching-slope.svg'] = plot.lines(
+    out['generated/dispatching-slope.svg'] = plot.lines(
         'Cost of a work-group', 'wavefronts a work-group', 'cycles', [str(n) for n in WAVEFRONTS],
         {'R9 Nano (regression)': [measured_slope(n) for n in WAVEFRONTS],
          **{title: [regression(GROUPS, results[p][n])[0] for n in WAVEFRONTS]
@@ -165,8 +165,9 @@ def page(results):
         'makes this page. `--check docs/evidence/dispatching.md` is a system test. The regression '
         'is least squares over the 13 powers of two from 1 to 4,096 work-groups, for each number '
         'of wavefronts.', '',
-        '![one wavefront](dispatching-1.svg)', '', '![eight wavefronts](dispatching-8.svg)', '',
-        '![slopes](dispatching-slope.svg)', '',
+        '![one wavefront](generated/dispatching-1.svg)', '',
+        '![eight wavefronts](generated/dispatching-8.svg)', '',
+        '![slopes](generated/dispatching-slope.svg)', '',
         '## Result', '', *fits(results), '',
         f'From 5 wavefronts on, the slopes themselves lie on {a:.3f} N {"+" if b >= 0 else "-"} '
         f'{abs(b):.2f}. Constants are {min(constants):.0f} to {max(constants):.0f} cycles.', '',
@@ -179,14 +180,15 @@ def page(results):
         '2,920. The rest is simulated: the invalidation of the L1 caches (21 cycles), the way of a '
         'work-group to its compute unit and of its end back (10 each), and the one instruction '
         'that the wavefronts fetch and run.',
-        '- Nothing else. The slopes are no fit. They show that no port, cache or compute unit is '
-        'in the way.', '',
+        '- Nothing else. The slopes are no fit. They show that no port, cache or compute unit '
+        'limits them.', '',
         '## Where it differs', '',
-        'The document sees its largest errors between 64 and 1,024 work-groups and gives no '
+        'The document reports its largest errors between 64 and 1,024 work-groups, without '
         f'numbers. The points here are within {inside[0]:.1f} % of their own regression lines '
         f'there ({inside[1]} wavefronts, {inside[2]} work-groups), and within {outside[0]:.1f} % '
-        f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the card bends in '
-        'this range, the model does not: every work-group costs the same. The curves bend a little '
+        f'elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the curve of the '
+        'card bends in this range, that of the model does not: every work-group costs the same. '
+        'The curves bend a little '
         'because the first work-groups on a compute unit fetch the kernel, and later ones find it '
         'in the L1.', '',
         'On platforms/r9nano_mgpusim.heddle, whose caches answer sooner, 2810 cycles of overhead '

@@ -9,8 +9,7 @@ struct identity_pages {
 
 static void identity_pages_init(struct identity_pages *c)
 {
-    uint64_t page = (uint64_t)identity_pages_params(c)->page,
-             span = (uint64_t)identity_pages_params(c)->span;
+    uint64_t page = identity_pages_params(c)->page, span = identity_pages_params(c)->span;
     struct page_table *table = identity_pages_page_table(c);
     page_table_init(table, (unsigned)__builtin_ctzll(page), span / page);
     for (uint64_t at = 0; at < span; at += page)

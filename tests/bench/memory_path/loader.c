@@ -37,13 +37,13 @@ struct loader {
 
 static uint64_t own_lines(const struct loader *c)
 {
-    return (uint64_t)loader_params(c)->footprint / LINE / (uint64_t)loader_params(c)->loaders;
+    return loader_params(c)->footprint / LINE / loader_params(c)->loaders;
 }
 
 /* Which of the loaders this is; they stand side by side in the platform. */
 static uint64_t own_number(const struct loader *c)
 {
-    return c->io.base.leaf % (uint64_t)loader_params(c)->loaders;
+    return c->io.base.leaf % loader_params(c)->loaders;
 }
 
 /* Of the own region, for pattern `stores`. */
@@ -67,9 +67,8 @@ static uint64_t random_next(struct loader *c)
 
 static void choose(struct loader *c)
 {
-    uint64_t lines = (uint64_t)loader_params(c)->footprint / LINE,
-             loaders = (uint64_t)loader_params(c)->loaders, number = own_number(c),
-             own = own_lines(c), line = 0;
+    uint64_t lines = loader_params(c)->footprint / LINE, loaders = loader_params(c)->loaders,
+             number = own_number(c), own = own_lines(c), line = 0;
     switch (loader_params(c)->pattern) {
     case LOADER_PATTERN_STREAM:
         line = ((c->issued / RUN * loaders + number) * RUN + c->issued % RUN) % lines;
@@ -95,7 +94,7 @@ static void choose(struct loader *c)
 
 static void loader_init(struct loader *c)
 {
-    unsigned tags = (unsigned)loader_params(c)->outstanding;
+    unsigned tags = loader_params(c)->outstanding;
     c->random = 0x9e3779b97f4a7c15u ^ own_number(c) << 20;
     c->free = UINT64_MAX >> (TAGS - tags);
     c->versions = arena_allocate(own_lines(c) * sizeof(uint32_t));
@@ -144,7 +143,7 @@ static bool issue(struct loader *c)
 {
     bool stores = loader_params(c)->pattern == LOADER_PATTERN_STORES,
          store = stores && c->issued % 3 == 0;
-    if (c->issued == (uint64_t)loader_params(c)->requests || !c->free)
+    if (c->issued == loader_params(c)->requests || !c->free)
         return false;
     uint64_t own = stores ? own_line(c, c->next_address) : 0;
     if ((stores && arena_at(uint8_t, c->busy)[own])
@@ -182,8 +181,7 @@ static bool loader_tick(struct loader *c)
 
 static unsigned loader_outstanding(const struct loader *c, struct hang_report *report)
 {
-    unsigned waiting =
-        (unsigned)loader_params(c)->outstanding - (unsigned)__builtin_popcountll(c->free);
+    unsigned waiting = loader_params(c)->outstanding - (unsigned)__builtin_popcountll(c->free);
     if (waiting && report)
         hang_note(report, "%u requests under way", waiting);
     return waiting;

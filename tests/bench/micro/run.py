@@ -302,9 +302,9 @@ def page(bench):
     out = ['# Accuracy: what small programs measure', '',
            'Does the model do what its description says? Small programs measure '
            'platforms/r9nano.heddle. Beside each number is its closed form, which follows from the '
-           'parameters alone (tests/bench/micro/closed_forms.py). Where the two differ, the last '
-           'column says why. The column *hardware* is what others measured on cards, where they '
-           'did. **The R9 Nano itself has not been measured.**', '',
+           'parameters alone (tests/bench/micro/closed_forms.py). If the two differ, the last '
+           'column gives the reason. The column *hardware* has measurements of others on cards. '
+           '**No R9 Nano was measured.**', '',
            '```sh', 'tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence', '```', '',
            'makes this page. The programs are ordinary HIP programs; the commands of each table '
            'are above it. The simulation is deterministic, so everybody gets the same numbers.', '']

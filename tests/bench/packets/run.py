@@ -86,8 +86,8 @@ def pictures(rows):
                        'answer written, read': [int(r[6]) + int(r[7]) for r in small]})
     rate = {'copy to the device': [float(r[-1]) for r in to],
             'packets alone': [int(r[0]) / int(r[-2]) for r in to]}
-    return {'packets-cost.svg': cost,
-            'packets-rate.svg': plot.lines('Bytes a cycle of a copy as a packet', 'bytes',
+    return {'generated/packets-cost.svg': cost,
+            'generated/packets-rate.svg': plot.lines('Bytes a cycle of a copy as a packet', 'bytes',
                                            'bytes a cycle', [r[0] for r in to], rate)}
 
 

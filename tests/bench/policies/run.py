@@ -120,8 +120,8 @@ def main():
         return
     folder = pathlib.Path(arguments.write)
     (folder / 'write-policies.md').write_text(page(rows))
-    (folder / 'write-policies.svg').write_text(picture(rows))
-    (folder / 'write-policies-links.svg').write_text(links(rows))
+    (folder / 'generated/write-policies.svg').write_text(picture(rows))
+    (folder / 'generated/write-policies-links.svg').write_text(links(rows))
 
 
 if __name__ == '__main__':

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Error and interval of samples against the share of the work in detail.
 
-    tests/bench/warmup/errors.py HEDDLE PROGRAMS LOG [docs/evidence/sampled-errors.svg]
+    tests/bench/warmup/errors.py HEDDLE PROGRAMS LOG [docs/evidence/generated/sampled-errors.svg]
 
 samples four small applications of seeds.py on tiny with several values of --error, those that are
 not in LOG yet, and draws a line of intervals and points of errors for each. Cycles do not depend on

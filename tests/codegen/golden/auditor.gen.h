@@ -16,7 +16,7 @@ struct auditor;
 struct ledger;
 
 struct auditor_params {
-    int64_t period; /* cycles */
+    uint64_t period; /* cycles */
 };
 
 struct auditor_stats {

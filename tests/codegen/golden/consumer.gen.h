@@ -18,8 +18,8 @@ struct bin;
 struct ledger;
 
 struct consumer_params {
-    int64_t line; /* bytes */
-    int64_t bins;
+    uint64_t line; /* bytes */
+    uint64_t bins;
 };
 
 struct consumer_stats {

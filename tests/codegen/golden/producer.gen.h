@@ -23,11 +23,11 @@ enum producer_pace {
 };
 
 struct producer_params {
-    int64_t lines;
-    int64_t line; /* bytes */
-    int64_t how; /* enum treatment */
-    int64_t pace; /* enum producer_pace */
-    int64_t bits;
+    uint64_t lines;
+    uint64_t line; /* bytes */
+    uint64_t how; /* enum treatment */
+    uint64_t pace; /* enum producer_pace */
+    uint64_t bits;
 };
 
 struct producer_stats {

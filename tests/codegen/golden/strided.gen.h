@@ -15,7 +15,7 @@
 struct strided;
 
 struct strided_params {
-    int64_t step;
+    uint64_t step;
 };
 
 struct strided_stats {

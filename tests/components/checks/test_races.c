@@ -187,7 +187,7 @@ static void execute(struct trial *t, unsigned w)
         break;
     case HEAR:
         t->heard[w] |= 1u << s->atomic;
-        race_hear(r, s->atomic);
+        race_note_read(r, s->atomic);
         break;
     case ACQUIRE_NEAR:
     case ACQUIRE:
@@ -218,7 +218,7 @@ static void run(struct trial *t, uint64_t *random)
     for (unsigned w = 0; w < t->waves; w++)
         race_wave_end(&t->wave[w]);
     race_release_memory(&t->memory);
-    race_forget();
+    race_order_release();
 }
 
 Test(races, those_of_random_programs_are_those_of_all_pairs)
@@ -273,7 +273,7 @@ Test(races, commands_are_ordered_by_queue_and_by_what_they_wait_for)
     cr_assert(race_command_before(first, last));
     cr_assert(race_command_before(beside, last));
     cr_assert_not(race_command_before(last, first));
-    race_forget();
+    race_order_release();
 }
 
 static unsigned told;
@@ -325,7 +325,7 @@ Test(races, whole_pages_are_told_of_as_their_bytes_are)
         }
         race_release_memory(&paged);
         race_release_memory(&flat);
-        race_forget();
+        race_order_release();
     }
     cr_assert_gt(races, count / 10);
     cr_assert_lt(races, count * 9 / 10);

@@ -67,6 +67,18 @@ static int last_error(void)
     return CALL(cudaGetLastError, (void));
 }
 
+/* A call that finds no platform must leave the library open for the next one. */
+Test(cuda_api, call_without_a_platform_gives_the_lock_back, .timeout = 10)
+{
+    bool enabled = false;
+    start();
+    unsetenv("HEDDLE_PLATFORM");
+    for (int i = 0; i < 2; i++)
+        cr_assert_eq(
+            CALL(cudaGraphNodeSetEnabled, (void *, void *, unsigned), &enabled, &enabled, 1),
+            NO_DEVICE);
+}
+
 /* ---- devices ---- */
 
 Test(cuda_api, has_the_version_node_of_each_major_version)

@@ -104,7 +104,7 @@ Test(hip_location, knows_every_kind_of_memory)
         unsigned char *start = make((enum source)i);
         struct hip_location location = location_of(start + 16);
         cr_expect_eq(location.kind, e->kind, "%s: kind %d", e->name, location.kind);
-        cr_expect_eq(location.managed, e->managed, "%s", e->name);
+        cr_expect_eq(location.is_managed, e->managed, "%s", e->name);
         cr_expect_eq(hip_location_on_device(&location), e->on_device, "%s", e->name);
         cr_expect_eq(hip_location_stays(&location, 16), e->stays, "%s", e->name);
         cr_expect_eq(location.address, (uintptr_t)start + 16);

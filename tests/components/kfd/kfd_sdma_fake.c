@@ -43,7 +43,7 @@ void kfd_packet_track(struct kfd_queue *queue, uint64_t ticket, uint64_t complet
 void kfd_queue_stop(struct kfd_queue *queue, enum kfd_stop reason, const char *why)
 {
     (void)reason;
-    queue->stopped = true;
+    queue->is_stopped = true;
     snprintf(said, sizeof said, "%s", why);
 }
 
@@ -109,13 +109,13 @@ static enum driver_status copy(uint32_t queue, uint64_t to, uint64_t from, uint6
 
 bool kfd_queues_unreleased(const struct kfd_process *p)
 {
-    return p->caches->unreleased;
+    return p->caches->is_unreleased;
 }
 
 void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *queue)
 {
     (void)queue;
-    p->caches->unreleased = false;
+    p->caches->is_unreleased = false;
 }
 
 static enum driver_status read(uint32_t queue, void *to, uint64_t from, uint64_t size,
@@ -230,7 +230,7 @@ void set(uint64_t address, uint64_t value, size_t bytes)
 
 void expect_all_done(void)
 {
-    cr_expect(!q.stopped, "%s", said);
-    cr_expect_eq(q.next, q.announced);
+    cr_expect(!q.is_stopped, "%s", said);
+    cr_expect_eq(q.next, q.announced_end);
     cr_expect_eq(first_move, move_count);
 }

@@ -31,12 +31,12 @@ void *interpose_next(const char *name)
     return dlsym(RTLD_DEFAULT, name);
 }
 
-void kfd_doorbells_forget(void)
+void kfd_doorbells_reset(void)
 {
     forgotten++;
 }
 
-void kfd_views_forget(void)
+void kfd_views_reset(void)
 {
     forgotten++;
 }
@@ -45,11 +45,11 @@ void kfd_views_renew(void)
 {
 }
 
-void kfd_close_forget(void)
+void kfd_close_reset(void)
 {
 }
 
-void kfd_spans_forget(void)
+void kfd_spans_reset(void)
 {
     forgotten++;
 }
@@ -82,18 +82,18 @@ static void *serve(void *argument)
     struct kfd_call call;
     while (recv(fd, &call, sizeof call, 0) > 0) {
         struct kfd_reply reply = {.result = 0};
-        if (call.kind == KFD_SAY_HELLO) {
+        if (call.kind == KFD_MESSAGE_HELLO) {
             reply.word[0] = GPUS;
             reply.size = GPUS * sizeof(uint32_t);
             put(fd, &reply, true);
-        } else if (call.kind == KFD_SAY_THREAD) {
+        } else if (call.kind == KFD_MESSAGE_THREAD) {
             enum manner now = manner;
             manner = ANSWERS;
             put(fd, &reply, false);
             manner = now;
         } else if (manner == CLOSES) {
             break;
-        } else if (manner != WAITS_FOR_GIVE_UP || call.kind == KFD_SAY_GIVE_UP) {
+        } else if (manner != WAITS_FOR_GIVE_UP || call.kind == KFD_MESSAGE_GIVE_UP) {
             reply.result = -(int)call.word[0];
             reply.word[0] = call.word[1] + 1;
             put(fd, &reply, false);
@@ -137,7 +137,7 @@ TestSuite(kfd_connect, .init = begin, .fini = end);
 
 static int ask(uint64_t error, uint32_t limit_ms, struct kfd_reply *reply)
 {
-    struct kfd_call call = {.kind = KFD_SAY_FIND, .word = {error, 6}};
+    struct kfd_call call = {.kind = KFD_MESSAGE_FIND, .word = {error, 6}};
     return kfd_send(&call, reply, limit_ms);
 }
 
@@ -165,7 +165,7 @@ Test(kfd_connect, readings_of_the_clock_differ)
 
 Test(kfd_connect, a_thread_that_has_rung_is_known)
 {
-    struct kfd_call call = {.kind = KFD_SAY_RUNG};
+    struct kfd_call call = {.kind = KFD_MESSAGE_RUNG};
     struct kfd_reply reply;
     cr_assert(kfd_connect() && !kfd_is_ringer());
     kfd_send(&call, &reply, UINT32_MAX);

@@ -195,7 +195,7 @@ static void end_in(int *left, int succeed)
     kfd_process_leave(ends);
     *left = succeed;
     kfd_process_close(ends);
-    cr_expect(kfd.lost);
+    cr_expect(kfd.has_ended);
     cr_expect_eq(wait->wait_result, KFD_IOC_WAIT_RESULT_COMPLETE);
     cr_expect_eq(kfd.processes, lives);
     kfd_process_leave(lives);

@@ -30,7 +30,7 @@ Test(kfd_sdma, copies_go_by_the_call_for_where_both_ends_lie)
 Test(kfd_sdma, what_kernels_left_in_caches_is_written_back_before_a_copy_over_the_link)
 {
     open_queue(true);
-    q.process->caches->unreleased = true;
+    q.process->caches->is_unreleased = true;
     COPY(HOST + DATA, VRAM, 4);
     COPY(HOST + DATA, VRAM, 4);
     run();
@@ -111,7 +111,7 @@ Test(kfd_sdma, polls_wait_for_their_comparison)
         FENCE(HOST + DATA + 4, 77);
         run();
         cr_expect_eq(word(HOST + DATA + 4) == 77, pass, "comparison %u of %u", function, value);
-        cr_expect(!q.stopped);
+        cr_expect(!q.is_stopped);
         set(HOST + DATA, function == 1 ? 4 : function == 4 ? 6 : function == 6 ? 6 : 5, 4);
         run();
         expect_all_done();
@@ -241,7 +241,7 @@ Test(kfd_sdma, doorbells_that_lie_stop_the_queue)
     for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         open_queue(true);
         kfd_sdma_rung(&q, wrong[i]);
-        cr_expect(q.stopped && strstr(said, "doorbell"), "%s", said);
+        cr_expect(q.is_stopped && strstr(said, "doorbell"), "%s", said);
     }
 }
 
@@ -287,13 +287,13 @@ Test(kfd_sdma, packets_with_mistakes_stop_the_queue_and_say_why)
         put(wrong[i].words, 13);
         FENCE(VRAM, 12345);
         run();
-        cr_expect(q.stopped && strstr(said, wrong[i].says), "case %zu: '%s'", i, said);
+        cr_expect(q.is_stopped && strstr(said, wrong[i].says), "case %zu: '%s'", i, said);
         cr_expect_neq(word(VRAM), 12345);
     }
     open_queue(true);
     PUT(1, 4);
     run();
-    cr_expect(q.stopped && strstr(said, "end was not announced"), "%s", said);
+    cr_expect(q.is_stopped && strstr(said, "end was not announced"), "%s", said);
 }
 
 Test(kfd_sdma, any_words_stop_the_queue_or_are_done)
@@ -311,7 +311,7 @@ Test(kfd_sdma, any_words_stop_the_queue_or_are_done)
         }
         put(words, 1 + draw(63));
         run();
-        cr_assert(q.stopped || q.next == q.announced || q.count == 0);
+        cr_assert(q.is_stopped || q.next == q.announced_end || q.count == 0);
     }
 }
 

@@ -113,9 +113,8 @@ static const struct hbm_stats *stats(void)
 static uint64_t address(const struct hbm_params *k, uint64_t row, uint64_t bank, uint64_t column,
                         uint64_t group)
 {
-    uint64_t columns = (uint64_t)k->row / 64;
-    return (((row * (uint64_t)k->banks + bank) * columns + column) * (uint64_t)k->groups + group)
-           * (uint64_t)k->channels * 64;
+    uint64_t columns = k->row / 64;
+    return (((row * k->banks + bank) * columns + column) * k->groups + group) * k->channels * 64;
 }
 
 static struct rules_times times(const struct hbm_params *k)
@@ -142,7 +141,7 @@ static struct rules_times times(const struct hbm_params *k)
                                 EDGES(cl),
                                 EDGES(cwl),
                                 .banks = (uint32_t)(k->groups * k->banks),
-                                .banks_of_group = (uint32_t)k->banks};
+                                .banks_of_group = k->banks};
 #undef EDGES
 }
 
@@ -158,7 +157,7 @@ static int by_edge(const void *a, const void *b)
 static void expect_rules(const struct hbm_params *k)
 {
     struct rules_times t = times(k);
-    for (uint32_t ch = 0; ch < (uint32_t)k->channels; ch++) {
+    for (uint32_t ch = 0; ch < k->channels; ch++) {
         uint32_t which = 0;
         qsort(logged[ch], logged_count[ch], sizeof logged[ch][0], by_edge);
         const char *broken = rules_check(&t, logged[ch], logged_count[ch], &which);

@@ -122,6 +122,17 @@ def until(what):
     return found
 
 
+DISTURBANCES = ("HEDDLE_THREAD_DELAYS", "HEDDLE_RANK_DELAYS", "HEDDLE_RANK_DIES")
+DISTURBANCE = BUILD / "tests/runtime/heddle_disturbance.so"
+
+
+def with_disturbance(env):
+    """The environment, with the library that delays and ends threads and ranks if it says so."""
+    if not any(env.get(name) for name in DISTURBANCES):
+        return env
+    return {**env, "LD_PRELOAD": f"{DISTURBANCE} {env.get('LD_PRELOAD', '')}".strip()}
+
+
 def call(command, *says, status=0, env=None, seconds=CPU_SECONDS,
          specialised=False):
     """Runs a command, which must end with `status` and say each of `says` (regular expressions).
@@ -133,7 +144,8 @@ def call(command, *says, status=0, env=None, seconds=CPU_SECONDS,
         command = with_usual_code(command)
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT,
-                          env={**os.environ, **(env or {})}, start_new_session=True) as process:
+                          env={**os.environ, **with_disturbance(env or {})},
+                          start_new_session=True) as process:
         limit(process, seconds)
         try:
             out, err = process.communicate(timeout=NEVER)

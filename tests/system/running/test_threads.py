@@ -139,8 +139,8 @@ def test_thread_sanitizer_finds_no_race(tmp_path, full):
         call([HEDDLE, "build", platform], env=env)
 
     def watched(preloaded, *command, says=""):
-        call(["setarch", "-R", "env", f"LD_PRELOAD={preloaded}", HEDDLE, "run", *command], says,
-             env=env)
+        preload = f"LD_PRELOAD={preloaded} {harness.DISTURBANCE}"
+        call(["setarch", "-R", "env", preload, HEDDLE, "run", *command], says, env=env)
 
     tester = [TESTER, *["--set", "tester.episodes=4"] * (not full)]
     watched(sanitizer, *tester, "--threads", "3", "--set", "tester.threads=2")

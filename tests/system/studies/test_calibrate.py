@@ -420,5 +420,5 @@ def test_fit_finds_parameters_and_is_repeatable():
 def test_page_of_trust_is_that_of_its_points(tmp_path):
     """And every one of the worst has a reason."""
     call([sys.executable, "tests/bench/accuracy/trust.py", "--folder", tmp_path])
-    for name in ("trust.md", "trust.svg"):
+    for name in ("trust.md", "generated/trust.svg"):
         same_file(tmp_path / name, ROOT / "docs/evidence" / name)

@@ -20,7 +20,7 @@ static void round_robin_setup(struct part *self, uint32_t compute_units)
 {
     struct round_robin *p = round_robin_of(self);
     p->compute_units = compute_units;
-    p->next_cu = compute_units ? (uint32_t)round_robin_params(p)->first_unit % compute_units : 0;
+    p->next_cu = compute_units ? round_robin_params(p)->first_unit % compute_units : 0;
 }
 
 static void round_robin_start(struct part *self, uint64_t work_groups)

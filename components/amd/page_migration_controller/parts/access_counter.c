@@ -18,8 +18,7 @@ struct access_counter {
 
 static void access_counter_init(struct access_counter *p)
 {
-    p->counts =
-        arena_allocate((size_t)access_counter_params(p)->counters * sizeof(struct access_count));
+    p->counts = arena_allocate(access_counter_params(p)->counters * sizeof(struct access_count));
 }
 
 static bool access_counter_wants(struct part *self, const struct migration_touch *touch)

@@ -88,7 +88,8 @@ static const struct driver_attention *attention;
 static hipError_t access_now(bool good)
 {
     if (!good)
-        hip_say("the buffer for calls of the host is gone");
+        hip_say("the buffer through which kernels call the host (printf, assert) is not in device "
+                "memory any more: a kernel or the program has freed or overwritten its address");
     return good ? hipSuccess : hipErrorLaunchFailure;
 }
 
@@ -296,8 +297,8 @@ static hipError_t serve_packets(bool *had_calls)
 }
 
 /* Called by the driver, in any thread, without `hip.lock`: the thread that holds it may be waiting
- * for the driver. What the function uses does not change while a kernel that calls the host is
- * queued. */
+ * for the driver. The data that the function uses do not change while a kernel that calls the host
+ * is queued. */
 static void attend_kernel(const struct driver_attention *now)
 {
     bool had_calls = false;

@@ -31,7 +31,8 @@ static hipError_t write_image(const struct hip_module *module, const uint8_t *im
     const struct hip_device *device = &hip.devices[module->device];
     const uint64_t span = module->object.span;
     uint64_t ticket = 0;
-    struct hip_use use = {.location = hip_location_of(module->base), .size = span, .written = true};
+    struct hip_use use = {
+        .location = hip_location_of(module->base), .size = span, .is_written = true};
     hipError_t error = hip_host_memory_prepare(device->queue, &use, 1, true);
     if (error != hipSuccess)
         return error;

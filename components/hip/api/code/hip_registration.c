@@ -40,8 +40,8 @@ struct registered {
     struct binary *binary;
     const char *name; /* in the program's memory */
     uint64_t size;
-    bool managed;  /* `host` is its address on both sides */
-    bool constant; /* only the host changes it */
+    bool is_managed; /* `host` is its address on both sides */
+    bool constant;   /* only the host changes it */
 };
 
 struct registry {
@@ -59,7 +59,7 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
     for (size_t i = 0; i < host_variables.count && error == hipSuccess; i++) {
         const struct registered *entry = &host_variables.list[i];
         uint64_t address = 0, size = 0, value = (uintptr_t)entry->host, ticket = 0;
-        if (!entry->managed || entry->binary != binary
+        if (!entry->is_managed || entry->binary != binary
             || hip_find_variable(binary->modules[device], entry->name, &address, &size)
                    != hipSuccess
             || size != sizeof value)
@@ -185,7 +185,7 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
         hip_say("%p is not a device variable that this program has registered", host_variable);
         return hipErrorInvalidSymbol;
     }
-    if (entry->managed) {
+    if (entry->is_managed) {
         *address = (uintptr_t)entry->host;
         *size = entry->size;
         return hipSuccess;
@@ -306,7 +306,7 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
                                                       .binary = (struct binary *)handle,
                                                       .name = name,
                                                       .size = size,
-                                                      .managed = true});
+                                                      .is_managed = true});
     hip_unlock();
 }
 

@@ -49,7 +49,7 @@ static hipError_t check_copy(struct copy *copy)
     if (last > 0 && widest > (SIZE_MAX - area->width) / last)
         return hipErrorInvalidValue;
     to->size = last * area->to_pitch + area->width;
-    to->written = true;
+    to->is_written = true;
     from->size = last * area->from_pitch + area->width;
     return hip_location_check_copy(&to->location, to->size, &from->location, from->size,
                                    area->kind);
@@ -60,8 +60,8 @@ static hipError_t prepare_copy(struct copy *copy)
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
     /* Managed memory may be the host's before and afterwards. */
     bool inside = is_on_device(copy, TO) && is_on_device(copy, FROM)
-                  && hip_location_device(to) == hip_location_device(from) && !to->managed
-                  && !from->managed;
+                  && hip_location_device(to) == hip_location_device(from) && !to->is_managed
+                  && !from->is_managed;
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
                   || !hip_location_stays(to, copy->area.width)
                   || !hip_location_stays(from, copy->area.width);
@@ -135,7 +135,7 @@ static hipError_t enqueue_rows(struct copy *copy)
     }
     hip_stream_note(copy->stream, copy->ticket);
     if (copy->ticket != 0)
-        hip_host_memory_queued(copy->ticket, &copy->uses[TO]);
+        hip_host_memory_note_queued(copy->ticket, &copy->uses[TO]);
     return error;
 }
 

@@ -47,7 +47,7 @@ static hipError_t prepare_fill(struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
     fill->to.size = (area->rows - 1) * area->pitch + area->count * area->width;
-    fill->to.written = true;
+    fill->to.is_written = true;
     return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->blocking);
 }
 

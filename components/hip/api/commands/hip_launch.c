@@ -288,7 +288,7 @@ static hipError_t launch_kernel(const struct request *request)
     if (error == hipSuccess && geometry.hostcall_buffer != 0)
         hip_hostcall_begin(device, request->function->name, ticket);
     if (error == hipSuccess)
-        hip_host_memory_queued(ticket, NULL);
+        hip_host_memory_note_queued(ticket, NULL);
     hip_release(kernarg);
     return error;
 }

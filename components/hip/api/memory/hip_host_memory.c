@@ -277,8 +277,8 @@ static bool is_mirrored(const struct hip_location *location)
 
 static hipError_t prepare_side(uint32_t queue, const struct hip_use *use)
 {
-    if (use->location.managed && hip_location_on_device(&use->location))
-        return hip_managed_before_use(queue, use->location.address, use->size, use->written);
+    if (use->location.is_managed && hip_location_on_device(&use->location))
+        return hip_managed_prepare_use(queue, use->location.address, use->size, use->is_written);
     if (!is_mirrored(&use->location) || !hip_registered_is_stale())
         return hipSuccess;
     hipError_t error = hip_wait_all_devices();
@@ -297,8 +297,8 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
     if (!by_device)
         return error;
     for (size_t i = 0; i < count && error == hipSuccess; i++)
-        if (uses[i].location.managed && !hip_location_on_device(&uses[i].location))
-            error = hip_managed_before_host_use(&uses[i], waits);
+        if (uses[i].location.is_managed && !hip_location_on_device(&uses[i].location))
+            error = hip_managed_prepare_host_use(&uses[i], waits);
     return error;
 }
 
@@ -309,24 +309,24 @@ hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments,
     hip_host_memory_scan(0, arguments, size);
     do {
         error = map_wanted();
-        error = error == hipSuccess ? hip_managed_before_launch(queue) : error;
-        error = error == hipSuccess ? hip_registered_before_launch(queue) : error;
+        error = error == hipSuccess ? hip_managed_prepare_launch(queue) : error;
+        error = error == hipSuccess ? hip_registered_prepare_launch(queue) : error;
     } while (error == hipSuccess && hip_find_wanted());
     return error;
 }
 
-void hip_host_memory_queued(uint64_t ticket, const struct hip_use *target)
+void hip_host_memory_note_queued(uint64_t ticket, const struct hip_use *target)
 {
     if (!target)
-        hip_registered_launched(ticket);
+        hip_registered_note_launch(ticket);
     else if (!hip_location_on_device(&target->location)
              && target->location.allocation.mapped_number > 0)
-        hip_managed_written(ticket);
+        hip_managed_note_write(ticket);
 }
 
 static _Thread_local bool waited;
 
-void hip_host_memory_waited(void)
+void hip_host_memory_note_wait(void)
 {
     waited = true;
 }

@@ -8,7 +8,8 @@
  * device instead (hip_registered.h). A kernel may have an address that hipHostGetDevicePointer()
  * returned, or that went to the device as a word of an argument or of copied bytes.
  *
- * All functions are called with `hip.lock` held unless stated. They say what goes wrong. */
+ * All functions are called with `hip.lock` held unless stated. They write a message for each error.
+ */
 #ifndef HEDDLE_HIP_HOST_MEMORY_H
 #define HEDDLE_HIP_HOST_MEMORY_H
 
@@ -21,14 +22,14 @@ hipError_t hip_host_memory_prepare(uint32_t queue, struct hip_use *uses, size_t 
 /* Before a kernel is enqueued, which may use all memory that it can have addresses of. */
 hipError_t hip_host_memory_prepare_launch(uint32_t queue, const void *arguments, uint64_t size);
 /* A command was enqueued that changes `target`; NULL: a kernel, which may change anything. */
-void hip_host_memory_queued(uint64_t ticket, const struct hip_use *target);
+void hip_host_memory_note_queued(uint64_t ticket, const struct hip_use *target);
 /* Bytes go to the device address `to`. They may be addresses of pinned or registered memory. */
 void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size);
 
 /* The calling thread knows since now that some command is done. */
-void hip_host_memory_waited(void);
-/* At the end of a call. If the thread knows of commands that are done, it fetches what kernels have
- * changed in registered memory. */
+void hip_host_memory_note_wait(void);
+/* At the end of a call. If the thread knows of commands that are done, it fetches bytes of
+ * registered memory that kernels have changed. */
 hipError_t hip_host_memory_fetch(void);
 
 /* True if the memory at `address` moves between host and device. */
@@ -44,7 +45,7 @@ hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address)
 hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *address);
 /* Before device memory at `address` is released, whose commands are done: closes it to the host if
  * it is managed. */
-void hip_forget_managed(uint64_t address);
+void hip_release_managed(uint64_t address);
 /* Frees pinned memory when copies and kernels that may still use it are done. */
 hipError_t hip_release_pinned(const struct hip_allocation *allocation);
 

@@ -36,7 +36,7 @@ struct hip_location hip_location_of(uint64_t address)
         location.kind = is_of_driver(address, &location.allocation) ? HIP_LOCATION_DEVICE
                                                                     : HIP_LOCATION_UNALLOCATED;
     }
-    location.managed = hip_is_managed(address);
+    location.is_managed = hip_is_managed(address);
     return location;
 }
 

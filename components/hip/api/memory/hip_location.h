@@ -9,7 +9,7 @@
 enum hip_location_kind {
     /* Host addresses. */
     HIP_LOCATION_PAGEABLE,   /* memory that HIP does not know */
-    HIP_LOCATION_REGISTERED, /* the program's own, of hipHostRegister */
+    HIP_LOCATION_REGISTERED, /* memory of the program, from hipHostRegister */
     HIP_LOCATION_PINNED,     /* from hipHostMalloc */
     /* Device addresses. */
     HIP_LOCATION_DEVICE,      /* from hipMalloc, or a module's */
@@ -22,7 +22,7 @@ struct hip_location {
     enum hip_location_kind kind;
     /* The contents move between host and device (hip_managed_pages.h): managed memory, and pinned
      * memory that kernels use. */
-    bool managed;
+    bool is_managed;
     /* The allocation that holds the address, as it was when the address was classified. Number 0:
      * there is none. */
     struct hip_allocation allocation;
@@ -32,7 +32,7 @@ struct hip_location {
 struct hip_use {
     struct hip_location location;
     uint64_t size; /* bytes from the first row's start to the last row's end */
-    bool written;
+    bool is_written;
     uint64_t memory; /* hip_host_memory_prepare(): the address that the driver gets */
 };
 
@@ -57,7 +57,7 @@ static inline int hip_location_device(const struct hip_location *location)
                : -1;
 }
 
-/* May a command use `size` bytes there after the call has returned? Pageable memory may be
+/* True if a command may use `size` bytes there after the call has returned. Pageable memory may be
  * gone by then (HIP programming guide, "Pinned memory"). */
 static inline bool hip_location_stays(const struct hip_location *location, uint64_t size)
 {
@@ -65,8 +65,9 @@ static inline bool hip_location_stays(const struct hip_location *location, uint6
            || (location->allocation.number > 0 && size <= hip_location_left(location));
 }
 
-/* May a copy in direction `kind` have `size` bytes at `to`, and at `from`? What is wrong is
- * said. hipErrorInvalidMemcpyDirection: there is no such direction. */
+/* Checks that a copy in direction `kind` may write `to_size` bytes at `to` and read `from_size`
+ * bytes at `from`, and names a mistake. hipErrorInvalidMemcpyDirection: there is no such direction.
+ */
 hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_size,
                                    const struct hip_location *from, uint64_t from_size,
                                    hipMemcpyKind kind);

@@ -38,7 +38,7 @@ hipError_t hip_release_device(uint64_t address)
     /* The driver waits for queued work first, so the simulation may run. */
     const char *before = hip_set_step("releasing device memory");
     hip_wait_all_devices();
-    hip_forget_managed(address);
+    hip_release_managed(address);
     hip_lock_pause();
     enum driver_status status = hip.api->release(name);
     hip_lock_resume();
@@ -52,7 +52,7 @@ void hip_release_memory_of(int device)
     const struct hip_allocation *last;
     while ((last = hip_last_allocation_of(device))) {
         uint64_t address = last->address;
-        hip_forget_managed(address);
+        hip_release_managed(address);
         hip.api->release(hip.api->name(hip.devices[device].number, address));
         hip_remove_allocation(last);
     }

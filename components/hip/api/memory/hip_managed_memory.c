@@ -46,7 +46,7 @@ HIP_DEFINE(hipMemPrefetchAsync, (pointer, size, device, stream), const void *poi
         return error;
     if (!hip_is_device(device))
         return hipErrorInvalidDevice;
-    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false);
+    error = hip_managed_prepare_use(queue, (uintptr_t)pointer, size, false);
     if (error == hipSuccess)
         error = hip_status(hip.api->prefetch(hip.devices[device].number, (uintptr_t)pointer, size));
     struct api_trace_call call = {.kind = API_TRACE_PREFETCH,

@@ -46,8 +46,8 @@ static struct {
     struct managed **list;
     size_t count, room;
     uint64_t last_writes[HIP_DEVICES_MAX]; /* last write to each device */
-    uint64_t *written;                     /* tickets of commands that write mapped memory */
-    size_t written_count, written_room;
+    uint64_t *writes;                      /* tickets of commands that write mapped memory */
+    size_t write_count, write_room;
 } managed_pages;
 
 static struct managed *find_managed(uint64_t address)
@@ -136,24 +136,24 @@ static hipError_t wait_for_sent(uint32_t queue)
     return error;
 }
 
-void hip_managed_written(uint64_t ticket)
+void hip_managed_note_write(uint64_t ticket)
 {
-    HIP_MAKE_ROOM(managed_pages.written, managed_pages.written_count, managed_pages.written_room);
-    managed_pages.written[managed_pages.written_count++] = ticket;
+    HIP_MAKE_ROOM(managed_pages.writes, managed_pages.write_count, managed_pages.write_room);
+    managed_pages.writes[managed_pages.write_count++] = ticket;
 }
 
 static hipError_t wait_for_written(void)
 {
     hipError_t error = hipSuccess;
-    for (size_t i = 0; i < managed_pages.written_count && error == hipSuccess; i++)
-        error = hip_is_ticket_done(managed_pages.written[i])
+    for (size_t i = 0; i < managed_pages.write_count && error == hipSuccess; i++)
+        error = hip_is_ticket_done(managed_pages.writes[i])
                     ? hipSuccess
-                    : hip_wait_here(managed_pages.written[i]);
-    managed_pages.written_count = 0;
+                    : hip_wait_here(managed_pages.writes[i]);
+    managed_pages.write_count = 0;
     return error;
 }
 
-hipError_t hip_managed_before_launch(uint32_t queue)
+hipError_t hip_managed_prepare_launch(uint32_t queue)
 {
     hipError_t waited = wait_for_written();
     if (waited != hipSuccess)
@@ -168,7 +168,7 @@ hipError_t hip_managed_before_launch(uint32_t queue)
     return wait_for_sent(queue);
 }
 
-hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
+hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
 {
     struct managed *m = find_managed(address);
     if (!m || size == 0)
@@ -367,7 +367,7 @@ hipError_t hip_allocate_managed_on(int device, uint64_t size, uint64_t *address)
     return error;
 }
 
-void hip_forget_managed(uint64_t address)
+void hip_release_managed(uint64_t address)
 {
     struct managed *m = find_managed(address);
     if (!m || m->address != address)
@@ -436,17 +436,17 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
     }
 }
 
-hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits)
+hipError_t hip_managed_prepare_host_use(struct hip_use *use, bool waits)
 {
     uint64_t host = use->location.address;
     if (hip.is_recording)
-        record_pinned(host, use->size, use->written, waits);
+        record_pinned(host, use->size, use->is_written, waits);
     const struct managed *m = find_managed(host);
     if (!m)
         return hipSuccess;
     uint64_t offset = host - m->address;
     for (uint64_t place = offset; place < offset + use->size; place = (place / BLOCK + 1) * BLOCK)
-        if (!bring_page(m->address + place, use->written))
+        if (!bring_page(m->address + place, use->is_written))
             return hip.device_error != hipSuccess ? hip.device_error : hipErrorOperatingSystem;
     use->memory = (uintptr_t)m->library_view + offset;
     return hipSuccess;
@@ -456,7 +456,7 @@ void hip_managed_unmap(uint64_t start)
 {
     const struct managed *m = find_managed(start);
     if (m && m->is_pinned && m->address == start) {
-        hip_forget_managed(start);
+        hip_release_managed(start);
         hip_status_of(hip.api->release(start), "freeing pinned memory");
     }
 }

@@ -4,7 +4,7 @@
  * An allocation is divided into blocks. Each block is at the host, at the device, or the same at
  * both. A host access to a block that is at the device faults. The handler waits for all queued
  * work of the device and copies the block, and more blocks when the accesses continue upwards.
- * Before a launch, what the host has written goes to the device, and the host loses access to
+ * Before a launch, blocks that the host has written go to the device, and the host loses access to
  * everything, since the kernel may use any of it. So host and device must not use managed memory at
  * the same time, as on devices without concurrent managed access; device properties say so.
  *
@@ -22,13 +22,13 @@ bool hip_managed_holds(uint64_t address, uint64_t size);
 /* Before a kernel, or before a copy or fill of a range: enqueues the transfers of pages that the
  * command needs from the host, and makes its `queue` wait for them. Pages that the command may
  * change (`written`) are closed to the host. */
-hipError_t hip_managed_before_launch(uint32_t queue);
-hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written);
+hipError_t hip_managed_prepare_launch(uint32_t queue);
+hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool written);
 /* A command is going to use mapped memory at the host: brings the contents there and sets
  * `use->memory`. */
-hipError_t hip_managed_before_host_use(struct hip_use *use, bool waits);
+hipError_t hip_managed_prepare_host_use(struct hip_use *use, bool waits);
 /* A command was enqueued that writes mapped memory at the host: the next launch waits for it. */
-void hip_managed_written(uint64_t ticket);
+void hip_managed_note_write(uint64_t ticket);
 
 /* Maps pinned memory of `size` bytes at `start`, which begins with a page of the device, on the
  * current device. */

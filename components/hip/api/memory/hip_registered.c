@@ -38,7 +38,8 @@ static struct {
 
 /* ---- pages ---- */
 
-static size_t find_run_after(uint64_t address)
+/* The index of the first run that ends after `address`. */
+static size_t find_run_from(uint64_t address)
 {
     size_t i = 0;
     while (i < registered.run_count
@@ -48,9 +49,9 @@ static size_t find_run_after(uint64_t address)
 }
 
 /* Finds the run that holds `address`, or makes one up to `end` or to the next run. */
-static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
+static hipError_t find_or_add_run(uint64_t address, uint64_t end, struct run **run)
 {
-    size_t index = find_run_after(address);
+    size_t index = find_run_from(address);
     if (index < registered.run_count && registered.runs[index].address <= address) {
         *run = &registered.runs[index];
         return hipSuccess;
@@ -73,9 +74,9 @@ static hipError_t take_run(uint64_t address, uint64_t end, struct run **run)
 }
 
 /* All runs from `address` up to `end` have one user less. */
-static void leave_runs(uint64_t address, uint64_t end)
+static void release_runs(uint64_t address, uint64_t end)
 {
-    size_t index = find_run_after(address);
+    size_t index = find_run_from(address);
     while (index < registered.run_count && registered.runs[index].address < end) {
         struct run *run = &registered.runs[index];
         if (--run->users > 0) {
@@ -87,14 +88,15 @@ static void leave_runs(uint64_t address, uint64_t end)
     }
 }
 
-static hipError_t join_runs(uint64_t address, uint64_t end)
+/* Pages from `address` up to `end` have one user more; runs are added where there are none. */
+static hipError_t acquire_runs(uint64_t address, uint64_t end)
 {
     uint64_t next = address;
     while (next < end) {
         struct run *run = NULL;
-        hipError_t error = take_run(next, end, &run);
+        hipError_t error = find_or_add_run(next, end, &run);
         if (error != hipSuccess) {
-            leave_runs(address, next);
+            release_runs(address, next);
             return error;
         }
         run->users++;
@@ -131,7 +133,7 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
     check_layout();
     struct range range = {
         .start = start, .size = size, .device = hip_current_device(), .is_fresh = true};
-    hipError_t error = join_runs(first_page(start), end_of_pages(&range));
+    hipError_t error = acquire_runs(first_page(start), end_of_pages(&range));
     if (error != hipSuccess)
         return error;
     HIP_MAKE_ROOM(registered.ranges, registered.count, registered.room);
@@ -149,7 +151,7 @@ void hip_registered_unmap(uint64_t start)
         return;
     struct range *range = &registered.ranges[i];
     hip_release(range->common_bytes);
-    leave_runs(first_page(start), end_of_pages(range));
+    release_runs(first_page(start), end_of_pages(range));
     memmove(range, range + 1, (--registered.count - i) * sizeof *range);
 }
 
@@ -161,7 +163,7 @@ static hipError_t transfer(struct range *range, uint64_t offset, uint64_t size, 
     uint64_t next = range->start + offset, end = next + size;
     uint32_t queue = hip.devices[range->device].queue;
     while (next < end) {
-        const struct run *run = &registered.runs[find_run_after(next)];
+        const struct run *run = &registered.runs[find_run_from(next)];
         uint64_t stop = min(run->address + run->size, end);
         uint64_t offset_now = next - range->start;
         enum driver_status status =
@@ -240,7 +242,7 @@ static hipError_t send_range(struct range *range)
     return error;
 }
 
-hipError_t hip_registered_before_launch(uint32_t queue)
+hipError_t hip_registered_prepare_launch(uint32_t queue)
 {
     hipError_t error = hipSuccess;
     bool changed = false;
@@ -267,7 +269,7 @@ hipError_t hip_registered_before_launch(uint32_t queue)
 
 /* ---- to the host ---- */
 
-void hip_registered_launched(uint64_t ticket)
+void hip_registered_note_launch(uint64_t ticket)
 {
     if (registered.count == 0)
         return;

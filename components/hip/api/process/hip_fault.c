@@ -30,7 +30,7 @@ static const uint64_t usual_bases[] = {0x200000000000, 0x7a0000000000};
 
 /* A range at another address keeps at least the low bits, from which caches and TLBs choose their
  * sets. */
-#define WINDOW_ALIGN (1ull << 36)
+#define RANGE_ALIGN (1ull << 36)
 
 static struct sigaction previous_handler;
 
@@ -52,9 +52,9 @@ bool hip_reserve_addresses(uint64_t device_bytes)
         }
     }
     if (base == MAP_FAILED) {
-        base = mmap(NULL, size + WINDOW_ALIGN, PROT_NONE, flags, -1, 0);
+        base = mmap(NULL, size + RANGE_ALIGN, PROT_NONE, flags, -1, 0);
         if (base != MAP_FAILED) {
-            base = (void *)(round_up((uintptr_t)base, WINDOW_ALIGN));
+            base = (void *)(round_up((uintptr_t)base, RANGE_ALIGN));
             hip_say(
                 "the usual range of device addresses is taken; cycle counts of this run may differ "
                 "from others");
@@ -72,7 +72,7 @@ bool hip_reserve_addresses(uint64_t device_bytes)
     return true;
 }
 
-/* A message in a buffer of fixed size; what does not fit is dropped. */
+/* A message in a buffer of fixed size; text that does not fit is left out. */
 struct note {
     char text[400];
     size_t used;
@@ -121,7 +121,7 @@ static void add_place(struct note *note, uint64_t address)
 static void write_note(const struct note *note)
 {
     ssize_t written = write(STDERR_FILENO, note->text, note->used);
-    (void)written; /* the program is about to die: there is no one to tell */
+    (void)written; /* the program ends by the signal in any case */
 }
 
 static bool is_state(uint64_t address)

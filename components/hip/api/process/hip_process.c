@@ -34,8 +34,8 @@ enum {
     LOOK_MS = 500  /* between two looks after `heddle run` */
 };
 
-static const int interrupting[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
-enum { INTERRUPTING = ARRAY_COUNT(interrupting) };
+static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+enum { END_SIGNALS = ARRAY_COUNT(end_signals) };
 
 /* The thread that leaves the first state writes the files. */
 enum process_end {
@@ -47,13 +47,13 @@ enum process_end {
 
 static struct {
     pid_t pid;       /* the process that has opened the platform; 0: none */
-    unsigned number; /* among the processes of the run */
-    bool leaving;    /* exit() was called */
-    bool is_child;   /* fork()ed from it */
+    unsigned number; /* its number among the processes of the run */
+    bool is_exiting; /* exit() was called */
+    bool is_child;   /* forked from the process that has opened the platform */
     const struct heddle_platform *platform;
     const char *stats_path; /* or NULL */
     pid_t runner;           /* `heddle run`, if it is to be looked after */
-    bool watches;           /* there is a thread of ours */
+    bool has_thread;        /* the thread for signals is there */
     sem_t wake;             /* wakes that thread */
     int signal;             /* the signal that has interrupted; 0: none */
     enum process_end end;
@@ -63,7 +63,7 @@ static struct {
 
 /* ---- files ---- */
 
-static char *own_path(const char *path, bool folder)
+static char *numbered_path(const char *path, bool folder)
 {
     size_t size = options_number_path(path, process.number, folder, NULL, 0) + 1;
     char *text = hip_allocate(size);
@@ -75,7 +75,7 @@ const char *hip_process_folder(const char *folder)
 {
     if (process.number <= 1)
         return folder;
-    char *path = own_path(folder, true);
+    char *path = numbered_path(folder, true);
     if (mkdir(path, 0755) == 0)
         return path;
     hip_release(path);
@@ -218,7 +218,7 @@ static void start_watch(void)
     int error = hip_turns_real_create(&thread, &attributes, watch_signals, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
-    process.watches = !error;
+    process.has_thread = !error;
     if (error) {
         hip_say("cannot start a thread: %s; a signal ends this run without its files",
                 strerror(error));
@@ -230,10 +230,10 @@ static void handle_signals(void)
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART}, before;
     action.sa_sigaction = take_signal;
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < INTERRUPTING; i++)
-        if (sigaction(interrupting[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO)
+    for (size_t i = 0; i < END_SIGNALS; i++)
+        if (sigaction(end_signals[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO)
             && before.sa_handler == SIG_DFL)
-            sigaction(interrupting[i], &action, NULL);
+            sigaction(end_signals[i], &action, NULL);
 }
 
 /* ---- children and the end ---- */
@@ -248,10 +248,10 @@ static void after_fork(void)
     hip.device_error =
         hipErrorNotInitialized;          /* managed memory that lies on a device stays there */
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
-    for (size_t i = 0; i < INTERRUPTING; i++)
-        if (sigaction(interrupting[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
+    for (size_t i = 0; i < END_SIGNALS; i++)
+        if (sigaction(end_signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
             && now.sa_sigaction == take_signal)
-            signal(interrupting[i], SIG_DFL);
+            signal(end_signals[i], SIG_DFL);
 }
 
 static void end_inside_call(void)
@@ -271,12 +271,12 @@ static void end_inside_call(void)
         run_ledger_report((enum exit_status)status);
 }
 
-/* exit() was called, and what is registered for it comes after this. Objects of the program may
- * free memory then; in a child that is no use of the GPU. A signal handler of the program may have
+/* exit() was called, and its other handlers run after this one. Objects of the program may free
+ * memory then; in a child that is no use of the GPU. A signal handler of the program may have
  * called it in the middle of a call: then nothing more can be simulated. */
 static void note_leaving(void)
 {
-    process.leaving = true;
+    process.is_exiting = true;
     if (!process.is_child && hip.state == HIP_OPEN
         && (hip_is_inside() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
         end_inside_call();
@@ -292,7 +292,7 @@ bool hip_process_is_child(void)
 hipError_t hip_process_refuse(void)
 {
     static bool has_warned;
-    if (!has_warned && !process.leaving) {
+    if (!has_warned && !process.is_exiting) {
         has_warned = true;
         hip_say(
             "process %ld was forked after process %ld had used HIP, and has no GPU: fork before "
@@ -305,7 +305,7 @@ hipError_t hip_process_refuse(void)
 
 static bool is_alone(void)
 {
-    return hip_turns_all_wait(process.watches);
+    return hip_turns_all_wait(process.has_thread);
 }
 
 void hip_process_guard(const struct heddle_platform *platform)
@@ -336,7 +336,7 @@ void hip_process_park(void)
         pause();
 }
 
-void hip_process_finish(void)
+void hip_process_close(void)
 {
     if (!leave_open(END_FINISHING))
         hip_process_park();

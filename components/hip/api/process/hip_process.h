@@ -19,12 +19,12 @@ void hip_process_guard(const struct heddle_platform *platform);
 const char *hip_process_folder(const char *folder);
 /* The end of the process, all work done: the platform's files. Does not return when a signal has
  * come. */
-void hip_process_finish(void);
+void hip_process_close(void);
 /* Does not return when a signal has interrupted the simulation: the program must not continue with
  * what is missing while its files are written. */
 void hip_process_park(void);
-/* Was the process forked from the one that had opened the platform? By number, also where no
- * handler of forks was called. */
+/* True if the process was forked from the one that had opened the platform: by their numbers, also
+ * where no handler of forks was called. */
 bool hip_process_is_child(void);
 /* Refuses a call that needs the GPU in such a child, with a message. */
 hipError_t hip_process_refuse(void);

@@ -1,12 +1,12 @@
 /* Streams: each is a queue of the driver. A queue executes in order; queues run side by side.
  *
- * What HIP promises between the streams of a device (HIP programming guide, "Default stream"; the
- * same as CUDA's): a command of the null stream begins when all earlier ones in blocking streams
- * are done, and a command of a blocking stream begins when all earlier ones in the null stream are
- * done. Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it
- * into waits in the queues, right before a command is enqueued. On a platform whose driver has
- * stream rules of its own (components/host/driver/stream_rules.h), a call waits there until they
- * let it begin. The streams per host thread (hipStreamPerThread) are blocking ones.
+ * HIP promises an order between the streams of a device (HIP programming guide, "Default stream";
+ * the same as CUDA's): a command of the null stream begins when all earlier ones in blocking
+ * streams are done, and a command of a blocking stream begins when all earlier ones in the null
+ * stream are done. Streams made with hipStreamNonBlocking take no part in that. hip_stream_order()
+ * turns it into waits in the queues, right before a command is enqueued. On a platform whose driver
+ * has stream rules of its own (components/host/driver/stream_rules.h), a call waits there until
+ * they let it begin. The streams per host thread (hipStreamPerThread) are blocking ones.
  *
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
@@ -293,7 +293,7 @@ static struct tickets tickets_of(const struct stream *stream)
 static hipError_t wait_for_tickets(struct tickets tickets, hipError_t (*wait)(uint64_t ticket))
 {
     hipError_t error = hip.device_error;
-    hip_host_memory_waited();
+    hip_host_memory_note_wait();
     for (size_t i = 0; i < tickets.count && error == hipSuccess; i++)
         error = wait(tickets.list[i]);
     hip_release(tickets.list);
@@ -317,7 +317,7 @@ hipError_t hip_stream_wait(hipStream_t stream)
 
 hipError_t hip_query_ticket(uint64_t ticket)
 {
-    hip_host_memory_waited();
+    hip_host_memory_note_wait();
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess)
         return error;
@@ -338,7 +338,7 @@ static hipError_t query_stream(hipStream_t stream)
                                   .stream = hip_stream_number(stream)};
     size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(object);
-    hip_host_memory_waited();
+    hip_host_memory_note_wait();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.device_error;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_is_ticket_done(tickets.list[i]) ? hip.device_error : hipErrorNotReady;

@@ -18,7 +18,6 @@
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
-#include "components/protocols/device_call/device_call.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/state/blob.h"
 
@@ -36,7 +35,7 @@ struct driver_calls {
     uint32_t undone; /* commands, when it was refused */
     uint64_t value;
     struct device_call_request request;
-    uint64_t size; /* fields that may stand behind the header */
+    uint64_t size; /* fields that may follow the header */
     uint32_t queue;
     uint32_t waiting_count;
     struct driver_waiting waiting[CALLS_WAITING]; /* as they came */
@@ -150,7 +149,7 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     struct command_move move;
     uint8_t pattern[4];
     char *bytes;
-    if (d->undone + CALLS_SPARE > (uint32_t)driver_params(d)->commands && d->undone)
+    if (d->undone + CALLS_SPARE > driver_params(d)->commands && d->undone)
         return driver_fail(DRIVER_NOT_READY, "%u commands are queued", d->undone);
     switch (message_kind(m)) {
     case DEVICE_CALL_WRITE:
@@ -178,7 +177,7 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     }
 }
 
-/* Does the call. `ticket`: of what is in a queue now; 0: the call is over. */
+/* Does the call. *ticket is that of a command in a queue now; 0: the call is over. */
 static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uint64_t *ticket,
                                    uint32_t *read)
 {
@@ -222,8 +221,7 @@ static void calls_window_end(struct driver *d)
     uint64_t ticket = 0;
     uint32_t read = 0;
     if (!d->memory.end)
-        memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE,
-                         DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
+        memory_set_range(&d->memory, DRIVER_WINDOW, DRIVER_WINDOW + DRIVER_WINDOW_BYTES);
     driver_process()->in_tick = true;
     enum driver_status status = calls_do(d, s, &ticket, &read);
     driver_process()->in_tick = false;
@@ -241,7 +239,7 @@ static void calls_window_end(struct driver *d)
 
 /* ---- in ticks ---- */
 
-/* Takes the next call, and keeps what stands in its payload beside it. */
+/* Takes the next call and keeps its payload. */
 static bool calls_take(struct driver *d, void (*at_window_end)(struct component *))
 {
     struct driver_calls *s = calls_of(d);

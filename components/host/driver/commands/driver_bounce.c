@@ -18,7 +18,7 @@ struct driver_bounce {
     uint64_t offset; /* in the copy */
     uint32_t size;
     uint32_t sent, written; /* bytes */
-    uint32_t next;          /* of those that are free, or of the command's that are to be written */
+    uint32_t next;          /* in the list of free ones, or of those that the command is to write */
 };
 
 static struct driver_bounce *bounce_at(const struct driver *d, uint32_t piece)
@@ -33,7 +33,7 @@ static char *bounce_data(const struct driver *d, uint32_t piece)
 
 static void bounce_init(struct driver *d)
 {
-    uint32_t count = 2 * (uint32_t)driver_params(d)->in_flight;
+    uint32_t count = 2 * driver_params(d)->in_flight;
     if (d->device_count < 2)
         return;
     d->bounces = arena_allocate(count * sizeof(struct driver_bounce));

@@ -1,4 +1,4 @@
-/* What a command is called, whose memory it touches, and its end. See driver_command.h. */
+/* Tells what a command is called and whose memory it touches, and ends it. */
 #include "driver_command.h"
 
 #include "components/host/driver/driver_memory.h"
@@ -52,7 +52,7 @@ static void command_note_lines(struct driver *d, const struct driver_command *k)
         || !((k->move.address | k->size) % COPY_LINE_BYTES))
         return;
     for (uint32_t i = 0; i < d->device_count; i++)
-        d->device[i].line_shared = true;
+        d->device[i].has_shared_line = true;
 }
 
 /* Frees what a launch has held. */
@@ -64,8 +64,8 @@ static void launch_end(struct driver *d, const struct driver_queue *q, struct dr
     l2_note_kernel(d, q->device, k->pid);
     argument_ring_give(argument_ring_of(d, q->device, k->pid), k->piece);
     scratch_release(device, k);
-    d->sample.timed -= k->launch.timed;
-    k->launch.timed = false;
+    d->sample.timed -= k->launch.is_timed;
+    k->launch.is_timed = false;
     if (d->sample.chosen == k->launch.number)
         d->sample.chosen = 0;
 }
@@ -75,8 +75,8 @@ static void queue_pop(struct driver *d, struct driver_queue *q)
 {
     uint32_t number = q->first;
     struct driver_command *k = driver_command_at(d, number);
-    if (q->at == number)
-        q->at = k->next;
+    if (q->current == number)
+        q->current = k->next;
     q->first = k->next;
     if (q->first == DRIVER_NONE)
         q->last = DRIVER_NONE;

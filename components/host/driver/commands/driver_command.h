@@ -42,7 +42,7 @@ enum driver_phase {
     PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sampling.c */
     PHASE_UNTIMED_RETRY, /* there was something under way */
     PHASE_UNTIMED_DONE,
-    PHASE_YIELDED /* a launch without time that only waits, so that other queues go on */
+    PHASE_YIELDED /* a launch without time that only waits, so that other queues work */
 };
 
 /* Writes, reads, copies and fills. */
@@ -53,16 +53,16 @@ struct command_move {
     char *program;            /* reads with `data`: the program's buffer */
     uint32_t data;            /* blob: bytes on their way through a simulated host; 0: none */
     uint32_t pattern;         /* fills: the bytes for addresses 0 .. 3 modulo 4 */
-    uint32_t launches_before; /* of all devices, when it began */
+    uint32_t launches_before; /* launches of all devices before it began */
     bool beside_kernels;      /* kernels ran when it began */
     uint8_t way;              /* copies: enum copy_way */
-    bool of_library; /* the library moves contents of managed or registered memory for itself */
-    bool shared;     /* host and GPU share the memory: it moves in no time */
+    bool is_of_library; /* the library moves contents of managed or registered memory for itself */
+    bool is_shared;     /* host and GPU share the memory: it moves in no time */
     uint32_t first_ready, last_ready; /* COPY_BY_HOST: pieces that have been read */
 };
 
 struct command_launch {
-    uint64_t number; /* of the launch, from 1 */
+    uint64_t number; /* the launch's, from 1 */
     uint64_t entry;
     uint64_t object;      /* virtual address of the descriptor */
     uint64_t groups;      /* to be run, from first_group on */
@@ -71,9 +71,9 @@ struct command_launch {
     uint32_t waves_per_group;
     uint32_t scratch_pool;   /* number, or DRIVER_NONE */
     uint32_t user;           /* user queue that it goes to, or DRIVER_NONE */
-    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
+    uint16_t own_descriptor; /* offset after the packet; 0: that of the code object is used */
     uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
-    bool timed;              /* counted in sample.timed */
+    bool is_timed;           /* counted in sample.timed */
     bool in_parts;   /* executed part after part, driver_launch_parts.c; then its packet's */
     uint16_t header; /* header as a whole */
     uint64_t done_groups, done_instructions; /* launches that took no time */
@@ -96,15 +96,15 @@ struct driver_command {
     uint32_t next;          /* in its queue, or in the list of free ones */
     uint32_t queue;
     uint32_t in_flight;   /* messages */
-    uint32_t pid;         /* of launches, shoot-downs, opened queues and fences */
+    uint32_t pid;         /* process of a launch, shoot-down, opened queue or fence */
     uint32_t ring_offset; /* launches and stages: in the device's ring of arguments */
-    uint32_t piece;       /* of that ring; DRIVER_NONE: another command holds it */
+    uint32_t piece;       /* its piece of that ring; DRIVER_NONE: another command holds it */
     uint8_t kind;         /* enum driver_kind */
     uint8_t phase;        /* enum driver_phase */
     uint8_t span;         /* enum driver_span */
     bool fences;          /* marks: as `event_fence` says */
-    bool gated;           /* its packet is still to come */
-    bool set_up;          /* not_before has what its set-up takes; driver_host_costs.c */
+    bool is_gated;        /* its packet is still to come */
+    bool is_set_up;       /* not_before has what its set-up takes; driver_host_costs.c */
     union {
         struct command_move move;
         struct command_launch launch;
@@ -121,13 +121,13 @@ struct driver_command {
 struct driver;
 struct driver_queue;
 
-/* Does it move the bytes of a program's call? */
+/* True if it moves the bytes of a program's call. */
 static inline bool command_is_move(const struct driver_command *k)
 {
     return k->kind <= DRIVER_FILL;
 }
 
-/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
+/* Work-groups of a launch. 0 means all, of which there may be more than the field holds. */
 static inline uint32_t launch_count(const struct driver_command *k)
 {
     return k->launch.first_group == 0 && k->launch.groups > UINT32_MAX ? 0
@@ -141,7 +141,7 @@ static const char *command_span(const struct driver_command *k);
 /* The GPUs whose memory a copy or a fill touches. */
 static struct gpu_set command_owners(const struct driver *d, const struct driver_command *k);
 
-/* Does it touch the memory of any GPU? */
+/* True if it touches the memory of any GPU. */
 static bool command_touches(const struct driver *d, const struct driver_command *k);
 
 /* Ends the first command of the queue. */

@@ -12,7 +12,7 @@
 
 /* ---- begin ---- */
 
-/* Are the bytes moved by messages, or in no time? */
+/* True if messages move the bytes, false if they move in no time. */
 static void begin_bytes(struct driver *d, const struct driver_queue *q, struct driver_command *k)
 {
     k->phase = direct_note(d, k, q->device) ? PHASE_DIRECT : PHASE_MOVE;
@@ -65,7 +65,7 @@ static bool begin_plain(struct driver *d, struct driver_queue *q, struct driver_
 
 /* ---- steps ---- */
 
-/* Have all messages been sent and answered? */
+/* True if all messages have been sent and answered. */
 static bool all_answered(const struct driver_command *k)
 {
     return !k->in_flight && k->received >= k->size;

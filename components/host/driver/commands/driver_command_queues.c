@@ -25,10 +25,10 @@ static void driver_window_end(struct component *c)
     sample_window_end(d);
 }
 
-/* May a command of any kind begin, or go on? It waits for its packet, its time and its ticket. */
+/* True if a command of any kind may begin or continue: its packet, time and ticket have come. */
 static bool may_begin(struct driver *d, const struct driver_command *k)
 {
-    if (k->gated)
+    if (k->is_gated)
         return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
@@ -37,7 +37,7 @@ static bool may_begin(struct driver *d, const struct driver_command *k)
     return k->kind != DRIVER_BARRIER || driver_ticket_done(d, k->barrier.awaited);
 }
 
-/* Does the command, or a part of it. False: it has to wait, or the run has failed. */
+/* Does the command or some of it. False: it has to wait, or the run has failed. */
 static bool do_functionally(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
     if (platform_profile() == PLATFORM_PROFILE_MEMORY)
@@ -52,7 +52,7 @@ static bool do_functionally(struct driver *d, struct driver_queue *q, struct dri
     return true;
 }
 
-/* A command that takes no time has begun: a launch goes on, others are over. What is left of one
+/* A command that takes no time has begun: a launch continues, others are over. What is left of one
  * that goes through a user queue is its packet. */
 static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
@@ -82,13 +82,13 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
-    d->sample.quiet = false;
+    d->sample.is_quiet = false;
     bool ready = command_set_up(d, k);
     if ((!ready && k->kind != DRIVER_MARK) || command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
-        return !(d->near && d->direct_count) && command_flush(d, command, flushed);
+        return !(d->has_near_gpu && d->direct_count) && command_flush(d, command, flushed);
     if (!ready || !command_kinds[k->kind].begin(d, q, k))
         return false;
     d->io.stats.commands++;
@@ -101,7 +101,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
 /* Does one step of the first command of the queue. True: something changed. */
 static bool queue_step(struct driver *d, struct driver_queue *q)
 {
-    uint32_t command = q->at;
+    uint32_t command = q->current;
     struct driver_command *k = driver_command_at(d, command);
     if (direct_holds(d, k) || !submit_beside(d, q, k))
         return false;
@@ -123,7 +123,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     case PHASE_DIRECT:
     case PHASE_RUNNING:
     case PHASE_UNTIMED:
-        break; /* other code goes on with it */
+        break; /* other code continues it */
     }
     return false;
 }
@@ -132,7 +132,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
 static void queue_do_at_once(struct driver *d, uint32_t queue)
 {
     struct driver_queue *q = driver_queue_at(d, queue);
-    while (direct_at_once(d, q) && command_begin(d, q, q->at))
+    while (direct_at_once(d, q) && command_begin(d, q, q->current))
         ;
     direct_move(d);
 }
@@ -143,7 +143,7 @@ static bool queues_step(struct driver *d)
     for (uint32_t i = 0; i < d->queue_count; i++) {
         uint32_t number = d->turn + i < d->queue_count ? d->turn + i : d->turn + i - d->queue_count;
         struct driver_queue *q = driver_queue_at(d, number);
-        if (q->at != DRIVER_NONE && queue_step(d, q))
+        if (q->current != DRIVER_NONE && queue_step(d, q))
             last = number;
     }
     if (d->direct_count)

@@ -1,5 +1,5 @@
-/* How commands are done: what the files of this folder offer one another and the rest of the
- * driver. What a command is stands in driver_command.h. */
+/* Execution of commands: the functions that the files of this folder offer one another and the rest
+ * of the driver. driver_command.h has the commands themselves. */
 #ifndef HEDDLE_DRIVER_COMMANDS_H
 #define HEDDLE_DRIVER_COMMANDS_H
 
@@ -11,11 +11,11 @@
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
 
-/* What each kind of command does: one row of functions a kind. */
+/* The functions of each kind of command, one row a kind. */
 
 struct command_kind {
     const char *name;
-    /* May the first command of its queue begin? What has to be flushed has been. True: its phase is
+    /* True if the first command of its queue may begin: all flushes are done, and its phase is
      * what follows PHASE_QUEUED. False: it is asked again. */
     bool (*begin)(struct driver *d, struct driver_queue *q, struct driver_command *k);
     /* One step in PHASE_MOVE or PHASE_LAUNCH_FIRST: at most one message, or the end. True:
@@ -40,7 +40,7 @@ static void driver_window_end(struct component *c);
 
 static bool answers_receive(struct driver *d);
 
-/* A step of each queue that can make one, the queue behind the last one that did first. */
+/* A step of each queue that can make one, starting after the queue that did last. */
 static bool queues_step(struct driver *d);
 
 /* Called when a command has been enqueued: what takes no time is done before the engine runs. */
@@ -65,10 +65,10 @@ static void l2_init(struct driver *d);
 /* A kernel of process `pid` begins or ends on GPU `gpu`. */
 static void l2_note_kernel(struct driver *d, uint32_t gpu, uint32_t pid);
 
-/* Must the L2 of GPU `number` be flushed before memory of the process is copied there? */
+/* True if the L2 of GPU `number` must be flushed before memory of the process is copied there. */
 static bool l2_is_dirty(const struct driver *d, uint32_t number, uint32_t pid);
 
-/* A flush of GPU `number` is on its way; kernels that run go on writing. */
+/* A flush of GPU `number` is on its way; running kernels still write. */
 static void l2_note_flush(struct driver *d, uint32_t number);
 
 /* Pages of the process are given back: their next owner must not find its lines. */
@@ -78,7 +78,7 @@ static void l2_note_left(struct driver *d, uint32_t pid);
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
                                      uint32_t device);
 
-/* Is another command's flush of a device under way that the command needs flushed? */
+/* True if another command's flush is under way of a device that this command needs flushed. */
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k);
 
 /* Sends a flush to GPU `number` for the command; false: it waits for room. */
@@ -92,12 +92,12 @@ static int slot_for_launch(struct driver *d, uint32_t number);
 
 enum link_way { LINK_THERE, LINK_BACK };
 
-/* Does the link take no more data for now? Then the driver wakes when it does. One page may wait.
+/* True if the link takes no more data for now; the driver wakes when it does. One page may wait.
  */
 static bool link_busy(struct driver *d, uint32_t number, enum link_way way);
 static void link_take(struct driver *d, uint32_t number, enum link_way way, uint32_t bytes);
 
-/* How many bytes the next message of a command moves. */
+/* The bytes that the next message of a command moves. */
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most);
 
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
@@ -140,7 +140,7 @@ static void bounce_answer(struct driver *d, struct driver_command *k,
 
 static void direct_init(struct driver *d);
 
-/* Are the bytes of the command moved directly? Then they are noted, and moved by direct_move().
+/* True if the bytes of the command are moved directly: they are noted for direct_move().
  * There must be room. */
 static bool direct_note(struct driver *d, const struct driver_command *k, uint32_t gpu);
 /* No room for another before direct_move()? */
@@ -149,7 +149,7 @@ static bool direct_full(const struct driver *d);
 static bool direct_holds(const struct driver *d, const struct driver_command *k);
 /* Moves what was noted, in order. Called between windows only. */
 static void direct_move(struct driver *d);
-/* May a command that has just been enqueued be done at once, before the engine runs? */
+/* True if a command that has just been enqueued may be done at once, before the engine runs. */
 static bool direct_at_once(const struct driver *d, const struct driver_queue *q);
 
 /* Commands done at once on simulated memory. See driver_functional.c. */
@@ -174,14 +174,14 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
 static void functional_move_command(struct driver *d, const struct driver_command *k,
                                     uint32_t number);
 
-/* Is there room for the command beside launches that have yielded? */
+/* True if the command has room beside launches that have yielded. */
 static bool functional_can_begin(const struct driver *d, const struct driver_command *k,
                                  uint32_t number);
 
 /* Goes on with a launch in PHASE_YIELDED. False: the run has failed. */
 static bool functional_go_on(struct driver *d, struct driver_command *k, uint32_t number);
 
-/* Does the command, a launch perhaps in part: PHASE_YIELDED. False: the run has failed. */
+/* Does the command; a launch may yield (PHASE_YIELDED). False: the run has failed. */
 static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number);
 
 /* Which launches are timed, and how the others are done. See driver_sampling.c. */
@@ -195,16 +195,16 @@ static void sample_init(const struct driver *d);
  * already. */
 static void sample_flush(struct driver *d, struct driver_command *k, uint32_t device);
 
-/* Does what waits for the end of a window, if nothing else is under way. */
+/* Executes commands that wait for the end of a window, if nothing else is under way. */
 static void sample_window_end(struct driver *d);
 
 enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 
-/* The first command of a queue, whose turn has come: does it go on as always? */
+/* True if the first command of a queue, whose turn has come, continues in simulated time. */
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c));
 
-/* Is the command done? Else it is tried again a little later. */
+/* True if the command is done; false: it is tried again a little later. */
 static bool sample_step(struct driver *d, struct driver_command *k, uint32_t device);
 
 /* A timed launch has begun, past everything that it may have to wait for. */
@@ -219,7 +219,7 @@ static void parts_choose(const struct driver *d, struct driver_command *k, uint3
 /* A launch, or a part of one, is over. True: there is another part, which waits for its turn. */
 static bool parts_continue(struct driver *d, struct driver_command *k, uint32_t device);
 
-/* Has a part of the launch been executed already? */
+/* True if a part of the launch has been executed already. */
 static bool parts_goes_on(const struct driver_command *k);
 
 #endif

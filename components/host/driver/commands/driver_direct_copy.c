@@ -2,7 +2,7 @@
  *
  * A command whose bytes are moved directly is over in the cycle in which it begins. Simulated
  * memory may belong to other threads until the window ends, so the bytes move then. Nothing can
- * have missed them, since the program goes on between windows only, and what follows in the queue
+ * have missed them, since the program runs between windows only, and what follows in the queue
  * reaches a GPU by a link that is at least as long as a window. Where it is shorter, the queues
  * wait for the end of the window. (MGPUSim: globalStorageMemoryCopyMiddleware.)
  *
@@ -35,17 +35,18 @@ static void direct_init(struct driver *d)
     uint64_t window_ps = lookahead_ps(engine_base.platform);
     d->direct = arena_allocate(DIRECT_MAX * sizeof(struct driver_direct));
     for (uint32_t i = 0; i < d->device_count; i++)
-        d->near |= ring_latency_ps(d, engine_base.port_rings[2 * (driver_io(d)->gpu_first + i)])
-                   < window_ps;
+        d->has_near_gpu |=
+            ring_latency_ps(d, engine_base.port_rings[2 * (driver_io(d)->gpu_first + i)])
+            < window_ps;
     for (uint32_t i = 0; i < driver_doorbell_count(d); i++)
-        d->near |=
+        d->has_near_gpu |=
             ring_latency_ps(d, engine_base.port_rings[2 * (driver_io(d)->doorbell_first + i)])
             < window_ps;
 }
 
 static bool direct_note(struct driver *d, const struct driver_command *k, uint32_t gpu)
 {
-    bool shared = command_is_move(k) && k->move.shared;
+    bool shared = command_is_move(k) && k->move.is_shared;
     if (!k->size
         || (!shared && !driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size)))
         return false;
@@ -60,7 +61,7 @@ static bool direct_full(const struct driver *d)
 
 static bool direct_holds(const struct driver *d, const struct driver_command *k)
 {
-    return d->near && d->direct_count && !command_is_move(k) && k->kind != DRIVER_MARK
+    return d->has_near_gpu && d->direct_count && !command_is_move(k) && k->kind != DRIVER_MARK
            && k->kind != DRIVER_BARRIER;
 }
 
@@ -79,11 +80,12 @@ static void direct_move(struct driver *d)
 
 static bool direct_at_once(const struct driver *d, const struct driver_queue *q)
 {
-    const struct driver_command *k = q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+    const struct driver_command *k =
+        q->current == DRIVER_NONE ? NULL : driver_command_at(d, q->current);
     if (!k || !driver_copy_ops(d)->takes_no_time || platform_mode() == PLATFORM_FUNCTIONAL
         || platform_sampling()->kernels || driver_move_count(d))
         return false;
-    if (k->phase != PHASE_QUEUED || k->gated || k->not_before > driver_now(d) || direct_full(d))
+    if (k->phase != PHASE_QUEUED || k->is_gated || k->not_before > driver_now(d) || direct_full(d))
         return false;
     if (k->kind == DRIVER_BARRIER)
         return driver_ticket_done(d, k->barrier.awaited);

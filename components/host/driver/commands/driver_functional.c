@@ -163,7 +163,7 @@ static void functional_attend(uint32_t gpu)
 /* Wavefront instructions of a launch that has others beside it: some seconds. */
 enum { WARN_AT = 1 << 26 };
 
-/* How many work-groups of the launch the device can hold, going by slots. */
+/* The work-groups of the launch that the device has slots for. */
 static uint32_t functional_resident(const struct driver_device_info *info,
                                     const struct driver_command *k)
 {
@@ -185,7 +185,7 @@ static bool functional_can_begin(const struct driver *d, const struct driver_com
                && (!k->launch.packet.private_bytes || scratch_choose(device, k->pid, 0) >= 0));
 }
 
-/* Writes to the ring what a launch, or a copy in front of it, has for it. */
+/* Writes to the ring the packet and arguments of a launch, or of a copy before it. */
 static void functional_stage(const struct driver *d, const struct driver_command *k,
                              uint32_t number)
 {
@@ -250,7 +250,7 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         for (uint32_t i = 0; i < d->queue_count; i++) {
             const struct driver_queue *q = driver_queue_at(d, i);
             const struct driver_command *other =
-                q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+                q->current == DRIVER_NONE ? NULL : driver_command_at(d, q->current);
             if (other && other != k && other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
                 functional_begin_record(d, other, q->device);
         }
@@ -267,17 +267,17 @@ static void functional_fail(struct driver *d, const struct driver_command *k, ui
         engine_fail(&d->io.base, "%s", result->text);
 }
 
-/* The cycle from which on something in another queue can be done, or the program goes on; it may be
+/* The cycle from which on something in another queue can be done, or the program runs; it may be
  * over. UINT64_MAX: there is nothing. */
 static uint64_t others_from(const struct driver *d, const struct driver_command *k)
 {
     uint64_t from = engine_is_stopping() || driver_is_nudged() ? 0 : UINT64_MAX;
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
-        if (i == k->queue || q->at == DRIVER_NONE)
+        if (i == k->queue || q->current == DRIVER_NONE)
             continue;
-        const struct driver_command *other = driver_command_at(d, q->at);
-        if (!other->gated && other->not_before < from
+        const struct driver_command *other = driver_command_at(d, q->current);
+        if (!other->is_gated && other->not_before < from
             && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited)))
             from = other->not_before;
     }
@@ -290,9 +290,10 @@ static enum functional_others others_of(const struct driver *d, const struct dri
     for (uint32_t i = 0; !others && i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         const struct driver_command *other =
-            i == k->queue || q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+            i == k->queue || q->current == DRIVER_NONE ? NULL : driver_command_at(d, q->current);
         others =
-            other && !other->gated && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
+            other && !other->is_gated
+            && !(other->kind == DRIVER_LAUNCH && other->launch.has_yielded)
             && (other->kind != DRIVER_BARRIER || driver_ticket_done(d, other->barrier.awaited));
     }
     return others                           ? FUNCTIONAL_ANYTHING
@@ -330,7 +331,7 @@ static bool functional_part(struct driver *d, struct driver_command *k, uint32_t
     return true;
 }
 
-/* What is written of accesses is of this launch from here on. */
+/* Accesses that are written belong to this launch from here on. */
 static void functional_name(const struct driver_command *k)
 {
     address_list_launch(k->launch.number);
@@ -357,8 +358,9 @@ static void functional_wait_out(const struct driver *d, const struct driver_comm
 }
 
 /* `--kernels auto`: what the launch, or the part of it, has executed. */
-static void functional_tell(const struct driver_command *k, const struct functional_result *result,
-                            const struct sampler_work *executed)
+static void functional_report_work(const struct driver_command *k,
+                                   const struct functional_result *result,
+                                   const struct sampler_work *executed)
 {
     if (k->launch.in_parts)
         online_parts_end_untimed(k->launch.groups, result->instructions, executed);
@@ -447,7 +449,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     if (launch.executed)
         functional_wait_out(d, k, &result);
     if (launch.executed && result.end == FUNCTIONAL_DONE)
-        functional_tell(k, &result, &executed);
+        functional_report_work(k, &result, &executed);
     return functional_part(d, k, number, way, &result);
 }
 

@@ -1,7 +1,7 @@
 /* Times of host and runtime that no message takes: what an event costs, what is done before the
- * bytes of a copy move, and what a program needs to go on after a wait.
+ * bytes of a copy move, and what a program needs after a wait.
  *
- * A set-up is time in the queue: it delays what stands behind the command, and nothing else.
+ * A set-up is time in the queue: it delays the commands after it, and nothing else.
  *
  * A launch of a sample begins at a moment that is drawn. In a run of all, the moments at which
  * launches begin follow from each other, and what depends on them (turns of units and crossbars,
@@ -15,7 +15,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
 
-enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* of the host */
+enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* the host's pages, in bytes */
 
 static uint64_t cycles_of(const struct driver *d, uint64_t ps)
 {
@@ -26,24 +26,24 @@ static uint64_t cycles_of(const struct driver *d, uint64_t ps)
 static uint64_t host_copy_ps(const struct driver_params *p, const struct driver_command *k)
 {
     bool read = k->kind == DRIVER_READ;
-    uint64_t wait = read ? (uint64_t)p->read_setup : 0;
+    uint64_t wait = read ? p->read_setup : 0;
     uint64_t staged = (uint64_t)(read ? p->staged_read : p->staged);
     uint64_t rate = (uint64_t)(read ? p->staged_read_rate : p->staged_rate);
     if (k->size <= staged)
-        return wait + (uint64_t)p->staged_setup + k->size * 1000000000000u / rate;
+        return wait + p->staged_setup + k->size * 1000000000000u / rate;
     uint64_t pages = k->size < HUGE_PAGE ? divide_up(k->size, SMALL_PAGE) : 0;
-    return wait + (uint64_t)p->copy_setup + pages * (uint64_t)p->pin_page;
+    return wait + p->copy_setup + pages * p->pin_page;
 }
 
 static uint64_t setup_ps(const struct driver *d, const struct driver_command *k)
 {
     const struct driver_params *p = driver_params(d);
     if (k->kind == DRIVER_MARK)
-        return (uint64_t)p->event_cost;
-    if (!command_is_move(k) || k->move.shared || driver_copy_ops(d)->takes_no_time)
+        return p->event_cost;
+    if (!command_is_move(k) || k->move.is_shared || driver_copy_ops(d)->takes_no_time)
         return 0;
     bool by_host = k->kind == DRIVER_WRITE || k->kind == DRIVER_READ;
-    return by_host ? host_copy_ps(p, k) : (uint64_t)p->blit_setup;
+    return by_host ? host_copy_ps(p, k) : p->blit_setup;
 }
 
 /* Cycles: less than 8192, more than two intervals of refreshes of DRAM at 2 GHz. */
@@ -56,9 +56,9 @@ static uint64_t moment_of(const struct driver_command *k)
 
 static bool command_set_up(struct driver *d, struct driver_command *k)
 {
-    if (k->set_up)
+    if (k->is_set_up)
         return true;
-    k->set_up = true;
+    k->is_set_up = true;
     uint64_t cycles = cycles_of(d, setup_ps(d, k)) + moment_of(k);
     if (!cycles)
         return true;
@@ -71,13 +71,13 @@ static uint64_t host_call_cycles(const struct driver *d, const struct driver_com
 {
     const struct driver_params *p = driver_params(d);
     bool records = k->kind == DRIVER_MARK && !driver_copy_ops(d)->takes_no_time;
-    return (uint64_t)p->api_cost + (records ? cycles_of(d, (uint64_t)p->record_cost) : 0);
+    return p->api_cost + (records ? cycles_of(d, p->record_cost) : 0);
 }
 
 static void host_note_wait(struct driver *d, uint64_t ticket)
 {
     const struct driver_ticket *t = driver_ticket_at(d, ticket);
-    uint64_t cycles = cycles_of(d, (uint64_t)driver_params(d)->wait_cost);
+    uint64_t cycles = cycles_of(d, driver_params(d)->wait_cost);
     if (!cycles || platform_mode() == PLATFORM_FUNCTIONAL)
         return;
     if (t->ticket == ticket && t->done_ps & DRIVER_TICKET_MOVE)

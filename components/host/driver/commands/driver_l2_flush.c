@@ -32,7 +32,7 @@ static void l2_note_kernel(struct driver *d, uint32_t gpu, uint32_t pid)
     struct gpu_set reach = program->opened ? gpu_set_first(d->gpu_count) : program->reach[gpu];
     gpu_set_put(&reach, gpu);
     d->dirty_clock++;
-    if (d->device[gpu].caches_all) {
+    if (d->device[gpu].caches_all_memory) {
         d->device[gpu].reached = gpu_set_join(reach, &d->device[gpu].reached);
         *l2_dirty_time(d, gpu, pid) = d->dirty_clock;
         return;
@@ -112,8 +112,9 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
                                      uint32_t device)
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
-        return d->device[device].ring_wrapped || d->device[device].line_shared ? device
-                                                                               : DRIVER_NONE;
+        return d->device[device].has_wrapped_ring || d->device[device].has_shared_line
+                   ? device
+                   : DRIVER_NONE;
     if (k->kind == DRIVER_FENCE)
         return flush_left(d, k);
     if (k->kind == DRIVER_MARK)
@@ -149,8 +150,8 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         l2_note_flush(d, number);
     }
     slot_take(d, number, slot, command, 0, 0);
-    device->ring_wrapped = false;
-    device->line_shared = false;
+    device->has_wrapped_ring = false;
+    device->has_shared_line = false;
     device->flushing++;
     d->io.stats.flushes++;
     driver_command_at(d, command)->phase = PHASE_FLUSHING;

@@ -67,13 +67,13 @@ static bool parts_continue(struct driver *d, struct driver_command *k, uint32_t 
         online_parts_end_timed();
     if (!parts_take(k))
         return false;
-    if (k->launch.timed)
+    if (k->launch.is_timed)
         timeline_end(&d->io.base, k->ticket, command_span(k));
     d->device[device].kernels_running--;
-    d->sample.timed -= k->launch.timed;
+    d->sample.timed -= k->launch.is_timed;
     d->sample.prepared = 0;
     d->io.stats.launches--;
-    k->launch.timed = false;
+    k->launch.is_timed = false;
     k->launch.done_groups = k->launch.done_instructions = 0;
     k->size = k->sent = k->received = 0; /* packet and arguments are where they belong */
     k->phase = PHASE_QUEUED;

@@ -47,9 +47,9 @@ static bool sample_is_on(struct driver *d, const struct driver_command *k)
     const struct sampling *s = platform_sampling();
     if (!s->kernels || s->warmup != SAMPLING_PERFECT)
         return s->kernels;
-    if (!d->sample.ended && k->kind == DRIVER_LAUNCH && sample_way(d, k) == SAMPLING_SKIPPED)
-        d->sample.ended = d->sample.caches_live = true;
-    return d->sample.ended;
+    if (!d->sample.has_ended && k->kind == DRIVER_LAUNCH && sample_way(d, k) == SAMPLING_SKIPPED)
+        d->sample.has_ended = d->sample.has_live_caches = true;
+    return d->sample.has_ended;
 }
 
 static bool sample_is_timed(enum sampling_way way)
@@ -57,29 +57,29 @@ static bool sample_is_timed(enum sampling_way way)
     return way == SAMPLING_DETAILED || way == SAMPLING_MEMORY_ONLY;
 }
 
-/* Must caches and TLBs be empty when the launch begins? `none` says so, and whatever was left
- * before launches that were skipped is older than the warm-up that was asked for. */
+/* True if caches and TLBs must be empty when the launch begins. `none` says so, and whatever was
+ * left before launches that were skipped is older than the warm-up that was asked for. */
 static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
 {
     if (way == SAMPLING_SKIPPED || platform_sampling()->automatic)
         return false;
-    return platform_sampling()->warmup == SAMPLING_NONE || d->sample.skipped;
+    return platform_sampling()->warmup == SAMPLING_NONE || d->sample.has_skipped;
 }
 
-/* May a timed launch go on without waiting for the end of a window? */
+/* True if a timed launch may continue without waiting for the end of a window. */
 static bool sample_is_ready(const struct driver *d, const struct driver_command *k)
 {
     if (platform_sampling()->automatic)
-        return d->sample.caches_live && d->sample.prepared == k->launch.number;
-    return d->sample.caches_live
+        return d->sample.has_live_caches && d->sample.prepared == k->launch.number;
+    return d->sample.has_live_caches
            && (d->sample.prepared == k->launch.number || !sample_begins_cold(d, sample_way(d, k)));
 }
 
 static void sample_to_memory(struct driver *d)
 {
-    if (d->sample.caches_live)
+    if (d->sample.has_live_caches)
         warm_write_out();
-    d->sample.caches_live = false;
+    d->sample.has_live_caches = false;
 }
 
 static void sample_begin_cold(struct driver *d, enum sampling_way way)
@@ -87,7 +87,7 @@ static void sample_begin_cold(struct driver *d, enum sampling_way way)
     if (!sample_begins_cold(d, way))
         return;
     warm_drop_all();
-    d->sample.skipped = false;
+    d->sample.has_skipped = false;
 }
 
 static void sample_flush(struct driver *d, struct driver_command *k, uint32_t device)
@@ -97,13 +97,13 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
         d->sample.flushes++;
         warm_flush_all();
         l2_note_flush(d, number);
-        d->device[number].ring_wrapped = false;
-        d->device[number].line_shared = false;
+        d->device[number].has_wrapped_ring = false;
+        d->device[number].has_shared_line = false;
         gpu_set_put(&k->flushed, number);
     }
 }
 
-/* Has it begun without time, and waits for others? */
+/* True if the command has begun without time and waits for others. */
 static bool has_yielded(const struct driver_command *k)
 {
     return k->kind == DRIVER_LAUNCH && k->launch.has_yielded;
@@ -121,7 +121,7 @@ static void sample_do(struct driver *d, struct driver_command *k, uint32_t devic
         functional_move_command(d, k, device);
         if (k->kind == DRIVER_LAUNCH) {
             sample_begin_cold(d, way);
-            d->sample.skipped |= way == SAMPLING_SKIPPED;
+            d->sample.has_skipped |= way == SAMPLING_SKIPPED;
             if (k->size)
                 argument_ring_written(argument_ring_of(d, device, k->pid), k->piece);
             functional_launch(d, k, device, way);
@@ -139,9 +139,9 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
     if (sample_begins_cold(d, way))
         sample_to_memory(d);
     sample_begin_cold(d, way);
-    if (!d->sample.caches_live)
+    if (!d->sample.has_live_caches)
         warm_read_in();
-    d->sample.caches_live = true;
+    d->sample.has_live_caches = true;
     d->sample.prepared = k->launch.number;
     k->phase = PHASE_QUEUED;
 }
@@ -193,15 +193,15 @@ static bool sample_is_quiet(struct driver *d)
 {
     bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d)
                  && !driver_host_is_connected(d);
-    d->sample.quiet = (alone && d->sample.quiet) || warm_is_quiet(d->io.base.leaf);
-    return d->sample.quiet;
+    d->sample.is_quiet = (alone && d->sample.is_quiet) || warm_is_quiet(d->io.base.leaf);
+    return d->sample.is_quiet;
 }
 
 static void sample_window_end(struct driver *d)
 {
-    if (!d->sample.waiting)
+    if (!d->sample.has_waiting)
         return;
-    d->sample.waiting = false;
+    d->sample.has_waiting = false;
     bool quiet = sample_is_quiet(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
@@ -226,7 +226,7 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
 {
     if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER
         || k->kind == DRIVER_SHOOTDOWN || k->kind == DRIVER_OPEN
-        || (k->kind == DRIVER_FENCE && d->sample.caches_live)) /* else caches hold old data */
+        || (k->kind == DRIVER_FENCE && d->sample.has_live_caches)) /* else caches hold old data */
         return SAMPLE_GO_ON;
     if (d->sample.timed) /* its end wakes the driver */
         return driver_queue_at(d, k->queue)->flags & DRIVER_QUEUE_ATTENDS ? SAMPLE_GO_ON
@@ -234,7 +234,7 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
     if (k->kind == DRIVER_LAUNCH && sample_is_ready(d, k) && sample_is_timed(sample_way(d, k)))
         return SAMPLE_GO_ON;
     k->phase = PHASE_UNTIMED;
-    d->sample.waiting = true;
+    d->sample.has_waiting = true;
     engine_at_window_end(&d->io.base, at_end);
     return SAMPLE_BEGAN;
 }
@@ -257,14 +257,14 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
         return;
     enum sampling_way way = sample_way(d, k);
     bool awaited = functional_is_awaited();
-    if (awaited && !d->sample.warned)
+    if (awaited && !d->sample.has_warned)
         fprintf(stderr,
                 "heddle: launch %" PRIu64 " (%s) is simulated while another one, which is not, "
                 "waits for others; if they wait for each other, the run does not end: --kernels "
                 "has to name both or none\n",
                 k->launch.number, program_kernel_name(driver_program(d), k->launch.kernel));
-    d->sample.warned |= awaited;
-    k->launch.timed = sample_is_on(d, k);
-    d->sample.timed += k->launch.timed;
+    d->sample.has_warned |= awaited;
+    k->launch.is_timed = sample_is_on(d, k);
+    d->sample.timed += k->launch.is_timed;
     aql_set_launch(&k->launch.packet, (uint32_t)k->launch.number, way == SAMPLING_MEMORY_ONLY);
 }

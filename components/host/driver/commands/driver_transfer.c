@@ -1,7 +1,7 @@
 /* Messages that move data: writes, reads, copies and fills in pieces, through slots.
  *
  * Data that cross the link are sent, or asked for, at the pace of the link: it stays full, and what
- * another queue sends stands behind a page or two and not behind all of a copy. */
+ * another queue sends waits for a page or two and not for all of a copy. */
 #include "driver_commands.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 /* Kernels may wait for copies and for pages, so launches leave one slot to other messages. */
 static int slot_find(const struct driver *d, const struct driver_device *device)
 {
-    uint32_t count = (uint32_t)driver_params(d)->in_flight;
+    uint32_t count = driver_params(d)->in_flight;
     if (device->slots_used >= count && device->slots_used != device->slots_of_launches)
         return -1;
     for (uint32_t i = 0; i < count + DRIVER_SPARE_SLOTS; i++)
@@ -34,10 +34,10 @@ static int slot_for(struct driver *d, uint32_t number)
 static int slot_for_launch(struct driver *d, uint32_t number)
 {
     const struct driver_device *device = &d->device[number];
-    return device->slots_used < (uint32_t)driver_params(d)->in_flight ? slot_for(d, number) : -1;
+    return device->slots_used < driver_params(d)->in_flight ? slot_for(d, number) : -1;
 }
 
-enum { LINK_HEADER = 20 }; /* of a write: frame, address and size */
+enum { LINK_HEADER = 20 }; /* bytes beside the data of a write: frame, address and size */
 
 static bool link_busy(struct driver *d, uint32_t number, enum link_way way)
 {
@@ -178,8 +178,8 @@ static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
     return true;
 }
 
-/* May the DMA engine of `gpu` use the allocation that holds `address`, on GPU `owner`? As kernels
- * there may. */
+/* True if the DMA engine of `gpu` may use the allocation that holds `address` on GPU `owner`. As
+ * kernels there may. */
 static bool copy_reaches(const struct driver *d, uint32_t gpu, uint32_t owner, uint64_t address)
 {
     const struct program_table *program = driver_program(d);
@@ -235,7 +235,8 @@ static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
                     k->move.source, k->move.address);
     if (number == DRIVER_NONE)
         number = memory_device_of(
-            &d->memory, from); /* access was taken back meanwhile: what was begun goes on */
+            &d->memory,
+            from); /* access was taken back meanwhile: a move that has begun continues */
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;

@@ -26,30 +26,30 @@ static uint32_t argument_ring_pid(const struct driver *d, uint32_t pid)
 }
 
 /* NULL: it is the first ring of the device. */
-static struct driver_ring *argument_ring_behind(const struct driver *d, uint32_t number,
-                                                uint32_t pid)
+static struct driver_ring *argument_ring_find_process(const struct driver *d, uint32_t number,
+                                                      uint32_t pid)
 {
-    struct driver_ring *behind = NULL;
+    struct driver_ring *ring = NULL;
     const struct driver_ring *r = &d->device[number].ring;
-    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = behind) {
+    for (pid = argument_ring_pid(d, pid); r->pid != pid; r = ring) {
         if (!r->next)
             bug("driver: process %u has no ring of arguments", pid);
-        behind = arena_at(struct driver_ring, r->next);
+        ring = arena_at(struct driver_ring, r->next);
     }
-    return behind;
+    return ring;
 }
 
 static struct driver_ring *argument_ring_of(struct driver *d, uint32_t number, uint32_t pid)
 {
-    struct driver_ring *behind = argument_ring_behind(d, number, pid);
-    return behind ? behind : &d->device[number].ring;
+    struct driver_ring *ring = argument_ring_find_process(d, number, pid);
+    return ring ? ring : &d->device[number].ring;
 }
 
 static const struct driver_ring *argument_ring_seen(const struct driver *d, uint32_t number,
                                                     uint32_t pid)
 {
-    const struct driver_ring *behind = argument_ring_behind(d, number, pid);
-    return behind ? behind : &d->device[number].ring;
+    const struct driver_ring *ring = argument_ring_find_process(d, number, pid);
+    return ring ? ring : &d->device[number].ring;
 }
 
 /* All contexts of the program that use the device see its ring at the same address. */
@@ -94,12 +94,12 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
     uint64_t bytes = DRIVER_RING_BYTES;
     while (bytes > device->size / 16)
         bytes /= 2;
-    const struct memory_request room = {.device = &number, .device_count = 1};
+    const struct memory_request request = {.device = &number, .device_count = 1};
     enum driver_status status;
     do {
         status = memory_allocate_own(d, number, pid, bytes, PROGRAM_ARGUMENTS, &r->address);
     } while (status == DRIVER_OUT_OF_MEMORY
-             && mapping_make_room(d, &room, bytes / driver_page_bytes(d) + 1));
+             && mapping_make_room(d, &request, bytes / driver_page_bytes(d) + 1));
     if (status == DRIVER_OK && pid == DRIVER_PID
         && (status = argument_ring_share(d, number)) != DRIVER_OK)
         memory_release(d, r->address);
@@ -108,7 +108,8 @@ static enum driver_status argument_ring_open(struct driver *d, uint32_t number, 
         return status;
     }
     r->bytes = (uint32_t)bytes;
-    device->ring_wrapped |= device->left_at > device->flushed_at; /* the L2 may have old lines */
+    device->has_wrapped_ring |=
+        device->left_at > device->flushed_at; /* the L2 may have old lines */
     if (!r->mirror) {
         r->mirror = arena_allocate(bytes);
         r->pieces = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_piece));
@@ -164,7 +165,7 @@ static uint32_t argument_ring_hold(struct driver_ring *r, uint64_t start, uint32
     return number;
 }
 
-static void argument_ring_forget(struct driver_ring *r)
+static void argument_ring_release_first(struct driver_ring *r)
 {
     r->first_piece++;
     r->pieces_held--;
@@ -176,10 +177,10 @@ static bool argument_ring_make_late(struct driver_ring *r)
     const struct driver_piece *piece = argument_ring_piece(r, r->first_piece);
     if (r->late_pieces == DRIVER_LATE_PIECES)
         return false;
-    if (piece->held)
+    if (piece->is_held)
         r->late_piece[r->late_pieces++] = (struct driver_late_piece){
             r->first_piece, (uint32_t)(piece->start % r->bytes), piece->bytes};
-    argument_ring_forget(r);
+    argument_ring_release_first(r);
     return true;
 }
 
@@ -187,7 +188,7 @@ static bool argument_ring_is_last(const struct driver_ring *r, const void *conte
                                   uint32_t queue)
 {
     const struct driver_piece *last = &r->last_piece;
-    return last->bytes == bytes && bytes && (r->last_piece_queue == queue || last->written)
+    return last->bytes == bytes && bytes && (r->last_piece_queue == queue || last->is_written)
            && !memcmp(arena_at(char, r->mirror) + last->start % r->bytes, content, bytes);
 }
 
@@ -218,7 +219,7 @@ static uint32_t argument_ring_take(struct driver_device *device, struct driver_r
     uint64_t offset = start % r->bytes;
     if (start / r->bytes && start / r->bytes != r->head_round) {
         r->head_round = start / r->bytes;
-        device->ring_wrapped = true;
+        device->has_wrapped_ring = true;
     }
     r->head = start + bytes;
     r->last_piece = (struct driver_piece){start, bytes, true, false};
@@ -232,17 +233,17 @@ static void argument_ring_written(struct driver_ring *r, uint32_t number)
     struct driver_piece *piece = argument_ring_piece(r, number);
     if (number - r->first_piece >= r->pieces_held)
         return; /* late: it is not asked for any more */
-    piece->written = true;
+    piece->is_written = true;
     if (piece->start == r->last_piece.start)
-        r->last_piece.written = true;
+        r->last_piece.is_written = true;
 }
 
 static void argument_ring_give(struct driver_ring *r, uint32_t number)
 {
     if (number - r->first_piece < r->pieces_held) {
-        argument_ring_piece(r, number)->held = false;
-        while (r->pieces_held && !argument_ring_piece(r, r->first_piece)->held)
-            argument_ring_forget(r);
+        argument_ring_piece(r, number)->is_held = false;
+        while (r->pieces_held && !argument_ring_piece(r, r->first_piece)->is_held)
+            argument_ring_release_first(r);
         return;
     }
     for (uint32_t i = 0; i < r->late_pieces; i++) {

@@ -27,7 +27,7 @@ enum {
     DESCRIPTOR_QUEUE_POINTER = 1 << 2
 };
 
-/* What the driver's tables call the first instruction. */
+/* The address of the first instruction in the driver's tables. */
 static uint64_t launch_code(const struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     return queue_name(d, queue, l->entry);
@@ -76,19 +76,20 @@ static uint32_t launch_waves_per_simd(const struct driver_device_info *info, con
     return (uint32_t)min(info->wavefronts_per_simd, by_registers);
 }
 
-/* Is there a compute unit with room for one work-group's registers? */
+/* True if a compute unit has room for one work-group's registers. */
 static enum driver_status launch_check_registers(const struct driver *d, uint32_t number,
                                                  const struct driver_launch *l, uint32_t waves)
 {
     const struct driver_device_info *info = &d->device[number].info;
     struct kernel_registers registers;
-    uint32_t held = launch_waves_per_simd(info, l->descriptor, &registers) * info->simds_per_cu;
-    if (waves <= held)
+    uint32_t waves_max =
+        launch_waves_per_simd(info, l->descriptor, &registers) * info->simds_per_cu;
+    if (waves <= waves_max)
         return DRIVER_OK;
     return driver_fail(DRIVER_TOO_LARGE,
                        "a work-group has %u wavefronts with %u vector and %u scalar registers "
                        "each; a compute unit of %s holds %u of them (kernel '%s')",
-                       waves, registers.vgprs, round_up(registers.sgprs, 16), info->name, held,
+                       waves, registers.vgprs, round_up(registers.sgprs, 16), info->name, waves_max,
                        l->name);
 }
 
@@ -97,7 +98,7 @@ static uint32_t launch_dimensions(const struct driver_launch *l)
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
 }
 
-/* Enqueues copies of arguments and packet as commands of their own, in front of the launch. */
+/* Enqueues copies of arguments and packet as commands of their own, before the launch. */
 static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
                                          struct driver_command *launch, uint32_t kernarg_offset)
 {
@@ -164,8 +165,8 @@ struct launch_part {
     const struct driver_launch *launch;
     uint64_t code; /* launch_code() */
     uint32_t queue, gpu;
-    uint32_t arguments; /* their offset behind the packet */
-    uint32_t align;     /* of the arguments */
+    uint32_t arguments; /* their offset from the packet */
+    uint32_t align;     /* alignment of the arguments */
     struct driver_command command;
 };
 
@@ -218,7 +219,7 @@ static enum driver_status part_use_queue(struct driver *d, struct launch_part *p
     return DRIVER_OK;
 }
 
-/* Decides where the arguments lie behind the packet. */
+/* Decides at which offset from the packet the arguments lie. */
 static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->launch;
@@ -234,7 +235,7 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
     return DRIVER_OK;
 }
 
-/* What the launch asks for, or else what the driver's parameters say. */
+/* The launch's own choice, or else that of the driver's parameters. */
 static unsigned launch_scope(uint8_t scope, unsigned otherwise)
 {
     static const unsigned scopes[] = {[DRIVER_SCOPE_NONE] = AQL_SCOPE_NONE,
@@ -247,7 +248,7 @@ static unsigned launch_scope(uint8_t scope, unsigned otherwise)
 static uint16_t launch_scopes(const struct driver *d, const struct driver_device *device,
                               const struct driver_launch *l)
 {
-    const unsigned needed = device->caches_all ? AQL_SCOPE_SYSTEM : AQL_SCOPE_AGENT;
+    const unsigned needed = device->caches_all_memory ? AQL_SCOPE_SYSTEM : AQL_SCOPE_AGENT;
     const unsigned acquires[] = {[DRIVER_ACQUIRE_NEEDED] = needed,
                                  [DRIVER_ACQUIRE_NONE] = AQL_SCOPE_NONE,
                                  [DRIVER_ACQUIRE_AGENT] = AQL_SCOPE_AGENT,
@@ -340,7 +341,7 @@ static enum driver_status part_take_piece(struct driver *d, struct launch_part *
         return DRIVER_OK;
     }
     uint64_t start = 0;
-    uint32_t align = !device->drops && device->line > p->align ? device->line : p->align;
+    uint32_t align = !device->drops_l2 && device->line > p->align ? device->line : p->align;
     enum driver_status status = argument_ring_find(d, device, r, bytes, align, &start);
     if (status == DRIVER_OK) {
         part_write_arguments(d, p, r, start, content);
@@ -352,7 +353,7 @@ static enum driver_status part_take_piece(struct driver *d, struct launch_part *
     return status;
 }
 
-/* `staging = always` copies what the kernel executes in front of its arguments and packet. */
+/* `staging = always` copies the kernel's code before its arguments and packet. */
 static enum driver_status enqueue_code(struct driver *d, const struct launch_part *p)
 {
     const struct code_extent *x = code_find_extent(p->code);
@@ -418,14 +419,14 @@ static enum driver_status unified_part_queue(struct driver *d, uint32_t queue, u
     uint32_t handle = driver_queue_at(d, queue)->handle;
     struct driver_handle *h = driver_handle_at(d, handle);
     if (h->part_queue[place] == DRIVER_NONE)
-        h->part_queue[place] = queue_new(d, h->member[place], handle);
+        h->part_queue[place] = queue_open(d, h->member[place], handle);
     if (h->part_queue[place] == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     return before ? enqueue_barrier(d, h->part_queue[place], before, NULL) : DRIVER_OK;
 }
 
 /* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before
- * the launch in `queue` is done, and `queue` goes on when all parts are. The split says which run
+ * the launch in `queue` is done, and `queue` continues when all parts are. The split says which run
  * of work-groups goes where. */
 static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
                                           const struct driver_launch *l, uint64_t *ticket)
@@ -471,13 +472,13 @@ static enum driver_status enqueue_meeting(struct driver *d, uint32_t queue,
     struct driver_device *device = &d->device[driver_queue_at(d, queue)->device];
     enum driver_status status = DRIVER_OK;
     uint64_t launched = 0;
-    if (device->met && device->met_queue != queue)
-        status = enqueue_barrier(d, queue, device->met, NULL);
+    if (device->meeting_ticket && device->meeting_queue != queue)
+        status = enqueue_barrier(d, queue, device->meeting_ticket, NULL);
     if (status == DRIVER_OK)
         status = enqueue_part(d, queue, l, 0, launch_groups(l), &launched);
     if (status == DRIVER_OK) {
-        device->met = launched;
-        device->met_queue = queue;
+        device->meeting_ticket = launched;
+        device->meeting_queue = queue;
     }
     if (ticket)
         *ticket = launched;

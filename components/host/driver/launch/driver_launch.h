@@ -25,8 +25,8 @@ static void argument_ring_leave(struct driver *d, uint32_t number, uint32_t pid)
 static uint32_t argument_ring_hold(struct driver_ring *r, uint64_t start, uint32_t bytes,
                                    bool written);
 
-/* Does the piece that was taken last contain these bytes? Another queue may use it only when it has
- * been written. */
+/* True if the piece that was taken last contains these bytes. Another queue may use it only when it
+ * has been written. */
 static bool argument_ring_is_last(const struct driver_ring *r, const void *content, uint32_t bytes,
                                   uint32_t queue);
 
@@ -68,7 +68,7 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
 static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
                             bool make);
 
-/* Makes the pools that launches in front of their queues wait for, at the end of a window. */
+/* Makes the pools that the first launches of queues wait for, at the end of a window. */
 static void scratch_make(struct driver *d);
 
 /* Called from a tick: gives a pool to the first command of the queue, which may have to come back

@@ -1,6 +1,5 @@
-/* See driver_ptx.h. Modules and their executor are components/nvidia/program,
- * which only platforms with such devices are linked with; occupancy is that of the
- * trace player, which places the blocks. */
+/* Loads PTX, checks launches of it, and runs them in functional mode, all by the table of
+ * components/nvidia/program: only platforms with such devices are linked with the executor. */
 #include "driver_ptx.h"
 
 #include <inttypes.h>
@@ -105,16 +104,6 @@ static enum driver_status call_ptx_kernel(struct driver *d, uint64_t entry,
 
 /* ---- what a launch needs ---- */
 
-static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry, uint32_t threads,
-                              uint64_t shared_bytes, const char **limit)
-{
-    const struct warp_kernel *kernel;
-    struct sm_room block;
-    if (!ptx_kernel_at(entry, &kernel))
-        return 0;
-    return sm_shape_blocks(&device->sm, threads, kernel->registers, shared_bytes, &block, limit);
-}
-
 static enum driver_status call_ptx_blocks(struct driver *d, uint32_t number, uint64_t entry,
                                           uint32_t threads, uint64_t dynamic_shared,
                                           uint32_t *blocks)
@@ -127,8 +116,8 @@ static enum driver_status call_ptx_blocks(struct driver *d, uint32_t number, uin
     if (status == DRIVER_OK)
         status = ptx_find(entry, &code, &kernel);
     if (status == DRIVER_OK)
-        *blocks =
-            ptx_blocks_of(device, entry, threads, kernel->shared_bytes + dynamic_shared, &limit);
+        *blocks = ptx_services()->blocks(entry, &device->sm, threads,
+                                         kernel->shared_bytes + dynamic_shared, &limit);
     return status;
 }
 
@@ -171,7 +160,7 @@ static enum driver_status ptx_check(const struct driver_device *device, uint64_t
         return driver_fail(DRIVER_TOO_LARGE,
                            "blocks of %u threads; the kernel says at most %u (kernel '%s')",
                            threads, kernel->threads_max, l->name);
-    if (!ptx_blocks_of(device, entry, threads, l->group_bytes, &limit))
+    if (!ptx_services()->blocks(entry, &device->sm, threads, l->group_bytes, &limit))
         return driver_fail(DRIVER_TOO_LARGE,
                            "a block of %u threads, %u registers a thread and %u bytes of shared "
                            "memory does not fit on an SM of %s: not enough %s (kernel '%s')",
@@ -277,8 +266,8 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
         .gpu = number,
         .sms = device->info.compute_units,
         .resident = device->info.compute_units
-                    * ptx_blocks_of(device, k->launch.entry, threads, k->launch.packet.group_bytes,
-                                    &limit)};
+                    * ptx_services()->blocks(k->launch.entry, &device->sm, threads,
+                                             k->launch.packet.group_bytes, &limit)};
     *result = (struct functional_result){.end = FUNCTIONAL_FAULT};
     if (!ptx_services()->call_begin(&call, &order, result->text, sizeof result->text))
         return;
@@ -300,13 +289,13 @@ static void ptx_execute(const struct driver *d, const struct driver_command *k, 
 
 static void ptx_print_for(const char *text, size_t size)
 {
-    driver_process()->print(driver_process()->printing, text, size);
+    driver_process()->print(driver_process()->printing_device, text, size);
 }
 
 static void ptx_over(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
     const struct driver_device *device = &d->device[number];
-    driver_process()->printing = driver_queue_at(d, k->queue)->handle;
+    driver_process()->printing_device = driver_queue_at(d, k->queue)->handle;
     if (device_executes_ptx(device))
         ptx_services()->output_give(number,
                                     argument_ring_seen(d, number, k->pid)->address + k->ring_offset,

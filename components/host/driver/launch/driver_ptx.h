@@ -1,5 +1,5 @@
-/* Devices that execute PTX: their code, what a launch needs of them, and functional mode. What is
- * different for them stands here; everywhere else a launch is a launch. See driver_ptx.c. */
+/* Devices that execute PTX: their code, what a launch needs of them, and functional mode. All
+ * that is different for them is here; everywhere else a launch is a launch. */
 #ifndef HEDDLE_DRIVER_PTX_H
 #define HEDDLE_DRIVER_PTX_H
 
@@ -14,12 +14,7 @@ static inline bool device_executes_ptx(const struct driver_device *device)
 static enum driver_status ptx_unregister(uint64_t address);
 static enum driver_status ptx_register_kernel(const char *name, uint64_t entry);
 
-/* How many blocks of the launch one streaming multiprocessor of the device holds; *limit: what it
- * has too little of for more. */
-static uint32_t ptx_blocks_of(const struct driver_device *device, uint64_t entry, uint32_t threads,
-                              uint64_t shared_bytes, const char **limit);
-
-/* Can the device run the launch? Sizes of the grid have been checked. */
+/* Checks that the device can run the launch. Sizes of the grid have been checked. */
 static enum driver_status ptx_check(const struct driver_device *device, uint64_t code,
                                     const struct driver_launch *l);
 

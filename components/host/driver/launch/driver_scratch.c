@@ -117,9 +117,9 @@ static void scratch_make(struct driver *d)
 {
     for (uint32_t i = 0; i < d->queue_count; i++) {
         struct driver_queue *q = driver_queue_at(d, i);
-        if (!q->scratch_wanted)
+        if (!q->wants_scratch)
             continue;
-        q->scratch_wanted = false;
+        q->wants_scratch = false;
         scratch_acquire(d, driver_command_at(d, q->first), q->device, true);
     }
 }
@@ -133,7 +133,7 @@ static bool scratch_find(struct driver *d, struct driver_queue *q,
         return true;
     if (scratch_choose(&d->device[q->device], command->pid, 0) < 0)
         return false;
-    q->scratch_wanted = true;
+    q->wants_scratch = true;
     engine_at_window_end(&d->io.base, at_end);
     return false;
 }

@@ -9,7 +9,7 @@
  *
  * Then each request is worked on: a page is taken on the GPU that asks, its controller copies the
  * contents, the page table is changed at the end of a window, all TLBs are shot down, the old page
- * is given back, and the request answered. When none is left the GPUs go on; the next pause comes
+ * is given back, and the request answered. When none is left the GPUs resume; the next pause comes
  * `migration_interval` cycles later at the earliest. The copy goes through the L2s, where all GPUs
  * see memory, so nothing needs to be flushed but the first level.
  *
@@ -17,7 +17,7 @@
  * paused.
  *
  * A page for which its GPU has no room waits while others are evicted (driver_residence.c):
- * requests for these, to come to the host's memory, are put in front of its own. The host's memory
+ * requests for these, to come to the host's memory, are put before its own. The host's memory
  * is the last device of the driver. It has no caches, no compute units and no controller, so the
  * GPU that loses a page to it copies the page there.
  *
@@ -36,7 +36,7 @@
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/run_control.h"
 
-/* The GPU behind a port of the array that begins with `first`. */
+/* The GPU at a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
 {
     const struct platform_ring *ring =
@@ -84,7 +84,7 @@ static bool migrate_listen(struct driver *d)
     return progress;
 }
 
-/* May no access to managed memory be under way for the first request? */
+/* True if no access to managed memory may be under way for the first request. */
 static bool migrate_needs_pause(const struct driver *d)
 {
     enum migrate_work work = migrate_work_of(d, migrate_first(d));
@@ -101,8 +101,8 @@ static bool migrate_is_idle(const struct driver *d)
     return true;
 }
 
-/* Is a copy between its flush and its end? What a page's move leaves in an L2 would be missed by
- * it. */
+/* True if a copy is between its flush and its end. Lines that a page's move leaves in an L2 would
+ * be missed by it. */
 static bool migrate_meets_copies(const struct driver *d)
 {
     for (uint32_t i = 0; i < d->queue_count; i++) {
@@ -169,9 +169,9 @@ static bool migrate_drain(struct driver *d)
     m->paused = migrate_running(d);
     m->paused_at = driver_now(d);
     m->sent = 0;
-    m->ready = !gpu_set_any(&m->paused);
-    m->state = m->ready ? MIGRATE_NEXT : MIGRATE_PAUSE;
-    if (!m->ready) {
+    m->is_ready = !gpu_set_any(&m->paused);
+    m->state = m->is_ready ? MIGRATE_NEXT : MIGRATE_PAUSE;
+    if (!m->is_ready) {
         d->io.stats.pauses++;
         timeline_begin(&d->io.base, UINT64_MAX, "pause");
     }
@@ -179,7 +179,7 @@ static bool migrate_drain(struct driver *d)
 }
 
 /* Sends the paused GPUs what the state is about. True: all have answered. */
-static bool migrate_tell(struct driver *d, bool *progress)
+static bool migrate_send(struct driver *d, bool *progress)
 {
     struct driver_migrate *m = &d->migrate;
     for (int slot; m->sent < d->gpu_count; m->sent++) {
@@ -200,9 +200,9 @@ static bool migrate_tell(struct driver *d, bool *progress)
 static bool migrate_pause(struct driver *d)
 {
     bool progress = false;
-    if (!migrate_tell(d, &progress))
+    if (!migrate_send(d, &progress))
         return progress;
-    d->migrate.ready = true;
+    d->migrate.is_ready = true;
     d->migrate.state = MIGRATE_NEXT;
     return true;
 }
@@ -210,7 +210,7 @@ static bool migrate_pause(struct driver *d)
 static void migrate_end(struct driver *d)
 {
     d->migrate.state = MIGRATE_NONE;
-    d->migrate.ready = false;
+    d->migrate.is_ready = false;
     if (d->await_migration)
         engine_stop();
 }
@@ -219,10 +219,10 @@ static bool migrate_resume(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     bool progress = false;
-    if (!migrate_tell(d, &progress))
+    if (!migrate_send(d, &progress))
         return progress;
     m->paused = (struct gpu_set){{0}};
-    m->not_before = driver_now(d) + (uint64_t)driver_params(d)->migration_interval;
+    m->not_before = driver_now(d) + driver_params(d)->migration_interval;
     d->io.stats.pause_cycles += driver_now(d) - m->paused_at;
     timeline_end(&d->io.base, UINT64_MAX, "pause");
     migrate_end(d);
@@ -235,10 +235,10 @@ static bool migrate_resume(struct driver *d)
 static bool migrate_next(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    if (m->count && !migrate_first(d)->later && (m->ready || !migrate_needs_pause(d)))
+    if (m->count && !migrate_first(d)->is_later && (m->is_ready || !migrate_needs_pause(d)))
         return false;
     for (uint32_t i = 0; i < m->count; i++)
-        migrate_at(d, i)->later = false;
+        migrate_at(d, i)->is_later = false;
     m->sent = 0;
     if (gpu_set_any(&m->paused))
         m->state = MIGRATE_RESUME;
@@ -261,20 +261,20 @@ static const char *migrate_span(const struct driver *d)
     return d->migrate.work == MIGRATE_WORK_MOVE ? "migrate page" : "copy page";
 }
 
-/* The first request goes behind the others, until the next pause: the GPU that has got the page
+/* The first request is moved after the others, until the next pause: the GPU that has got the page
  * uses it before another one takes it. */
 static bool migrate_later(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     struct driver_page_request r = *migrate_first(d);
-    r.later = true;
+    r.is_later = true;
     m->first = (m->first + 1) % DRIVER_PAGE_REQUESTS;
     m->count--;
     migrate_add(d, &r);
     return true;
 }
 
-/* Does an access wait for the answer to the first request? */
+/* True if an access waits for the answer to the first request. */
 static bool migrate_waits(const struct driver *d)
 {
     const struct driver_page_request *r = migrate_first(d);

@@ -21,7 +21,7 @@ static struct driver_page_request *migrate_at(const struct driver *d, uint32_t i
 /* Adds a request; there is room. */
 static void migrate_add(struct driver *d, const struct driver_page_request *r);
 
-/* Adds a request in front of the others; there is room. */
+/* Adds a request before the others; there is room. */
 static void migrate_add_first(struct driver *d, const struct driver_page_request *r);
 
 /* Finds where the page is, if it can move. */
@@ -40,8 +40,8 @@ static void copies_enter(struct driver *d, const struct driver_page_request *r, 
 static void copies_leave(struct driver *d, const struct driver_page_request *r, uint64_t physical,
                          uint64_t flags);
 
-/* Must the command wait until read copies of the pages that it writes are gone? Asks for their end;
- * `requests`: not all of it had been asked for. */
+/* True if the command must wait until read copies of the pages that it writes are gone. Asks for
+ * their end; `requests`: not all of it had been asked for. */
 static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *requests);
 
 /* Managed pages in the memory of GPUs, in the order in which they leave. See
@@ -61,10 +61,10 @@ static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uin
 /* A fault on the page has come from the GPU. */
 static void residence_faulted(struct driver *d, uint32_t gpu, uint32_t pid, uint64_t address);
 
-/* Has the page at `physical` come to its GPU in the pause that is under way? */
+/* True if the page at `physical` has come to its GPU in the pause that is under way. */
 static bool residence_is_new(const struct driver *d, uint64_t physical);
 
-/* Puts requests in front of the others that send pages of the GPU to the host's memory. False: no
+/* Puts requests before the others that send pages of the GPU to the host's memory. False: no
  * page can go. */
 static bool residence_evict(struct driver *d, uint32_t gpu);
 

@@ -1,5 +1,5 @@
 /* Pages that come with a page that was faulted on, and pages that the program sends somewhere. All
- * are asked for behind other requests; pages that come with another one move in the same pause. */
+ * are asked for after other requests; pages that come with another one move in the same pause. */
 #include "driver_migration.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static uint64_t prefetch_start(uint64_t address)
     return address / PREFETCH_BYTES * PREFETCH_BYTES;
 }
 
-/* May the page come to the GPU; *here: is it there? */
+/* True if the page may come to the GPU. *here: it is there already. */
 static bool prefetch_find(const struct driver *d, const struct driver_page_request *r, bool *here)
 {
     uint64_t physical, flags;

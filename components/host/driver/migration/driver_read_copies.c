@@ -54,7 +54,7 @@ static struct driver_written *copies_written(const struct driver *d,
     return arena_at(struct driver_written, d->migrate.written) + (page ^ r->pid) % DRIVER_WRITTEN;
 }
 
-/* Has the page lost its copies to a write a short while ago? */
+/* True if the page has lost its copies to a write a short while ago. */
 static bool copies_unwanted(const struct driver *d, const struct driver_page_request *r)
 {
     const struct driver_written *w = copies_written(d, r);
@@ -117,7 +117,7 @@ static void copies_leave(struct driver *d, const struct driver_page_request *r, 
     *copies_written(d, r) =
         (struct driver_written){.page = r->address / driver_page_bytes(d),
                                 .pid = r->pid,
-                                .until = driver_now(d) + (uint64_t)driver_params(d)->copy_interval};
+                                .until = driver_now(d) + driver_params(d)->copy_interval};
 }
 
 /* ---- the host writes ---- */

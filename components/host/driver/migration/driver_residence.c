@@ -106,7 +106,7 @@ static void residence_free(struct driver *d, uint32_t pid, uint64_t address, uin
             residence_went(d, physical);
 }
 
-/* Is the page of the frame still there, and may it go? */
+/* True if the page of the frame is still there and may go. */
 static bool frame_holds(const struct driver *d, uint32_t gpu, uint32_t frame)
 {
     const struct driver_frame *f = frame_at(&d->residence[gpu], frame);
@@ -122,7 +122,7 @@ static uint64_t block_start(const struct driver *d, uint64_t address)
     return address / block * block;
 }
 
-/* Does the page of the block, of `gpu`, lie in its memory? */
+/* True if the page of the block lies in the memory of `gpu`. */
 static bool block_page(const struct driver *d, uint32_t gpu, uint32_t pid, uint64_t address,
                        uint32_t *frame)
 {
@@ -180,13 +180,13 @@ static bool residence_is_new(const struct driver *d, uint64_t physical)
 static bool residence_evict(struct driver *d, uint32_t gpu)
 {
     uint64_t page = driver_page_bytes(d);
-    uint64_t room = driver_evicts(d) ? d->memory.device[d->gpu_count].pages.free_pages : 0;
+    uint64_t free_pages = driver_evicts(d) ? d->memory.device[d->gpu_count].pages.free_pages : 0;
     uint32_t frame, count = 0;
-    if (!room || gpu >= d->gpu_count || !residence_choose(d, gpu, &frame))
+    if (!free_pages || gpu >= d->gpu_count || !residence_choose(d, gpu, &frame))
         return false;
     const struct driver_frame *f = frame_at(&d->residence[gpu], frame);
     uint64_t first = block_start(d, f->address), at = first;
-    for (; block_start(d, at) == first && count < room; at += page) {
+    for (; block_start(d, at) == first && count < free_pages; at += page) {
         const struct driver_page_request r = {.address = at,
                                               .pid = f->pid,
                                               .gpu = d->gpu_count,

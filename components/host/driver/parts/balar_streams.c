@@ -15,7 +15,7 @@
 struct balar {
     struct balar_io io;
     struct api_streams streams;
-    uint32_t queues[API_STREAM_COUNT]; /* of streams with work pending; not of stream 0 */
+    uint32_t queues[API_STREAM_COUNT]; /* queue of each stream with work pending, but stream 0 */
 };
 
 static void balar_init(struct balar *p)

@@ -22,7 +22,7 @@ static uint32_t dma_copy_cut(struct part *self, enum copy_kind kind, uint64_t ad
     struct dma_copy *p = (struct dma_copy *)(void *)self;
     uint64_t bytes = most;
     if (kind == COPY_TO_GPU || kind == COPY_FROM_GPU || kind == COPY_BETWEEN_GPUS) {
-        uint64_t message = (uint64_t)dma_copy_params(p)->message;
+        uint64_t message = dma_copy_params(p)->message;
         uint64_t rest = message - address % message;
         bytes = min(most, rest);
     }

@@ -19,7 +19,7 @@ static uint64_t interleaved_pages(struct part *self, uint64_t first, uint64_t co
 {
     struct interleaved *p = (struct interleaved *)(void *)self;
     (void)count;
-    return interleaved_run((uint64_t)interleaved_params(p)->pages, first, gpus, gpu);
+    return interleaved_run(interleaved_params(p)->pages, first, gpus, gpu);
 }
 
 static uint64_t interleaved_groups(struct part *self, uint64_t first, uint64_t count, uint32_t gpus,
@@ -27,7 +27,7 @@ static uint64_t interleaved_groups(struct part *self, uint64_t first, uint64_t c
 {
     struct interleaved *p = (struct interleaved *)(void *)self;
     (void)count;
-    return interleaved_run((uint64_t)interleaved_params(p)->groups, first, gpus, gpu);
+    return interleaved_run(interleaved_params(p)->groups, first, gpus, gpu);
 }
 
 static const struct unified_split_ops interleaved_ops = {

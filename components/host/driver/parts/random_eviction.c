@@ -11,7 +11,7 @@ struct random_eviction {
 
 static void random_eviction_init(struct random_eviction *p)
 {
-    p->state = (uint64_t)random_eviction_params(p)->seed;
+    p->state = random_eviction_params(p)->seed;
 }
 
 static uint64_t random_eviction_pick(struct part *self, uint64_t frames)

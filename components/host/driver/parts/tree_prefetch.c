@@ -11,8 +11,8 @@ struct tree_prefetch {
 static void tree_prefetch_choose(struct part *self, struct prefetch_block *b)
 {
     const struct tree_prefetch *p = (const struct tree_prefetch *)(const void *)self;
-    uint64_t basic = (uint64_t)tree_prefetch_params(p)->basic / b->page_bytes;
-    uint64_t share = (uint64_t)tree_prefetch_params(p)->share;
+    uint64_t basic = tree_prefetch_params(p)->basic / b->page_bytes;
+    uint64_t share = tree_prefetch_params(p)->share;
     uint64_t leaf = basic ? basic : 1;
     for (uint64_t size = leaf; size <= b->pages; size *= 2) {
         uint64_t first = b->faulted / size * size, there = 0;

@@ -226,7 +226,7 @@ static enum driver_status call_memory_info(struct driver *d, uint32_t device, ui
 static struct command_move program_move(const void *host, uint64_t address, bool of_library)
 {
     return (struct command_move){
-        .address = address, .host = (char *)(uintptr_t)host, .of_library = of_library};
+        .address = address, .host = (char *)(uintptr_t)host, .is_of_library = of_library};
 }
 
 /* A wrong pointer of the program must not change the simulation. */
@@ -368,24 +368,24 @@ static enum driver_status advance_to(struct driver *d, uint64_t stop_at)
 
 static enum driver_status call_advance(struct driver *d, bool poll)
 {
-    return advance_to(d, poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0);
+    return advance_to(d, poll ? driver_now(d) + driver_params(d)->poll_cost : 0);
 }
 
 static enum driver_status call_step(struct driver *d, uint64_t most_ps)
 {
     uint32_t domain = d->io.base.domain;
     uint32_t undone = d->undone;
-    __atomic_store_n(&driver_process()->nudged, false, __ATOMIC_SEQ_CST);
-    driver_process()->steps = true;
+    __atomic_store_n(&driver_process()->is_nudged, false, __ATOMIC_SEQ_CST);
+    driver_process()->is_stepping = true;
     enum driver_status status =
         advance_to(d, engine_cycle_at(domain, engine.domains[domain].time_ps + most_ps));
-    driver_process()->steps = false;
+    driver_process()->is_stepping = false;
     return status == DRIVER_OK && d->undone == undone ? DRIVER_NOT_READY : status;
 }
 
 static void api_nudge(void)
 {
-    __atomic_store_n(&driver_process()->nudged, true, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&driver_process()->is_nudged, true, __ATOMIC_SEQ_CST);
 }
 
 static enum driver_status call_waited(struct driver *d, uint64_t ticket)
@@ -435,7 +435,7 @@ static enum driver_status call_query(struct driver *d, uint64_t ticket)
     if (status == DRIVER_OK)
         status = run_usable();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
-        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        d->stop_at = driver_now(d) + driver_params(d)->poll_cost;
         status = run_until_stopped(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;
@@ -528,7 +528,7 @@ static bool api_meets(uint64_t entry)
     return meets;
 }
 
-/* What the front end says of itself once. */
+/* Each front end describes itself once. */
 #define API_SET(name, member, parameter)                                                           \
     static void api_##name(parameter)                                                              \
     {                                                                                              \

@@ -19,7 +19,7 @@
 
 /* ---- commands ---- */
 
-static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
+static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle)
 {
     uint32_t number = 0;
     while (number < d->queue_count && driver_queue_at(d, number)->used)
@@ -33,7 +33,7 @@ static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
                                                         .handle = handle,
                                                         .first = DRIVER_NONE,
                                                         .last = DRIVER_NONE,
-                                                        .at = DRIVER_NONE,
+                                                        .current = DRIVER_NONE,
                                                         .user = DRIVER_NONE};
     return number;
 }
@@ -67,9 +67,9 @@ static void number_launch(struct driver *d, struct driver_command *k)
 static void keep_mark(struct driver *d, struct driver_ticket mark)
 {
     const struct driver_ticket *old = arena_at(struct driver_ticket, d->old_marks);
-    if (d->old_mark_count == d->old_mark_room) {
-        d->old_mark_room = d->old_mark_room ? 2 * d->old_mark_room : 1024;
-        d->old_marks = arena_allocate(d->old_mark_room * sizeof mark);
+    if (d->old_mark_count == d->old_mark_capacity) {
+        d->old_mark_capacity = d->old_mark_capacity ? 2 * d->old_mark_capacity : 1024;
+        d->old_marks = arena_allocate(d->old_mark_capacity * sizeof mark);
         if (d->old_mark_count)
             memcpy(arena_at(struct driver_ticket, d->old_marks), old,
                    d->old_mark_count * sizeof mark);
@@ -110,7 +110,7 @@ static uint64_t next_ticket(struct driver *d)
 static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
                                           const struct driver_command *command, uint64_t *ticket)
 {
-    enum driver_status status = await_some(d, (uint32_t)driver_params(d)->commands);
+    enum driver_status status = await_some(d, driver_params(d)->commands);
     if (status == DRIVER_OK && call_path(d))
         status = call_path(d)->wait_room(d);
     if (status != DRIVER_OK)
@@ -132,8 +132,8 @@ static enum driver_status enqueue_command(struct driver *d, uint32_t queue,
     d->host_cycle = max(d->host_cycle, now) + host_call_cycles(d, k);
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
-    if (q->at == DRIVER_NONE)
-        q->at = number;
+    if (q->current == DRIVER_NONE)
+        q->current = number;
     if (q->first == DRIVER_NONE)
         q->first = number;
     else
@@ -177,7 +177,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         status = memory_check(d, move.address, size, command_kinds[kind].name);
     if (status != DRIVER_OK)
         return status;
-    move.shared = move.of_library && driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
+    move.is_shared =
+        move.is_of_library && driver_params(d)->host_memory == DRIVER_HOST_MEMORY_SHARED;
     struct driver_command k = {.kind = (uint8_t)kind, .size = size, .move = move};
     if (kind == DRIVER_WRITE && program_find(driver_program(d), move.address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;

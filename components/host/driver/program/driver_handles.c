@@ -35,7 +35,7 @@ static bool handle_has(const struct driver_handle *h, uint32_t gpu)
     return false;
 }
 
-static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count)
+static uint32_t handle_open(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count)
 {
     uint32_t number = d->gpu_count;
     while (number < d->handle_count && driver_handle_at(d, number)->used)
@@ -111,7 +111,7 @@ static enum driver_status call_unify(struct driver *d, const uint32_t *gpus, uin
                                    gpus[i]);
         }
     }
-    *handle = handle_new(d, DRIVER_PID, gpus, count);
+    *handle = handle_open(d, DRIVER_PID, gpus, count);
     return *handle == DRIVER_NONE ? driver_fail(DRIVER_OUT_OF_MEMORY,
                                                 "more than %d devices and contexts", DRIVER_HANDLES)
                                   : DRIVER_OK;

@@ -1,5 +1,6 @@
-/* See driver_journal.h. Records are written between runs of the engine only: what was done since
- * the last one is gathered and becomes one record. */
+/* Keeps the calls of a program whose state is to be written, and replays them. Records are written
+ * between runs of the engine only: what was done since the last one is gathered and becomes one
+ * record. */
 #include "driver_journal.h"
 
 #include <inttypes.h>
@@ -22,7 +23,7 @@ enum journal_kind {
     JOURNAL_RUN,     /* the engine ran to its end */
     JOURNAL_STATE,   /* ... to where a state was written */
     JOURNAL_AT_ONCE, /* commands were done in the call that enqueued them */
-    JOURNAL_ADDRESS, /* of an allocation */
+    JOURNAL_ADDRESS, /* an allocation's */
 };
 
 struct journal_record {
@@ -30,7 +31,7 @@ struct journal_record {
     uint64_t calls; /* hash of the calls before */
     union {
         struct {
-            uint64_t cycle, time_ps; /* of the driver's clock */
+            uint64_t cycle, time_ps; /* by the driver's clock */
             uint64_t stop_at;
             uint64_t written; /* bit i: the newest piece of GPU i's ring of arguments is there */
             uint32_t done,
@@ -67,12 +68,12 @@ static struct driver_journal *journal(void)
 
 static bool journal_replays(void)
 {
-    return checkpoint_is_pending() && journal()->opened;
+    return checkpoint_is_pending() && journal()->is_open;
 }
 
 static bool journal_keeps(void)
 {
-    return journal()->opened && (checkpoint_is_wanted() || checkpoint_is_pending());
+    return journal()->is_open && (checkpoint_is_wanted() || checkpoint_is_pending());
 }
 
 /* ---- what the calls are ---- */
@@ -106,12 +107,12 @@ static void append_entry(const void *bytes, uint64_t size)
 {
     struct driver_journal *j = journal();
     uint64_t whole = round_up(size, 8);
-    if (whole > ((uint64_t)1 << TEXT_BYTES_LOG2) - j->used)
+    if (whole > ((uint64_t)1 << TEXT_BYTES_LOG2) - j->used_bytes)
         die("a state is to be written, and the program has read more than %d GiB before; "
             "write it earlier",
             1 << (TEXT_BYTES_LOG2 - 30));
-    memcpy(j->text + j->used, bytes, size); /* behind it are zeros */
-    j->used += whole;
+    memcpy(j->text + j->used_bytes, bytes, size); /* zeros follow */
+    j->used_bytes += whole;
 }
 
 static void append_bytes(uint64_t ticket, uint64_t queue, const char *host, uint64_t size)
@@ -153,7 +154,7 @@ static void keep_record(struct driver *d, enum journal_kind kind)
                 .done = j->done_count,
                 .buffers = j->buffer_count + (state ? count_begun(d, false) : 0)}};
     for (uint32_t i = 0; i < d->device_count; i++)
-        r.ran.written |= (uint64_t)d->device[i].ring.last_piece.written << i;
+        r.ran.written |= (uint64_t)d->device[i].ring.last_piece.is_written << i;
     append_entry(&r, sizeof r);
     append_entry(j->done, j->done_count * sizeof *j->done);
     for (uint32_t i = 0; i < j->buffer_count; i++)
@@ -204,9 +205,9 @@ static enum driver_status broken(void)
 static const struct journal_record *next_record(enum journal_kind kind)
 {
     struct driver_journal *j = journal();
-    if (j->at + sizeof(struct journal_record) > j->used)
+    if (j->next_answer + sizeof(struct journal_record) > j->used_bytes)
         return NULL;
-    const struct journal_record *r = (const void *)(j->text + j->at);
+    const struct journal_record *r = (const void *)(j->text + j->next_answer);
     return r->kind == kind && r->calls == j->calls ? r : NULL;
 }
 
@@ -218,7 +219,7 @@ static struct driver_command *find_command(struct driver *d, uint64_t queue, uin
     return c == DRIVER_NONE ? NULL : driver_command_at(d, c);
 }
 
-/* The bytes of reads, which lie behind the `done` entries at `text`. NULL: they do not fit. */
+/* The bytes of reads, which follow the `done` entries at `text`. NULL: they do not fit. */
 static const char *take_bytes(struct driver *d, const char *text, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -248,7 +249,7 @@ static bool take_done(struct driver *d, const struct journal_done *done, uint32_
     return true;
 }
 
-/* Does to the driver what the run of the record did, as far as calls can see it. */
+/* Repeats on the driver what the run of the record did, as far as calls can see it. */
 static bool take_run(struct driver *d, const struct journal_record *r)
 {
     struct engine_domain *domain = &engine.domains[d->io.base.domain];
@@ -257,11 +258,11 @@ static bool take_run(struct driver *d, const struct journal_record *r)
     if (!end || !take_done(d, done, r->ran.done))
         return false;
     for (uint32_t i = 0; i < d->device_count; i++)
-        d->device[i].ring.last_piece.written = r->ran.written >> i & 1;
+        d->device[i].ring.last_piece.is_written = r->ran.written >> i & 1;
     domain->cycle = r->ran.cycle;
     engine.time_ps = domain->time_ps = r->ran.time_ps;
     d->stop_at = r->ran.stop_at;
-    journal()->at = (uint64_t)(end - journal()->text);
+    journal()->next_answer = (uint64_t)(end - journal()->text);
     return true;
 }
 
@@ -282,7 +283,7 @@ static enum driver_status journal_take_address(uint64_t size, uint64_t *address)
     if (!r || r->allocated.size != size)
         return broken();
     *address = r->allocated.address;
-    journal()->at += sizeof *r;
+    journal()->next_answer += sizeof *r;
     return DRIVER_OK;
 }
 
@@ -315,7 +316,7 @@ static uint32_t exchange_buffers(struct driver *d, struct host_buffer *buffer, b
     return number;
 }
 
-/* Those that have left the arena meanwhile. */
+/* Buffers that have left the arena meanwhile. */
 static struct {
     struct host_buffer *buffer;
     uint32_t count;
@@ -354,7 +355,7 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
     while ((r = next_record(JOURNAL_STATE))) {
         if (!take_run(d, r))
             break;
-        if (j->at < j->used)
+        if (j->next_answer < j->used_bytes)
             continue;
         *woken = true;
         if (put_in_place(d))
@@ -373,14 +374,14 @@ static enum journal_answer journal_answer(struct driver *d, bool *woken)
 
 static uint64_t journal_size(void)
 {
-    if (journal()->opened) /* where the program is */
+    if (journal()->is_open) /* where the program is */
         keep_record(driver_process()->driver, JOURNAL_STATE);
-    return journal()->used;
+    return journal()->used_bytes;
 }
 
 static void journal_save(struct checkpoint_sink *to)
 {
-    checkpoint_put(to, journal()->text, journal()->used);
+    checkpoint_put(to, journal()->text, journal()->used_bytes);
 }
 
 static bool journal_load(const void *bytes, uint64_t size)
@@ -392,7 +393,7 @@ static bool journal_load(const void *bytes, uint64_t size)
 
 static void journal_take_out(void)
 {
-    if (journal()->opened)
+    if (journal()->is_open)
         take_out(driver_process()->driver);
 }
 
@@ -450,7 +451,7 @@ static void journal_begin(void)
     j->text = arena_reserve((uint64_t)1 << TEXT_BYTES_LOG2);
     j->done = arena_reserve(DRIVER_COMMANDS * sizeof *j->done);
     j->buffer = arena_reserve(DRIVER_COMMANDS * sizeof *j->buffer);
-    j->opened = true;
+    j->is_open = true;
     if (before)
         append_entry(before, size);
 }

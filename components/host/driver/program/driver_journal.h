@@ -5,9 +5,9 @@
  * The program is a player of recorded calls: it makes the same calls whenever it is told the same.
  * Until a state is written, the journal keeps what calls came to: the addresses of allocations, and
  * for each time the engine ran, which commands were done, when, and the bytes they brought to the
- * host. In a run that goes on from the state, the calls do what they always do, but the engine does
- * not run: the journal answers. At its end the program waits in the call in which the state was
- * written; the state takes the place of what the calls have made, and the engine runs.
+ * host. In a run that continues from the state, the calls do what they always do, but the engine
+ * does not run: the journal answers. At its end the program waits in the call in which the state
+ * was written; the state takes the place of what the calls have made, and the engine runs.
  *
  * Invariant: the commands of queues that are not done are the same in the state and in what the
  * calls have made, in the same order; so host buffers are found by ticket. */
@@ -21,15 +21,16 @@
 #include "components/host/driver/driver_api.h"
 
 struct driver_journal {
-    char *text;                /* reserved; records one behind the other */
-    uint64_t used, at;         /* bytes; `at`: of the next answer */
+    char *text; /* reserved; records one after the other */
+    uint64_t used_bytes;
+    uint64_t next_answer;      /* offset of the next answer in `text` */
     uint64_t calls;            /* hash of the calls so far */
-    uint32_t reads;            /* that are not done */
+    uint32_t reads;            /* reads that are not done */
     struct journal_done *done; /* reserved; since the last record */
     uint32_t done_count;
-    struct journal_buffer *buffer; /* reserved: of reads that are done, since the last record */
+    struct journal_buffer *buffer; /* reserved; those of reads done since the last record */
     uint32_t buffer_count;
-    bool opened;
+    bool is_open;
 };
 
 struct driver;
@@ -41,11 +42,11 @@ static void journal_begin(void);
 static bool journal_replays(void);
 /* A command is in its queue. */
 static void journal_call(const struct driver_command *k);
-/* Behind what enqueueing has done at once, or instead of it. */
+/* After the steps that enqueueing has done at once, or instead of them. */
 static enum driver_status journal_enqueued(struct driver *d);
 /* A command is done; its bytes are with the program at the end of the window. */
 static void journal_note_done(struct driver *d, const struct driver_command *k);
-/* A launch begins: is it the one that a state is wanted of? */
+/* A launch begins: writes the state if this is the launch that was named for it. */
 static void state_at_launch(const struct driver *d, const struct driver_command *k);
 /* An allocation in a call: the address that it got, or is to have. */
 static void journal_keep_address(struct driver *d, uint64_t size, uint64_t address);

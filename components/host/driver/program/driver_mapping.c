@@ -275,22 +275,22 @@ static enum driver_status call_alias(struct driver *d, uint64_t address, uint64_
 
 /* The process of a range, which has to lie in one allocation of the program. */
 static enum driver_status mapping_find(struct driver *d, uint64_t address, uint64_t size,
-                                       const char *what, uint32_t *pid)
+                                       const char *operation, uint32_t *pid)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     if (!a || a->use > PROGRAM_CODE || !size || size > a->end - address)
         return driver_fail(DRIVER_INVALID_ADDRESS,
                            "%s: [0x%" PRIx64 ", 0x%" PRIx64 ") is not inside of one allocation",
-                           what, address, address + size);
+                           operation, address, address + size);
     *pid = a->pid;
     return DRIVER_OK;
 }
 
 /* Called before a mapping is changed: finds the process, and waits until nothing uses the range. */
 static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
-                                        const char *what, uint32_t *pid)
+                                        const char *operation, uint32_t *pid)
 {
-    enum driver_status status = mapping_find(d, address, size, what, pid);
+    enum driver_status status = mapping_find(d, address, size, operation, pid);
     if (status == DRIVER_OK)
         status = shootdown_check();
     return status == DRIVER_OK ? await_everything(d) : status;
@@ -372,7 +372,7 @@ static enum driver_status call_allocate_page_at(struct driver *d, uint32_t numbe
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
                                                             address, flags, &physical);
         if (result == MEMORY_OK) {
-            l2_note_left(d, h->pid); /* of the page that was there */
+            l2_note_left(d, h->pid); /* lines of the page that was there */
             program_open(driver_program(d), address);
             memory_trace(d, "map", h->pid, address, 1);
             return mapping_shoot_down(d, h->pid, address, 1);
@@ -432,7 +432,7 @@ static enum driver_status call_queue_create(struct driver *d, uint32_t device, u
     enum driver_status status = handle_check(d, device);
     if (status != DRIVER_OK)
         return status;
-    *queue = queue_new(d, driver_handle_at(d, device)->member[0], device);
+    *queue = queue_open(d, driver_handle_at(d, device)->member[0], device);
     if (*queue == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     driver_queue_at(d, *queue)->flags = flags;
@@ -553,7 +553,7 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
     if (!pid)
         for (pid = DRIVER_PID + 1; pid < PAGE_TABLE_PIDS && handle_count_pid(d, pid);)
             pid++;
-    *context = pid < PAGE_TABLE_PIDS ? handle_new(d, pid, old.member, old.count) : DRIVER_NONE;
+    *context = pid < PAGE_TABLE_PIDS ? handle_open(d, pid, old.member, old.count) : DRIVER_NONE;
     if (*context == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
                            DRIVER_HANDLES);

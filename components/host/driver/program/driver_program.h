@@ -25,7 +25,7 @@ static enum driver_status handle_check(const struct driver *d, uint32_t number);
 static bool handle_has(const struct driver_handle *h, uint32_t gpu);
 
 /* Makes a handle. DRIVER_NONE: there are too many. */
-static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count);
+static uint32_t handle_open(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count);
 
 /* The number of handles of a process. */
 static uint32_t handle_count_pid(const struct driver *d, uint32_t pid);
@@ -38,13 +38,14 @@ static void handles_init(struct driver *d);
 static void handle_info(const struct driver *d, const struct driver_handle *h,
                         struct driver_device_info *info);
 
-/* Does a shoot-down reach every shared TLB of the platform? Otherwise says what to connect. */
+/* Checks that a shoot-down reaches every shared TLB of the platform; otherwise says what to
+ * connect. */
 static enum driver_status shootdown_check(void);
 
 /* Commands at the ends of queues. See driver_enqueue.c. */
 
 /* A queue for the GPU, on behalf of the handle; DRIVER_NONE: there are too many. */
-static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle);
+static uint32_t queue_open(struct driver *d, uint32_t device, uint32_t handle);
 
 static enum driver_status queue_check(const struct driver *d, uint32_t queue);
 
@@ -67,7 +68,7 @@ static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint
 /* The ticket of the last command of the queue that is not done; 0: there is none. */
 static uint64_t queue_last(const struct driver *d, uint32_t queue);
 
-/* What `address` is in the queue's process: a name, where others use the address, too. */
+/* The name of `address` in the queue's process, which differs where others use the address, too. */
 static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address);
 
 /* Running the engine for a thread of the program that waits. See driver_wait.c. */
@@ -142,16 +143,16 @@ struct code_extent {
     bool meets; /* its wavefronts meet at the global wave sync, and do not set its counters */
 };
 
-#define CODE_MEMORY "registered code" /* what base/grow.h asks for memory for */
+#define CODE_MEMORY "registered code" /* the user of memory in messages of base/grow.h */
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size);
 static bool code_remove(uint64_t address);
 static const struct code_module *code_find(uint64_t address);
 
-/* Is this the first launch of a kernel of the module that holds `entry`? */
+/* True if this is the first launch of a kernel of the module that holds `entry`. */
 static bool code_first_launch(uint64_t entry);
 
 static const struct code_lack *code_find_lack(uint64_t entry);
-/* Where the instructions of a kernel lie. NULL: the kernel was not registered. */
+/* The extent of a kernel's instructions. NULL: the kernel was not registered. */
 static const struct code_extent *code_find_extent(uint64_t entry);
 static bool code_meets(uint64_t entry);
 
@@ -163,13 +164,13 @@ static bool code_check_kernel(enum isa_target target, const char *name, uint64_t
 
 struct code_copy {
     struct code_copy *next;
-    uint64_t address, size; /* of the original */
+    uint64_t address, size; /* those of the original */
     uint32_t handle, gpu;
     uint64_t copy;
 };
 
-/* How far behind the original the code of `entry` lies for a part on GPU `gpu`; 0: there is no
- * copy. */
+/* The distance from the original to the code of `entry` lies for a part on GPU `gpu`; 0: there is
+ * no copy. */
 static uint64_t code_copy_distance(uint32_t handle, uint32_t gpu, uint64_t entry);
 
 /* Gives back the copies of the module at `address` (UINT64_MAX: of any) for the handle

@@ -46,7 +46,7 @@ static void record_caller(const struct driver_command *k)
     bool (*caller)(struct driver_call * call) = driver_process()->caller;
     struct driver_call call = {.name = "a copy or a fill", .source = ""};
     struct finding_place place;
-    if (!command_is_move(k) || k->move.of_library || !finding_wanted(FINDING_CHECK_RACES)
+    if (!command_is_move(k) || k->move.is_of_library || !finding_wanted(FINDING_CHECK_RACES)
         || (caller && !caller(&call)))
         return;
     mistake_place(&call, &place);

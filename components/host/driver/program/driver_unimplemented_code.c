@@ -177,7 +177,7 @@ static void pairs_follow(struct code_pairs *p, const struct isa_inst *inst, cons
     p->value[inst->dst] = value;
 }
 
-/* Follows one instruction; returns false where control does not go on behind it. */
+/* Follows one instruction. False: control does not reach the next one. */
 static bool search_follow(struct code_search *s, const struct isa_inst *inst, uint64_t pc,
                           struct code_pairs *pairs)
 {

@@ -28,7 +28,7 @@ static enum driver_status run_lose(enum driver_status status, const char *format
 }
 
 /* A signal has interrupted the run: another thread writes what is known and ends the process. The
- * program must not go on meanwhile, as what it waits for will not be done. */
+ * program must not run meanwhile, as what it waits for will not be done. */
 __attribute__((noreturn)) static void run_park(void)
 {
     run_lose(DRIVER_LIMIT, "%s", "the simulation was interrupted");
@@ -90,7 +90,7 @@ static uint64_t ended(const struct driver *d)
     return of.done + of.begun - d->undone;
 }
 
-/* From the first wait behind the end of the program on, until another one begins. */
+/* From the first wait after the end of the program on, until another one begins. */
 static void run_expect_end(struct driver *d)
 {
     struct driver_process *p = driver_process();
@@ -101,7 +101,7 @@ static void run_expect_end(struct driver *d)
         return;
     p->patience = engine_stall_limit();
     p->patient_to = driver_now(d) + p->patience;
-    p->had_ended = ended(d);
+    p->ended_count = ended(d);
 }
 
 /* Behind the end of the program a kernel may wait for what nothing sets any more. */
@@ -110,12 +110,12 @@ static enum driver_status run_lose_patience(struct driver *d)
     struct driver_process *p = driver_process();
     if (!p->patience || driver_now(d) < p->patient_to)
         return DRIVER_OK;
-    if (ended(d) == p->had_ended)
+    if (ended(d) == p->ended_count)
         return run_lose(DRIVER_STALL, "%s",
                         "the program has ended, but what it has launched does not end: for as many "
                         "cycles as --stall-limit says no work-group has (a kernel that waits for "
                         "the program waits for ever)");
-    p->had_ended = ended(d);
+    p->ended_count = ended(d);
     p->patient_to = driver_now(d) + p->patience;
     return DRIVER_OK;
 }

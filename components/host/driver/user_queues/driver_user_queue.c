@@ -83,7 +83,7 @@ static bool user_queue_tick(struct driver *d)
     progress |= user_queue_interrupts(d);
     progress |= user_queue_serve_wants(d);
     progress |= user_queue_release(d);
-    progress |= user_queue_tell(d);
+    progress |= user_queue_send_events(d);
     progress |= user_queue_send_call(d);
     progress |= user_queue_send_rings(d);
     return progress;
@@ -102,7 +102,7 @@ static unsigned user_queue_outstanding(const struct driver *d, struct hang_repor
 
 /* ---- the program's side ---- */
 
-/* Finds the GPU and the process that a device stands for. */
+/* Finds the GPU and the process of a device. */
 static enum driver_status user_queue_resolve(const struct driver *d, uint32_t device, uint32_t *gpu,
                                              uint32_t *pid)
 {
@@ -279,13 +279,12 @@ static enum driver_status user_queue_for_launches(struct driver *d, uint32_t que
     struct driver_queue *q = driver_queue_at(d, queue);
     if (q->user != DRIVER_NONE)
         return DRIVER_OK;
-    return user_queue_open(
-        d, queue,
-        (struct user_queue_entry){.device = q->handle,
-                                  .pid = driver_handle_at(d, q->handle)->pid,
-                                  .packets = (uint32_t)driver_params(d)->queue_packets,
-                                  .owner = queue},
-        &q->user, NULL);
+    return user_queue_open(d, queue,
+                           (struct user_queue_entry){.device = q->handle,
+                                                     .pid = driver_handle_at(d, q->handle)->pid,
+                                                     .packets = driver_params(d)->queue_packets,
+                                                     .owner = queue},
+                           &q->user, NULL);
 }
 
 static enum driver_status user_queue_remove(struct driver *d, uint32_t queue)
@@ -430,7 +429,7 @@ user_queue_by_doorbell(const struct driver *d, const struct user_queue_page *pag
     return NULL;
 }
 
-/* The queue whose doorbell stands at the offset, in the page. */
+/* The queue whose doorbell is at the offset in the page. */
 static enum driver_status user_queue_find(const struct driver *d, uint32_t page, uint64_t offset,
                                           const struct user_queue_entry **queue)
 {
@@ -467,7 +466,7 @@ static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint6
     const struct user_queue_ring ring = {queue->gpu, queue->slot, number};
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
-        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        d->stop_at = driver_now(d) + driver_params(d)->poll_cost;
         status = run_until_stopped(d);
         d->stop_at = 0;
     }
@@ -511,14 +510,15 @@ static enum driver_status user_queue_write(struct driver *d, uint32_t queue, con
     return status;
 }
 
-/* Lets the simulation run until an event that comes after the first `known`, or until cycle `end`;
- * UINT64_MAX: as long as it takes. */
-static enum driver_status user_queue_wait_event(struct driver *d, uint64_t known, uint64_t end)
+/* Lets the simulation run until an event that comes after the first `known_events`, or until cycle
+ * `end`; UINT64_MAX: as long as it takes. */
+static enum driver_status user_queue_wait_event(struct driver *d, uint64_t known_events,
+                                                uint64_t end)
 {
     struct driver_user *u = user_queues_of(d);
     enum driver_status status = run_usable();
     u->stop_at_event = true;
-    while (status == DRIVER_OK && u->events == known && driver_now(d) < end) {
+    while (status == DRIVER_OK && u->events == known_events && driver_now(d) < end) {
         d->stop_at = end == UINT64_MAX ? 0 : end;
         status = run_until_stopped(d);
     }

@@ -14,7 +14,7 @@ enum {
     USER_QUEUES = 4096,
     USER_PAGES = 1024,    /* mapped at the same time */
     USER_RINGS = 1024,    /* doorbells written and not sent */
-    USER_DOORBELLS = 512, /* of a GPU: a page */
+    USER_DOORBELLS = 512, /* doorbells of a GPU: a page */
     USER_WANTS = 4096,    /* kernels that wait for private memory */
     /* Behind the ring: the read index, the queue object, and a signal for launches of the driver.
      */
@@ -38,7 +38,7 @@ struct user_queue_entry {
 struct user_queue_page {
     bool used;
     uint32_t gpu, pid;
-    uint32_t device; /* that mapped it */
+    uint32_t device; /* device that mapped it */
 };
 
 struct user_queue_ring {
@@ -70,7 +70,7 @@ struct driver_user {
     uint32_t want_count;
     struct user_queue_release releases[USER_WANTS]; /* first come, first served */
     uint32_t release_count;
-    struct gpu_set release_left; /* of the first: that are to be flushed */
+    struct gpu_set release_left; /* GPUs that the first packet has still to flush */
     bool releasing;              /* it has begun */
     uint64_t events;             /* signals and packets that may have changed */
     bool stop_at_event;          /* the program waits for one */
@@ -140,8 +140,8 @@ static enum driver_status user_queue_ring(struct driver *d, uint32_t page, uint6
 
 /* Launches of the driver through user queues. See driver_user_queue_launch.c. */
 
-/* May the queue's command be worked on while launches before it run? Pages move only when no kernel
- * runs, so where they do, none is announced early. */
+/* True if the queue's command may begin while launches before it run. Pages move only when no
+ * kernel runs, so where they do, none is announced early. */
 static bool submit_beside(const struct driver *d, const struct driver_queue *q,
                           const struct driver_command *k);
 
@@ -154,16 +154,16 @@ static void user_queue_make_pools(struct driver *d);
 /* Does one step of a launch whose arguments are sent. */
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q);
 
-/* What packet processors tell the driver. See driver_user_queue_interrupts.c. */
+/* Messages of packet processors. See driver_user_queue_interrupts.c. */
 
 /* The packet processor knows the queue. */
 static void user_queue_opened(struct driver *d, uint32_t gpu, uint32_t slot);
 
-/* Tells packet processors that wait of events that they do not know. */
-static bool user_queue_tell(struct driver *d);
+/* Sends waiting packet processors the events that they do not know. */
+static bool user_queue_send_events(struct driver *d);
 
 /* Works on the first release: flushes one GPU after the other, then answers. Command number
- * DRIVER_COMMANDS + 1 stands for it. */
+ * DRIVER_COMMANDS + 1 represents it. */
 static bool user_queue_release(struct driver *d);
 
 static bool user_queue_interrupts(struct driver *d);

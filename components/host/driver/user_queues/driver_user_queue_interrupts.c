@@ -1,4 +1,4 @@
-/* What packet processors tell the driver: signals that have changed, and kernels that need private
+/* Receives messages of packet processors: signals that have changed, and kernels that need private
  * memory. */
 #include "driver_user_queue.h"
 
@@ -47,7 +47,7 @@ static void user_queue_signalled(struct driver *d, uint32_t gpu,
         return;
     for (uint64_t ended = 0 - m->signal.value; u->done < ended; u->done++) {
         struct driver_queue *q = driver_queue_at(d, u->owner);
-        if (q->first == q->at || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
+        if (q->first == q->current || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
             bug("driver: GPU %u ends a launch of doorbell %u that was not announced", gpu,
                 m->signal.slot);
         command_complete(d, q);
@@ -115,7 +115,7 @@ static void user_queue_interrupt(struct driver *d, uint32_t gpu,
     }
 }
 
-static bool user_queue_tell(struct driver *d)
+static bool user_queue_send_events(struct driver *d)
 {
     struct driver_user *u = user_queues_of(d);
     bool sent = false;
@@ -135,7 +135,7 @@ static struct gpu_set user_queue_written(const struct driver *d, uint32_t gpu)
 {
     const struct program_table *program = driver_program(d);
     struct gpu_set written = {{0}};
-    if (d->device[gpu].caches_all)
+    if (d->device[gpu].caches_all_memory)
         return written;
     written = program->opened ? gpu_set_first(d->gpu_count) : program->reach[gpu];
     gpu_set_drop(&written, gpu);

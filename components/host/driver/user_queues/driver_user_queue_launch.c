@@ -2,7 +2,7 @@
  * that launches.
  *
  * A launch that is worked on writes its arguments, as always, and a dispatch packet with the
- * barrier bit into the user queue's ring; then it rings the doorbell, and the next launch behind it
+ * barrier bit into the user queue's ring; then it rings the doorbell, and the next launch after it
  * may do the same: the GPU keeps their order. Anything else waits until all launches before it are
  * done. A packet's completion signal counts down from 0; the packet processor tells its value, so
  * as many launches have ended. The kernel sees the packet's copy beside its arguments
@@ -19,7 +19,7 @@
 static bool submit_beside(const struct driver *d, const struct driver_queue *q,
                           const struct driver_command *k)
 {
-    if (q->at == q->first)
+    if (q->current == q->first)
         return true;
     return k->kind == DRIVER_LAUNCH && !driver_touch_count(d);
 }
@@ -92,6 +92,6 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
-    q->at = k->next;
+    q->current = k->next;
     return true;
 }

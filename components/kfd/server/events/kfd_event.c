@@ -36,7 +36,7 @@ struct kfd_events {
     struct event event[KFD_EVENTS_MAX]; /* 0 is none */
     uint32_t end;                       /* numbers below it have been used */
     struct waiter *waiters;
-    uint64_t page_handle; /* of the program's own page; 0: none */
+    uint64_t page_handle; /* handle of the program's own page; 0: none */
     uint64_t *page;       /* ours; NULL: not used */
     struct kfd_hsa_memory_exception_data fault;
     struct kfd_hsa_hw_exception_data hang;
@@ -133,7 +133,7 @@ static uint64_t seen_age(const struct event *e, const struct kfd_event_data *dat
 
 /* Tells what exceptions there were, in the program's list of events, unless it has taken that
  * away. */
-static void tell_exceptions(const struct kfd_process *p, const struct waiter *w, uint64_t list)
+static void write_exceptions(const struct kfd_process *p, const struct waiter *w, uint64_t list)
 {
     struct kfd_events *events = p->events;
     for (uint32_t i = 0; i < w->count; i++) {
@@ -158,7 +158,7 @@ static void end_wait(const struct kfd_process *p, struct waiter **link, uint32_t
     *link = w->next;
     call->wait_result = outcome;
     if (outcome == KFD_IOC_WAIT_RESULT_COMPLETE)
-        tell_exceptions(p, w, call->events_ptr);
+        write_exceptions(p, w, call->events_ptr);
     kfd_answer(w->request, result);
     free(w->events);
     free(w->met);
@@ -303,7 +303,7 @@ bool kfd_events_read_mailboxes(struct kfd_process *p)
 {
     struct kfd_events *events = p->events;
     uint64_t *page = events->end ? event_page(p) : NULL;
-    bool any = false;
+    bool has_signalled = false;
     if (!page)
         return false;
     for (uint32_t id = 1; id < events->end; id++) {
@@ -311,9 +311,9 @@ bool kfd_events_read_mailboxes(struct kfd_process *p)
             continue;
         __atomic_store_n(&page[id], UNSIGNALLED, __ATOMIC_RELEASE);
         kfd_event_signal(p, id);
-        any = true;
+        has_signalled = true;
     }
-    return any;
+    return has_signalled;
 }
 
 void kfd_events_fail(struct kfd_process *p, uint32_t gpu, uint64_t address, bool memory)

@@ -48,10 +48,10 @@ static void end_wait(struct kfd_wait **link)
 
 bool kfd_signal_waits_are_over(const struct kfd_process *p)
 {
-    bool any = false;
+    bool has_ended = false;
     for (const struct kfd_wait *w = p->waits; w; w = w->next)
-        any |= is_over(p, w);
-    return any;
+        has_ended |= is_over(p, w);
+    return has_ended;
 }
 
 void kfd_signal_waits_end(struct kfd_process *p, bool all)
@@ -89,7 +89,7 @@ int kfd_signal_wait_begin(struct kfd_process *p, struct kfd_request *request,
                             .count = count,
                             .polls = polls,
                             .until_ps = polls ? kfd.api->now() + KFD_POLL_PS : UINT64_MAX};
-    if (kfd.lost || is_over(p, &wait))
+    if (kfd.has_ended || is_over(p, &wait))
         return 0;
     struct kfd_wait *w = grow_zeroed(sizeof *w, KFD_SERVER);
     *w = wait;

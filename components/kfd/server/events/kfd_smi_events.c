@@ -47,8 +47,8 @@ static bool read_mask(struct kfd_listener *l)
 }
 
 /* A reader that does not read loses what has no room, as it does with Linux. */
-static void tell_listeners(struct kfd_process *p, uint32_t gpu, enum kfd_smi_event event,
-                           const char *what)
+static void send_to_listeners(struct kfd_process *p, uint32_t gpu, enum kfd_smi_event event,
+                              const char *what)
 {
     char line[KFD_SMI_EVENT_MSG_SIZE];
     int length = snprintf(line, sizeof line, "%x %s\n", (unsigned)event, what);
@@ -76,7 +76,7 @@ void kfd_smi_events_fault(struct kfd_process *p, uint32_t gpu)
     if (file)
         fclose(file);
     snprintf(what, sizeof what, "%x:%s", (unsigned)p->pid, name);
-    tell_listeners(p, gpu, KFD_SMI_EVENT_VMFAULT, what);
+    send_to_listeners(p, gpu, KFD_SMI_EVENT_VMFAULT, what);
 }
 
 void kfd_smi_events_close(struct kfd_process *p)

@@ -7,10 +7,12 @@
  * they came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
- * (`unawaited` of struct kfd_process): it may wait for another one by means that are not seen here.
+ * (`is_unawaited` of struct kfd_process): it may wait for another one by means that are not seen
+ * here.
  */
 #include "kfd_guest.h"
 #include "base/grow.h"
+#include "base/proc_stat.h"
 #include "kfd_start_barrier.h"
 
 #include <errno.h>
@@ -58,9 +60,9 @@ bool kfd_guest_is_aside(const struct kfd_call *call)
 static bool has_work(const struct kfd_guest *g)
 {
     uint64_t ticket = 0;
-    if (!g->entered)
+    if (!g->has_entered)
         return false;
-    for (size_t i = 0; i < g->queue_count && !ticket && !kfd.lost; i++)
+    for (size_t i = 0; i < g->queue_count && !ticket && !kfd.has_ended; i++)
         if (g->queues[i].used)
             kfd.api->last(g->queues[i].number, &ticket);
     return ticket != 0;
@@ -72,13 +74,13 @@ static bool is_for_any(const struct kfd_connection *c)
     return name_in(c) == GUEST_advance && !word_in(c, 0);
 }
 
-/* Is what the wait is for over? */
+/* True if the event is over that the wait is for. */
 static bool is_over(const struct kfd_connection *c)
 {
     uint64_t done_ps;
     const struct kfd_guest *g = c->process->guest;
     bool ticket = name_in(c) == GUEST_wait || name_in(c) == GUEST_query;
-    return kfd.lost || g->fault || (is_for_any(c) && !has_work(g))
+    return kfd.has_ended || g->fault || (is_for_any(c) && !has_work(g))
            || (ticket
                && (!word_in(c, 0)
                    || kfd.api->time_of(word_in(c, 0), &done_ps) != DRIVER_NOT_READY));
@@ -86,10 +88,10 @@ static bool is_over(const struct kfd_connection *c)
 
 static enum kfd_guest_kind kind_of(const struct kfd_connection *c)
 {
-    return c->began || name_in(c) == GUEST_go_on ? GUEST_WAITS : kfd_guest_kind_of(name_in(c));
+    return c->has_begun || name_in(c) == GUEST_go_on ? GUEST_WAITS : kfd_guest_kind_of(name_in(c));
 }
 
-static void put_behind(struct kfd_guest *g, struct kfd_request *request)
+static void append_call(struct kfd_guest *g, struct kfd_request *request)
 {
     struct kfd_request **end = &g->calls;
     while (*end)
@@ -98,7 +100,7 @@ static void put_behind(struct kfd_guest *g, struct kfd_request *request)
     *end = request;
 }
 
-/* GO_ON has the arguments of the wait that was interrupted, which goes on. */
+/* GO_ON has the arguments of the wait that was interrupted, which continues. */
 static void go_on(struct kfd_connection *c)
 {
     if (guests.attending == c)
@@ -123,26 +125,26 @@ static void finish_call(struct kfd_connection *c)
     struct kfd_guest *g = c->process->guest;
     kfd_guest_drop(&c->request);
     if (g->fault) {
-        c->began = false;
+        c->has_begun = false;
         kfd_guest_put_text(c, g->fault);
         answer_call(c, DRIVER_FAULT);
         return;
     }
-    bool waited = c->began && name_in(c) == GUEST_wait && !kfd.lost;
-    enum driver_status status = is_for_any(c) && !kfd.lost ? DRIVER_OK : kfd_guest_do(c);
+    bool waited = c->has_begun && name_in(c) == GUEST_wait && !kfd.has_ended;
+    enum driver_status status = is_for_any(c) && !kfd.has_ended ? DRIVER_OK : kfd_guest_do(c);
     if (waited && status == DRIVER_OK)
         kfd.api->waited(word_in(c, 0));
     if (status >= DRIVER_FAULT)
         kfd_note_end_of_simulation(status);
-    c->began = false;
+    c->has_begun = false;
     answer_call(c, (int)status);
 }
 
 int kfd_guest_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    c->process->unawaited = false;
-    c->rung = true;
+    c->process->is_unawaited = false;
+    c->has_rung = true;
     if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
         return -EPROTO;
     if (name_in(c) == GUEST_go_on) {
@@ -151,13 +153,13 @@ int kfd_guest_call(struct kfd_connection *c)
         answer_call(c, (int)kfd_guest_do(c));
         return KFD_LATER;
     } else {
-        c->began = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
+        c->has_begun = kfd_guest_kind_of(name_in(c)) == GUEST_WAITS && !is_over(c);
     }
-    put_behind(g, &c->request);
-    if (!g->entered && kfd_guest_kind_of(name_in(c)) == GUEST_LOOKS) {
+    append_call(g, &c->request);
+    if (!g->has_entered && kfd_guest_kind_of(name_in(c)) == GUEST_LOOKS) {
         finish_call(c);
-    } else if (!g->entered && !g->comes) {
-        g->comes = true;
+    } else if (!g->has_entered && !g->is_joining) {
+        g->is_joining = true;
         kfd_start_barrier_enter(c);
     }
     return KFD_LATER;
@@ -166,11 +168,12 @@ int kfd_guest_call(struct kfd_connection *c)
 void kfd_guest_enter(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    g->entered = kfd_process_enter(c->process);
-    if (g->entered)
+    g->has_entered = kfd_process_enter(c->process);
+    if (g->has_entered)
         kfd_guest_make_queues(c->process);
     else
-        kfd_guest_refuse(c, kfd.lost ? kfd.why : "the machine has no room for another process");
+        kfd_guest_refuse(c, kfd.has_ended ? kfd.end_reason
+                                          : "the machine has no room for another process");
 }
 
 void kfd_guest_refuse(struct kfd_connection *c, const char *text)
@@ -179,7 +182,7 @@ void kfd_guest_refuse(struct kfd_connection *c, const char *text)
     kfd_guest_put_text(c, text);
     g->fault = strcpy(grow_zeroed(sizeof((struct driver_fault *)0)->text, KFD_SERVER),
                       (char *)c->reply.bytes);
-    g->entered = true;
+    g->has_entered = true;
 }
 
 /* The first call of such a kind; NULL: the guest makes none. */
@@ -193,25 +196,25 @@ static struct kfd_connection *find_call(const struct kfd_process *p, enum kfd_gu
 
 static bool has_waiting_call(const struct kfd_process *p)
 {
-    bool any = false;
+    bool waits = false;
     for (const struct kfd_request *r = p->guest->calls; r; r = r->next)
-        any |= r->connection->began || kind_of(r->connection) == GUEST_RUNS;
-    return any;
+        waits |= r->connection->has_begun || kind_of(r->connection) == GUEST_RUNS;
+    return waits;
 }
 
 bool kfd_guest_lives(struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && p->life != KFD_ENDED;
+    return p->guest && p->guest->has_entered && p->life != KFD_ENDED;
 }
 
 bool kfd_guest_waits(const struct kfd_process *p)
 {
-    return p->guest && p->guest->entered && (p->life == KFD_ENDED || has_waiting_call(p));
+    return p->guest && p->guest->has_entered && (p->life == KFD_ENDED || has_waiting_call(p));
 }
 
 bool kfd_guest_computes(struct kfd_process *p)
 {
-    return kfd_guest_lives(p) && !p->unawaited && !has_waiting_call(p);
+    return kfd_guest_lives(p) && !p->is_unawaited && !has_waiting_call(p);
 }
 
 /* ---- turns ---- */
@@ -235,7 +238,7 @@ static bool do_now(const struct kfd_process *holder)
         struct kfd_connection *c = find_call(p, GUEST_NOW);
         c = c ? c : find_call(p, GUEST_LOOKS);
         c = c ? c : find_call(p, GUEST_WAITS);
-        if (c && !c->began) {
+        if (c && !c->has_begun) {
             finish_call(c);
             return true;
         }
@@ -258,18 +261,18 @@ static bool do_runs(void)
 /* All waits that are over. */
 static bool end_waits(void)
 {
-    bool any = false;
+    bool has_ended = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
         struct kfd_request *next, *r = p->guest && p->life != KFD_ENDED ? p->guest->calls : NULL;
         for (; r; r = next) {
             next = r->next;
-            if (!r->connection->began || !is_over(r->connection))
+            if (!r->connection->has_begun || !is_over(r->connection))
                 continue;
             finish_call(r->connection);
-            any = true;
+            has_ended = true;
         }
     }
-    return any;
+    return has_ended;
 }
 
 /* A wait that takes little time itself, one of each process after the other. */
@@ -279,7 +282,7 @@ static bool do_poll(void)
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {
         for (const struct kfd_request *r = p->guest ? p->guest->calls : NULL; r; r = r->next) {
             struct kfd_connection *c = r->connection;
-            if (p->life == KFD_ENDED || !c->began || name_in(c) == GUEST_wait || is_for_any(c))
+            if (p->life == KFD_ENDED || !c->has_begun || name_in(c) == GUEST_wait || is_for_any(c))
                 continue;
             first = first ? first : c;
             later = !later && p->number > guests.last_poller ? c : later;
@@ -306,10 +309,10 @@ void kfd_guests_advanced(void)
         for (; r; r = next) {
             struct kfd_connection *c = r->connection;
             next = r->next;
-            if (!c->began || !is_for_any(c))
+            if (!c->has_begun || !is_for_any(c))
                 continue;
             kfd_guest_drop(r);
-            c->began = false;
+            c->has_begun = false;
             answer_call(c, DRIVER_OK);
         }
     }
@@ -318,15 +321,15 @@ void kfd_guests_advanced(void)
 bool kfd_guest_is_busy(const struct kfd_process *p)
 {
     const struct kfd_guest *g = p->guest;
-    return (g->entered && g->calls && p->life != KFD_ENDED) || has_work(g);
+    return (g->has_entered && g->calls && p->life != KFD_ENDED) || has_work(g);
 }
 
 static bool is_asleep(const struct kfd_process *p, int thread)
 {
-    return kfd_thread_sleeps(p->pid, thread);
+    return proc_thread_sleeps(p->pid, thread);
 }
 
-/* Has the process no thread that runs, or waits for the disk? */
+/* True if no thread of the process runs or waits for the disk. */
 bool kfd_guest_sleeps(const struct kfd_process *p)
 {
     if (p->guest->calls)
@@ -346,10 +349,10 @@ void kfd_guest_close(struct kfd_process *p)
 {
     struct kfd_guest *g = p->guest;
     if (g)
-        for (uint32_t i = 0; i < g->context_count && !kfd.lost; i++)
+        for (uint32_t i = 0; i < g->context_count && !kfd.has_ended; i++)
             kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
     if (g) {
-        kfd_guest_calls_forget(g);
+        kfd_guest_calls_release(g);
         free(g->queues);
         free(g->fault);
         free(g->printed);
@@ -363,7 +366,7 @@ void kfd_guest_close(struct kfd_process *p)
 /* A guest that is to attend to a kernel asks for something else, and so gives up its wait. */
 static bool asks_else(const struct kfd_connection *c)
 {
-    return __atomic_load_n(&c->pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
+    return __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
 }
 
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */

@@ -15,17 +15,17 @@ struct kfd_guest_queue {
 };
 
 struct kfd_guest {
-    struct kfd_request *calls; /* that are not answered, in the order in which they came */
-    bool entered;              /* it has an address space; before, it may only look at devices */
-    bool comes;                /* it waits for others that have to come (--shared) */
+    struct kfd_request *calls; /* those not answered, in the order in which they came */
+    bool has_entered;          /* it has an address space; before, it may only look at devices */
+    bool is_joining;           /* it waits for others that have to come (--shared) */
     struct kfd_guest_queue *queues; /* by the guest's numbers */
     size_t queue_count;
-    uint32_t contexts[16]; /* devices that it has made */
+    uint32_t contexts[16]; /* devices that it has created */
     uint32_t context_count;
     uint64_t peers[KFD_GPUS_MAX]; /* GPUs whose memory each may access, a bit for each */
-    uint64_t progress;            /* what the driver keeps of a program; switch_program() */
+    uint64_t progress;            /* the driver's record of a program; switch_program() */
     bool attends;
-    char *fault; /* what one of its kernels did wrong; NULL: nothing */
+    char *fault; /* mistake of one of its kernels; NULL: none */
     char *printed;
     size_t printed_bytes;
 };
@@ -44,19 +44,19 @@ bool kfd_guest_is_aside(const struct kfd_call *call);
 void kfd_guest_close(struct kfd_process *p);
 /* Takes a request, which may wait for something, out of all lists. */
 void kfd_guest_drop(const struct kfd_request *request);
-/* Has the guest calls that are not answered, or work that is not done? */
+/* True if the guest has calls that are not answered, or work that is not done. */
 bool kfd_guest_is_busy(const struct kfd_process *p);
-/* Is it a guest that has entered, and has not ended? */
+/* True for a guest that has entered and has not ended. */
 bool kfd_guest_lives(struct kfd_process *p);
-/* Is it one that wants the engine to run? */
+/* True for one that wants the engine to run. */
 bool kfd_guest_waits(const struct kfd_process *p);
-/* Is it one that may ask for something before any simulated time passes? */
+/* True for one that may ask for something before any simulated time passes. */
 bool kfd_guest_computes(struct kfd_process *p);
-/* Does the guest, which is one of those, sleep for another reason than a call? */
+/* True if such a guest sleeps for another reason than a call. */
 bool kfd_guest_sleeps(const struct kfd_process *p);
 /* A kernel of the guest did something wrong. */
 void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault);
-/* Does what can be done for guests while no simulated time passes. */
+/* Does the calls of guests that are possible while no simulated time passes. */
 bool kfd_guests_step(void);
 /* A command was done, of whatever process. */
 void kfd_guests_advanced(void);
@@ -72,7 +72,7 @@ void kfd_guest_make_queues(struct kfd_process *p);
 /* Does the call of the connection, and puts what it gives into the answer. */
 enum driver_status kfd_guest_do(struct kfd_connection *c);
 /* The guest is about to be freed: it makes no more calls. */
-void kfd_guest_calls_forget(const struct kfd_guest *g);
+void kfd_guest_calls_release(const struct kfd_guest *g);
 /* The text of an answer that is not DRIVER_OK. */
 void kfd_guest_put_text(struct kfd_connection *c, const char *text);
 /* The driver moves bytes of programs, and gives what kernels print. */

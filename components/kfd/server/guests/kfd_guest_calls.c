@@ -1,4 +1,4 @@
-/* What the calls of a guest do (guest_calls.def). Devices, queues and addresses of others cannot be
+/* Does the calls of guests (guest_calls.def). Devices, queues and addresses of others cannot be
  * named: they are looked up in the tables of the guest. */
 #include "kfd_guest.h"
 
@@ -8,15 +8,14 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/host/start/heddle_start.h"
 #include "components/kfd/channel/program_memory.h"
 
 enum { TEXT_MAX = 1 << 20 };          /* names of kernels with templates are long */
-#define BYTES_MAX ((uint64_t)1 << 32) /* of code */
+#define BYTES_MAX ((uint64_t)1 << 32) /* largest code object or PTX */
 
 static const struct driver_attention *attention;
 
-/* Bytes of the guest that the call in progress was given; they are freed behind it. */
+/* Bytes of the guest that the call in progress was given; they are freed after it. */
 static struct loan {
     struct loan *next;
     _Alignas(16) char bytes[];
@@ -28,7 +27,7 @@ static uint32_t device_of(const struct kfd_process *p, uint64_t number)
 {
     const struct kfd_guest *g = p->guest;
     if (number < kfd.gpu_count)
-        return g->entered ? p->device[number] : (uint32_t)number;
+        return g->has_entered ? p->device[number] : (uint32_t)number;
     for (uint32_t i = 0; i < g->context_count; i++)
         if (g->contexts[i] == number)
             return (uint32_t)number;
@@ -50,12 +49,12 @@ static uint64_t name_of(const struct kfd_process *p, uint64_t address)
     uint64_t name = kfd_name(p, address);
     if (kfd.api->page_info(name, &page) != DRIVER_OK)
         return 0;
-    bool own =
+    bool is_own =
         kfd.api->device_info(p->device[0], &info) == DRIVER_OK && info.process == page.process;
-    for (uint32_t i = 0; i < g->context_count && !own; i++)
-        own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
-              && info.process == page.process;
-    return own ? name : 0;
+    for (uint32_t i = 0; i < g->context_count && !is_own; i++)
+        is_own = kfd.api->device_info(g->contexts[i], &info) == DRIVER_OK
+                 && info.process == page.process;
+    return is_own ? name : 0;
 }
 
 static void *borrow_bytes(const struct kfd_process *p, uint64_t address, uint64_t size)
@@ -69,7 +68,7 @@ static void *borrow_bytes(const struct kfd_process *p, uint64_t address, uint64_
     return program_read(p->pid, l->bytes, address, size) ? l->bytes : NULL;
 }
 
-/* A string. It is read in pieces of one page each, as memory may end behind it. */
+/* A string. It is read in pieces of one page each, as memory may end after it. */
 static const char *borrow_text(const struct kfd_process *p, uint64_t address)
 {
     enum { PIECE = 256 };
@@ -101,15 +100,15 @@ static void return_loans(void)
 
 static const char *refused; /* why the call in progress is; NULL: the driver says it */
 
-static enum driver_status refuse_call(const char *why)
+static enum driver_status refuse_call(const char *reason)
 {
-    refused = why;
+    refused = reason;
     return DRIVER_INVALID_VALUE;
 }
 
 static enum driver_status set_window(uint64_t base, uint64_t size)
 {
-    if (base == HEDDLE_WINDOW && size >= HEDDLE_WINDOW_BYTES)
+    if (base == DRIVER_WINDOW && size >= DRIVER_WINDOW_BYTES)
         return DRIVER_OK;
     return refuse_call("the range of device addresses of the shared machine is not free in this "
                        "process");
@@ -183,7 +182,7 @@ static enum driver_status queue_create(const struct kfd_process *p, uint64_t dev
     if (i == g->queue_count)
         g->queues = grow_memory(g->queues, ++g->queue_count * sizeof *g->queues, KFD_SERVER);
     g->queues[i] = (struct kfd_guest_queue){(uint32_t)device, flags, UINT32_MAX, false};
-    enum driver_status status = g->entered ? make_queue(p, &g->queues[i]) : DRIVER_OK;
+    enum driver_status status = g->has_entered ? make_queue(p, &g->queues[i]) : DRIVER_OK;
     g->queues[i].used = status == DRIVER_OK;
     *made = i;
     return status;
@@ -207,7 +206,7 @@ static enum driver_status queue_destroy(struct kfd_guest *g, uint64_t number)
 static enum driver_status last_of_queue(const struct kfd_guest *g, uint32_t queue, uint64_t *ticket)
 {
     *ticket = 0;
-    return g->entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
+    return g->has_entered ? kfd.api->last(queue, ticket) : DRIVER_OK;
 }
 
 static enum driver_status launch_kernel(const struct kfd_process *p, uint32_t queue,
@@ -366,7 +365,7 @@ static void switch_to(struct kfd_guest *g)
     guest_in_turn = g;
 }
 
-void kfd_guest_calls_forget(const struct kfd_guest *g)
+void kfd_guest_calls_release(const struct kfd_guest *g)
 {
     guest_in_turn = guest_in_turn == g ? NULL : guest_in_turn;
 }
@@ -406,7 +405,7 @@ static const struct kfd_process *program_of(uint32_t device)
     return NULL;
 }
 
-/* Does a process with AMD's runtime use the device? Its copies name the machine's own views. */
+/* True if a process with AMD's runtime uses the device. Its copies name the machine's own views. */
 static bool is_viewed(uint32_t device)
 {
     for (const struct kfd_process *p = kfd.processes; p; p = p->next) {

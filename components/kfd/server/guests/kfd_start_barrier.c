@@ -1,4 +1,4 @@
-/* Processes that wait for each other before the first of them goes on (`--shared N`), in the order
+/* Processes that wait for each other before the first of them runs (`--shared N`), in the order
  * in which they were started. When no others can come, all are refused: each process that the
  * command has started waits here, or for one that it has started itself. */
 #include "kfd_start_barrier.h"
@@ -10,12 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/proc_stat.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "runtime/session/run_ledger.h"
 #include "kfd_guest.h"
 
 static struct {
-    uint32_t awaited, come; /* before the first of them goes on; that have come */
+    uint32_t awaited, come; /* processes that are to come, and those that have */
     struct kfd_connection *gathered;
     bool serves;  /* programs come from elsewhere */
     bool stuck;   /* no others could come at the last look */
@@ -52,28 +53,6 @@ static void end_wait(void)
     }
 }
 
-/* Where a process is described, behind its name; NULL: it has ended. */
-static const char *read_stat(pid_t pid, char text[1024])
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    FILE *file = fopen(path, "re");
-    const char *name = file && fgets(text, 1024, file) ? strrchr(text, ')') : NULL;
-    if (file)
-        fclose(file);
-    return name;
-}
-
-/* When it was started, in ticks of 10 ms (proc(5), field 22). */
-static uint64_t start_of(pid_t pid)
-{
-    char text[1024];
-    const char *at = read_stat(pid, text);
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 /* Numbers of processes order those of one tick. They begin anew when the last one was given away:
  * two of one tick that lie far apart do so on its two sides. */
 static bool is_before(const struct kfd_connection *a, const struct kfd_connection *b)
@@ -86,13 +65,15 @@ static bool is_before(const struct kfd_connection *a, const struct kfd_connectio
 void kfd_start_barrier_enter(struct kfd_connection *c)
 {
     struct kfd_connection **link = &barrier.gathered;
+    struct proc_stat stat;
     if (barrier.refused || barrier.come >= barrier.awaited) {
         if (!barrier.refused && c->process && kfd_any_process(kfd_guest_lives))
             kfd.api->note_unordered(); /* it comes at a time that depends on the host */
         go_on(c);
         return;
     }
-    c->started = start_of(c->pid);
+    proc_stat_read(c->pid, 0, &stat);
+    c->started = stat.start;
     while (*link && is_before(*link, c))
         link = &(*link)->after;
     c->after = *link;
@@ -117,21 +98,19 @@ void kfd_start_barrier_drop(const struct kfd_connection *c)
 
 /* ---- can anybody else come? ---- */
 
-/* The process that has started this one, and its state; 0: it has ended. */
-static pid_t parent_of(pid_t pid, char *state)
+/* The process that has started this one; 0: it has ended. */
+static pid_t find_parent(pid_t pid)
 {
-    char text[1024];
-    int parent = 0;
-    const char *name = read_stat(pid, text);
-    return name && sscanf(name, ") %c %d", state, &parent) == 2 ? parent : 0;
+    struct proc_stat stat;
+    proc_stat_read(pid, 0, &stat);
+    return stat.parent;
 }
 
-/* Has it been started by the process that has started this one? */
+/* True if the process has been started by the one that has started this server. */
 static bool is_of_command(pid_t pid)
 {
-    char state;
     while (pid > 1 && pid != getppid())
-        pid = parent_of(pid, &state);
+        pid = find_parent(pid);
     return pid == getppid();
 }
 
@@ -155,8 +134,8 @@ static void find_sleep(pid_t pid, char where[64])
         fclose(file);
 }
 
-/* Does it wait for the end of a process that it has started? A shell's `wait` may suspend it until
- * a signal says so. */
+/* True if it waits for the end of a process that it has started. A shell's `wait` may suspend it
+ * until a signal says so. */
 static bool waits_for_child(pid_t pid)
 {
     char where[64];
@@ -165,7 +144,7 @@ static bool waits_for_child(pid_t pid)
 }
 
 /* Some systems show it of no process. The command that has started this one sleeps. */
-static void say_unseen(void)
+static void warn_unseen(void)
 {
     static bool looked;
     char where[64];
@@ -179,23 +158,24 @@ static void say_unseen(void)
 
 static bool may_come(pid_t pid)
 {
-    char state = 'Z';
+    struct proc_stat stat;
     return pid != getpid() && pid != getppid() && is_of_command(pid) && !is_gathered(pid)
-           && parent_of(pid, &state) && state != 'Z' && !waits_for_child(pid);
+           && proc_stat_read(pid, 0, &stat) && stat.parent && stat.state != 'Z'
+           && !waits_for_child(pid);
 }
 
 static bool any_may_come(void)
 {
     DIR *folder = opendir("/proc");
-    bool any = !folder;
+    bool can_come = !folder;
     if (folder)
-        for (const struct dirent *entry; !any && (entry = readdir(folder));) {
+        for (const struct dirent *entry; !can_come && (entry = readdir(folder));) {
             pid_t pid = atoi(entry->d_name);
-            any = pid && may_come(pid);
+            can_come = pid && may_come(pid);
         }
     if (folder)
         closedir(folder);
-    return any;
+    return can_come;
 }
 
 bool kfd_start_barrier_is_short(void)
@@ -206,7 +186,7 @@ bool kfd_start_barrier_is_short(void)
 void kfd_start_barrier_look(void)
 {
     bool before = barrier.stuck;
-    say_unseen();
+    warn_unseen();
     barrier.stuck = kfd_start_barrier_is_short() && !any_may_come();
     barrier.refused = barrier.stuck && before;
     if (!barrier.refused)

@@ -24,7 +24,7 @@
 
 struct kfd_memory {
     struct kfd_allocation **list; /* by address */
-    size_t count, room;
+    size_t count, capacity;
     uint64_t serial;
     uint64_t next_offset;
 };
@@ -98,11 +98,7 @@ static bool is_free(const struct kfd_memory *memory, uint64_t address, uint64_t 
 
 static void add_allocation(struct kfd_memory *memory, struct kfd_allocation *a)
 {
-    if (memory->count == memory->room) {
-        memory->room = memory->room ? 2 * memory->room : 64;
-        memory->list =
-            grow_memory(memory->list, memory->room * sizeof(struct kfd_allocation *), KFD_SERVER);
-    }
+    grow_list(memory->list, memory->count + 1, memory->capacity, KFD_SERVER);
     size_t at = count_below(memory, a->address);
     memmove(memory->list + at + 1, memory->list + at,
             (memory->count - at) * sizeof(struct kfd_allocation *));
@@ -200,7 +196,7 @@ static int take_run(const struct kfd_process *p, const struct kfd_allocation *a,
                     uint64_t end)
 {
     enum { PIECE = 64 * KFD_PAGE };
-    static char piece[PIECE]; /* of the machine's thread */
+    static char piece[PIECE]; /* used by the machine's thread only */
     for (uint64_t size; at < end; at += size) {
         size = min(end - at, PIECE);
         if (!program_read(p->pid, piece, a->host + at, size))
@@ -231,8 +227,8 @@ static int take_host(const struct kfd_process *p, const struct kfd_allocation *a
 void kfd_memory_release(struct kfd_process *p, struct kfd_allocation *a)
 {
     if (a->has_code)
-        kfd_kernel_name_forget(p, a);
-    if (a->in_device && !kfd.lost) { /* copies that use it come to their end */
+        kfd_kernel_name_release(p, a);
+    if (a->in_device && !kfd.has_ended) { /* copies that use it come to their end */
         if (a->host)
             join_host(p, a);
         if (a->origin)
@@ -305,7 +301,7 @@ static int allocate_memory(struct kfd_process *p, struct kfd_ioctl_alloc_memory_
     bool user = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) != 0;
     if (result != 0)
         return result;
-    /* A ring of packets is mapped twice, one behind the other. Only the machine's view has both. */
+    /* A ring of packets is mapped twice, one after the other. Only the machine's view has both. */
     bool twice = (call->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM) != 0;
     uint32_t gpu = (uint32_t)kfd_find_gpu(call->gpu_id);
     struct kfd_allocation *a = grow_zeroed(sizeof *a, KFD_SERVER);
@@ -395,7 +391,7 @@ int kfd_memory_free(struct kfd_process *p, struct kfd_request *request)
 int kfd_memory_map_to_gpus(const struct kfd_process *p, struct kfd_allocation *a, uint64_t gpus)
 {
     a->mapped = gpus;
-    return a->in_device && !kfd.lost
+    return a->in_device && !kfd.has_ended
                ? kfd_status(kfd.api->limit_to(kfd_name(p, a->address), gpus), "mapping memory")
                : 0;
 }
@@ -474,13 +470,14 @@ const struct kfd_allocation *kfd_memory_find_given(const struct kfd_process *p, 
 }
 
 int kfd_memory_extent_at(const struct kfd_process *p, uint64_t handle, uint64_t first, uint64_t end,
-                         struct kfd_extent *part, size_t room, size_t *count)
+                         struct kfd_extent *part, size_t capacity, size_t *count)
 {
     const struct kfd_allocation *a = kfd_find_handle(p, handle);
     if (!a || !a->in_device || end > a->size || first >= end || first % KFD_PAGE)
         return -EINVAL;
     int result = a->moves && !first ? show_allocation(p, a, a->bytes) : 0;
-    for (*count = 0; *count < room && first < end && result == 0; first += part[(*count)++].bytes)
+    for (*count = 0; *count < capacity && first < end && result == 0;
+         first += part[(*count)++].bytes)
         result = kfd_status(kfd.api->extent(kfd_name(p, a->address) + first, end - first,
                                             &part[*count].offset, &part[*count].bytes),
                             "mapping memory");

@@ -57,7 +57,7 @@ static bool can_be_shared(const struct kfd_allocation *a)
            && !(a->flags & KFD_IOC_ALLOC_MEM_FLAGS_AQL_QUEUE_MEM);
 }
 
-/* The allocation that a descriptor of the program stands for, or NULL. */
+/* The allocation of a descriptor of the program, or NULL. */
 static struct kfd_allocation *find_file(struct kfd_process *p, int fd)
 {
     struct stat status;

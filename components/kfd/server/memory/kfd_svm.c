@@ -43,7 +43,7 @@ static struct traits at_first(const struct kfd_process *p)
 
 struct kfd_ranges {
     struct range *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 bool kfd_svm_any(const struct kfd_process *p)
@@ -68,10 +68,7 @@ void kfd_svm_close(struct kfd_process *p)
 
 static void insert_range(struct kfd_ranges *ranges, size_t at, struct range added)
 {
-    if (ranges->count == ranges->room) {
-        ranges->room = ranges->room ? 2 * ranges->room : 64;
-        ranges->list = grow_memory(ranges->list, ranges->room * sizeof *ranges->list, KFD_SERVER);
-    }
+    grow_list(ranges->list, ranges->count + 1, ranges->capacity, KFD_SERVER);
     memmove(ranges->list + at + 1, ranges->list + at, (ranges->count - at) * sizeof *ranges->list);
     ranges->list[at] = added;
     ranges->count++;
@@ -83,7 +80,7 @@ static void drop_range(struct kfd_ranges *ranges, size_t at)
     memmove(ranges->list + at, ranges->list + at + 1, (ranges->count - at) * sizeof *ranges->list);
 }
 
-/* The first range that ends behind the address. */
+/* The first range that ends after the address. */
 static size_t find_range(const struct kfd_ranges *ranges, uint64_t address)
 {
     size_t at = 0;
@@ -327,7 +324,7 @@ static void apply_attribute(struct traits *traits, const struct kfd_ioctl_svm_at
     }
 }
 
-/* Is all of it memory of the program, and none of it what the runtime has allocated? */
+/* True if all of it is memory of the program, and none of it was allocated by the runtime. */
 static int check_memory(const struct kfd_process *p, uint64_t start, uint64_t end)
 {
     if (!program_has(p->pid, start, end))
@@ -376,7 +373,7 @@ static struct traits common_of(struct traits sum, const struct traits *t, uint32
     return sum;
 }
 
-/* What all pages of the addresses have in common. */
+/* The attributes that all pages of the addresses have in common. */
 static struct traits sum_up(const struct kfd_process *p, uint64_t start, uint64_t end,
                             uint32_t *any_flags)
 {
@@ -446,10 +443,10 @@ static int get_attributes(const struct kfd_process *p, struct kfd_ioctl_svm_args
 int kfd_svm_call(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_svm_args *call = request->argument;
-    bool any = false;
+    bool is_possible = false;
     for (uint32_t i = 0; i < kfd.gpu_count; i++)
-        any |= has_svm((int)i);
-    if (!any || call->start_addr % KFD_PAGE || call->size % KFD_PAGE || !call->start_addr
+        is_possible |= has_svm((int)i);
+    if (!is_possible || call->start_addr % KFD_PAGE || call->size % KFD_PAGE || !call->start_addr
         || !call->size || call->start_addr > KFD_ADDRESSES_END
         || call->size > KFD_ADDRESSES_END - call->start_addr)
         return -EINVAL;
@@ -464,7 +461,7 @@ int kfd_svm_call(struct kfd_process *p, struct kfd_request *request)
 /* ---- memory that the program unmaps ---- */
 
 /* Buffers that are cut are taken back, and what is left of them is given anew. */
-void kfd_svm_forget(struct kfd_process *p, const struct kfd_span *gone)
+void kfd_svm_unmap(struct kfd_process *p, const struct kfd_span *gone)
 {
     struct kfd_ranges *ranges = p->ranges;
     struct kfd_span touched = *gone;

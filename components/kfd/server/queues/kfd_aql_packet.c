@@ -3,7 +3,7 @@
  *
  * Caches: a launch acquires and releases as its packet says. Memory that the program sees is never
  * stale, whatever the packet says: the first launch after the program rang acquires at system
- * scope, and a packet that releases there is over behind a fence where launches before it have
+ * scope, and a packet that releases there is over after a fence where launches before it have
  * released less. */
 #include "kfd_aql_packet.h"
 
@@ -59,16 +59,16 @@ static struct amd_signal *inactive_signal(const struct kfd_queue *q)
     return handle && *handle ? kfd_signal_at(q, *handle) : NULL;
 }
 
-void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason)
+void kfd_queue_report(struct kfd_queue *q, enum kfd_stop reason)
 {
     if (kfd_sdma_is_type(q->type)) {
-        q->stopped = true;
+        q->is_stopped = true;
         kfd_events_fail(q->process, q->gpu, 0, false);
         kfd_queues_reset(q->process, q->gpu);
         return;
     }
     struct amd_signal *s = inactive_signal(q);
-    q->stopped = true;
+    q->is_stopped = true;
     if (!s) {
         kfd_events_fail(q->process, q->gpu, 0, false);
         return;
@@ -78,22 +78,22 @@ void kfd_queue_tell(struct kfd_queue *q, enum kfd_stop reason)
         kfd_event_signal(q->process, s->event_id);
 }
 
-static void say_stopped(const struct kfd_queue *q, const char *why)
+static void warn_stopped(const struct kfd_queue *q, const char *text)
 {
     kfd_say("queue %u of GPU %u has stopped at %s %llu: %s", q->slot, q->gpu,
-            kfd_sdma_is_type(q->type) ? "byte" : "packet", (unsigned long long)q->next, why);
+            kfd_sdma_is_type(q->type) ? "byte" : "packet", (unsigned long long)q->next, text);
 }
 
-void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *why)
+void kfd_queue_stop(struct kfd_queue *q, enum kfd_stop reason, const char *text)
 {
-    say_stopped(q, why);
-    kfd_queue_tell(q, reason);
+    warn_stopped(q, text);
+    kfd_queue_report(q, reason);
 }
 
-void kfd_queue_fault(struct kfd_queue *q, const char *why, uint64_t address)
+void kfd_queue_fault(struct kfd_queue *q, const char *text, uint64_t address)
 {
-    say_stopped(q, why);
-    q->stopped = true;
+    warn_stopped(q, text);
+    q->is_stopped = true;
     kfd_events_fail(q->process, q->gpu, round_down(address, KFD_PAGE), true);
 }
 
@@ -130,7 +130,7 @@ static uint8_t scope_of(uint16_t header, unsigned shift)
     return scopes[aql_scope(header, shift)];
 }
 
-/* A packet that runs nothing is over behind a fence, if its fences ask for one and kernels have
+/* A packet that runs nothing is over after a fence, if its fences ask for one and kernels have
  * left something in caches. */
 static enum kfd_turn begin_empty(struct kfd_queue *q, uint16_t header, uint64_t completion)
 {
@@ -173,7 +173,7 @@ static struct driver_launch launch_of(const struct kfd_queue *q, const struct aq
                                    .group_bytes = p->group_bytes,
                                    .private_bytes = p->private_bytes,
                                    .kernarg_address = p->kernarg,
-                                   .acquire = q->acquired == q->process->caches->acquisitions
+                                   .acquire = q->acquisitions == q->process->caches->acquisitions
                                                   ? scope_of(p->header, AQL_ACQUIRE_SHIFT)
                                                   : DRIVER_SCOPE_SYSTEM,
                                    .release = scope_of(p->header, AQL_RELEASE_SHIFT)};
@@ -208,9 +208,9 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
         kfd_queue_stop(q, reason_of(q, &launch), "the kernel cannot be launched");
         return TURN_OVER;
     }
-    q->acquired = q->process->caches->acquisitions;
+    q->acquisitions = q->process->caches->acquisitions;
     bool others = kfd.gpu_count > 1; /* whose caches may hold what it has written to their memory */
-    q->unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
+    q->is_unreleased |= launch.release != DRIVER_SCOPE_SYSTEM || others;
     if (!completion || !others || launch.release != DRIVER_SCOPE_SYSTEM) {
         kfd_packet_track(q, ticket, completion);
         return TURN_BEGUN;
@@ -223,7 +223,7 @@ static enum kfd_turn begin_dispatch(struct kfd_queue *q, const struct aql_packet
 static enum kfd_turn begin_barrier(struct kfd_queue *q, const struct aql_barrier_packet *p,
                                    bool all)
 {
-    bool met = all, any = false;
+    bool is_met = all, has_signals = false;
     for (unsigned i = 0; i < AQL_DEPENDENCIES; i++) {
         const struct amd_signal *s = p->dependency[i] ? kfd_signal_at(q, p->dependency[i]) : NULL;
         if (!p->dependency[i])
@@ -234,10 +234,10 @@ static enum kfd_turn begin_barrier(struct kfd_queue *q, const struct aql_barrier
             return TURN_OVER;
         }
         bool zero = __atomic_load_n(&s->value, __ATOMIC_SEQ_CST) == 0;
-        met = all ? met && zero : met || zero;
-        any = true;
+        is_met = all ? is_met && zero : is_met || zero;
+        has_signals = true;
     }
-    return any && !met ? TURN_WAITS : begin_empty(q, p->header, p->completion);
+    return has_signals && !is_met ? TURN_WAITS : begin_empty(q, p->header, p->completion);
 }
 
 bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b)
@@ -268,8 +268,8 @@ static enum kfd_turn begin_barrier_value(struct kfd_queue *q, const struct barri
     return begin_empty(q, p->header, p->completion);
 }
 
-/* Is all of an indirect buffer of commands the invalidation of caches? `jump`: INDIRECT_BUFFER,
- * address, size. */
+/* True if an indirect buffer of commands does nothing but invalidate caches. `jump`:
+ * INDIRECT_BUFFER, address, size. */
 static bool only_invalidates(const struct kfd_queue *q, const uint32_t *jump)
 {
     uint64_t address = jump[1] | (uint64_t)(jump[2] & 0xffff) << 32;

@@ -3,7 +3,7 @@
  * ELF file named by a URI. Kernels that are in none of them are ROCr's own, for copies and fills.
  *
  * The memory in which a kernel lies is registered with the driver at its first dispatch, so that
- * instructions that are missing are said before anything runs. */
+ * instructions that are missing are reported before anything runs. */
 #define _GNU_SOURCE /* link.h */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@
 
 #define OWN_KERNEL "rocr_kernel"
 
-/* The number behind `key` in what follows the # of a URI; 0: there is none. */
+/* The number after `key` in what follows the # of a URI; 0: there is none. */
 static uint64_t uri_number(const char *mark, const char *key)
 {
     const char *at = mark ? strstr(mark, key) : NULL;
@@ -105,13 +105,13 @@ static char *find_in_file(const struct kfd_process *p, const char *uri, uint64_t
 }
 
 /* Reads a text, page by page; it is cut where memory or room ends. */
-static void read_text(const struct kfd_process *p, char *text, size_t room, uint64_t address)
+static void read_text(const struct kfd_process *p, char *text, size_t capacity, uint64_t address)
 {
     size_t got = 0;
-    memset(text, 0, room);
-    while (got < room - 1 && !memchr(text, 0, got)) {
+    memset(text, 0, capacity);
+    while (got < capacity - 1 && !memchr(text, 0, got)) {
         size_t part = KFD_PAGE - (address + got) % KFD_PAGE;
-        part = min(part, room - 1 - got);
+        part = min(part, capacity - 1 - got);
         if (!program_read(p->pid, text + got, address + got, part))
             break;
         got += part;
@@ -168,7 +168,7 @@ const struct kfd_kernel *kfd_kernel_name_find(struct kfd_process *p, uint32_t gp
     return k;
 }
 
-void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *a)
+void kfd_kernel_name_release(struct kfd_process *p, const struct kfd_allocation *a)
 {
     struct kfd_kernel **link = &p->kernels;
     while (*link) {
@@ -182,6 +182,6 @@ void kfd_kernel_name_forget(struct kfd_process *p, const struct kfd_allocation *
             link = &k->next;
         }
     }
-    if (!kfd.lost)
+    if (!kfd.has_ended)
         kfd_status(kfd.api->unregister_code(kfd_name(p, a->address)), "freeing code");
 }

@@ -34,7 +34,7 @@ struct kfd_queues {
 
 static bool has_packets(const struct kfd_queue *q)
 {
-    return !q->stopped && q->next < q->announced;
+    return !q->is_stopped && q->next < q->announced_end;
 }
 
 /* The queues of kernels of a GPU, of all processes: how many are at work, and which of those that
@@ -59,7 +59,7 @@ static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
     return used;
 }
 
-/* May the queue, which has packets, begin one? Otherwise it has its turn later. */
+/* True if the queue, which has packets, may begin one; false: its turn comes later. */
 static bool has_slot(struct kfd_queue *q)
 {
     static uint64_t waits;
@@ -82,7 +82,7 @@ static bool end_flights(struct kfd_queue *q)
         uint64_t end_ps = kfd.api->now();
         if (f.ticket && kfd.api->time_of(f.ticket, &end_ps) != DRIVER_OK)
             break;
-        if (!q->process->faulted)
+        if (!q->process->has_faulted)
             kfd_packet_end(q, &f, end_ps);
         q->process->caches->host_ran |=
             kfd_sdma_is_type(q->type); /* it has written past the caches */
@@ -116,7 +116,7 @@ bool kfd_queues_step(struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
     bool progress = false;
-    for (uint32_t i = 0; i < queues->end && !kfd.lost; i++) {
+    for (uint32_t i = 0; i < queues->end && !kfd.has_ended; i++) {
         struct kfd_queue *q = queues->queue[i];
         if (q) {
             progress |= end_flights(q);
@@ -157,20 +157,20 @@ bool kfd_queues_release_caches(struct kfd_process *p)
 bool kfd_queues_unreleased(const struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    bool any = p->caches->unreleased;
+    bool is_unreleased = p->caches->is_unreleased;
     for (uint32_t i = 0; i < queues->end; i++)
-        any |= queues->queue[i] && queues->queue[i]->unreleased;
-    return any;
+        is_unreleased |= queues->queue[i] && queues->queue[i]->is_unreleased;
+    return is_unreleased;
 }
 
 void kfd_queues_released(struct kfd_process *p, const struct kfd_queue *q)
 {
     struct kfd_queues *queues = p->queues;
-    p->caches->unreleased = false;
+    p->caches->is_unreleased = false;
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *other = queues->queue[i];
         if (other && (!q || other == q || !other->count))
-            other->unreleased = false;
+            other->is_unreleased = false;
     }
 }
 
@@ -181,7 +181,7 @@ void kfd_queues_fail(const struct kfd_process *p)
     struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++)
         if (queues->queue[i] && queues->queue[i]->count)
-            kfd_queue_tell(queues->queue[i], STOP_OTHER);
+            kfd_queue_report(queues->queue[i], STOP_OTHER);
 }
 
 void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu)
@@ -189,8 +189,8 @@ void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu)
     struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *q = queues->queue[i];
-        if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->stopped)
-            kfd_queue_tell(q, STOP_OTHER);
+        if (q && q->gpu == gpu && !kfd_sdma_is_type(q->type) && !q->is_stopped)
+            kfd_queue_report(q, STOP_OTHER);
     }
 }
 
@@ -209,14 +209,14 @@ static bool packets_rung(struct kfd_queue *q, uint64_t value)
     uint64_t announced = value + 1;
     bool waits = false;
     if (kfd.gpu[q->gpu].doorbell_bytes == 4) /* the number of packets, its lower half */
-        announced = q->announced + (uint32_t)((uint32_t)value - (uint32_t)q->announced);
+        announced = q->announced_end + (uint32_t)((uint32_t)value - (uint32_t)q->announced_end);
     if (announced > q->next + q->packets) {
         kfd_queue_stop(q, STOP_OTHER, "its doorbell announces more packets than its ring has");
         return false;
     }
-    for (; q->announced < announced; q->announced++)
-        waits |= !has_event(q, q->announced);
-    return waits || q->announced - q->next + ROOM_LEFT > q->packets;
+    for (; q->announced_end < announced; q->announced_end++)
+        waits |= !has_event(q, q->announced_end);
+    return waits || q->announced_end - q->next + ROOM_LEFT > q->packets;
 }
 
 bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *queue)
@@ -229,9 +229,9 @@ bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *qu
         if (!q || q->gpu != gpu)
             continue;
         uint64_t value = kfd_doorbell_value(p, gpu, q->slot);
-        if (value == q->rung)
+        if (value == q->doorbell_value)
             continue;
-        q->rung = value;
+        q->doorbell_value = value;
         *queue = i;
         waits |= kfd_sdma_is_type(q->type) ? kfd_sdma_rung(q, value) : packets_rung(q, value);
     }
@@ -241,7 +241,7 @@ bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *qu
 bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue)
 {
     const struct kfd_queue *q = p->queues->queue[queue];
-    return !q || (!q->count && (q->stopped || q->next == q->announced));
+    return !q || (!q->count && (q->is_stopped || q->next == q->announced_end));
 }
 
 void kfd_queues_sync_memory(const struct kfd_process *p)
@@ -331,7 +331,7 @@ int kfd_queue_create(struct kfd_process *p, struct kfd_request *request)
     uint64_t first = copies ? 0 : *read;
     *q = (struct kfd_queue){.process = p,
                             .type = call->queue_type,
-                            .stopped = call->queue_percentage == 0,
+                            .is_stopped = call->queue_percentage == 0,
                             .priority = call->queue_priority,
                             .gpu = (uint32_t)gpu,
                             .slot = slot,
@@ -340,10 +340,10 @@ int kfd_queue_create(struct kfd_process *p, struct kfd_request *request)
                             .packets = call->ring_size / AQL_PACKET_BYTES,
                             .read_pointer = call->read_pointer_address,
                             .next = first,
-                            .announced = first,
+                            .announced_end = first,
                             .sdma.ring_bytes = call->ring_size};
     kfd_doorbell_clear(p, q->gpu, slot);
-    q->rung = kfd_doorbell_value(p, q->gpu, slot);
+    q->doorbell_value = kfd_doorbell_value(p, q->gpu, slot);
     queues->queue[slot] = q;
     queues->end = slot < queues->end ? queues->end : slot + 1;
     call->queue_id = slot;
@@ -353,7 +353,7 @@ int kfd_queue_create(struct kfd_process *p, struct kfd_request *request)
     return 0;
 }
 
-/* What was begun comes to its end; the other packets are dropped. */
+/* Packets that have begun come to their end; the others are dropped. */
 int kfd_queue_destroy(struct kfd_process *p, struct kfd_request *request)
 {
     const struct kfd_ioctl_destroy_queue_args *call = request->argument;
@@ -361,11 +361,12 @@ int kfd_queue_destroy(struct kfd_process *p, struct kfd_request *request)
     if (!q)
         return -EINVAL;
     p->queues->queue[call->queue_id] = NULL;
-    int result = kfd.lost ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
+    int result =
+        kfd.has_ended ? 0 : kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
     kfd_has_faulted(p);
     while (q->count && end_flights(q))
         ;
-    p->caches->unreleased |= q->unreleased;
+    p->caches->is_unreleased |= q->is_unreleased;
     free(q);
     return result;
 }
@@ -381,9 +382,9 @@ int kfd_queue_update(struct kfd_process *p, struct kfd_request *request)
         && (!ring_is_possible(q->type, call->ring_size)
             || !kfd_queue_bytes(q, call->ring_base_address, call->ring_size)))
         return -EINVAL;
-    q->stopped = call->queue_percentage == 0;
+    q->is_stopped = call->queue_percentage == 0;
     q->priority = call->queue_priority;
-    if (!q->stopped) {
+    if (!q->is_stopped) {
         q->ring = call->ring_base_address;
         q->packets = call->ring_size / AQL_PACKET_BYTES;
         q->sdma.ring_bytes = call->ring_size;
@@ -401,7 +402,7 @@ void kfd_queues_process_ended(const struct kfd_process *p)
     struct kfd_queues *queues = p->queues;
     for (uint32_t i = 0; i < queues->end; i++)
         if (queues->queue[i])
-            queues->queue[i]->stopped = true;
+            queues->queue[i]->is_stopped = true;
 }
 
 void kfd_queues_close(struct kfd_process *p)
@@ -410,7 +411,7 @@ void kfd_queues_close(struct kfd_process *p)
     for (uint32_t i = 0; i < queues->end; i++) {
         struct kfd_queue *q = queues->queue[i];
         queues->queue[i] = NULL;
-        if (q && !kfd.lost)
+        if (q && !kfd.has_ended)
             kfd_status(kfd.api->queue_destroy(q->driver), "destroying a queue");
         free(q);
     }
@@ -421,21 +422,21 @@ void kfd_queues_close(struct kfd_process *p)
 bool kfd_queues_any(const struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    bool any = false;
+    bool has_queue = false;
     for (uint32_t i = 0; i < queues->end; i++)
-        any |= queues->queue[i] != NULL;
-    return any;
+        has_queue |= queues->queue[i] != NULL;
+    return has_queue;
 }
 
 bool kfd_queues_have_packets(struct kfd_process *p)
 {
     struct kfd_queues *queues = p->queues;
-    bool held = false;
+    bool have_packets = false;
     for (uint32_t i = 0; i < queues->end; i++) {
         const struct kfd_queue *q = queues->queue[i];
-        held |= q && has_packets(q);
+        have_packets |= q && has_packets(q);
     }
-    return held;
+    return have_packets;
 }
 
 /* Work-groups of a queue may go to all compute units, so a mask that leaves one out is refused. */

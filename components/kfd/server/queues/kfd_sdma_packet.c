@@ -1,4 +1,4 @@
-/* What the words of a packet for an SDMA engine say.
+/* Decodes the words of a packet for an SDMA engine.
  *
  * The first word has the operation in bits 0..7, a part of it in bits 8..15, and options above. A
  * row of the table below is a packet that is known. Bits that the table does not name must be zero:
@@ -14,7 +14,7 @@
 
 enum {
     COUNT_BITS_GFX8 = 22,
-    COUNT_BITS = 30, /* of newer gfx9; older ones leave the upper ones zero */
+    COUNT_BITS = 30, /* those of newer gfx9; older ones leave the upper bits zero */
     PITCH_FIRST_GFX8 = 16,
     PITCH_FIRST = 13,
     FILL_DWORD = 2 /* log2 of the bytes of a pattern; there is none of 8 */
@@ -129,11 +129,11 @@ static const char *decode_atomic(bool gfx9, const uint32_t *word, struct sdma_pa
     (void)gfx9;
     p->operation = (uint8_t)bits(word[0], 25, 5);
     p->data_bytes = bits(word[0], 30, 1) ? 8 : 4;
-    p->again = bits(word[0], 16, 1);
+    p->is_retried = bits(word[0], 16, 1);
     p->to = address_at(word + 1);
     p->operand = address_at(word + 3);
     p->compare = address_at(word + 5);
-    if (!known[p->operation] || (p->again && p->operation != SDMA_COMPARE_SWAP))
+    if (!known[p->operation] || (p->is_retried && p->operation != SDMA_COMPARE_SWAP))
         return "an atomic operation that is not known";
     return p->to % p->data_bytes ? "an atomic that is not aligned" : NULL;
 }

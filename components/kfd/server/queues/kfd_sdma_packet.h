@@ -19,23 +19,23 @@ enum sdma_kind {
 
 enum { SDMA_WORDS_MAX = 13 }; /* that a packet has, but for what a NOP skips */
 
-/* How far apart rows and slices of one side of a copy are, in bytes. */
+/* Distances of rows and of slices of one side of a copy, in bytes. */
 struct sdma_pitch {
     uint64_t row, slice;
 };
 
 struct sdma_packet {
     enum sdma_kind kind;
-    uint32_t words;    /* of the packet */
+    uint32_t words;    /* length of the packet */
     uint64_t to, from; /* addresses; of an indirect buffer: from */
-    uint64_t bytes;    /* of a row, a fill, an indirect buffer */
+    uint64_t bytes;    /* size of a row, a fill, an indirect buffer */
     uint32_t rows, slices;
     struct sdma_pitch to_pitch, from_pitch;
     uint32_t data;       /* pattern, value of a fence, reference of a poll, number of an event */
-    uint32_t data_bytes; /* of a pattern; of an atomic's operands */
-    uint32_t mask;       /* of a poll */
+    uint32_t data_bytes; /* size of a pattern, or of an atomic's operands */
+    uint32_t mask;       /* bits that a poll compares */
     uint8_t operation;   /* enum sdma_compare or enum sdma_atomic */
-    bool again;          /* an atomic that is tried until its comparison holds */
+    bool is_retried;     /* an atomic that is tried until its comparison holds */
     uint64_t operand, compare;
 };
 

@@ -1,12 +1,12 @@
 /* Queues of SDMA engines.
  *
  * Packets begin in order. Copies and fills go to a queue of the driver, where the GPU's DMA engine
- * takes the time for them and does one behind the other; those that stand together overlap as far
+ * takes the time for them and does one after the other; neighbours overlap as far
  * as the engine can. Any other packet begins when all before it are over, at that moment of
  * simulated time. A copy between memory of the host and of a GPU crosses the link.
  *
  * The ring is counted in bytes from 0 on; gfx8 has pointers and doorbells of 32 bits that begin
- * again at the end of the ring, gfx9 has 64 bits that go on (ROCr, BlitSdma). */
+ * again at the end of the ring, gfx9 has 64 bits that never wrap (ROCr, BlitSdma). */
 #include "kfd_sdma_queue.h"
 
 #include <linux/kfd_ioctl.h>
@@ -15,7 +15,7 @@
 #include "kfd_sdma_packet.h"
 
 enum {
-    COPIES_MAX = 64, /* of a queue that are with the driver */
+    COPIES_MAX = 64, /* copies of a queue that are with the driver */
     RING_LEAST = 1024,
     WORD = sizeof(uint32_t)
 };
@@ -46,10 +46,10 @@ uint32_t kfd_sdma_queues(uint32_t gpu)
 static enum kfd_turn stop_at(struct kfd_queue *q, const char *what, uint64_t address,
                              uint64_t bytes)
 {
-    char why[160];
-    snprintf(why, sizeof why, "%s %llu bytes at 0x%llx, which are not in memory of the GPU", what,
-             (unsigned long long)bytes, (unsigned long long)address);
-    kfd_queue_fault(q, why, address);
+    char reason[160];
+    snprintf(reason, sizeof reason, "%s %llu bytes at 0x%llx, which are not in memory of the GPU",
+             what, (unsigned long long)bytes, (unsigned long long)address);
+    kfd_queue_fault(q, reason, address);
     return TURN_OVER;
 }
 
@@ -58,14 +58,14 @@ static bool is_at_host(const struct kfd_queue *q, uint64_t address)
     return kfd_find_allocation(q->process, address)->at_host;
 }
 
-/* What the driver was asked for is under way, or it was not possible. */
+/* The driver's command is under way, or it was refused. */
 static enum kfd_turn take_ticket(struct kfd_queue *q, enum driver_status status, uint64_t ticket)
 {
     if (kfd_status(status, "an SDMA queue") == 0) {
         kfd_packet_track(q, ticket, 0);
         return TURN_BEGUN;
     }
-    if (!kfd.lost)
+    if (!kfd.has_ended)
         kfd_queue_stop(q, STOP_PACKET, "the driver refuses a copy");
     return TURN_OVER;
 }
@@ -219,7 +219,7 @@ static enum kfd_turn begin_atomic(struct kfd_queue *q, struct sdma_packet *p)
         old =
             whole ? __atomic_load_n(at, __ATOMIC_SEQ_CST) : __atomic_load_n(half, __ATOMIC_SEQ_CST);
         if (compares && old != (p->compare & mask))
-            return p->again ? TURN_WAITS : TURN_BEGUN;
+            return p->is_retried ? TURN_WAITS : TURN_BEGUN;
         old_half = (uint32_t)old;
     } while (whole ? !__atomic_compare_exchange_n(at, &old, apply_atomic(p, old), false,
                                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)
@@ -243,7 +243,7 @@ static enum kfd_turn begin_trap(struct kfd_queue *q, struct sdma_packet *p)
     return TURN_BEGUN;
 }
 
-/* Packets of the buffer follow, then those behind this one. */
+/* Packets of the buffer follow, then those after this one. */
 static enum kfd_turn begin_indirect(struct kfd_queue *q, struct sdma_packet *p)
 {
     if (q->sdma.left) {
@@ -291,7 +291,7 @@ static const char *read_packet(const struct kfd_queue *q, bool in_buffer, uint64
     return kfd_sdma_decode(!is_gfx8(q->gpu), word, bytes / WORD, p);
 }
 
-/* Goes on behind a packet, and lets the program use its words again. */
+/* Passes a packet, and lets the program use its words again. */
 static bool advance_ring(struct kfd_queue *q, bool in_buffer, uint64_t bytes)
 {
     if (in_buffer) {
@@ -316,11 +316,12 @@ static bool advance_ring(struct kfd_queue *q, bool in_buffer, uint64_t bytes)
 bool kfd_sdma_begin(struct kfd_queue *q)
 {
     bool begun = false;
-    while (!q->stopped && (q->sdma.left || q->next < q->announced)) {
+    while (!q->is_stopped && (q->sdma.left || q->next < q->announced_end)) {
         struct sdma_packet p;
         bool in_buffer = q->sdma.left != 0;
-        const char *wrong = in_buffer ? read_packet(q, true, q->sdma.buffer, q->sdma.left, &p)
-                                      : read_packet(q, false, q->next, q->announced - q->next, &p);
+        const char *wrong = in_buffer
+                                ? read_packet(q, true, q->sdma.buffer, q->sdma.left, &p)
+                                : read_packet(q, false, q->next, q->announced_end - q->next, &p);
         if (wrong) {
             kfd_queue_stop(q, STOP_PACKET, wrong);
             break;
@@ -333,11 +334,12 @@ bool kfd_sdma_begin(struct kfd_queue *q)
     return begun;
 }
 
-/* Does a packet among those from `start` on send an interrupt? */
+/* True if a packet among those from `start` on sends an interrupt. */
 static bool packet_interrupts(const struct kfd_queue *q, uint64_t start)
 {
     struct sdma_packet p;
-    while (start < q->announced && !read_packet(q, false, start, q->announced - start, &p)) {
+    while (start < q->announced_end
+           && !read_packet(q, false, start, q->announced_end - start, &p)) {
         if (p.kind == SDMA_TRAP)
             return true;
         start += (uint64_t)p.words * WORD;
@@ -347,13 +349,13 @@ static bool packet_interrupts(const struct kfd_queue *q, uint64_t start)
 
 bool kfd_sdma_rung(struct kfd_queue *q, uint64_t value)
 {
-    uint64_t before = q->announced, announced = value;
+    uint64_t before = q->announced_end, announced = value;
     if (is_gfx8(q->gpu)) /* where the next packet will stand in the ring */
         announced = before + (value - before) % q->sdma.ring_bytes;
     if (value % WORD || announced < before || announced - q->next > q->sdma.ring_bytes) {
         kfd_queue_stop(q, STOP_OTHER, "its doorbell announces what its ring cannot hold");
         return false;
     }
-    q->announced = announced;
+    q->announced_end = announced;
     return !packet_interrupts(q, before) || announced - q->next > q->sdma.ring_bytes / 2;
 }

@@ -4,11 +4,11 @@
 
 #include "kfd_aql_packet.h"
 
-/* Is it one of the driver's types of queues that packets for SDMA engines go to? */
+/* True if it is one of the driver's types of queues that packets for SDMA engines go to. */
 bool kfd_sdma_is_type(uint32_t queue_type);
 /* A ring of this size can be used. */
 bool kfd_sdma_ring_size(uint64_t bytes);
-/* How many queues of a type the engines of a GPU have. */
+/* The number of queues of a type that the engines of a GPU have. */
 uint32_t kfd_sdma_queues(uint32_t gpu);
 /* Begins packets that were announced, as far as they can be begun now. */
 bool kfd_sdma_begin(struct kfd_queue *q);

@@ -22,9 +22,8 @@ struct tlb_l1 {
 
 static void tlb_l1_init(struct tlb_l1 *p)
 {
-    translation_table_init(&p->table, (uint32_t)tlb_l1_params(p)->sets,
-                           (uint32_t)tlb_l1_params(p)->ways, (uint32_t)tlb_l1_params(p)->mshrs,
-                           tlb_l1_params(p)->fragments);
+    translation_table_init(&p->table, tlb_l1_params(p)->sets, tlb_l1_params(p)->ways,
+                           tlb_l1_params(p)->mshrs, tlb_l1_params(p)->fragments);
     p->page = PAGE_NONE;
     p->page_bits = p->table.page_bits;
 }
@@ -32,13 +31,13 @@ static void tlb_l1_init(struct tlb_l1 *p)
 static uint32_t tlb_l1_latency(const struct part *self)
 {
     const struct tlb_l1 *p = (const struct tlb_l1 *)(const void *)self;
-    return (uint32_t)tlb_l1_params(p)->latency;
+    return tlb_l1_params(p)->latency;
 }
 
 static uint32_t tlb_l1_capacity(const struct part *self)
 {
     const struct tlb_l1 *p = (const struct tlb_l1 *)(const void *)self;
-    return (uint32_t)tlb_l1_params(p)->mshrs;
+    return tlb_l1_params(p)->mshrs;
 }
 
 /* Entry `i` of the table has been used. */

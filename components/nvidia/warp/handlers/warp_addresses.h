@@ -9,7 +9,7 @@
 #include "warp_lanes.h"
 
 enum warp_shape {
-    REACH_NONE,      /* it has faulted: m->fault says how */
+    REACH_NONE,      /* it has faulted: m->fault */
     REACH_SCATTERED, /* m->at[]; inactive lanes have that of an active one */
     REACH_UNIFORM,   /* all active lanes have the bytes at m->at[0] */
     REACH_RUN        /* all lanes are active, lane i's bytes are at m->at[0] + i * bytes */

@@ -70,7 +70,7 @@ WARP_INLINE f64 odd_signed(s64 a)
 static const struct warp_format *const formats[] = {&warp_f16,  &warp_bf16, &warp_tf32, &warp_e4m3,
                                                     &warp_e5m2, &warp_e3m2, &warp_e2m3, &warp_e2m1};
 
-/* One number as the immediate says. */
+/* One number, in the way of the immediate. */
 static u32 formatted(f64 x, u64 how)
 {
     const struct warp_format *f = formats[how >> 8 & 15];

@@ -177,12 +177,16 @@ RUN(FILL)
     }
 }
 
-/* Where so many bytes lie, from the address in source `k` on; NULL: some are not there. */
-static char *whole_at(struct warp_machine *m, const struct warp_op *op, unsigned k, unsigned lane,
-                      unsigned space, u64 bytes, bool writes)
+enum { BULK_FROM = 1, BULK_TO = 2 }; /* sources of a bulk copy with its addresses */
+
+/* The bytes of a lane's bulk copy at the address of a side; NULL: some are not there. */
+static char *bulk_side(struct warp_machine *m, const struct warp_op *op, unsigned side,
+                       unsigned lane, u64 bytes)
 {
     struct warp_op at = *op;
-    at.at[1] = op->at[k], at.bank[1] = op->bank[k], at.combine = (uint8_t)space;
+    bool writes = side == BULK_TO;
+    at.at[1] = op->at[side], at.bank[1] = op->bank[side];
+    at.combine = (uint8_t)(writes ? op->target >> 8 : op->target);
     at.value = bytes - 16;
     char *end = warp_reach(m, &at, 1u << lane, 16, writes) ? m->at[lane] : NULL;
     at.value = 0;
@@ -215,9 +219,9 @@ RUN(BULK_COPY)
                           "a bulk copy whose size is no multiple of 16 bytes");
             return;
         }
-        const char *from = whole_at(m, op, 1, i, from_space, size[i], false);
+        const char *from = bulk_side(m, op, BULK_FROM, i, size[i]);
         seen = m->address[i];
-        char *to = from ? whole_at(m, op, 2, i, to_space, size[i], true) : NULL;
+        char *to = from ? bulk_side(m, op, BULK_TO, i, size[i]) : NULL;
         if (!to)
             return;
         memmove(to, from, size[i]);

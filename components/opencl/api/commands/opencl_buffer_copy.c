@@ -157,7 +157,7 @@ OPENCL_CALL(clEnqueueWriteBufferRect,
             exchange_rectangle(HOW(CL_COMMAND_WRITE_BUFFER_RECT, blocking), buffer, true, RECTANGLE,
                                (void *)(uintptr_t)pointer));
 
-/* Do two rectangles of one buffer have bytes in common? As the specification's
+/* True if two rectangles of one buffer have bytes in common. As the specification's
  * check_copy_overlap(): with equal pitches by rows and columns. */
 static bool rectangles_overlap(const size_t from[3], const size_t to[3], const size_t region[3],
                                size_t row, size_t slice)

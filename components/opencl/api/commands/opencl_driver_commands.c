@@ -1,6 +1,7 @@
 /* Each function makes a call of the driver, and records it (see opencl_driver_commands.h). */
 #include "opencl_driver_commands.h"
 
+#include "base/grow.h"
 #include "components/amd/isa/object/kernarg.h"
 
 /* Lanes' streams in the recording, by the driver's number of the queue. */
@@ -9,7 +10,7 @@ static struct {
         uint32_t number; /* 0: none */
         int device;
     } * list;
-    uint32_t count;
+    size_t capacity;
 } streams;
 
 static bool records_calls(void)
@@ -40,7 +41,7 @@ static void note_device_back(int number)
 
 static uint32_t stream_of(uint32_t lane)
 {
-    return lane < streams.count ? streams.list[lane].number : 0;
+    return lane < streams.capacity ? streams.list[lane].number : 0;
 }
 
 /* ---- memory and code ---- */
@@ -77,11 +78,7 @@ void opencl_driver_unload(struct hip_module *module)
 
 static void note_lane(int number, uint32_t lane)
 {
-    if (lane >= streams.count) {
-        streams.list = opencl_grow(streams.list, (lane + 1) * sizeof *streams.list);
-        while (streams.count <= lane)
-            streams.list[streams.count++] = (struct stream){0};
-    }
+    grow_slots(streams.list, lane, streams.capacity, OPENCL_LIBRARY);
     streams.list[lane] = (struct stream){opencl.hip->stream_take_number(), number};
     note_device(number);
     NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking);
@@ -202,9 +199,9 @@ cl_int opencl_driver_fill(uint32_t lane, uint64_t to, const void *pattern, uint3
 
 /* ---- launches ---- */
 
-/* What a launch of HIP cannot say; NULL: it can be noted. */
-static const char *unspeakable(const struct driver_launch *launch,
-                               const struct kernarg_geometry *geometry, bool prints)
+/* The property of a launch that HIP cannot express; NULL: it can be noted. */
+static const char *find_unrecordable(const struct driver_launch *launch,
+                                     const struct kernarg_geometry *geometry, bool prints)
 {
     for (int i = 0; i < 3; i++) {
         if (geometry->offset[i] != 0)
@@ -221,7 +218,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
                                         uint64_t *ticket)
 {
     const struct hip_recorder *recorder = opencl.hip->recorder;
-    const char *reason = records_calls() ? unspeakable(launch, geometry, prints) : NULL;
+    const char *reason = records_calls() ? find_unrecordable(launch, geometry, prints) : NULL;
     size_t line = 0;
     if (reason)
         recorder->refuse(reason);
@@ -244,10 +241,10 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 
 /* ---- order ---- */
 
-static uint32_t make_event(uint32_t lane)
+static uint32_t create_event(uint32_t lane)
 {
     uint32_t number = opencl.hip->event_take_number();
-    int device = lane < streams.count ? streams.list[lane].device : 0;
+    int device = lane < streams.capacity ? streams.list[lane].device : 0;
     note_device(device);
     NOTE(.kind = API_TRACE_EVENT_CREATE, .event = number, .flags = hipEventDisableTiming);
     NOTE(.kind = API_TRACE_EVENT_RECORD, .event = number, .stream = stream_of(lane));
@@ -265,10 +262,10 @@ static void end_event(uint32_t number)
 cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket)
 {
     if (records_calls()) {
-        uint32_t own = number == 0 ? make_event(other) : 0;
+        uint32_t created = number == 0 ? create_event(other) : 0;
         NOTE(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = stream_of(lane),
-             .event = number ? number : own);
-        end_event(own);
+             .event = number ? number : created);
+        end_event(created);
     }
     return opencl_status(opencl.api->wait_for(lane, ticket));
 }
@@ -286,7 +283,7 @@ cl_int opencl_driver_drain(uint32_t lane)
 void opencl_driver_note_event(struct opencl_event *event)
 {
     if (records_calls() && event->is_named)
-        event->recorded = make_event(event->lane);
+        event->recorded = create_event(event->lane);
 }
 
 void opencl_driver_note_wait(const struct opencl_event *event)

@@ -40,9 +40,9 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 /* Later commands of the lane wait for the command of `ticket`, of lane `other`; `number` is that of
  * its event in the recording, or 0. */
 cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket);
-/* Waits until all commands of the lane are done, and lets no other thread go on. */
+/* Waits until all commands of the lane are done, and lets no other thread run. */
 cl_int opencl_driver_drain(uint32_t lane);
-/* What a recording says of an event: it is made when its command was issued, waited for, asked for,
+/* Notes an event in a recording: it is made when its command was issued, waited for, asked for,
  * and gone. */
 void opencl_driver_note_event(struct opencl_event *event);
 void opencl_driver_note_wait(const struct opencl_event *event);

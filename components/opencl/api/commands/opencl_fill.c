@@ -1,5 +1,5 @@
-/* See opencl_fill.h. The driver fills with 1, 2 or 4 bytes. A larger pattern is written once, and
- * what is filled is copied to after itself until all is. */
+/* Fills buffers with patterns. The driver fills with 1, 2 or 4 bytes. A larger pattern is written
+ * once, and what is filled is copied to after itself until all is. */
 #include "opencl_fill.h"
 
 #include "base/number.h"
@@ -14,7 +14,7 @@ struct fill {
     struct opencl_memory *memory;
     uint64_t address; /* without a memory object */
     struct opencl_box box;
-    size_t bytes; /* of the pattern */
+    size_t bytes; /* size of the pattern */
     uint8_t pattern[OPENCL_PATTERN_MAX];
 };
 
@@ -72,7 +72,7 @@ static cl_int issue_fill(struct opencl_command *command, struct opencl_event *ev
     struct hip_use use = {.location = opencl.hip->location_of(address),
                           .size = (box->region[2] - 1) * box->slice
                                   + (box->region[1] - 1) * box->row + box->region[0],
-                          .written = true};
+                          .is_written = true};
     if (error == CL_SUCCESS)
         error = opencl_error_of(opencl.hip->host_memory_prepare(event->lane, &use, 1, false));
     if (error != CL_SUCCESS || box->region[0] == 0)
@@ -86,8 +86,8 @@ static void release_fill(struct opencl_command *command)
     opencl_drop(fill->memory ? &fill->memory->object : NULL);
 }
 
-struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *pointer,
-                                        struct opencl_box box, const void *pattern, size_t bytes)
+struct opencl_command *opencl_fill_create(struct opencl_memory *memory, void *pointer,
+                                          struct opencl_box box, const void *pattern, size_t bytes)
 {
     struct fill *fill = opencl_allocate(sizeof *fill);
     *fill = (struct fill){.command = {issue_fill, release_fill},
@@ -110,9 +110,9 @@ static cl_int fill_buffer(const struct opencl_enqueue *how, cl_mem handle, const
     if (!opencl_fill_is_sound(pattern, bytes, offset, size)
         || !opencl_memory_has(memory, offset, size) || size == 0)
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_make(memory, NULL,
-                                                (struct opencl_box){offset, {size, 1, 1}, 0, 0},
-                                                pattern, bytes));
+    return opencl_enqueue(how, opencl_fill_create(memory, NULL,
+                                                  (struct opencl_box){offset, {size, 1, 1}, 0, 0},
+                                                  pattern, bytes));
 }
 
 OPENCL_CALL(clEnqueueFillBuffer,

@@ -4,10 +4,10 @@
 
 #include "components/opencl/api/memory/opencl_memory.h"
 
-/* Is it a size that patterns may have, and do the numbers fit it? */
+/* True if patterns may have this size and the numbers fit it. */
 bool opencl_fill_is_sound(const void *pattern, size_t bytes, size_t offset, size_t size);
 /* A command that fills a box of `memory`, or of shared memory at `pointer`. */
-struct opencl_command *opencl_fill_make(struct opencl_memory *memory, void *pointer,
-                                        struct opencl_box box, const void *pattern, size_t bytes);
+struct opencl_command *opencl_fill_create(struct opencl_memory *memory, void *pointer,
+                                          struct opencl_box box, const void *pattern, size_t bytes);
 
 #endif

@@ -168,7 +168,8 @@ static cl_int fill_image(const struct opencl_enqueue *how, cl_mem handle, const 
     if (!colour || !opencl_image_box(memory->image, origin, region, &box))
         return CL_INVALID_VALUE;
     opencl_image_encode(memory->image, colour, element);
-    return opencl_enqueue(how, opencl_fill_make(memory, NULL, box, element, memory->image->bytes));
+    return opencl_enqueue(how,
+                          opencl_fill_create(memory, NULL, box, element, memory->image->bytes));
 }
 
 OPENCL_CALL(clEnqueueFillImage,
@@ -195,9 +196,9 @@ static void *map_image(const struct opencl_enqueue *how, cl_mem handle, cl_map_f
     return pointer;
 }
 
-OPENCL_MAKE(void *, clEnqueueMapImage,
-            (cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
-             const size_t *origin, const size_t *region, size_t *row, size_t *slice, cl_uint count,
-             const cl_event *list, cl_event *event, cl_int *errcode_ret),
-            map_image(HOW(CL_COMMAND_MAP_IMAGE, blocking), image, flags, origin, region, row, slice,
-                      &error));
+OPENCL_CREATE(void *, clEnqueueMapImage,
+              (cl_command_queue queue, cl_mem image, cl_bool blocking, cl_map_flags flags,
+               const size_t *origin, const size_t *region, size_t *row, size_t *slice,
+               cl_uint count, const cl_event *list, cl_event *event, cl_int *errcode_ret),
+              map_image(HOW(CL_COMMAND_MAP_IMAGE, blocking), image, flags, origin, region, row,
+                        slice, &error));

@@ -21,7 +21,7 @@ struct launch {
     const struct hip_function *function;
     struct kernarg_geometry geometry;
     uint64_t grid[3], block[3], dynamic_lds;
-    void **values; /* of the explicit arguments, in `bytes` */
+    void **values; /* values of the explicit arguments, in `bytes` */
     uint8_t *bytes;
     bool prints; /* by a buffer of OpenCL's printf */
     struct used {
@@ -31,7 +31,7 @@ struct launch {
     size_t used_count;
 };
 
-/* What a call asks for. */
+/* The launch that a call asks for. */
 struct request {
     const struct opencl_kernel_object *kernel;
     const struct opencl_queue *queue;
@@ -201,7 +201,7 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
         services->hostcall_begin(event->queue->device->number, function->name, event->ticket);
     if (error == CL_SUCCESS)
-        services->host_memory_queued(event->ticket, NULL);
+        services->host_memory_note_queued(event->ticket, NULL);
     return error;
 }
 

@@ -1,4 +1,5 @@
-/* See opencl_transfer.h. Rows that follow one another are one copy of the driver. */
+/* Copies rectangles of buffers and images. Rows that follow one another are one copy of the driver.
+ */
 #include "opencl_transfer.h"
 
 #include "opencl_driver_commands.h"
@@ -18,7 +19,7 @@ static cl_int copy_on_host(uint32_t lane, uint64_t to, uint64_t from, size_t siz
 static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, uint64_t *ticket)
 {
     struct hip_use uses[2] = {
-        [OPENCL_TO] = {.location = opencl.hip->location_of(to), .size = size, .written = true},
+        [OPENCL_TO] = {.location = opencl.hip->location_of(to), .size = size, .is_written = true},
         [OPENCL_FROM] = {.location = opencl.hip->location_of(from), .size = size},
     };
     cl_int error = opencl_error_of(opencl.hip->host_memory_prepare(lane, uses, 2, false));
@@ -29,7 +30,7 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
         return copy_on_host(lane, to, from, size);
     error = opencl_driver_copy(lane, to, from, uses, ticket);
     if (error == CL_SUCCESS)
-        opencl.hip->host_memory_queued(*ticket, &uses[OPENCL_TO]);
+        opencl.hip->host_memory_note_queued(*ticket, &uses[OPENCL_TO]);
     return error;
 }
 

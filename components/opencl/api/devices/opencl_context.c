@@ -83,7 +83,7 @@ static cl_int check_properties(const cl_context_properties *properties, size_t *
     return CL_SUCCESS;
 }
 
-/* Errors of a device end the program's use of it, and are said; so there is nothing to notify. */
+/* Errors of a device end the program's use of it, with a message; so there is nothing to notify. */
 static cl_context create_context(const cl_context_properties *properties, cl_uint count,
                                  const cl_device_id *handles, bool has_notify, const void *data,
                                  cl_int *error)
@@ -114,11 +114,11 @@ static cl_context create_context(const cl_context_properties *properties, cl_uin
     return context->object.handle;
 }
 
-OPENCL_MAKE(cl_context, clCreateContext,
-            (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
-             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
-             cl_int *errcode_ret),
-            create_context(properties, count, devices, notify != NULL, data, &error));
+OPENCL_CREATE(cl_context, clCreateContext,
+              (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+               void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+               cl_int *errcode_ret),
+              create_context(properties, count, devices, notify != NULL, data, &error));
 
 static cl_context create_from_type(const cl_context_properties *properties, cl_device_type type,
                                    bool has_notify, const void *data, cl_int *error)
@@ -141,11 +141,11 @@ static cl_context create_from_type(const cl_context_properties *properties, cl_d
     return create_context(properties, count, devices, has_notify, data, error);
 }
 
-OPENCL_MAKE(cl_context, clCreateContextFromType,
-            (const cl_context_properties *properties, cl_device_type type,
-             void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
-             cl_int *errcode_ret),
-            create_from_type(properties, type, notify != NULL, data, &error));
+OPENCL_CREATE(cl_context, clCreateContextFromType,
+              (const cl_context_properties *properties, cl_device_type type,
+               void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *data,
+               cl_int *errcode_ret),
+              create_from_type(properties, type, notify != NULL, data, &error));
 
 OPENCL_COUNTED(Context, cl_context, OPENCL_CONTEXT, CL_INVALID_CONTEXT);
 

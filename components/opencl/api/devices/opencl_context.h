@@ -13,7 +13,7 @@ struct opencl_context {
     struct opencl_destructor *destructors;
 };
 
-/* What the program wants to be called when an object ends, the last first. */
+/* Functions of the program that are called when an object ends, the last first. */
 struct opencl_destructor {
     struct opencl_destructor *next;
     void (*call)(void *object, void *data);

@@ -1,6 +1,6 @@
-/* See opencl_features.h. The minimum of what the specification asks is in its table of
- * clGetDeviceInfo. All targets have IEEE floats of 16, 32 and 64 bits (AMD's instruction set
- * manuals of GCN 3, Vega and CDNA). */
+/* Answers clGetDeviceInfo() for what is the same on all devices. The minimum of what the
+ * specification asks is in its table of clGetDeviceInfo. All targets have IEEE floats of 16, 32 and
+ * 64 bits (AMD's instruction set manuals of GCN 3, Vega and CDNA). */
 #include "opencl_features.h"
 
 #include "base/number.h"

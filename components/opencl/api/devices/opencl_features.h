@@ -7,7 +7,7 @@
 enum {
     OPENCL_TIMER_NS = 1,
     OPENCL_ARGUMENTS_MAX = 1024, /* bytes of a kernel's arguments */
-    OPENCL_IMAGES_MAX = 128,     /* of a kernel's arguments */
+    OPENCL_IMAGES_MAX = 128,     /* images among a kernel's arguments */
     OPENCL_PRINTF_BYTES = 1 << 20,
     OPENCL_PATTERN_MAX = 128
 };

@@ -20,7 +20,7 @@ static cl_int get_platforms(cl_uint entries, cl_platform_id *platforms, cl_uint 
 OPENCL_CALL(clGetPlatformIDs, (cl_uint entries, cl_platform_id *platforms, cl_uint *count),
             get_platforms(entries, platforms, count));
 
-/* What the loader asks for first. */
+/* The loader asks for these first. */
 OPENCL_EXPORTED cl_int clIcdGetPlatformIDsKHR(cl_uint entries, cl_platform_id *platforms,
                                               cl_uint *count)
 {

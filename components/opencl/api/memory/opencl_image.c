@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What kernels find at the address that an image argument is: struct image of
+/* The image as kernels find it at the address of an argument: struct image of
  * compiler/opencl_functions.cl. */
 struct image_words {
     uint64_t pixels, slice;
@@ -56,7 +56,7 @@ cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_
 {
     const struct opencl_image *image = memory->image;
     const struct opencl_device *device = memory->context->devices[place];
-    uint64_t *own = &image->descriptions[place];
+    uint64_t *described = &image->descriptions[place];
     struct image_words words = {
         .slice = image->slice,
         .row = (uint32_t)image->row,
@@ -68,17 +68,17 @@ cl_int opencl_image_description(struct opencl_memory *memory, int place, uint64_
         .type = image->channel->hsa,
         .is_opaque = image->order->is_opaque,
     };
-    *address = *own;
-    if (*own)
+    *address = *described;
+    if (*described)
         return CL_SUCCESS;
     memcpy(words.read, image->order->read, sizeof words.read);
     memcpy(words.write, image->order->write, sizeof words.write);
     cl_int error = opencl_memory_address(memory, place, &words.pixels);
     if (error == CL_SUCCESS)
-        error = opencl_error_of(opencl_driver_allocate(device->number, sizeof words, own));
+        error = opencl_error_of(opencl_driver_allocate(device->number, sizeof words, described));
     if (error == CL_SUCCESS)
-        error = opencl_driver_write_now(device->number, *own, &words, sizeof words);
-    *address = *own;
+        error = opencl_driver_write_now(device->number, *described, &words, sizeof words);
+    *address = *described;
     return error;
 }
 
@@ -97,7 +97,7 @@ void opencl_image_end(struct opencl_memory *memory)
 struct request {
     struct opencl_context *context;
     cl_mem_flags flags;
-    const cl_image_desc *what;
+    const cl_image_desc *description;
     void *pointer;
 };
 
@@ -107,7 +107,7 @@ static bool is_within(size_t value, size_t most)
 }
 
 /* The size of the image, as the type asks for it; CL_INVALID_IMAGE_SIZE: there is no such. */
-static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
+static cl_int set_extent(struct opencl_image *image, const cl_image_desc *description)
 {
     const size_t wide = OPENCL_IMAGE_WIDTH_MAX, deep = OPENCL_IMAGE_DEPTH_MAX;
     static const size_t limits[][4] = {
@@ -119,13 +119,14 @@ static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
         [CL_MEM_OBJECT_IMAGE1D_ARRAY - CL_MEM_OBJECT_IMAGE2D] = {wide, 0, 0, deep},
         [CL_MEM_OBJECT_IMAGE1D_BUFFER - CL_MEM_OBJECT_IMAGE2D] = {OPENCL_IMAGE_BUFFER_MAX, 0, 0, 0},
     };
-    const size_t given[4] = {what->image_width, what->image_height, what->image_depth,
-                             what->image_array_size};
-    if (what->image_type < CL_MEM_OBJECT_IMAGE2D || what->image_type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
+    const size_t given[4] = {description->image_width, description->image_height,
+                             description->image_depth, description->image_array_size};
+    if (description->image_type < CL_MEM_OBJECT_IMAGE2D
+        || description->image_type > CL_MEM_OBJECT_IMAGE1D_BUFFER)
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    const size_t *most = limits[what->image_type - CL_MEM_OBJECT_IMAGE2D];
+    const size_t *most = limits[description->image_type - CL_MEM_OBJECT_IMAGE2D];
     int dimension = 0;
-    image->type = what->image_type;
+    image->type = description->image_type;
     for (int i = 0; i < 3; i++)
         image->extent[i] = 1;
     for (int i = 0; i < 4; i++) {
@@ -141,13 +142,14 @@ static cl_int set_extent(struct opencl_image *image, const cl_image_desc *what)
 /* Rows are as long as the program's. For an array of 1-D images, its slices are our rows. */
 static cl_int set_pitches(struct opencl_image *image, const struct request *request)
 {
-    size_t row = request->what->image_row_pitch, slice = request->what->image_slice_pitch;
-    size_t own = image->extent[0] * image->bytes;
+    size_t row = request->description->image_row_pitch,
+           slice = request->description->image_slice_pitch;
+    size_t row_bytes = image->extent[0] * image->bytes;
     bool has_slices = opencl_image_dimensions(image) == 3;
-    if ((row && (row < own || row % image->bytes != 0)) || row > UINT32_MAX
+    if ((row && (row < row_bytes || row % image->bytes != 0)) || row > UINT32_MAX
         || ((row || slice) && !request->pointer && !image->buffer))
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    row = row ? row : own;
+    row = row ? row : row_bytes;
     if (image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY && slice) {
         if (slice < row || slice % row != 0 || slice > UINT32_MAX)
             return CL_INVALID_IMAGE_DESCRIPTOR;
@@ -165,7 +167,7 @@ static cl_int set_pitches(struct opencl_image *image, const struct request *requ
 
 static cl_int set_buffer(struct opencl_image *image, const struct request *request)
 {
-    cl_mem handle = request->what->mem_object;
+    cl_mem handle = request->description->mem_object;
     bool may = image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER || image->type == CL_MEM_OBJECT_IMAGE2D;
     if (!handle)
         return image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? CL_INVALID_IMAGE_DESCRIPTOR
@@ -179,16 +181,16 @@ static cl_int set_buffer(struct opencl_image *image, const struct request *reque
 static cl_int set_all(struct opencl_image *image, const struct request *request,
                       const cl_image_format *format)
 {
-    const cl_image_desc *what = request->what;
+    const cl_image_desc *description = request->description;
     cl_int flags = opencl_memory_check_flags(request->flags, request->pointer);
     if (flags == CL_INVALID_VALUE)
         return flags;
     cl_int error = opencl_image_set_format(image, format);
     if (error != CL_SUCCESS)
         return error;
-    if (!what || what->num_mip_levels || what->num_samples)
+    if (!description || description->num_mip_levels || description->num_samples)
         return CL_INVALID_IMAGE_DESCRIPTOR;
-    error = set_extent(image, what);
+    error = set_extent(image, description);
     if (error == CL_SUCCESS)
         error = set_buffer(image, request);
     if (error == CL_SUCCESS)
@@ -208,8 +210,8 @@ static struct opencl_memory *make_image(const struct request *request,
         return NULL;
     }
     if (!image->buffer)
-        return opencl_memory_make(request->context, properties, request->flags, size,
-                                  request->pointer, error);
+        return opencl_memory_create(request->context, properties, request->flags, size,
+                                    request->pointer, error);
     opencl_hold(&image->buffer->object);
     return opencl_memory_make_part(opencl_memory_whole(image->buffer),
                                    opencl_memory_part_flags(image->buffer, request->flags),
@@ -236,45 +238,48 @@ static cl_mem create_image(cl_context handle, const cl_mem_properties *propertie
     return opencl_memory_begin(memory);
 }
 
-OPENCL_MAKE(cl_mem, clCreateImage,
-            (cl_context context, cl_mem_flags flags, const cl_image_format *format,
-             const cl_image_desc *what, void *pointer, cl_int *errcode_ret),
-            create_image(context, NULL, format,
-                         (struct request){.flags = flags, .what = what, .pointer = pointer},
-                         &error));
-OPENCL_MAKE(cl_mem, clCreateImageWithProperties,
-            (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
-             const cl_image_format *format, const cl_image_desc *what, void *pointer,
-             cl_int *errcode_ret),
-            create_image(context, properties, format,
-                         (struct request){.flags = flags, .what = what, .pointer = pointer},
-                         &error));
-OPENCL_MAKE(cl_mem, clCreateImage2D,
-            (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-             size_t height, size_t row, void *pointer, cl_int *errcode_ret),
-            create_image(context, NULL, format,
-                         (struct request){
-                             .flags = flags,
-                             .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
-                                                      .image_width = width,
-                                                      .image_height = height,
-                                                      .image_row_pitch = row},
-                             .pointer = pointer},
-                         &error));
-OPENCL_MAKE(
-    cl_mem, clCreateImage3D,
-    (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
-     size_t height, size_t depth, size_t row, size_t slice, void *pointer, cl_int *errcode_ret),
-    create_image(context, NULL, format,
-                 (struct request){.flags = flags,
-                                  .what = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
-                                                           .image_width = width,
-                                                           .image_height = height,
-                                                           .image_depth = depth,
-                                                           .image_row_pitch = row,
-                                                           .image_slice_pitch = slice},
-                                  .pointer = pointer},
-                 &error));
+OPENCL_CREATE(cl_mem, clCreateImage,
+              (cl_context context, cl_mem_flags flags, const cl_image_format *format,
+               const cl_image_desc *description, void *pointer, cl_int *errcode_ret),
+              create_image(context, NULL, format,
+                           (struct request){
+                               .flags = flags, .description = description, .pointer = pointer},
+                           &error));
+OPENCL_CREATE(cl_mem, clCreateImageWithProperties,
+              (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+               const cl_image_format *format, const cl_image_desc *description, void *pointer,
+               cl_int *errcode_ret),
+              create_image(context, properties, format,
+                           (struct request){
+                               .flags = flags, .description = description, .pointer = pointer},
+                           &error));
+OPENCL_CREATE(cl_mem, clCreateImage2D,
+              (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+               size_t height, size_t row, void *pointer, cl_int *errcode_ret),
+              create_image(context, NULL, format,
+                           (struct request){
+                               .flags = flags,
+                               .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE2D,
+                                                               .image_width = width,
+                                                               .image_height = height,
+                                                               .image_row_pitch = row},
+                               .pointer = pointer},
+                           &error));
+OPENCL_CREATE(cl_mem, clCreateImage3D,
+              (cl_context context, cl_mem_flags flags, const cl_image_format *format, size_t width,
+               size_t height, size_t depth, size_t row, size_t slice, void *pointer,
+               cl_int *errcode_ret),
+              create_image(context, NULL, format,
+                           (struct request){
+                               .flags = flags,
+                               .description = &(cl_image_desc){.image_type = CL_MEM_OBJECT_IMAGE3D,
+                                                               .image_width = width,
+                                                               .image_height = height,
+                                                               .image_depth = depth,
+                                                               .image_row_pitch = row,
+                                                               .image_slice_pitch = slice},
+                               .pointer = pointer},
+                           &error));
 
 /* ---- queries ---- */
 

@@ -17,7 +17,7 @@ enum {
 struct opencl_channel_order {
     cl_channel_order name;
     uint8_t hsa;        /* number of the order in HSA, which the device library expects */
-    uint8_t components; /* of an element */
+    uint8_t components; /* components of an element */
     uint8_t read[4];    /* the component of each channel; 4: it is 0; 5: it is 1 */
     uint8_t write[4];   /* the channel of each component; 4: none */
     bool is_opaque;     /* the fourth channel of the border is 1 */
@@ -25,7 +25,7 @@ struct opencl_channel_order {
 
 struct opencl_channel_type {
     cl_channel_type name;
-    uint8_t hsa, bytes; /* of a component; of a packed element */
+    uint8_t hsa, bytes; /* code and size of a component, or of a packed element */
     bool is_packed;
     bool is_integer;
 };
@@ -35,7 +35,7 @@ struct opencl_image {
     cl_image_format format;
     const struct opencl_channel_order *order;
     const struct opencl_channel_type *channel;
-    size_t bytes;                 /* of an element */
+    size_t bytes;                 /* size of an element */
     size_t extent[3];             /* elements, with the images of an array in its last dimension */
     size_t row, slice;            /* bytes from one to the next */
     struct opencl_memory *buffer; /* held: the buffer that it shows; NULL: memory of its own */
@@ -44,7 +44,7 @@ struct opencl_image {
 
 /* The image of the handle, or NULL. */
 struct opencl_memory *opencl_image_find(cl_mem handle);
-/* How many dimensions an origin has: 1 to 3. */
+/* The dimensions of an origin: 1 to 3. */
 int opencl_image_dimensions(const struct opencl_image *image);
 /* The box of the elements. False: they do not lie in the image. */
 bool opencl_image_box(const struct opencl_image *image, const size_t *origin, const size_t *region,

@@ -88,7 +88,7 @@ cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *
     return error;
 }
 
-/* What is copied from a device waits for the command there that made it, a write or a copy:
+/* A copy from a device waits for the command that made its bytes there, a write or a copy:
  * commands that use other parts of the buffer need no event between them. A queue that is gone has
  * nothing left to do. */
 static cl_int wait_for_maker(const struct opencl_maker *maker, uint32_t lane)
@@ -248,9 +248,9 @@ static struct opencl_memory *begin_memory(struct opencl_context *context, cl_mem
     return memory;
 }
 
-struct opencl_memory *opencl_memory_make(struct opencl_context *context,
-                                         const cl_mem_properties *properties, cl_mem_flags flags,
-                                         size_t size, void *pointer, cl_int *error)
+struct opencl_memory *opencl_memory_create(struct opencl_context *context,
+                                           const cl_mem_properties *properties, cl_mem_flags flags,
+                                           size_t size, void *pointer, cl_int *error)
 {
     struct opencl_memory *memory = begin_memory(context, flags, size);
     memory->addresses = opencl_allocate(context->device_count * sizeof *memory->addresses);
@@ -288,18 +288,18 @@ static cl_mem create_buffer(cl_context handle, const cl_mem_properties *properti
     if (*error != CL_SUCCESS)
         return NULL;
     struct opencl_memory *memory =
-        opencl_memory_make(context, properties, flags, size, pointer, error);
+        opencl_memory_create(context, properties, flags, size, pointer, error);
     return memory ? opencl_memory_begin(memory) : NULL;
 }
 
-OPENCL_MAKE(cl_mem, clCreateBuffer,
-            (cl_context context, cl_mem_flags flags, size_t size, void *pointer,
-             cl_int *errcode_ret),
-            create_buffer(context, NULL, flags, size, pointer, &error));
-OPENCL_MAKE(cl_mem, clCreateBufferWithProperties,
-            (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
-             size_t size, void *pointer, cl_int *errcode_ret),
-            create_buffer(context, properties, flags, size, pointer, &error));
+OPENCL_CREATE(cl_mem, clCreateBuffer,
+              (cl_context context, cl_mem_flags flags, size_t size, void *pointer,
+               cl_int *errcode_ret),
+              create_buffer(context, NULL, flags, size, pointer, &error));
+OPENCL_CREATE(cl_mem, clCreateBufferWithProperties,
+              (cl_context context, const cl_mem_properties *properties, cl_mem_flags flags,
+               size_t size, void *pointer, cl_int *errcode_ret),
+              create_buffer(context, properties, flags, size, pointer, &error));
 
 /* ---- sub-buffers ---- */
 
@@ -368,10 +368,10 @@ static cl_mem create_part(cl_mem handle, cl_mem_flags flags, cl_buffer_create_ty
         opencl_memory_make_part(parent, flags, region->origin, region->size));
 }
 
-OPENCL_MAKE(cl_mem, clCreateSubBuffer,
-            (cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
-             cl_int *errcode_ret),
-            create_part(parent, flags, type, region, &error));
+OPENCL_CREATE(cl_mem, clCreateSubBuffer,
+              (cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type, const void *region,
+               cl_int *errcode_ret),
+              create_part(parent, flags, type, region, &error));
 
 /* ---- queries ---- */
 

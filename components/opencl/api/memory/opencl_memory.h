@@ -11,7 +11,7 @@
 
 /* A box of bytes in memory. */
 struct opencl_box {
-    size_t offset;     /* of the first byte */
+    size_t offset;     /* where its first byte is */
     size_t region[3];  /* bytes of a row, rows, slices */
     size_t row, slice; /* bytes from row to row, and from slice to slice */
 };
@@ -22,10 +22,10 @@ struct opencl_mapping {
     cl_map_flags flags;
 };
 
-/* What makes a device's memory hold the contents of a buffer. */
+/* The command that makes a device's memory hold the contents of a buffer. */
 struct opencl_maker {
-    uint32_t lane;   /* of the command, plus 1; 0: none */
-    uint64_t ticket; /* of a copy from another device; 0: the command writes */
+    uint32_t lane;   /* lane of the command, plus 1; 0: none */
+    uint64_t ticket; /* ticket of a copy from another device; 0: the command writes */
 };
 
 struct opencl_memory {
@@ -44,33 +44,33 @@ struct opencl_memory {
     bool *valid;
     struct opencl_maker *makers; /* one a device */
     bool is_shared;              /* memory of clSVMAlloc: one address for all devices */
-    uint8_t *shadow;             /* what clEnqueueMapBuffer shows; NULL: not made yet */
+    uint8_t *shadow;             /* memory that clEnqueueMapBuffer shows; NULL: none yet */
     struct opencl_mapping *mappings;
-    size_t map_count, map_room;
+    size_t map_count, map_capacity;
 };
 
 /* The object of the handle, or NULL: any, or a buffer only. */
 struct opencl_memory *opencl_memory_find(cl_mem handle);
 struct opencl_memory *opencl_buffer_find(cl_mem handle);
-/* Are the flags of a new object sound, and do they fit the pointer? */
+/* True if the flags of a new object are sound and fit the pointer. */
 cl_int opencl_memory_check_flags(cl_mem_flags flags, const void *pointer);
-/* May a part of `parent` have the flags? The flags of a part, with those that it takes over from
- * its parent. */
+/* True if a part of `parent` may have the flags. Then the flags of a part, with those that it takes
+ * over from its parent. */
 bool opencl_memory_allows_part(const struct opencl_memory *parent, cl_mem_flags flags);
 cl_mem_flags opencl_memory_part_flags(const struct opencl_memory *parent, cl_mem_flags flags);
 /* An object without a handle yet, with memory that holds what `pointer` points to. NULL: `*error`
  * says why. */
-struct opencl_memory *opencl_memory_make(struct opencl_context *context,
-                                         const cl_mem_properties *properties, cl_mem_flags flags,
-                                         size_t size, void *pointer, cl_int *error);
+struct opencl_memory *opencl_memory_create(struct opencl_context *context,
+                                           const cl_mem_properties *properties, cl_mem_flags flags,
+                                           size_t size, void *pointer, cl_int *error);
 /* An object that is a part of another, without a handle yet. */
 struct opencl_memory *opencl_memory_make_part(struct opencl_memory *parent, cl_mem_flags flags,
                                               size_t origin, size_t size);
 /* Gives the object a handle. */
 cl_mem opencl_memory_begin(struct opencl_memory *memory);
-/* What the object was made of: a buffer, or NULL. */
+/* The buffer that the object was made of, or NULL. */
 cl_mem opencl_memory_source(const struct opencl_memory *memory);
-/* May the host read the object, or write it? */
+/* True if the host may read the object, or write it. */
 cl_int opencl_memory_check_host(const struct opencl_memory *memory, bool writes);
 /* The queue and the wait list are sound, and the object, which may be NULL, is of the queue's
  * context. */
@@ -82,11 +82,11 @@ struct opencl_memory *opencl_memory_whole(struct opencl_memory *memory);
 cl_int opencl_memory_address(struct opencl_memory *memory, int place, uint64_t *address);
 /* A command on `lane` of the device at `place` is about to use it: the contents come there. */
 cl_int opencl_memory_use(struct opencl_memory *memory, int place, uint32_t lane, bool written);
-/* Does [offset, offset + size) lie in it? */
+/* True if [offset, offset + size) lies in it. */
 bool opencl_memory_has(const struct opencl_memory *memory, size_t offset, size_t size);
-/* Is the sub-buffer's start one that the device can use? */
+/* True if the device can use the sub-buffer's start. */
 bool opencl_memory_is_aligned(const struct opencl_memory *memory);
-/* What the host sees of the whole object. */
+/* The whole object as the host sees it. */
 uint8_t *opencl_memory_shadow(struct opencl_memory *memory);
 
 /* Maps a part (opencl_map.c). `fits`: the box lies in the object, which may be NULL. */

@@ -10,10 +10,10 @@ static cl_mem refuse_pipe(cl_context context, cl_int *error)
 
 /* The parameters but for the first do not matter. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-OPENCL_MAKE(cl_mem, clCreatePipe,
-            (cl_context context, cl_mem_flags flags, cl_uint packet, cl_uint packets,
-             const cl_pipe_properties *properties, cl_int *errcode_ret),
-            refuse_pipe(context, &error));
+OPENCL_CREATE(cl_mem, clCreatePipe,
+              (cl_context context, cl_mem_flags flags, cl_uint packet, cl_uint packets,
+               const cl_pipe_properties *properties, cl_int *errcode_ret),
+              refuse_pipe(context, &error));
 OPENCL_CALL(clGetPipeInfo,
-            (cl_mem pipe, cl_pipe_info what, size_t room, void *value, size_t *needed),
+            (cl_mem pipe, cl_pipe_info what, size_t capacity, void *value, size_t *needed),
             CL_INVALID_MEM_OBJECT);

@@ -69,21 +69,21 @@ static cl_sampler create_sampler(cl_context handle, struct opencl_sampler wanted
     return sampler->object.handle;
 }
 
-OPENCL_MAKE(cl_sampler, clCreateSampler,
-            (cl_context context, cl_bool normalized, cl_addressing_mode addressing,
-             cl_filter_mode filter, cl_int *errcode_ret),
-            create_sampler(context,
-                           (struct opencl_sampler){.is_normalized = normalized,
-                                                   .addressing = addressing,
-                                                   .filter = filter},
-                           NULL, &error));
-OPENCL_MAKE(cl_sampler, clCreateSamplerWithProperties,
-            (cl_context context, const cl_sampler_properties *properties, cl_int *errcode_ret),
-            create_sampler(context,
-                           (struct opencl_sampler){.is_normalized = CL_TRUE,
-                                                   .addressing = CL_ADDRESS_CLAMP,
-                                                   .filter = CL_FILTER_NEAREST},
-                           properties, &error));
+OPENCL_CREATE(cl_sampler, clCreateSampler,
+              (cl_context context, cl_bool normalized, cl_addressing_mode addressing,
+               cl_filter_mode filter, cl_int *errcode_ret),
+              create_sampler(context,
+                             (struct opencl_sampler){.is_normalized = normalized,
+                                                     .addressing = addressing,
+                                                     .filter = filter},
+                             NULL, &error));
+OPENCL_CREATE(cl_sampler, clCreateSamplerWithProperties,
+              (cl_context context, const cl_sampler_properties *properties, cl_int *errcode_ret),
+              create_sampler(context,
+                             (struct opencl_sampler){.is_normalized = CL_TRUE,
+                                                     .addressing = CL_ADDRESS_CLAMP,
+                                                     .filter = CL_FILTER_NEAREST},
+                             properties, &error));
 OPENCL_COUNTED(Sampler, cl_sampler, OPENCL_SAMPLER, CL_INVALID_SAMPLER);
 
 static cl_int get_sampler_info(cl_sampler handle, cl_sampler_info what, struct opencl_answer to)

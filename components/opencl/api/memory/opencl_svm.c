@@ -165,9 +165,9 @@ static cl_int fill_svm(const struct opencl_enqueue *how, void *pointer, const vo
     if (!pointer || !opencl_fill_is_sound(pattern, bytes, (uintptr_t)pointer, size)
         || !is_shared(pointer, size))
         return CL_INVALID_VALUE;
-    return opencl_enqueue(how, opencl_fill_make(NULL, pointer,
-                                                (struct opencl_box){0, {size, 1, 1}, 0, 0}, pattern,
-                                                bytes));
+    return opencl_enqueue(how, opencl_fill_create(NULL, pointer,
+                                                  (struct opencl_box){0, {size, 1, 1}, 0, 0},
+                                                  pattern, bytes));
 }
 
 OPENCL_CALL(clEnqueueSVMMemFill,

@@ -29,7 +29,7 @@ enum opencl_kind {
  * library holds it. */
 struct opencl_object {
     enum opencl_kind kind;
-    uint32_t references; /* of the program */
+    uint32_t references; /* those that the program holds */
     uint32_t holds;      /* by other objects and calls that wait */
     void *handle;
     void (*destroy)(struct opencl_object *object);

@@ -238,8 +238,8 @@ static cl_program link_program(cl_context handle, cl_uint count, const cl_device
                 *error = CL_INVALID_DEVICE;
     struct opencl_program *linked =
         *error != CL_SUCCESS ? NULL
-        : list               ? opencl_program_make(context, devices, count)
-               : opencl_program_make(context, context->devices, context->device_count);
+        : list               ? opencl_program_create(context, devices, count)
+               : opencl_program_create(context, context->devices, context->device_count);
     const uint32_t build_count = linked ? linked->build_count : 0;
     for (uint32_t i = 0; i < build_count && *error == CL_SUCCESS; i++) {
         struct opencl_build *build = &linked->builds[i];

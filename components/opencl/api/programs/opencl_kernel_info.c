@@ -1,4 +1,4 @@
-/* What kernels answer. */
+/* Answers clGetKernelInfo() and its relatives. */
 #include "opencl_kernel_object.h"
 
 #include "base/number.h"
@@ -91,9 +91,10 @@ static cl_int get_argument_info(cl_kernel handle, cl_uint number, cl_kernel_arg_
 }
 
 OPENCL_CALL(clGetKernelArgInfo,
-            (cl_kernel kernel, cl_uint number, cl_kernel_arg_info what, size_t room, void *value,
-             size_t *needed),
-            get_argument_info(kernel, number, what, (struct opencl_answer){room, value, needed}));
+            (cl_kernel kernel, cl_uint number, cl_kernel_arg_info what, size_t capacity,
+             void *value, size_t *needed),
+            get_argument_info(kernel, number, what,
+                              (struct opencl_answer){capacity, value, needed}));
 
 /* ---- on a device ---- */
 
@@ -161,9 +162,9 @@ static cl_int get_group_info(cl_kernel handle, cl_device_id device_handle,
 }
 
 OPENCL_CALL(clGetKernelWorkGroupInfo,
-            (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t room,
+            (cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info what, size_t capacity,
              void *value, size_t *needed),
-            get_group_info(kernel, device, what, (struct opencl_answer){room, value, needed}));
+            get_group_info(kernel, device, what, (struct opencl_answer){capacity, value, needed}));
 
 /* ---- sub-groups: wavefronts ---- */
 
@@ -177,7 +178,7 @@ static cl_int answer_local_size(size_t wanted, size_t limit, struct opencl_answe
 {
     bool fits = wanted > 0 && wanted * HIP_WAVEFRONT <= limit;
     size_t list[3] = {fits ? wanted * HIP_WAVEFRONT : 0, fits ? 1 : 0, fits ? 1 : 0};
-    size_t count = to.room / sizeof list[0];
+    size_t count = to.capacity / sizeof list[0];
     if (to.value && (count < 1 || count > 3))
         return CL_INVALID_VALUE;
     return opencl_answer(to, list, (to.value ? count : 3) * sizeof list[0]);
@@ -224,6 +225,6 @@ static cl_int get_sub_group_info(cl_kernel handle, cl_device_id device_handle,
 
 OPENCL_CALL(clGetKernelSubGroupInfo,
             (cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info what, size_t size,
-             const void *input, size_t room, void *value, size_t *needed),
+             const void *input, size_t capacity, void *value, size_t *needed),
             get_sub_group_info(kernel, device, what, size, input,
-                               (struct opencl_answer){room, value, needed}));
+                               (struct opencl_answer){capacity, value, needed}));

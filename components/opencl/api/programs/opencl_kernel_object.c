@@ -34,8 +34,8 @@ static void destroy_kernel(struct opencl_object *object)
     free(kernel);
 }
 
-static struct opencl_kernel_object *make_kernel(struct opencl_program *program,
-                                                const struct opencl_kernel *facts)
+static struct opencl_kernel_object *create_kernel_object(struct opencl_program *program,
+                                                         const struct opencl_kernel *facts)
 {
     struct opencl_kernel_object *kernel = opencl_allocate(sizeof *kernel);
     kernel->program = program;
@@ -82,13 +82,14 @@ static cl_kernel create_kernel(cl_program handle, const char *name, cl_int *erro
     }
     if (*error == CL_SUCCESS && !first)
         *error = built ? CL_INVALID_KERNEL_NAME : CL_INVALID_PROGRAM_EXECUTABLE;
-    return *error == CL_SUCCESS ? make_kernel(program, first)->object.handle : NULL;
+    return *error == CL_SUCCESS ? create_kernel_object(program, first)->object.handle : NULL;
 }
 
-OPENCL_MAKE(cl_kernel, clCreateKernel, (cl_program program, const char *name, cl_int *errcode_ret),
-            create_kernel(program, name, &error));
+OPENCL_CREATE(cl_kernel, clCreateKernel,
+              (cl_program program, const char *name, cl_int *errcode_ret),
+              create_kernel(program, name, &error));
 
-static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl_uint *count)
+static cl_int create_all(cl_program handle, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
     struct opencl_program *program = opencl_find(OPENCL_PROGRAM, handle);
     const struct opencl_build *build = NULL;
@@ -98,19 +99,19 @@ static cl_int create_all(cl_program handle, cl_uint room, cl_kernel *kernels, cl
         build = is_built(&program->builds[i]) ? &program->builds[i] : NULL;
     if (!build)
         return CL_INVALID_PROGRAM_EXECUTABLE;
-    if (kernels && room < build->facts.kernel_count)
+    if (kernels && capacity < build->facts.kernel_count)
         return CL_INVALID_VALUE;
     if (kernels)
         for (size_t i = 0; i < build->facts.kernel_count; i++)
-            kernels[i] = make_kernel(program, &build->facts.kernels[i])->object.handle;
+            kernels[i] = create_kernel_object(program, &build->facts.kernels[i])->object.handle;
     if (count)
         *count = (cl_uint)build->facts.kernel_count;
     return CL_SUCCESS;
 }
 
 OPENCL_CALL(clCreateKernelsInProgram,
-            (cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *count),
-            create_all(program, room, kernels, count));
+            (cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count),
+            create_all(program, capacity, kernels, count));
 
 static cl_kernel clone(cl_kernel handle, cl_int *error)
 {
@@ -119,7 +120,7 @@ static cl_kernel clone(cl_kernel handle, cl_int *error)
         *error = CL_INVALID_KERNEL;
         return NULL;
     }
-    struct opencl_kernel_object *copy = make_kernel(kernel->program, kernel->facts);
+    struct opencl_kernel_object *copy = create_kernel_object(kernel->program, kernel->facts);
     for (uint32_t i = 0; i < kernel->facts->argument_count; i++) {
         uint8_t *bytes = copy->values[i].bytes;
         copy->values[i] = kernel->values[i];
@@ -129,8 +130,8 @@ static cl_kernel clone(cl_kernel handle, cl_int *error)
     return copy->object.handle;
 }
 
-OPENCL_MAKE(cl_kernel, clCloneKernel, (cl_kernel kernel, cl_int *errcode_ret),
-            clone(kernel, &error));
+OPENCL_CREATE(cl_kernel, clCloneKernel, (cl_kernel kernel, cl_int *errcode_ret),
+              clone(kernel, &error));
 OPENCL_COUNTED(Kernel, cl_kernel, OPENCL_KERNEL, CL_INVALID_KERNEL);
 
 /* ---- arguments ---- */
@@ -171,7 +172,8 @@ static cl_int set_buffer(const struct opencl_kernel_object *kernel, struct openc
     return CL_SUCCESS;
 }
 
-/* Is that the image of the argument's type? Binaries of other compilers may not say which it is. */
+/* True if that is an image of the argument's type. Binaries of other compilers may not say which it
+ * is. */
 static bool is_image_of(const char *type_name, cl_mem_object_type type)
 {
     static const char *const names[] = {

@@ -18,7 +18,7 @@ struct opencl_kernel_object {
     struct opencl_object object;
     struct opencl_program *program; /* held */
     char *name;
-    const struct opencl_kernel *facts; /* of the first build that has it */
+    const struct opencl_kernel *facts; /* facts from the first build that has it */
     struct opencl_value *values;
 };
 

@@ -1,9 +1,10 @@
-/* See opencl_printf.h. The buffer is that of ROCm's device library (opencl: printf_alloc): two
- * words with the bytes used and the size of all, then records. A record is the number of the call's
- * format and its arguments, each of as many bytes as the code object says, strings in place. What
- * does not fit is left out by the device. */
+/* Prints what kernels have written to the buffer of printf. The buffer is that of ROCm's device
+ * library (opencl: printf_alloc): two words with the bytes used and the size of all, then records.
+ * A record is the number of the call's format and its arguments, each of as many bytes as the code
+ * object says, strings in place. What does not fit is left out by the device. */
 #include "opencl_printf.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/host/printf/kernel_printf.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
@@ -29,7 +30,7 @@ static struct output *outputs; /* in the order of launches */
 /* Buffers that are free, by device. */
 static struct {
     uint64_t *list;
-    size_t count;
+    size_t count, capacity;
 } spare[HIP_DEVICES_MAX];
 
 static const uint32_t fresh[2] = {0, OPENCL_PRINTF_BYTES};
@@ -93,7 +94,7 @@ struct record {
     const struct opencl_format *format;
     const uint8_t *next, *at;
     uint32_t argument;
-    unsigned size, left; /* of the argument: bytes, and those that are not printed */
+    unsigned size, left; /* bytes of the argument, and those that are not printed */
     bool is_vector;
     char *text;
 };
@@ -170,7 +171,7 @@ static uint64_t record_bytes(const struct opencl_format *format)
 }
 
 /* The device leaves out what does not fit, and counts none of it. */
-static void tell_full(const struct output *output, uint64_t used)
+static void warn_full(const struct output *output, uint64_t used)
 {
     uint64_t largest = 0, left = sizeof output->bytes - HEAD_BYTES - used;
     for (size_t i = 0; i < output->formats->format_count; i++) {
@@ -202,7 +203,7 @@ static void print_all(const struct output *output)
         at += size;
     }
     fflush(stdout);
-    tell_full(output, (uint64_t)(end - output->bytes) - HEAD_BYTES);
+    warn_full(output, (uint64_t)(end - output->bytes) - HEAD_BYTES);
 }
 
 void opencl_printf_flush(void)
@@ -214,8 +215,8 @@ void opencl_printf_flush(void)
             print_all(first);
         struct hip_location location = opencl.hip->location_of(first->address);
         int number = location.allocation.device;
-        spare[number].list =
-            opencl_grow(spare[number].list, (spare[number].count + 1) * sizeof *spare[number].list);
+        grow_list(spare[number].list, spare[number].count + 1, spare[number].capacity,
+                  OPENCL_LIBRARY);
         spare[number].list[spare[number].count++] = first->address;
         opencl_drop(first->owner);
         free(first);

@@ -76,7 +76,7 @@ bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size
         return false;
     }
     free(build->binary);
-    build->binary = opencl_grow(NULL, size);
+    build->binary = opencl_allocate(size);
     memcpy(build->binary, bytes, size);
     build->size = size;
     return true;
@@ -96,8 +96,8 @@ static void destroy_program(struct opencl_object *object)
     free(program);
 }
 
-struct opencl_program *opencl_program_make(struct opencl_context *context,
-                                           struct opencl_device **devices, uint32_t count)
+struct opencl_program *opencl_program_create(struct opencl_context *context,
+                                             struct opencl_device **devices, uint32_t count)
 {
     struct opencl_program *program = opencl_allocate(sizeof *program);
     program->context = context;
@@ -138,15 +138,15 @@ static cl_program create_with_source(cl_context handle, cl_uint count, const cha
     if (*error != CL_SUCCESS)
         return NULL;
     struct opencl_program *program =
-        opencl_program_make(context, context->devices, context->device_count);
+        opencl_program_create(context, context->devices, context->device_count);
     program->source = source;
     return program->object.handle;
 }
 
-OPENCL_MAKE(cl_program, clCreateProgramWithSource,
-            (cl_context context, cl_uint count, const char **texts, const size_t *sizes,
-             cl_int *errcode_ret),
-            create_with_source(context, count, (const char *const *)texts, sizes, &error));
+OPENCL_CREATE(cl_program, clCreateProgramWithSource,
+              (cl_context context, cl_uint count, const char **texts, const size_t *sizes,
+               cl_int *errcode_ret),
+              create_with_source(context, count, (const char *const *)texts, sizes, &error));
 
 static bool is_for(const uint8_t *bytes, size_t size, const struct opencl_device *device)
 {
@@ -195,7 +195,7 @@ static cl_program create_with_binary(cl_context handle, cl_uint count, const cl_
     if (*error == CL_SUCCESS && (!sizes || !binaries))
         *error = CL_INVALID_VALUE;
     struct opencl_program *program =
-        *error == CL_SUCCESS ? opencl_program_make(context, devices, count) : NULL;
+        *error == CL_SUCCESS ? opencl_program_create(context, devices, count) : NULL;
     free(devices);
     if (program)
         *error = set_binaries(program, sizes, binaries, states);
@@ -206,11 +206,11 @@ static cl_program create_with_binary(cl_context handle, cl_uint count, const cl_
     return program ? program->object.handle : NULL;
 }
 
-OPENCL_MAKE(cl_program, clCreateProgramWithBinary,
-            (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *sizes,
-             const unsigned char **binaries, cl_int *states, cl_int *errcode_ret),
-            create_with_binary(context, count, devices, sizes,
-                               (const unsigned char *const *)binaries, states, &error));
+OPENCL_CREATE(cl_program, clCreateProgramWithBinary,
+              (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *sizes,
+               const unsigned char **binaries, cl_int *states, cl_int *errcode_ret),
+              create_with_binary(context, count, devices, sizes,
+                                 (const unsigned char *const *)binaries, states, &error));
 
 /* No device has kernels of its own, and none takes intermediate languages. */
 static cl_program refuse_program(cl_context context, cl_int reason, cl_int *error)

@@ -1,4 +1,4 @@
-/* What programs answer. */
+/* Answers clGetProgramInfo() and clGetProgramBuildInfo(). */
 #include "opencl_program.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static cl_int answer_binaries(const struct opencl_program *program, struct openc
 {
     size_t size = program->build_count * sizeof(unsigned char *);
     unsigned char *const *targets = to.value;
-    if (to.value && to.room < size)
+    if (to.value && to.capacity < size)
         return CL_INVALID_VALUE;
     if (targets)
         for (uint32_t i = 0; i < program->build_count; i++)
@@ -135,6 +135,6 @@ static cl_int get_build_info(cl_program handle, cl_device_id device_handle,
 }
 
 OPENCL_CALL(clGetProgramBuildInfo,
-            (cl_program program, cl_device_id device, cl_program_build_info what, size_t room,
+            (cl_program program, cl_device_id device, cl_program_build_info what, size_t capacity,
              void *value, size_t *needed),
-            get_build_info(program, device, what, (struct opencl_answer){room, value, needed}));
+            get_build_info(program, device, what, (struct opencl_answer){capacity, value, needed}));

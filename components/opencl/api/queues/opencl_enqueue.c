@@ -2,6 +2,7 @@
  * opencl_event.h. */
 #include "opencl_event.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
@@ -55,7 +56,7 @@ static void destroy_event(struct opencl_object *object)
 
 static void add_wait(struct opencl_event *event, struct opencl_event *other)
 {
-    event->waits = opencl_grow(event->waits, (event->wait_count + 1) * sizeof *event->waits);
+    grow_list(event->waits, event->wait_count + (size_t)1, event->wait_capacity, OPENCL_LIBRARY);
     event->waits[event->wait_count++] = other;
     opencl_hold(&other->object);
 }
@@ -76,7 +77,7 @@ static void add_order(struct opencl_event *event, const struct opencl_enqueue *h
         add_wait(event, queue->barrier);
 }
 
-struct opencl_event *opencl_event_make(struct opencl_context *context)
+struct opencl_event *opencl_event_create(struct opencl_context *context)
 {
     struct opencl_event *event = opencl_allocate(sizeof *event);
     event->object.destroy = destroy_event;
@@ -88,10 +89,10 @@ struct opencl_event *opencl_event_make(struct opencl_context *context)
     return event;
 }
 
-static struct opencl_event *make_event(const struct opencl_enqueue *how, struct opencl_queue *queue,
-                                       struct opencl_command *command)
+static struct opencl_event *create_event(const struct opencl_enqueue *how,
+                                         struct opencl_queue *queue, struct opencl_command *command)
 {
-    struct opencl_event *event = opencl_event_make(queue->context);
+    struct opencl_event *event = opencl_event_create(queue->context);
     event->queue = queue;
     event->type = how->type;
     event->command = command;
@@ -254,7 +255,7 @@ cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *c
         return error;
     }
     opencl_queue_make_room(queue);
-    struct opencl_event *event = make_event(how, queue, command);
+    struct opencl_event *event = create_event(how, queue, command);
     opencl_queue_add(queue, event);
     if (how->holds_back && (queue->flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
         become_barrier(event);

@@ -9,22 +9,22 @@ OPENCL_COUNTED(Event, cl_event, OPENCL_EVENT, CL_INVALID_EVENT);
 
 /* ---- user events ---- */
 
-static cl_event make_user_event(cl_context handle, cl_int *error)
+static cl_event create_user_event(cl_context handle, cl_int *error)
 {
     struct opencl_context *context = opencl_find(OPENCL_CONTEXT, handle);
     if (!context) {
         *error = CL_INVALID_CONTEXT;
         return NULL;
     }
-    struct opencl_event *event = opencl_event_make(context);
+    struct opencl_event *event = opencl_event_create(context);
     event->type = CL_COMMAND_USER;
     opencl_object_begin(&event->object, OPENCL_EVENT, event->object.destroy);
     opencl_drop(&event->object);
     return event->object.handle;
 }
 
-OPENCL_MAKE(cl_event, clCreateUserEvent, (cl_context context, cl_int *errcode_ret),
-            make_user_event(context, &error));
+OPENCL_CREATE(cl_event, clCreateUserEvent, (cl_context context, cl_int *errcode_ret),
+              create_user_event(context, &error));
 
 static cl_int set_user_event(cl_event handle, cl_int state)
 {
@@ -129,15 +129,15 @@ static cl_int get_event_info(cl_event handle, cl_event_info what, struct opencl_
 
 OPENCL_QUERY(clGetEventInfo, cl_event, cl_event_info, get_event_info);
 
-/* Programs divide by a span of 0 and choose by what comes out: the reason is said once. */
-static void say_timeless(void)
+/* Programs divide by a span of 0 and choose by the quotient: a warning gives the reason once. */
+static void warn_timeless(void)
 {
-    static bool said;
-    if (!said && opencl.hip->functional())
+    static bool has_warned;
+    if (!has_warned && opencl.hip->functional())
         opencl_complain("in functional mode commands take no time: what events measure, and what a "
                         "program chooses by it, means nothing; run without '--mode functional' for "
                         "times");
-    said = true;
+    has_warned = true;
 }
 
 static uint64_t time_of(uint64_t ticket)
@@ -172,7 +172,7 @@ static cl_int get_profile(cl_event handle, cl_profiling_info what, struct opencl
     default:
         return CL_INVALID_VALUE;
     }
-    say_timeless();
+    warn_timeless();
     return OPENCL_ANSWER(to, cl_ulong, ps / 1000);
 }
 

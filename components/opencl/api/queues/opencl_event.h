@@ -25,15 +25,16 @@ struct opencl_event {
     uint64_t queued_ps, submitted_ps;
     bool is_named;               /* the program, or another lane, may wait for it */
     uint32_t recorded;           /* number of its event in a recording; 0: it has none */
-    struct opencl_event **waits; /* held */
+    struct opencl_event **waits; /* a reference to each */
+    size_t wait_capacity;
     uint32_t wait_count, listed; /* the first ones are those of the call's wait list */
     struct opencl_command *command;
-    struct opencl_event *next; /* of those that are not issued */
+    struct opencl_event *next; /* the next that is not issued */
 };
 
-/* What a command does. `issue` enqueues it on `event->lane` and sets the ticket of the last step,
- * or leaves it 0 when there is nothing to do. Its memory begins with this struct and lives as long
- * as the event. */
+/* The functions of a command. `issue` enqueues it on `event->lane` and sets the ticket of the last
+ * step, or leaves it 0 when there is nothing to do. Its memory begins with this struct and lives as
+ * long as the event. */
 struct opencl_command {
     cl_int (*issue)(struct opencl_command *command, struct opencl_event *event);
     /* Lets go of what the command holds; NULL: nothing. */
@@ -58,17 +59,17 @@ cl_int opencl_check_enqueue(const struct opencl_enqueue *how, struct opencl_queu
  * blocking. */
 cl_int opencl_enqueue(const struct opencl_enqueue *how, struct opencl_command *command);
 
-/* Is the command done, or has it failed? Asking takes no simulated time. */
+/* True if the command is done or has failed. Asking takes no simulated time. */
 bool opencl_event_is_over(struct opencl_event *event);
 /* Waits; the event is held by the caller. CL_SUCCESS or the error of the command. */
 cl_int opencl_event_wait(struct opencl_event *event);
 /* The first members of an event, whose state is CL_QUEUED; the caller holds it. */
-struct opencl_event *opencl_event_make(struct opencl_context *context);
+struct opencl_event *opencl_event_create(struct opencl_context *context);
 /* Issues commands that waited for a user event which has been set. */
 void opencl_events_issue(void);
 /* Something may be done that threads of the library wait for. */
 void opencl_note_done(void);
-/* What opencl_note_done() wakes; for hip_services.wait_for(). */
+/* The object that opencl_note_done() wakes; for hip_services.wait_for(). */
 const void *opencl_changes(void);
 
 #endif

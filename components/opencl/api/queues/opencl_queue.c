@@ -1,6 +1,7 @@
 /* Makes, flushes and ends command queues, and answers what they are (see opencl_queue.h). */
 #include "opencl_event.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
@@ -11,7 +12,7 @@ static struct opencl_queue *queues;
 
 /* ---- open commands ---- */
 
-/* Lets go of commands that are over. Other threads may go on when one of them ends, since memory
+/* Releases commands that are over. Other threads may run when one of them ends, since memory
  * may be freed with it. */
 static void tidy(struct opencl_queue *queue)
 {
@@ -36,14 +37,11 @@ static void tidy(struct opencl_queue *queue)
 
 void opencl_queue_make_room(struct opencl_queue *queue)
 {
-    enum { FIRST_ROOM = 16 };
-    if (queue->open_count < queue->open_room)
+    if (queue->open_count < queue->open_capacity)
         return;
     tidy(queue);
-    if (queue->open_count >= queue->open_room / 2) {
-        queue->open_room = queue->open_room ? 2 * queue->open_room : FIRST_ROOM;
-        queue->open = opencl_grow(queue->open, queue->open_room * sizeof(struct opencl_event *));
-    }
+    if (queue->open_count >= queue->open_capacity / 2)
+        grow_list(queue->open, queue->open_capacity + 1, queue->open_capacity, OPENCL_LIBRARY);
 }
 
 void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
@@ -159,7 +157,8 @@ static cl_int read_properties(const cl_queue_properties *properties, size_t *cou
     if (properties)
         for (*count = 0; properties[*count]; *count += 2) {
             if (properties[*count] == CL_QUEUE_SIZE)
-                return CL_INVALID_QUEUE_PROPERTIES; /* of queues on the device, which there are none
+                return CL_INVALID_QUEUE_PROPERTIES; /* a property of queues on the device, which
+                                                     * there are none
                                                      */
             if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
                 return CL_INVALID_VALUE;
@@ -217,15 +216,15 @@ static cl_command_queue create_queue(cl_context context_handle, cl_device_id dev
     return queue->object.handle;
 }
 
-OPENCL_MAKE(cl_command_queue, clCreateCommandQueueWithProperties,
-            (cl_context context, cl_device_id device, const cl_queue_properties *properties,
-             cl_int *errcode_ret),
-            create_queue(context, device, properties, 0, &error));
+OPENCL_CREATE(cl_command_queue, clCreateCommandQueueWithProperties,
+              (cl_context context, cl_device_id device, const cl_queue_properties *properties,
+               cl_int *errcode_ret),
+              create_queue(context, device, properties, 0, &error));
 
-OPENCL_MAKE(cl_command_queue, clCreateCommandQueue,
-            (cl_context context, cl_device_id device, cl_command_queue_properties flags,
-             cl_int *errcode_ret),
-            create_queue(context, device, NULL, flags, &error));
+OPENCL_CREATE(cl_command_queue, clCreateCommandQueue,
+              (cl_context context, cl_device_id device, cl_command_queue_properties flags,
+               cl_int *errcode_ret),
+              create_queue(context, device, NULL, flags, &error));
 
 OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
             opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
@@ -251,7 +250,7 @@ static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what
                              queue->property_count * sizeof *queue->properties);
     case CL_QUEUE_DEVICE_DEFAULT:
         return OPENCL_ANSWER(to, cl_command_queue, NULL);
-    case CL_QUEUE_SIZE: /* of a queue on the device */
+    case CL_QUEUE_SIZE: /* only a queue on the device has one */
         return CL_INVALID_COMMAND_QUEUE;
     default:
         return CL_INVALID_VALUE;

@@ -12,10 +12,10 @@ enum { OPENCL_LANES = 4 };
 
 struct opencl_queue {
     struct opencl_object object;
-    struct opencl_queue *next; /* of all queues */
+    struct opencl_queue *next; /* in the list of all queues */
     struct opencl_context *context;
     struct opencl_device *device;
-    int place; /* of the device in the context */
+    int place; /* number of the device in the context */
     cl_command_queue_properties flags;
     cl_queue_properties *properties; /* as given; NULL: none */
     size_t property_count;
@@ -24,8 +24,8 @@ struct opencl_queue {
     uint32_t lane_count, turn;
     /* Commands that may not be done, held, oldest first. */
     struct opencl_event **open;
-    size_t open_count, open_room;
-    struct opencl_event *barrier; /* that later commands wait for, held; NULL: none */
+    size_t open_count, open_capacity;
+    struct opencl_event *barrier; /* later commands wait for it, and hold it; NULL: none */
 };
 
 /* Makes room for one more command, before anything is decided by those that there are. */
@@ -34,7 +34,7 @@ void opencl_queue_make_room(struct opencl_queue *queue);
 void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event);
 /* Lets go of commands that are over, and of queues that the program has released. */
 void opencl_queues_tidy(void);
-/* Has no queue a command that is not done? */
+/* True if all commands of all queues are done. */
 bool opencl_queues_are_idle(void);
 /* The end of the program: waits for all commands that were issued. */
 void opencl_queues_finish(void);

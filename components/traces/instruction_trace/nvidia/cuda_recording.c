@@ -26,13 +26,13 @@ static struct {
     uint32_t *streams; /* by number of the launch */
     size_t stream_room;
     char folder[PATH_MAX - 64];
-    char why[PATH_MAX + 100]; /* the first thing that went wrong */
+    char error[PATH_MAX + 100]; /* the first thing that went wrong */
 } record;
 
 static void cannot_write(const char *path, int reason)
 {
-    if (!record.why[0])
-        snprintf(record.why, sizeof record.why, "'%s' cannot be written: %s", path,
+    if (!record.error[0])
+        snprintf(record.error, sizeof record.error, "'%s' cannot be written: %s", path,
                  strerror(reason));
     record.on = false;
 }
@@ -301,9 +301,9 @@ const char *cuda_recording_finish(bool good)
         cannot_write(part, errno);
     record.list = record.stats = NULL;
     record.on = false;
-    if (!good && !record.why[0])
-        snprintf(record.why, sizeof record.why, "a kernel broke the device");
-    if (!record.why[0] && rename(part, whole) != 0)
+    if (!good && !record.error[0])
+        snprintf(record.error, sizeof record.error, "a kernel broke the device");
+    if (!record.error[0] && rename(part, whole) != 0)
         cannot_write(whole, errno);
-    return record.why[0] ? record.why : NULL;
+    return record.error[0] ? record.error : NULL;
 }

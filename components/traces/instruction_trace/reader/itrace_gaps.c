@@ -180,7 +180,7 @@ static bool take_inst(struct itrace *t, const struct itrace_inst *inst)
     for (unsigned i = 0; i < inst->source_count; i++)
         if (inst->sources[i] < 255 && inst->sources[i] >= most)
             beyond = inst->sources[i];
-    t->gaps.known = inst->id + 1;
+    t->gaps.inst_count = inst->id + 1;
     find_garbage(t, inst);
     if (!knows_windows(t, inst))
         return false;
@@ -270,7 +270,7 @@ static bool take_step(struct itrace *t)
     const struct itrace_step *step = &t->step;
     const struct itrace_inst *inst = step->inst;
     uint64_t late = step->mask & g->ended;
-    bool good = inst->id < g->known || take_inst(t, inst), over = late && all_have_ended(t);
+    bool good = inst->id < g->inst_count || take_inst(t, inst), over = late && all_have_ended(t);
     bool ends = inst->opcode.unit == SASS_CLASS_EXIT;
     g->exits = g->exits || ends;
     g->active |= step->mask;
@@ -301,9 +301,9 @@ static bool take_end(struct itrace *t)
     const uint32_t *grid = t->header.grid;
     uint64_t all = (uint64_t)grid[0] * grid[1] * grid[2], missing = all - g->different;
     bool good = true;
-    if (g->over)
+    if (g->is_over)
         return true;
-    g->over = true;
+    g->is_over = true;
     if (missing) {
         uint64_t at = first_missing(t);
         good = itrace_gap_found(

@@ -48,9 +48,9 @@ struct itrace_gaps {
     uint64_t active, ended;   /* lanes of the warp under way */
     uint64_t line;            /* line of its last instruction */
     uint32_t warp;
-    uint32_t known;      /* static instructions that were looked at */
+    uint32_t inst_count; /* static instructions that were looked at */
     bool in_warp, exits; /* it has come to an EXIT */
-    bool over;           /* the end was looked at */
+    bool is_over;        /* the end was looked at */
 };
 
 struct itrace;

@@ -26,7 +26,7 @@ static void launch(struct launcher *c)
         .header = aql_scopes(AQL_SCOPE_AGENT, AQL_SCOPE_AGENT),
         .work_group = {(uint16_t)(64 * p->wavefronts), 1, 1},
         .grid = {(uint32_t)(64 * p->wavefronts * p->work_groups), 1, 1},
-        .group_bytes = (uint32_t)p->lds};
+        .group_bytes = p->lds};
     const struct aql_descriptor descriptor = {.rsrc1 = (uint32_t)(divide_up(p->vgprs, 4) - 1)
                                                        | (uint32_t)(divide_up(p->sgprs, 8) - 1)
                                                              << 6};
@@ -43,8 +43,8 @@ static bool launcher_tick(struct launcher *c)
         c->io.stats.answered++;
         progress = true;
     }
-    uint64_t due = 10 + c->sent * (uint64_t)launcher_params(c)->gap;
-    if (c->sent == (uint32_t)launcher_params(c)->kernels)
+    uint64_t due = 10 + c->sent * launcher_params(c)->gap;
+    if (c->sent == launcher_params(c)->kernels)
         return progress;
     if (launcher_now(c) < due) {
         launcher_wake_at(c, due);
@@ -59,7 +59,7 @@ static bool launcher_tick(struct launcher *c)
 
 static unsigned launcher_outstanding(const struct launcher *c, struct hang_report *report)
 {
-    unsigned left = (unsigned)((uint64_t)launcher_params(c)->kernels - c->io.stats.answered);
+    unsigned left = (unsigned)(launcher_params(c)->kernels - c->io.stats.answered);
     if (report && left)
         hang_note(report, "%u kernels are not answered", left);
     return left;

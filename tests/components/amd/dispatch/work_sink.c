@@ -21,7 +21,7 @@ struct work_sink {
 
 static bool work_sink_tick(struct work_sink *c)
 {
-    uint64_t now = work_sink_now(c), duration = (uint64_t)work_sink_params(c)->duration;
+    uint64_t now = work_sink_now(c), duration = work_sink_params(c)->duration;
     const struct work_request *m;
     bool progress = false;
     while ((m = work_sink_work_peek(c))) {

@@ -29,7 +29,7 @@ static void ring(struct ringer *c)
     c->random ^= c->random << 13;
     c->random ^= c->random >> 17;
     c->random ^= c->random << 5;
-    uint32_t slot = c->random % (uint32_t)ringer_params(c)->doorbells;
+    uint32_t slot = c->random % ringer_params(c)->doorbells;
     if (c->written[slot] == c->seen[slot]) {
         c->open++;
         c->since[slot] = ringer_now(c);
@@ -42,7 +42,7 @@ static void ring(struct ringer *c)
 static void look(struct ringer *c, const struct queue_doorbell_request *m)
 {
     uint32_t slot = m->ring.slot;
-    uint64_t round = (uint64_t)ringer_params(c)->doorbells * (uint64_t)ringer_params(c)->pace;
+    uint64_t round = ringer_params(c)->doorbells * ringer_params(c)->pace;
     if (m->ring.value <= c->seen[slot] || m->ring.value > c->written[slot])
         engine_fail(&c->io.base,
                     "doorbell %u: %" PRIu64 " came out after %" PRIu64
@@ -65,10 +65,10 @@ static bool ringer_tick(struct ringer *c)
     if (now >= c->next_take && (m = ringer_back_peek(c))) {
         look(c, m);
         ringer_back_pop(c);
-        c->next_take = now + (uint64_t)ringer_params(c)->pace;
+        c->next_take = now + ringer_params(c)->pace;
         progress = true;
     }
-    if (c->sent < (uint64_t)ringer_params(c)->rings && ringer_page_can_send(c)) {
+    if (c->sent < ringer_params(c)->rings && ringer_page_can_send(c)) {
         ring(c);
         progress = true;
     }

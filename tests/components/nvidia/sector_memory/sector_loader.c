@@ -28,7 +28,7 @@ struct sector_loader {
 static void sector_loader_init(struct sector_loader *c)
 {
     c->random = c->io.base.leaf * 0x9e3779b97f4a7c15u + 88172645463325252u;
-    c->free_count = (uint32_t)sector_loader_params(c)->outstanding;
+    c->free_count = sector_loader_params(c)->outstanding;
     for (uint32_t i = 0; i < c->free_count; i++)
         c->free_tags[i] = (uint16_t)(c->free_count - 1 - i);
 }
@@ -44,12 +44,12 @@ static uint64_t draw(struct sector_loader *c)
 static uint64_t address_of(struct sector_loader *c, uint64_t z)
 {
     const struct sector_loader_params *k = sector_loader_params(c);
-    uint64_t lines = (uint64_t)k->footprint / 128, own = c->io.base.leaf;
+    uint64_t lines = k->footprint / 128, own = c->io.base.leaf;
     switch (k->pattern) {
     case SECTOR_LOADER_PATTERN_STREAM:
-        return ((uint64_t)c->sent * (uint64_t)k->loaders + own) % lines * 128;
+        return ((uint64_t)c->sent * k->loaders + own) % lines * 128;
     case SECTOR_LOADER_PATTERN_STRIDE:
-        return ((uint64_t)c->sent * (uint64_t)k->stride + own * 128) % (uint64_t)k->footprint;
+        return ((uint64_t)c->sent * k->stride + own * 128) % k->footprint;
     case SECTOR_LOADER_PATTERN_LOCAL:
         return (own * 64 + z % 64) * 128;
     case SECTOR_LOADER_PATTERN_HOT:
@@ -102,7 +102,7 @@ static void look(struct sector_loader *c, const struct sector_mem_reply *m)
 static bool flush(struct sector_loader *c)
 {
     bool progress = false;
-    if (c->phase == REQUESTS && c->answered == (uint32_t)sector_loader_params(c)->requests)
+    if (c->phase == REQUESTS && c->answered == sector_loader_params(c)->requests)
         c->phase = sector_loader_control_is_connected(c) ? OWN_CACHE : SLICES;
     if (c->phase == OWN_CACHE) {
         if (!c->asked && sector_loader_control_can_send(c)) {
@@ -139,7 +139,7 @@ static bool sector_loader_tick(struct sector_loader *c)
         sector_loader_mem_pop_reply(c);
         progress = true;
     }
-    if (c->sent < (uint32_t)sector_loader_params(c)->requests && c->free_count
+    if (c->sent < sector_loader_params(c)->requests && c->free_count
         && sector_loader_mem_can_send(c)) {
         send(c);
         progress = true;
@@ -151,6 +151,6 @@ static unsigned sector_loader_outstanding(const struct sector_loader *c, struct 
 {
     if (report && c->phase != DONE)
         hang_note(report, "%u of %u requests sent, %u answered", c->sent,
-                  (uint32_t)sector_loader_params(c)->requests, c->answered);
+                  sector_loader_params(c)->requests, c->answered);
     return c->phase != DONE;
 }

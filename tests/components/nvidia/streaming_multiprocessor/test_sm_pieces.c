@@ -8,7 +8,7 @@
 /* The order is the unit's. */
 /* clang-format off */
 #include "components/nvidia/streaming_multiprocessor/sm_shared.c"
-#include "components/nvidia/streaming_multiprocessor/sm_occupancy.c"
+#include "components/nvidia/program/sm_occupancy.c"
 #include "components/nvidia/trace_player/trace_writer.c"
 #include "components/nvidia/streaming_multiprocessor/coalesce.c"
 /* clang-format on */

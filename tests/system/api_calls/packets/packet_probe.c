@@ -249,7 +249,7 @@ static const char *check_done(struct packet_probe *c, uint32_t i, const struct a
 static uint32_t make_back(struct packet_probe *c, uint32_t i, uint8_t *bytes)
 {
     struct api_request r = request(i, API_CALL_MEMCPY);
-    r.memcpy.destination = (uint64_t)packet_probe_params(c)->memory + DATA + 13;
+    r.memcpy.destination = packet_probe_params(c)->memory + DATA + 13;
     r.memcpy.source = c->device_memory;
     r.memcpy.size = 3999;
     r.memcpy.direction = API_DIRECTION_BY_ADDRESS;
@@ -274,7 +274,7 @@ static const struct round rounds[] = {
 
 static uint64_t slot_address(const struct packet_probe *c, uint32_t slot)
 {
-    return (uint64_t)packet_probe_params(c)->memory + (uint64_t)slot * SLOT;
+    return packet_probe_params(c)->memory + (uint64_t)slot * SLOT;
 }
 
 static bool is_outside(const struct packet_probe *c, uint32_t i)
@@ -320,9 +320,8 @@ static void send_line(struct packet_probe *c, uint32_t slot, uint32_t line, bool
 static void send_ring(struct packet_probe *c, uint32_t i)
 {
     uint64_t address = is_outside(c, i) ? (uint64_t)1 << 45 : slot_address(c, i);
-    void *payload = packet_probe_mem_send_write(c, (uint16_t)(TAG_RING + i),
-                                                (uint64_t)packet_probe_params(c)->device_register,
-                                                0, SCOPE_WAVEFRONT);
+    void *payload = packet_probe_mem_send_write(
+        c, (uint16_t)(TAG_RING + i), packet_probe_params(c)->device_register, 0, SCOPE_WAVEFRONT);
     mem_mask_store(mem_write_mask(payload, LINE), mem_mask_range(0, sizeof address, LINE), LINE);
     memcpy(mem_write_data(payload, LINE), &address, sizeof address);
 }
@@ -402,11 +401,11 @@ static void send(struct packet_probe *c, uint32_t i)
         send_ring(c, i);
     else if (c->phase == ASK)
         packet_probe_mem_send_read(c, (uint16_t)(TAG_READ + i),
-                                   (uint64_t)packet_probe_params(c)->device_register, 8, 0, false);
+                                   packet_probe_params(c)->device_register, 8, 0, false);
     else if (c->phase == CHECK)
-        packet_probe_mem_send_read(
-            c, (uint16_t)i, (uint64_t)packet_probe_params(c)->memory + DATA + (uint64_t)i * LINE,
-            LINE, 0, false);
+        packet_probe_mem_send_read(c, (uint16_t)i,
+                                   packet_probe_params(c)->memory + DATA + (uint64_t)i * LINE, LINE,
+                                   0, false);
     else
         send_line(c, i / SLOT_LINES, i % SLOT_LINES, c->phase != WRITE);
 }

@@ -9,7 +9,7 @@ struct ticker {
 
 static bool ticker_tick(struct ticker *c)
 {
-    if (c->io.stats.ticks == (uint64_t)ticker_params(c)->most)
+    if (c->io.stats.ticks == ticker_params(c)->most)
         return false;
     c->io.stats.ticks++;
     return true;
