@@ -1,58 +1,38 @@
-/* The formatter works on tokens, not on the tree, so that comments stay where they are and nothing
- * can be lost: what comes out has the same tokens and comments in the same order.
+/* The formatter works on tokens, not on the tree, so that nothing can be lost: what comes out has
+ * the same tokens, and the same words in its comments, in the same order.
  *
- * Line breaks are the author's, but for these: each brace level indents by four, a line that goes
- * on indents by eight (or keeps under the first `->`), blank lines are at most one. In runs of
- * neighbouring lines of the same kind the columns ':', '=', 'in' and '->' are aligned. Formatting
- * twice gives the same as formatting once, because the result depends on tokens and line breaks
- * only, and both survive. */
+ * Each brace level indents by four, the second and later lines of a statement by eight more, and
+ * blank lines are at most one. In runs of neighbouring lines of the same kind the columns ':', '=',
+ * 'in' and '->' are aligned. Line breaks are the author's where lines fit; format_wrap.c adds those
+ * that are missing. A layout with new breaks is made again until every line fits, so formatting
+ * twice gives the same as formatting once: the result depends on tokens and line breaks only, and
+ * both survive. */
 #include "dsl/syntax/format.h"
 
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/syntax/ast.h"
+#include "dsl/syntax/format_line.h"
 #include "parser.h"
 
-/* One output line before alignment: pieces that begin at aligned columns. */
-#define CELLS_MAX 6
-
-struct cell_text {
-    const char *text;
-    int column; /* which aligned column it begins; 0: none */
-};
-
-struct line {
-    uint32_t indent;
-    int kind; /* what it is aligned with: keyword token, WORD for instances, ARROW for connections;
-                 0: nothing */
-    bool is_blank;
-    bool goes_on; /* continues the statement of the line before */
-    struct cell_text cells[CELLS_MAX];
-    uint32_t cell_count;
-    const char *comment; /* behind the code; NULL: none */
-};
-
-struct formatter {
-    struct region *region;
-    const struct source_file *source;
-    const struct token_list *list;
-    VECTOR(struct line) lines;
-};
-
-/* Text under construction. */
+/* Text under construction, and the column in which it ends. */
 struct text {
     struct region *region;
+    size_t column;
     VECTOR(char) v;
 };
 
-static void text_add(struct text *text, const char *add, size_t size)
+static void text_add(struct text *text, const char *add)
 {
-    for (size_t i = 0; i < size; i++)
-        vector_push(text->region, &text->v, add[i]);
+    text->column += format_width(add);
+    for (; *add != '\0'; add++)
+        vector_push(text->region, &text->v, *add);
 }
 
 static void text_pad(struct text *text, size_t count)
 {
+    text->column += count;
     for (size_t i = 0; i < count; i++)
         vector_push(text->region, &text->v, ' ');
 }
@@ -61,15 +41,6 @@ static const char *text_end(struct text *text)
 {
     vector_push(text->region, &text->v, '\0');
     return text->v.items;
-}
-
-/* Characters, for columns. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-    for (; *text != '\0'; text++)
-        width += ((unsigned char)*text & 0xC0) != 0x80;
-    return width;
 }
 
 static bool is_operand_end(int kind)
@@ -122,7 +93,7 @@ static void add_blank(struct formatter *f)
 {
     if (f->lines.count == 0 || f->lines.items[f->lines.count - 1].is_blank)
         return;
-    struct line line = {.is_blank = true};
+    struct format_line line = {.is_blank = true, .movable_comment = NO_COMMENT};
     vector_push(f->region, &f->lines, line);
 }
 
@@ -137,7 +108,7 @@ static const char *comment_text(const struct formatter *f, const struct comment 
 
 static void add_comment_line(struct formatter *f, const struct comment *comment, uint32_t indent)
 {
-    struct line line = {.indent = indent, .cell_count = 1};
+    struct format_line line = {.indent = indent, .cell_count = 1, .movable_comment = NO_COMMENT};
     line.cells[0].text = comment_text(f, comment);
     vector_push(f->region, &f->lines, line);
 }
@@ -231,12 +202,13 @@ static int column_of(const struct token *tokens, uint32_t from, uint32_t i, int 
     return column > last ? column : 0;
 }
 
-static void finish_cell(struct line *line, struct text *text, int column)
+static void finish_cell(struct format_line *line, struct text *text, int column)
 {
-    if (text->v.count == 0 || line->cell_count == CELLS_MAX)
+    if (text->v.count == 0 || line->cell_count == FORMAT_CELLS_MAX)
         return;
     line->cells[line->cell_count].text = text_end(text);
     line->cells[line->cell_count++].column = column;
+    text->column++;
     text->v.items = NULL;
     text->v.count = text->v.capacity = 0;
 }
@@ -247,6 +219,7 @@ struct line_context {
     uint32_t parens_before; /* open '(' at the start of the line: fields of a protocol head */
     bool in_fields;         /* inside the braces of a message, where ':' sticks to its name */
     uint32_t comment;       /* the next one; those between its tokens belong to the line */
+    uint32_t movable_comment;
 };
 
 /* The text of the comments from *next that stand in front of `token` and begin no line, with a
@@ -268,10 +241,14 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
                           const struct line_context *context, const char *comment)
 {
     const struct token *tokens = f->list->tokens.items;
-    struct line line = {
-        .indent = context->indent, .comment = comment, .goes_on = !context->starts_statement};
+    struct format_line line = {.indent = context->indent,
+                               .comment = comment,
+                               .movable_comment = context->movable_comment,
+                               .from = from,
+                               .to = to,
+                               .is_continuation = !context->starts_statement};
     line.kind = line_kind(tokens, from, to, context->starts_statement);
-    struct text text = {.region = f->region};
+    struct text text = {.region = f->region, .column = line.indent};
     int column = 0, last = 0;
     uint32_t parens = context->parens_before, depth = 0, inner = context->comment;
     bool is_message = context->in_fields;
@@ -289,7 +266,7 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
         const char *before = joined_comments(f, &inner, i);
         if (before) {
             text_pad(&text, text.v.count > 0 ? 1 : 0);
-            text_add(&text, before, strlen(before));
+            text_add(&text, before);
             space = tokens[i].kind != ';' && tokens[i].kind != ',';
         }
         if (space) /* two between the statements of a line */
@@ -297,8 +274,8 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
                                     && tokens[i].kind != '}'
                                 ? 2
                                 : 1);
-        const char *piece = token_text(f, &tokens[i]);
-        text_add(&text, piece, strlen(piece));
+        f->columns[i] = (uint32_t)text.column;
+        text_add(&text, token_text(f, &tokens[i]));
         if (tokens[i].kind == REQUEST || tokens[i].kind == REPLY)
             is_message = true;
         depth += tokens[i].kind == '{';
@@ -310,13 +287,13 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
     vector_push(f->region, &f->lines, line);
 }
 
-static bool same_run(const struct line *a, const struct line *b)
+static bool same_run(const struct format_line *a, const struct format_line *b)
 {
     return a->kind != 0 && a->kind == b->kind && a->indent == b->indent && !a->is_blank
            && !b->is_blank;
 }
 
-static bool is_comment_line(const struct line *line)
+static bool is_comment_line(const struct format_line *line)
 {
     const char *text = line->cell_count == 1 ? line->cells[0].text : "";
     return text[0] == '/' && (text[1] == '/' || text[1] == '*');
@@ -327,10 +304,10 @@ static uint32_t run_end(const struct formatter *f, uint32_t from)
 {
     uint32_t end = from + 1;
     for (uint32_t i = from + 1; i < f->lines.count; i++) {
-        const struct line *line = &f->lines.items[i];
+        const struct format_line *line = &f->lines.items[i];
         if (same_run(&f->lines.items[from], line))
             end = i + 1;
-        else if (!is_comment_line(line) && !line->goes_on
+        else if (!is_comment_line(line) && !line->is_continuation
                  && line->indent <= f->lines.items[from].indent)
             break;
     }
@@ -339,28 +316,36 @@ static uint32_t run_end(const struct formatter *f, uint32_t from)
 
 #define COLUMNS 4
 
-/* Columns of a run, from left to right: each begins one space behind the longest text before it. */
-static void write_line(struct text *out, const struct line *line, const size_t *columns)
+/* Columns of a run, from left to right: each begins one space after the longest text before it.
+ * Where `cell` begins if the text before it ends in column `at`. */
+static size_t cell_start(const struct format_cell *cell, size_t at, const size_t *columns)
+{
+    return max(columns[cell->column], at + 1);
+}
+
+static size_t line_width(const struct format_line *line, const size_t *columns)
 {
     size_t at = line->indent;
+    for (uint32_t i = 0; i < line->cell_count; i++)
+        at = (i > 0 ? cell_start(&line->cells[i], at, columns) : at)
+             + format_width(line->cells[i].text);
+    return at;
+}
+
+static void write_line(struct text *out, const struct format_line *line, const size_t *columns)
+{
+    out->column = 0;
     text_pad(out, line->indent);
     for (uint32_t i = 0; i < line->cell_count; i++) {
-        const struct cell_text *cell = &line->cells[i];
-        if (i > 0) {
-            size_t to = cell->column != 0 ? columns[cell->column] : at + 1;
-            if (to <= at)
-                to = at + 1;
-            text_pad(out, to - at);
-            at = to;
-        }
-        text_add(out, cell->text, strlen(cell->text));
-        at += width_of(cell->text);
+        if (i > 0)
+            text_pad(out, cell_start(&line->cells[i], out->column, columns) - out->column);
+        text_add(out, line->cells[i].text);
     }
     if (line->comment) {
         text_pad(out, line->cell_count > 0 ? 2 : 0);
-        text_add(out, line->comment, strlen(line->comment));
+        text_add(out, line->comment);
     }
-    text_add(out, "\n", 1);
+    text_add(out, "\n");
 }
 
 static void find_columns(const struct formatter *f, uint32_t from, uint32_t to, size_t *columns)
@@ -368,20 +353,41 @@ static void find_columns(const struct formatter *f, uint32_t from, uint32_t to, 
     memset(columns, 0, COLUMNS * sizeof *columns);
     for (int column = 1; column < COLUMNS; column++)
         for (uint32_t i = from; i < to; i++) {
-            const struct line *line = &f->lines.items[i];
+            const struct format_line *line = &f->lines.items[i];
             if (!same_run(&f->lines.items[from], line))
                 continue;
             size_t at = line->indent;
             for (uint32_t c = 0; c < line->cell_count; c++) {
                 if (c > 0) {
-                    size_t start = columns[line->cells[c].column];
-                    at = start > at ? start : at + 1;
+                    at = cell_start(&line->cells[c], at, columns);
                     if (line->cells[c].column == column && at > columns[column])
                         columns[column] = at;
                 }
-                at += width_of(line->cells[c].text);
+                at += format_width(line->cells[c].text);
             }
         }
+}
+
+/* The end of the run of lines that begins at `from`, and its columns. */
+static uint32_t align_run(const struct formatter *f, uint32_t from, size_t *columns)
+{
+    uint32_t end = f->lines.items[from].kind != 0 ? run_end(f, from) : from + 1;
+    find_columns(f, from, end, columns);
+    return end;
+}
+
+/* Marks breaks in lines that are too long; false: there are none. */
+static bool break_lines(struct formatter *f)
+{
+    bool is_broken = false;
+    for (uint32_t i = 0; i < f->lines.count;) {
+        size_t columns[COLUMNS];
+        for (uint32_t end = align_run(f, i, columns); i < end; i++) {
+            const struct format_line *line = &f->lines.items[i];
+            is_broken |= format_break_line(f, line, line_width(line, columns));
+        }
+    }
+    return is_broken;
 }
 
 static const char *write_lines(struct formatter *f, size_t *size)
@@ -390,12 +396,10 @@ static const char *write_lines(struct formatter *f, size_t *size)
     while (f->lines.count > 0 && f->lines.items[f->lines.count - 1].is_blank)
         f->lines.count--;
     for (uint32_t i = 0; i < f->lines.count;) {
-        uint32_t end = f->lines.items[i].kind != 0 ? run_end(f, i) : i + 1;
         size_t columns[COLUMNS];
-        find_columns(f, i, end, columns);
-        for (; i < end; i++)
+        for (uint32_t end = align_run(f, i, columns); i < end; i++)
             if (f->lines.items[i].is_blank)
-                text_add(&out, "\n", 1);
+                text_add(&out, "\n");
             else
                 write_line(&out, &f->lines.items[i], columns);
     }
@@ -422,7 +426,7 @@ static void comments_before(struct formatter *f, struct walk *w, uint32_t token)
         const struct comment *comment = &comments[w->comment++];
         if (count_newlines(f, w->last_end, comment->span.begin) > 1)
             add_blank(f);
-        add_comment_line(f, comment, 4 * w->depth);
+        add_comment_line(f, comment, FORMAT_INDENT * w->depth);
         w->last_end = comment->span.end;
     }
 }
@@ -465,27 +469,56 @@ static void update(struct walk *w, const struct token *token)
     }
 }
 
+/* Whether a token after a '}' belongs to the statement that the braces are in. */
+static bool continues_block(int kind)
+{
+    return kind == ARROW || kind == VIA || kind == BY || kind == OVER || kind == LATENCY
+           || kind == AT;
+}
+
 static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint32_t to)
 {
     const struct token *tokens = f->list->tokens.items;
     int before = from > 0 ? tokens[from - 1].kind : ';';
     struct line_context context = {.parens_before = w->parens, .in_fields = w->message_depth > 0};
-    context.starts_statement = before == ';' || before == '{' || before == '}';
+    context.starts_statement =
+        before == ';' || before == '{' || (before == '}' && !continues_block(tokens[from].kind));
     uint32_t depth = w->depth;
     for (uint32_t i = from; i < to && tokens[i].kind == '}'; i++)
         depth -= depth > 0;
-    context.indent = 4 * depth + (context.starts_statement || tokens[from].kind == '}' ? 0 : 8);
+    bool is_whole = context.starts_statement || tokens[from].kind == '}';
+    context.indent = FORMAT_INDENT * depth + (is_whole ? 0 : FORMAT_CONTINUATION);
     if (count_newlines(f, w->last_end, tokens[from].span.begin) > 1)
         add_blank(f);
     w->last_end = tokens[to - 1].span.end;
     context.comment = w->comment;
     joined_comments(f, &w->comment, to - 1); /* comments inside the line, which it writes */
+    uint32_t after = w->comment;
     const char *comment = joined_comments(f, &w->comment, to);
     if (comment)
         w->last_end = f->list->comments.items[w->comment - 1].span.end;
+    bool is_movable = comment && comment[1] == '/' && after == context.comment
+                      && w->comment == after + 1 && context.starts_statement
+                      && tokens[from].kind != '}';
+    context.movable_comment = is_movable ? after : NO_COMMENT;
     add_code_line(f, from, to, &context, comment);
     for (uint32_t i = from; i < to; i++)
         update(w, &tokens[i]);
+}
+
+static void lay_out(struct formatter *f)
+{
+    const struct token *tokens = f->list->tokens.items;
+    struct walk w = {.last_end = f->source->base};
+    f->lines.count = 0;
+    uint32_t i = 0;
+    while (tokens[i].kind != 0) {
+        comments_before(f, &w, i);
+        uint32_t end = line_end(f, i);
+        format_line(f, &w, i, end);
+        i = end;
+    }
+    comments_before(f, &w, i);
 }
 
 const char *format_source(struct region *region, struct diagnostics *d,
@@ -499,14 +532,10 @@ const char *format_source(struct region *region, struct diagnostics *d,
     token_scan(region, d, source, false, &list);
     d->muted--;
     struct formatter f = {.region = region, .source = source, .list = &list};
-    struct walk w = {.last_end = source->base};
-    uint32_t i = 0;
-    while (list.tokens.items[i].kind != 0) {
-        comments_before(&f, &w, i);
-        uint32_t end = line_end(&f, i);
-        format_line(&f, &w, i, end);
-        i = end;
-    }
-    comments_before(&f, &w, i);
+    f.columns = region_take_array(region, list.tokens.count, sizeof *f.columns);
+    do
+        lay_out(&f);
+    while (break_lines(&f));
+    format_wrap_comments(&f);
     return write_lines(&f, size);
 }

@@ -197,6 +197,17 @@ def code_lines_with(pattern, text):
     return [code.count("\n", 0, found.start()) + 1 for found in pattern.finditer(code)]
 
 
+def test_description_has_no_line_over_the_width():
+    """`heddle fmt` breaks what can be broken; a message is one string, which cannot."""
+    folders = ("platforms", "components", "docs/examples", "tests/system", "tests/components",
+               "tests/bench")
+    found = {f"{file} {number}": f"{file}:{number}"
+             for file in files("*.heddle", folders=folders)
+             for number, line in enumerate(text_of(file).splitlines(), 1)
+             if len(line) > COLUMNS and not re.fullmatch(r' *"[^"]*"[;,]?', line)}
+    house.check(found, f"at most {COLUMNS} columns: ./dev format")
+
+
 def test_pointer_is_a_condition_by_itself():
     generated = set(files(*GENERATED))
     found = {f"{file} {line}": f"{file}:{line}" for file in files("*.[chyl]")

@@ -169,8 +169,8 @@ def test_each_slot_that_params_lists_is_filled_by_each_part_that_it_names(heddle
 
 def test_warnings_of_the_library_are_shown_to_the_library_only(heddle, tmp_path):
     done = heddle("params platforms/r9nano_x4.heddle --set pcie.latency=10us", "W0703")
-    assert "components/network/switch/switch.heddle:15:28: note" in done.stderr
-    assert "switch.heddle:15:28: warning" not in done.stderr
+    assert "components/network/switch/switch.heddle:19:28: note" in done.stderr
+    assert "switch.heddle:19:28: warning" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["pipe", "device", "folder", *only_full("large")])
