@@ -27,7 +27,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/wheel.h"
+#include "runtime/engine/wake_queue.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/stats_log.h"

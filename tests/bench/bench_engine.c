@@ -12,7 +12,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/unit.h"
-#include "runtime/engine/wheel.h"
+#include "runtime/engine/wake_queue.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"

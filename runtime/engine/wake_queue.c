@@ -1,5 +1,5 @@
 /* The timing wheel; see wheel.h. */
-#include "wheel.h"
+#include "wake_queue.h"
 
 #include "base/number.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "runtime/engine/wheel.h"
+#include "runtime/engine/wake_queue.h"
 
 #define IDS 300
 

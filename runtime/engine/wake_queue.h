@@ -7,8 +7,8 @@
  *
  * Invariant: every node in a bucket has now < cycle < now + 4096, so a bucket holds one cycle only;
  * now is the last cycle taken, and callers never skip a cycle that holds a node. */
-#ifndef HEDDLE_RUNTIME_WHEEL_H
-#define HEDDLE_RUNTIME_WHEEL_H
+#ifndef HEDDLE_RUNTIME_WAKE_QUEUE_H
+#define HEDDLE_RUNTIME_WAKE_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
