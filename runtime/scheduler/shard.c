@@ -2,19 +2,19 @@
  *
  * A step is one point in time: all clock domains of the shard that have an edge there run it (in
  * order of domain number), then shared wires, which may not depend on the order of ticks, are
- * settled. In an edge, first the wheel's bucket, `next` and the marks of arriving messages are
- * merged into `active`, then every group with an active bit is walked.
+ * settled. In an edge, first the wake-ups that are due, `next` and the marks of arriving messages
+ * are merged into `active`, then every group with an active bit is walked.
  *
  * Invariant between steps: a component is in `next` or `active`, or it sleeps. A sleeping component
- * has a node in its wheel for its earliest known reason, or a mark for each message under way to
- * it, or waits for a message or credit whose sender or receiver will make such a mark.
+ * has a node in the queue of wake-ups for its earliest known reason, or a mark for each message
+ * under way to it, or waits for a message or credit whose sender or receiver will make such a mark.
  *
  * The loop is compiled twice, with and without wide registers (active_words.h). Without them, the
  * simulations of docs/evidence/speed.md take 14 % more host instructions for nbody 256 and 3 % for
- * vectoradd 16384. Without marks, each message in the wheel, they take 5 % and 13 % more.
+ * vectoradd 16384. Without marks, each message in a timing wheel, they take 5 % and 13 % more.
  *
- * Nothing here is shared by shards: plans, wheels and bitmap words belong to a domain, and so to a
- * shard. What runs the shards, and when all of it ends, is run.c. */
+ * Nothing here is shared by shards: plans, wake-ups and bitmap words belong to a domain, and so to
+ * a shard. What runs the shards, and when all of it ends, is run.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/engine/wheel.h"
+#include "runtime/engine/wake_queue.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/stats_log.h"
@@ -61,9 +61,9 @@ struct word_walk {
 static const struct engine_group *groups;
 static uint32_t *word_groups;        /* by bitmap word: the group it belongs to */
 static struct word_walk *word_walks; /* by bitmap word */
-static struct wheel *wheels;
-static struct wheel_node *wheel_nodes;
-static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
+static struct wake_queue *wake_queues;
+static struct wake_node *wake_nodes;
+static uint32_t *wake_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
 static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* bit w % 64 of word w / 64: active[w] of the domain has
                                               bits; w from 64 on */
@@ -84,7 +84,7 @@ static bool arranged; /* one of the two asks for more than a walk */
 void engine_wake_later(uint32_t id, uint64_t cycle)
 {
     if (!engine_is_awake(id))
-        wheel_set(&wheels[engine_base.components[id]->domain], id, cycle);
+        wake_queue_set(&wake_queues[engine_base.components[id]->domain], id, cycle);
 }
 
 void engine_wake_from_host(uint32_t id)
@@ -140,7 +140,7 @@ static void find_any_reason(struct component *c)
     else if (wake - now < ENGINE_NEAR)
         engine_mark_arrival(engine_mark_of(c->id), c->domain, wake);
     else if (wake != ENGINE_NEVER)
-        wheel_set(&wheels[c->domain], c->id, wake);
+        wake_queue_set(&wake_queues[c->domain], c->id, wake);
 }
 
 void engine_find_reason(struct component *c)
@@ -202,12 +202,12 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     if (!tick(id, g))
         return;
     struct component *c = engine_base.components[id];
-    const struct wheel_node *n = &wheels[c->domain].nodes[id];
+    const struct wake_node *n = &wake_nodes[id];
     uint64_t soon = component_now(c) + 1;
     uint64_t arrivals = engine_base.near[soon % ENGINE_NEAR * engine_base.near_words + (id >> 6)];
     bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
-    if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
+    if (expected || (n->position && n->cycle == soon)
         || __atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED) >= REPORTED_MAX)
         return;
     fprintf(stderr,
@@ -355,11 +355,10 @@ STEP_RARE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
 STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
 {
     struct engine_domain *d = &engine.domains[domain];
-    struct wheel *w = &wheels[domain];
+    struct wake_queue *q = &wake_queues[domain];
     clock_move(d, cycle);
-    w->now = cycle;
-    if (unlikely(wheel_is_due(w, cycle)))
-        wheel_take(w, cycle, engine_base.active);
+    if (unlikely(wake_queue_next(q) == cycle))
+        wake_queue_take(q, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
     if (unlikely(s->watched || arranged))
         return run_edge_rarely(s, domain, bits);
@@ -375,18 +374,17 @@ STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool
 STEP_RARE void plan_sleeping(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
-    const struct wheel *w = &wheels[domain];
     struct domain_plan *p = &plans[domain];
     uint64_t near = near_next(domain);
     p->arrivals = near != ENGINE_NEVER;
-    uint64_t cycle = wheel_has_some(w) ? wheel_next(w) : WHEEL_NEVER;
+    uint64_t cycle = wake_queue_next(&wake_queues[domain]);
     cycle = min(near, cycle);
     if (cycle == p->next_cycle)
         return;
     p->next_cycle = cycle;
-    p->next_ps = cycle == WHEEL_NEVER ? ENGINE_NEVER
-                 : d->remainder == 0  ? d->time_ps + (cycle - d->cycle) * d->period_ps
-                                      : engine_time_of(domain, cycle);
+    p->next_ps = cycle == WAKE_NEVER ? ENGINE_NEVER
+                 : d->remainder == 0 ? d->time_ps + (cycle - d->cycle) * d->period_ps
+                                     : engine_time_of(domain, cycle);
 }
 
 STEP_INLINE void plan_domain(uint32_t domain)
@@ -412,7 +410,7 @@ STEP_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
     for (uint32_t i = 0; i < clocks; i++) {
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
-        live |= p->awake || p->arrivals || wheel_has_some(&wheels[first + i]);
+        live |= p->awake || p->arrivals || wake_queue_has_node(&wake_queues[first + i]);
         next_ps = min(p->next_ps, next_ps);
     }
     s->next_ps = next_ps;
@@ -509,13 +507,13 @@ void engine_set_order(int chosen_order, uint64_t seed, bool all)
 void engine_hide_pointers(void)
 {
     for (uint32_t i = 0; i < engine.domain_count; i++)
-        wheel_open(&wheels[i], NULL, NULL);
+        wake_queue_open(&wake_queues[i], NULL, NULL);
 }
 
 void engine_show_pointers(void)
 {
     for (uint32_t i = 0; i < engine.domain_count; i++)
-        wheel_open(&wheels[i], wheel_nodes, wheel_heaps[i]);
+        wake_queue_open(&wake_queues[i], wake_nodes, wake_heaps[i]);
 }
 
 static void place_group(uint32_t number)
@@ -543,13 +541,14 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     for (uint32_t g = 0; g < group_count; g++)
         place_group(g);
     frozen = arena_derive(((size_t)id_count / 64 + 1) * sizeof *frozen);
-    wheels = arena_at(struct wheel, arena_allocate_front(engine.domain_count * sizeof *wheels));
-    wheel_nodes = arena_at(struct wheel_node,
-                           arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
+    wake_queues = arena_at(struct wake_queue,
+                           arena_allocate_front(engine.domain_count * sizeof *wake_queues));
+    wake_nodes = arena_at(struct wake_node,
+                          arena_allocate_front(((size_t)id_count + 1) * sizeof *wake_nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         uint32_t words = engine.domains[i].word_count, room = words * 64 + 1;
         busy[i] = arena_derive(divide_up((size_t)words, 64) * sizeof *busy[i]);
-        wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
+        wake_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
     }
     engine_show_pointers();
     for (uint32_t g = 0; g < group_count; g++) {

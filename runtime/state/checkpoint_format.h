@@ -9,7 +9,7 @@
 
 #include "runtime/engine/engine.h"
 
-#define CHECKPOINT_VERSION 17
+#define CHECKPOINT_VERSION 18
 #define CHECKPOINT_PAGE    4096
 #define CHECKPOINT_START                                                                           \
     ((uint64_t)1 << 62) /* page of the arena as it was at the start, where it                      \

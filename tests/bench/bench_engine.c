@@ -1,10 +1,9 @@
-/* How fast the engine is by itself: trivial ticks, message deliveries, operations of the timing
- * wheel.
+/* How fast the engine is by itself: trivial ticks, message deliveries, wake-ups.
  *
  * A tick is one call of a component that says it made progress. A delivery is a message sent, seen
- * and taken: each of 64 pairs passes one a cycle, and its credit goes back. A wheel operation is
- * one wake-up set and taken ("hold" model: each component that wakes asks for another time). CPU
- * seconds, best of several runs. Usage: bench_engine [seconds a case] */
+ * and taken: each of 64 pairs passes one a cycle, and its credit goes back. A wake-up is
+ * set and taken ("hold" model: each component that wakes asks for another
+ * time). CPU seconds, best of several runs. Usage: bench_engine [seconds a case] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -12,14 +11,14 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/unit.h"
-#include "runtime/engine/wheel.h"
+#include "runtime/engine/wake_queue.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/platform.h"
 #include "tests/runtime/builder.h"
 
-#define RUNS      5
-#define PAIRS     64
-#define WHEEL_IDS 1024
+#define RUNS     5
+#define PAIRS    64
+#define WAKE_IDS 1024
 
 /* ---- trivial component ---- */
 
@@ -219,33 +218,35 @@ static double deliveries(uint32_t latency, uint64_t each)
 }
 
 /* Nanoseconds an operation, waking times uniform below `horizon` cycles. */
-static double wheel_hold(uint64_t horizon, uint64_t operations)
+static double wake_hold(uint64_t horizon, uint64_t operations)
 {
-    static struct wheel wheel;
-    static struct wheel_node nodes[WHEEL_IDS];
-    static uint32_t heap[WHEEL_IDS];
+    static struct wake_queue queue;
+    static struct wake_node nodes[WAKE_IDS];
+    static uint32_t heap[WAKE_IDS];
     uint64_t random = 88172645463325252u;
     uint64_t done = 0;
-    wheel = (struct wheel){0};
-    wheel_open(&wheel, nodes, heap);
-    for (uint32_t i = 0; i < WHEEL_IDS; i++)
-        wheel_set(&wheel, i, 1 + i % horizon);
+    queue = (struct wake_queue){0};
+    uint64_t now = 0;
+    wake_queue_open(&queue, nodes, heap);
+    for (uint32_t i = 0; i < WAKE_IDS; i++)
+        wake_queue_set(&queue, i, 1 + i % horizon);
     double start = cpu_seconds();
     while (done < operations) {
-        uint64_t bitmap[WHEEL_IDS / 64] = {0};
-        wheel_take(&wheel, wheel_next(&wheel), bitmap);
-        for (uint32_t w = 0; w < WHEEL_IDS / 64; w++) {
+        uint64_t bitmap[WAKE_IDS / 64] = {0};
+        now = wake_queue_next(&queue);
+        wake_queue_take(&queue, now, bitmap);
+        for (uint32_t w = 0; w < WAKE_IDS / 64; w++) {
             for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1, done++) {
                 random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-                wheel_set(&wheel, w * 64 + (unsigned)__builtin_ctzll(bits),
-                          wheel.now + 1 + random % horizon);
+                wake_queue_set(&queue, w * 64 + (unsigned)__builtin_ctzll(bits),
+                               now + 1 + random % horizon);
             }
         }
     }
     double seconds = cpu_seconds() - start;
-    uint64_t bitmap[WHEEL_IDS / 64];
-    while (wheel_next(&wheel) != WHEEL_NEVER)
-        wheel_take(&wheel, wheel_next(&wheel), bitmap);
+    uint64_t bitmap[WAKE_IDS / 64];
+    while (wake_queue_next(&queue) != WAKE_NEVER)
+        wake_queue_take(&queue, wake_queue_next(&queue), bitmap);
     return seconds / (double)done * 1e9;
 }
 
@@ -255,10 +256,10 @@ int main(int argc, char **argv)
     double best[7] = {0};
     for (int run = 0; run < RUNS; run++) {
         double now[7] = {
-            ticks(64, (uint64_t)(scale * 8e6)),          ticks(1000, (uint64_t)(scale * 5e5)),
-            ticks(1, (uint64_t)(scale * 5e7)),           deliveries(1, (uint64_t)(scale * 5e5)),
-            deliveries(5, (uint64_t)(scale * 5e5)),      -wheel_hold(1000, (uint64_t)(scale * 2e7)),
-            -wheel_hold(20000, (uint64_t)(scale * 1e7)),
+            ticks(64, (uint64_t)(scale * 8e6)),         ticks(1000, (uint64_t)(scale * 5e5)),
+            ticks(1, (uint64_t)(scale * 5e7)),          deliveries(1, (uint64_t)(scale * 5e5)),
+            deliveries(5, (uint64_t)(scale * 5e5)),     -wake_hold(1000, (uint64_t)(scale * 2e7)),
+            -wake_hold(20000, (uint64_t)(scale * 1e7)),
         };
         for (int i = 0; i < 7; i++)
             best[i] = !run || now[i] > best[i] ? now[i] : best[i];
@@ -268,10 +269,10 @@ int main(int argc, char **argv)
     printf("ticks, 1 component        %8.1f M/s (a step of the loop each)\n", best[2] / 1e6);
     printf("deliveries, latency 1     %8.1f M/s\n", best[3] / 1e6);
     printf("deliveries, latency 5     %8.1f M/s\n", best[4] / 1e6);
-    printf("wheel, within 1000 cycles %8.1f ns/operation\n", -best[5]);
-    printf("wheel, within 20000       %8.1f ns/operation\n", -best[6]);
+    printf("wake-ups, within 1000     %8.1f ns/operation\n", -best[5]);
+    printf("wake-ups, within 20000    %8.1f ns/operation\n", -best[6]);
     printf("overhead: %zu bytes a component, %zu a ring beyond its slots\n",
-           sizeof(struct component) + sizeof(struct wheel_node) + sizeof(void *) + sizeof(uint32_t),
+           sizeof(struct component) + sizeof(struct wake_node) + sizeof(void *) + sizeof(uint32_t),
            sizeof(struct ring));
     return 0;
 }

@@ -114,8 +114,8 @@ def test_header_is_guarded_by_its_name():
 
 
 def test_guard_of_another_header_is_found():
-    text = "/* Text. */\n#ifndef HEDDLE_RUNTIME_WHEEL_H\n#define HEDDLE_RUNTIME_WHEEL_H\n"
-    assert not guard_of_another("runtime/engine/wheel.h", text)
+    text = "/* Text. */\n#ifndef HEDDLE_RUNTIME_WAKE_QUEUE_H\n#define HEDDLE_RUNTIME_WAKE_QUEUE_H\n"
+    assert not guard_of_another("runtime/engine/wake_queue.h", text)
     assert guard_of_another("runtime/engine/eel.h", text)
     assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
 

@@ -1,18 +1,19 @@
-/* The timing wheel against the plainest model of it: an array of wake-up times, searched from end
- * to end. */
+/* The queue of wake-ups against the plainest model of it: an array of wake-up times, searched from
+ * end to end. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "runtime/engine/wheel.h"
+#include "runtime/engine/wake_queue.h"
 
 #define IDS 300
 
-static struct wheel wheel;
-static struct wheel_node nodes[IDS];
+static struct wake_queue queue;
+static uint64_t now;
+static struct wake_node nodes[IDS];
 static uint32_t heap[IDS];
-static uint64_t expected[IDS]; /* WHEEL_NEVER: not queued */
+static uint64_t expected[IDS]; /* WAKE_NEVER: not queued */
 static uint64_t random_state;
 
 static uint64_t random_next(void)
@@ -25,7 +26,7 @@ static uint64_t random_next(void)
 
 static uint64_t expected_next(void)
 {
-    uint64_t next = WHEEL_NEVER;
+    uint64_t next = WAKE_NEVER;
     for (int i = 0; i < IDS; i++)
         next = min(expected[i], next);
     return next;
@@ -34,8 +35,8 @@ static uint64_t expected_next(void)
 static void set(uint64_t horizon)
 {
     uint32_t id = (uint32_t)(random_next() % IDS);
-    uint64_t cycle = wheel.now + 1 + random_next() % horizon;
-    wheel_set(&wheel, id, cycle);
+    uint64_t cycle = now + 1 + random_next() % horizon;
+    wake_queue_set(&queue, id, cycle);
     if (cycle < expected[id])
         expected[id] = cycle;
 }
@@ -43,51 +44,52 @@ static void set(uint64_t horizon)
 static void take(uint64_t cycle)
 {
     uint64_t bitmap[(IDS + 63) / 64] = {0};
-    wheel_take(&wheel, cycle, bitmap);
+    now = cycle;
+    wake_queue_take(&queue, cycle, bitmap);
     for (uint32_t i = 0; i < IDS; i++) {
         bool due = expected[i] == cycle;
         cr_assert_eq(bitmap[i / 64] >> (i % 64) & 1, due, "component %u at cycle %lu", i,
                      (unsigned long)cycle);
         if (due)
-            expected[i] = WHEEL_NEVER;
+            expected[i] = WAKE_NEVER;
     }
 }
 
-ParameterizedTestParameters(wheel, behaves_like_a_sorted_list)
+ParameterizedTestParameters(wake_queue, behaves_like_a_sorted_list)
 {
     static uint64_t horizons[] = {3, 60, 1000, 4095, 4096, 4097, 20000, 10000000};
     return cr_make_param_array(uint64_t, horizons, ARRAY_COUNT(horizons));
 }
 
-ParameterizedTest(uint64_t *horizon, wheel, behaves_like_a_sorted_list)
+ParameterizedTest(uint64_t *horizon, wake_queue, behaves_like_a_sorted_list)
 {
     random_state = 0x9e3779b97f4a7c15u + *horizon;
     memset(expected, 0xff, sizeof expected);
-    wheel_open(&wheel, nodes, heap);
+    wake_queue_open(&queue, nodes, heap);
     for (int i = 0; i < 60000; i++) {
         if (random_next() % 3) {
             set(random_next() % 8 ? *horizon : 50000);
         } else {
-            uint64_t next = wheel_next(&wheel);
+            uint64_t next = wake_queue_next(&queue);
             cr_assert_eq(next, expected_next());
-            if (next != WHEEL_NEVER)
-                take(random_next() % 4 || next == wheel.now + 1 ? next : wheel.now + 1);
+            if (next != WAKE_NEVER)
+                take(random_next() % 4 || next == now + 1 ? next : now + 1);
         }
         if (i % 64 == 0)
-            cr_assert_eq(wheel_has_some(&wheel), expected_next() != WHEEL_NEVER);
+            cr_assert_eq(wake_queue_has_node(&queue), expected_next() != WAKE_NEVER);
     }
 }
 
-Test(wheel, an_earlier_wake_up_moves_the_node_and_a_later_one_does_not)
+Test(wake_queue, an_earlier_wake_up_moves_the_node_and_a_later_one_does_not)
 {
     uint64_t bitmap = 0;
-    wheel_open(&wheel, nodes, heap);
-    wheel_set(&wheel, 5, 100);
-    wheel_set(&wheel, 5, 200);
-    cr_assert_eq(wheel_next(&wheel), 100);
-    wheel_set(&wheel, 5, 7);
-    cr_assert_eq(wheel_next(&wheel), 7);
-    wheel_take(&wheel, 7, &bitmap);
+    wake_queue_open(&queue, nodes, heap);
+    wake_queue_set(&queue, 5, 100);
+    wake_queue_set(&queue, 5, 200);
+    cr_assert_eq(wake_queue_next(&queue), 100);
+    wake_queue_set(&queue, 5, 7);
+    cr_assert_eq(wake_queue_next(&queue), 7);
+    wake_queue_take(&queue, 7, &bitmap);
     cr_assert_eq(bitmap, 1 << 5);
-    cr_assert_eq(wheel_next(&wheel), WHEEL_NEVER);
+    cr_assert_eq(wake_queue_next(&queue), WAKE_NEVER);
 }
