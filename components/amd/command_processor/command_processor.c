@@ -149,7 +149,7 @@ static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
     return *number < count;
 }
 
-/* What the commands `launch` and `share` have in common; the first is a share that is all. */
+/* Fields that the commands `launch` and `share` have in common; a launch has no shares. */
 struct launch_order {
     uint64_t packet_address, entry;
     uint32_t pid, kernel, record, share, shares;
@@ -207,7 +207,7 @@ static bool launch_share(struct command_processor *c, struct dispatcher *d,
     return false;
 }
 
-/* What the caches of this die have to do for an acquire or a release of `scope`. */
+/* Scope of the work that an acquire or a release of `scope` needs in the caches of this die. */
 static uint8_t reach(const struct command_processor *c, unsigned scope)
 {
     bool dies = command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_SEVERAL;
@@ -323,8 +323,8 @@ static bool dispatchers_step(struct command_processor *c)
 
 /* ---- global wave sync ---- */
 
-/* The unit stands here, or beyond the host port where other dies come to it, too. A wavefront's
- * number there: its compute unit and its number in it. */
+/* The global wave sync is part of this component, or lies beyond the host port if other dies use
+ * it, too. It numbers a wavefront by its compute unit and its number there. */
 static bool sync_receive(struct command_processor *c, uint32_t cu, const struct work_reply *m)
 {
     uint32_t wavefront = cu << WAVE_SYNC_CU_SHIFT | m->sync.wavefront;
@@ -548,7 +548,7 @@ static bool answer_driver(struct command_processor *c)
     return sent;
 }
 
-/* The cycle in which the dispatcher goes on by itself. */
+/* The cycle in which the dispatcher continues by itself. */
 static uint64_t dispatcher_wakes_at(const struct dispatcher *d)
 {
     switch (d->state) {

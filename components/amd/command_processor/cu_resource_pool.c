@@ -25,8 +25,7 @@ struct pool_cu {
     uint32_t free_lds; /* granules */
     uint32_t next_simd;
     uint32_t group_count;
-    uint64_t
-        refused; /* 1 + releases at the last refusal counted: asking again in vain counts once */
+    uint64_t refused; /* 1 + releases at the last refusal counted: repeated refusals count once */
 };
 
 struct cu_resource_pool {

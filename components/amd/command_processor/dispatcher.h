@@ -28,8 +28,8 @@ enum dispatcher_state {
 struct dispatcher {
     struct dispatcher_io io;
     uint32_t state;
-    uint16_t host_tag;        /* of the launch command */
-    uint8_t acquire, release; /* enum aql_scope, of the launch */
+    uint16_t host_tag;        /* tag of the launch command */
+    uint8_t acquire, release; /* scopes of the launch, enum aql_scope */
     bool invalidating;        /* waits for the operation under way: invalidation or release */
     bool released;            /* the L2 has written back what it wrote */
     bool invalidated;         /* the caches hold nothing that the kernel must not find */
@@ -41,7 +41,7 @@ struct dispatcher {
     uint32_t record;                 /* handle of the kernel in the statistics */
     uint32_t shares;                 /* dies that run it together; 0: it is not shared */
     uint32_t kernel;                 /* number of its name */
-    struct resource_request request; /* of a whole work-group */
+    struct resource_request request; /* resources of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */
     uint32_t next[3];                /* one of them, ... */
@@ -90,7 +90,7 @@ static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t coun
  * each `shares`th after it. Other dies run the others, and keep to the same private memory. */
 static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t shares);
 
-/* Do all blocks of private memory have work-groups, or are there none? */
+/* True if all blocks of private memory have work-groups, or if there are none. */
 static bool dispatcher_lacks_scratch(const struct dispatcher *d);
 
 /* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the

@@ -87,7 +87,7 @@ static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t 
     return number;
 }
 
-/* What the wavefront asked of the global wave sync is over. */
+/* The wavefront's operation on the global wave sync is over. */
 static void wave_leave_sync(struct compute_unit *c, unsigned wave, uint64_t now)
 {
     struct cu_wave *w = cu_wave_at(c, wave);

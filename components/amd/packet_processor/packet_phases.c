@@ -1,5 +1,5 @@
 /* The steps of each phase of a packet: send the phase's command (packet_commands.c), take its
- * answer, go on. Called by packet_processor.c for each packet in flight. */
+ * answer, enter the next phase. */
 #include "packet_processor.gen.h"
 
 #include "packet_state.h"
@@ -29,7 +29,7 @@ static void packet_free(struct packet_processor *c, struct packet *p)
     p->phase = PACKET_FREE;
 }
 
-/* The queue stops here; what runs goes on. */
+/* The queue stops here; packets that run continue. */
 static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error)
 {
     if (q->error)
@@ -64,14 +64,14 @@ static void packets_look_again(struct packet_processor *c)
     c->scheduled = false;
 }
 
-/* ---- going on ---- */
+/* ---- from phase to phase ---- */
 
 static bool needs_flush(const struct packet_processor *c, const struct packet *p, unsigned shift)
 {
     return c->dirty && aql_scope(p->aql.dispatch.header, shift) == AQL_SCOPE_SYSTEM;
 }
 
-/* Are there packets of the queue before it that are not over? */
+/* True if packets of the queue before it are not over. */
 static bool has_earlier(const struct packet_processor *c, const struct packet *p)
 {
     if (queue_at(c, p->queue)->active <= 1)
@@ -84,15 +84,15 @@ static bool has_earlier(const struct packet_processor *c, const struct packet *p
     return false;
 }
 
-/* Has a barrier packet first-level caches invalidated? Before a kernel the command processor does
- * that. */
+/* True if a barrier packet must have first-level caches invalidated. Before a kernel the command
+ * processor does that. */
 static bool needs_invalidate(const struct packet_processor *c, const struct packet *p)
 {
     return c->dirty && packet_type(p) != AQL_DISPATCH
            && aql_scope(p->aql.dispatch.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_AGENT;
 }
 
-/* All that the packet wrote is visible. Its signal is next, or the interrupt, or it retires. */
+/* All writes of the packet are visible. Its signal is next, or the interrupt, or it retires. */
 static void packet_tell(struct packet *p)
 {
     packet_enter(p, packet_completion(p) ? PACKET_SIGNAL

@@ -62,7 +62,7 @@ static bool answers_take(struct packet_processor *c)
     return taken;
 }
 
-/* What packets have asked the driver for. */
+/* Takes the driver's answers to requests of packets. */
 static bool driver_answers_take(struct packet_processor *c)
 {
     const struct queue_interrupt_reply *m;
@@ -85,7 +85,7 @@ static bool driver_answers_take(struct packet_processor *c)
 
 /* ---- queues ---- */
 
-/* Has the queue's next packet been looked at, and has nothing happened since? */
+/* True if the queue's next packet has been looked at and nothing has happened since. */
 static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
     return q->used && !q->dying && !q->error && q->waiting && q->looked == c->events;
@@ -236,7 +236,7 @@ static bool queues_schedule(struct packet_processor *c)
     return progress || changed;
 }
 
-/* The driver is told once, until it answers with an event. */
+/* One message goes to the driver, until it answers with an event. */
 static bool tell_of_waits(struct packet_processor *c)
 {
     bool waits = false;
