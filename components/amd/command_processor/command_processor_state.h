@@ -100,7 +100,7 @@ struct command_processor {
         bool on;           /* between the two no kernel begins */
     } pause;
     uint32_t launches;          /* number of the next dispatch */
-    uint32_t groups;            /* arena: struct placed_group[cus][64] */
+    uint32_t groups;            /* arena: struct placed_group[cus][WORK_GROUP_SLOTS_MAX] */
     uint32_t accounts;          /* arena: struct kernel_account[dispatchers] */
     struct slot_use all;        /* use by the work-groups of all dispatchers */
     struct wave_sync_unit sync; /* the GPU's, unless it has several dies */

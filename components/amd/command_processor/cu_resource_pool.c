@@ -104,7 +104,7 @@ static uint64_t *pool_lds(const struct cu_resource_pool *p, uint32_t cu)
     return arena_at(uint64_t, p->lds) + (size_t)cu * p->lds_words;
 }
 
-static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units)
+static void pool_init(struct cu_resource_pool *p, uint32_t compute_units)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     size_t simds = (size_t)compute_units * params->simds;

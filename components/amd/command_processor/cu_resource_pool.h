@@ -29,7 +29,7 @@ struct resource_limits {
 };
 
 /* Once, before anything else. */
-static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units);
+static void pool_init(struct cu_resource_pool *p, uint32_t compute_units);
 
 /* Could an empty compute unit hold it? */
 static bool pool_possible(const struct cu_resource_pool *p, const struct resource_request *request);

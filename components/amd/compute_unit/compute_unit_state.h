@@ -26,7 +26,6 @@
 enum {
     CU_MAX_SIMDS = 16,
     CU_MAX_LDS_PORTS = 4,
-    CU_MAX_GROUPS = 64,
     CU_WHEEL = 64, /* cycles; longer waits go round */
     CU_LINE = 64,
     CU_BLOCK = 32,      /* bytes of code that come together; see fetch_latency */
@@ -205,8 +204,8 @@ struct compute_unit {
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t lines;      /* struct cu_line[CU_LINES] */
-    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
-    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
+    uint32_t groups;     /* struct cu_group[WORK_GROUP_SLOTS_MAX] */
+    uint32_t ledgers;    /* struct cu_ledger[WORK_GROUP_SLOTS_MAX] */
     uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
     uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES]: in lines, of
                             the lanes */

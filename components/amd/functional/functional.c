@@ -322,8 +322,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     r->own_launch.packet = &r->packet;
     r->own_launch.descriptor = &r->descriptor;
     r->access = &variants[isa_variant_current()];
-    r->common = work_common(launch->target, &r->packet, &r->descriptor, launch->entry,
-                            launch->packet_address, launch->pid, launch->dispatch_id);
+    r->common = work_common(&(struct work_launch){launch->target, &r->packet, &r->descriptor,
+                                                  launch->entry, launch->packet_address,
+                                                  launch->pid, launch->dispatch_id});
     r->stored = work_registers(launch->target, r->common.vgprs);
     r->left = work_count_groups(&r->common, r->groups);
     work_nth_group(r->groups, launch->first_group, r->next);

@@ -158,8 +158,9 @@ static bool send_release(struct packet_processor *c, struct packet *p, uint32_t 
     return true;
 }
 
-static bool send_interrupt(struct packet_processor *c, struct packet *p)
+static bool send_interrupt(struct packet_processor *c, struct packet *p, uint32_t number)
 {
+    (void)number;
     const struct user_queue *q = queue_at(c, p->queue);
     if (!packet_processor_interrupt_can_send(c))
         return false;

@@ -148,7 +148,7 @@ static uint32_t packet_items(const struct packet *p);
 static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t number);
 static bool send_unused(struct packet_processor *c, struct packet *p);
 static bool send_release(struct packet_processor *c, struct packet *p, uint32_t number);
-static bool send_interrupt(struct packet_processor *c, struct packet *p);
+static bool send_interrupt(struct packet_processor *c, struct packet *p, uint32_t number);
 static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t number);
 
 /* packet_phases.c */
@@ -157,7 +157,8 @@ static void packet_leave_front(struct packet_processor *c, struct packet *p);
 static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error);
 static void packet_fail(struct packet_processor *c, struct packet *p, enum queue_error error);
 static void packets_look_again(struct packet_processor *c);
-static void packet_tell(struct packet *p);
+static void packet_complete(struct packet *p);
+static const char *packet_activity(const struct packet *p);
 static bool packet_step(struct packet_processor *c, uint32_t number);
 static void packet_answer(struct packet_processor *c, struct packet *p, const void *data);
 
