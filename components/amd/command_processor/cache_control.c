@@ -30,7 +30,7 @@ static bool control_is_pause(const struct command_processor *c)
     return c->control == CONTROL_PAUSE || c->control == CONTROL_RESUME;
 }
 
-/* Is the operation under way for this kind of cache? */
+/* True if the operation under way concerns this kind of cache. */
 static bool control_takes_part(const struct command_processor *c, enum control_cache cache)
 {
     if (control_is_pause(c))

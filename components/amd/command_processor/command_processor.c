@@ -85,7 +85,7 @@ static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
     struct cu_resource_pool *pool = command_processor_pool(c);
-    c->groups = arena_allocate((size_t)cus * 64 * sizeof(struct placed_group));
+    c->groups = arena_allocate((size_t)cus * WORK_GROUP_SLOTS_MAX * sizeof(struct placed_group));
     wave_sync_unit_init(&c->sync, cus
                                       * (uint32_t)(command_processor_params(c)->simds
                                                    * command_processor_params(c)->wavefronts));
@@ -94,7 +94,7 @@ static void command_processor_init(struct command_processor *c)
     control_init(c);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
-    pool_setup(pool, cus);
+    pool_init(pool, cus);
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         dispatcher_setup(command_processor_dispatcher(c, i), cus, round_trip(c));
         arena_at(struct kernel_account, c->accounts)[i].active =
@@ -107,6 +107,12 @@ static void command_processor_init(struct command_processor *c)
 static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher)
 {
     return arena_at(struct kernel_account, c->accounts) + dispatcher;
+}
+
+static struct placed_group *placed_group_at(const struct command_processor *c, uint32_t cu,
+                                            uint32_t slot)
+{
+    return arena_at(struct placed_group, c->groups) + cu * WORK_GROUP_SLOTS_MAX + slot;
 }
 
 static void kernel_done(struct command_processor *c, uint32_t number)
@@ -149,7 +155,7 @@ static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
     return *number < count;
 }
 
-/* What the commands `launch` and `share` have in common; the first is a share that is all. */
+/* Fields that the commands `launch` and `share` have in common; a launch has no shares. */
 struct launch_order {
     uint64_t packet_address, entry;
     uint32_t pid, kernel, record, share, shares;
@@ -207,7 +213,7 @@ static bool launch_share(struct command_processor *c, struct dispatcher *d,
     return false;
 }
 
-/* What the caches of this die have to do for an acquire or a release of `scope`. */
+/* Scope of the work that an acquire or a release of `scope` needs in the caches of this die. */
 static uint8_t reach(const struct command_processor *c, unsigned scope)
 {
     bool dies = command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_SEVERAL;
@@ -215,7 +221,7 @@ static uint8_t reach(const struct command_processor *c, unsigned scope)
 }
 
 /* False: all dispatchers are busy. */
-static bool launch(struct command_processor *c, const struct command_request *m)
+static bool begin_kernel(struct command_processor *c, const struct command_request *m)
 {
     uint32_t number;
     if (!idle_dispatcher(c, &number))
@@ -225,8 +231,14 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     const char *name = program_kernel_name(command_processor_program(c), o.kernel);
     d->kernel = o.kernel;
     d->host_tag = m->tag;
-    if (!dispatcher_start(d, (enum isa_target)command_processor_params(c)->isa, &o.packet,
-                          &o.descriptor, o.entry, o.packet_address, o.pid, c->launches)) {
+    const struct work_launch launch = {(enum isa_target)command_processor_params(c)->isa,
+                                       &o.packet,
+                                       &o.descriptor,
+                                       o.entry,
+                                       o.packet_address,
+                                       o.pid,
+                                       c->launches};
+    if (!dispatcher_begin(d, &launch)) {
         engine_fail(&c->io.base,
                     "no compute unit can hold a work-group of %u wavefronts with %u vector "
                     "registers, %u scalar registers and %u bytes of LDS (kernel '%s')",
@@ -261,7 +273,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     return true;
 }
 
-static bool may_send_work(const void *owner, uint32_t cu)
+static bool can_send_work(const void *owner, uint32_t cu)
 {
     return command_processor_work_can_send((const struct command_processor *)owner, cu);
 }
@@ -269,20 +281,22 @@ static bool may_send_work(const void *owner, uint32_t cu)
 static bool dispatch(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
-    const struct dispatch_cost cost = {command_processor_params(c)->dispatch_cost_small,
-                                       command_processor_params(c)->dispatch_cost_per_wavefront};
-    struct work_placement placement;
-    uint32_t cu, id[3];
-    if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost,
-                         may_send_work, c, &cu, id, &placement))
+    const struct dispatch_units units = {
+        .count = command_processor_work_count(c),
+        .cost = {command_processor_params(c)->dispatch_cost_small,
+                 command_processor_params(c)->dispatch_cost_per_wavefront},
+        .can_send = can_send_work,
+        .owner = c};
+    struct dispatched_group g;
+    if (!dispatcher_next(d, command_processor_now(c), &units, &g))
         return false;
-    void *payload = command_processor_work_send_map(c, cu, placement.work_group_slot, d->kernel,
-                                                    id[0], id[1], id[2]);
-    memcpy(work_map_placement(payload), &placement, sizeof placement);
-    arena_at(struct placed_group, c->groups)[cu * 64 + placement.work_group_slot] =
-        (struct placed_group){(uint16_t)number, placement.wavefronts};
-    slot_account_place(&account_of(c, number)->slots, &c->all, command_processor_now(c),
-                       placement.wavefronts, !d->left);
+    uint16_t slot = g.placement.work_group_slot, wavefronts = g.placement.wavefronts;
+    void *payload =
+        command_processor_work_send_map(c, g.cu, slot, d->kernel, g.id[0], g.id[1], g.id[2]);
+    memcpy(work_map_placement(payload), &g.placement, sizeof g.placement);
+    *placed_group_at(c, g.cu, slot) = (struct placed_group){(uint16_t)number, wavefronts};
+    slot_account_place(&account_of(c, number)->slots, &c->all, command_processor_now(c), wavefronts,
+                       !d->left);
     if (unlikely(online_parts_recording))
         online_parts_record_placed(&c->io.base);
     return true;
@@ -323,8 +337,8 @@ static bool dispatchers_step(struct command_processor *c)
 
 /* ---- global wave sync ---- */
 
-/* The unit stands here, or beyond the host port where other dies come to it, too. A wavefront's
- * number there: its compute unit and its number in it. */
+/* The global wave sync is part of this component, or lies beyond the host port if other dies use
+ * it, too. It numbers a wavefront by its compute unit and its number there. */
 static bool sync_receive(struct command_processor *c, uint32_t cu, const struct work_reply *m)
 {
     uint32_t wavefront = cu << WAVE_SYNC_CU_SHIFT | m->sync.wavefront;
@@ -336,7 +350,7 @@ static bool sync_receive(struct command_processor *c, uint32_t cu, const struct 
     }
     if (!command_processor_host_can_reply(c))
         return false;
-    const struct placed_group *g = arena_at(struct placed_group, c->groups) + cu * 64 + m->tag;
+    const struct placed_group *g = placed_group_at(c, cu, m->tag);
     command_processor_host_reply_sync(c, command_processor_dispatcher(c, g->dispatcher)->host_tag,
                                       wavefront, m->sync.operation, m->sync.resource,
                                       m->sync.value);
@@ -368,7 +382,7 @@ static bool sync_step(struct command_processor *c)
 
 static void group_finished(struct command_processor *c, uint32_t cu, const struct work_reply *m)
 {
-    const struct placed_group *g = arena_at(struct placed_group, c->groups) + cu * 64 + m->tag;
+    const struct placed_group *g = placed_group_at(c, cu, m->tag);
     struct dispatcher *d = command_processor_dispatcher(c, g->dispatcher);
     account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c), g->wavefronts,
                    cu, work_finished_account(command_processor_work_reply_payload(c, cu)));
@@ -485,7 +499,7 @@ static bool take_command(struct command_processor *c, const struct command_reque
     switch (message_kind(m)) {
     case COMMAND_LAUNCH:
     case COMMAND_SHARE:
-        return launch(c, m);
+        return begin_kernel(c, m);
     case COMMAND_FLUSH:
     case COMMAND_FENCE:
     case COMMAND_INVALIDATE:
@@ -548,7 +562,7 @@ static bool answer_driver(struct command_processor *c)
     return sent;
 }
 
-/* The cycle in which the dispatcher goes on by itself. */
+/* The cycle in which the dispatcher continues by itself. */
 static uint64_t dispatcher_wakes_at(const struct dispatcher *d)
 {
     switch (d->state) {

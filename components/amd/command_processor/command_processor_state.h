@@ -26,14 +26,14 @@ struct placed_group {
     uint16_t wavefronts;
 };
 
-/* What one launch needs and can get; the numbers behind its occupancy. */
+/* Resources that one launch needs and can get: they determine its occupancy. */
 struct kernel_shape {
     struct resource_request request;
     struct resource_limits limits;
     uint64_t work_groups;         /* on all dies */
     uint32_t units, simds, slots; /* compute units; SIMDs and wavefront slots of each */
-    uint32_t dies;                /* that run the kernel together, each with as many units */
-    bool shared;                  /* a command processor on each of them tells its part */
+    uint32_t dies;                /* dies that run the kernel together, each with as many units */
+    bool shared;                  /* the command processor of each die reports its share */
 };
 
 /* ---- caches: cache_control.c ---- */
@@ -41,8 +41,8 @@ struct kernel_shape {
 enum control_kind {
     CONTROL_NONE,
     CONTROL_INVALIDATE,
-    CONTROL_ACQUIRE, /* of system scope: an invalidation behind a flush of the L2 */
-    CONTROL_RELEASE, /* of system scope: a flush that drops nothing */
+    CONTROL_ACQUIRE, /* acquire of system scope: a flush of the L2, then an invalidation */
+    CONTROL_RELEASE, /* release of system scope: a flush that drops nothing */
     CONTROL_FLUSH,
     CONTROL_SHOOTDOWN,
     CONTROL_PAUSE,
@@ -80,7 +80,7 @@ struct command_processor {
     uint32_t control_level;
     uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
     uint32_t control_awaited;
-    bool control_again;  /* of a flush: the L2 is asked for the second time */
+    bool control_again;  /* the L2 is asked for the second time, by a flush */
     bool flush_answered; /* false while a flush is done but not answered */
     bool flush_wanted;   /* a flush or invalidate command waits for the caches */
     bool flush_drops;    /* it is an invalidate command */
@@ -96,17 +96,17 @@ struct command_processor {
     struct {
         uint64_t since; /* cycle in which the pause was wanted */
         uint16_t tag;
-        bool wanted, done; /* as above, of a pause or its end */
+        bool wanted, done; /* as above, for a pause or its end */
         bool on;           /* between the two no kernel begins */
     } pause;
     uint32_t launches;          /* number of the next dispatch */
-    uint32_t groups;            /* arena: struct placed_group[cus][64] */
+    uint32_t groups;            /* arena: struct placed_group[cus][WORK_GROUP_SLOTS_MAX] */
     uint32_t accounts;          /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all;        /* by the work-groups of all dispatchers */
-    struct wave_sync_unit sync; /* of the GPU, unless it has several dies */
+    struct slot_use all;        /* use by the work-groups of all dispatchers */
+    struct wave_sync_unit sync; /* the GPU's, unless it has several dies */
 };
 
-/* ---- what the files call of each other; comments stand at the definitions ---- */
+/* ---- functions that the files share; the definitions have the comments ---- */
 
 /* command_processor.c */
 static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher);

@@ -25,8 +25,7 @@ struct pool_cu {
     uint32_t free_lds; /* granules */
     uint32_t next_simd;
     uint32_t group_count;
-    uint64_t
-        refused; /* 1 + releases at the last refusal counted: asking again in vain counts once */
+    uint64_t refused; /* 1 + releases at the last refusal counted: repeated refusals count once */
 };
 
 struct cu_resource_pool {
@@ -105,7 +104,7 @@ static uint64_t *pool_lds(const struct cu_resource_pool *p, uint32_t cu)
     return arena_at(uint64_t, p->lds) + (size_t)cu * p->lds_words;
 }
 
-static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units)
+static void pool_init(struct cu_resource_pool *p, uint32_t compute_units)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     size_t simds = (size_t)compute_units * params->simds;

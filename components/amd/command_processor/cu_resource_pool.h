@@ -12,7 +12,7 @@
 struct cu_resource_pool;
 struct work_placement;
 
-/* What one work-group needs. */
+/* Resources that one work-group needs. */
 struct resource_request {
     uint32_t wavefronts; /* at least 1 */
     uint32_t vgprs;      /* registers of 64 lanes a wavefront */
@@ -21,7 +21,7 @@ struct resource_request {
 };
 
 /* Work-groups of a kind that fit on an empty compute unit by each resource alone; UINT32_MAX: it
- * limits nothing. Registers are given to wavefronts, and a work-group's wavefronts may stand on any
+ * limits nothing. Registers are given to wavefronts, and a work-group's wavefronts may lie on any
  * SIMDs, so for these and for wavefront slots it is simds * (wavefronts that fit on a SIMD) /
  * (wavefronts of the work-group), rounded down. */
 struct resource_limits {
@@ -29,7 +29,7 @@ struct resource_limits {
 };
 
 /* Once, before anything else. */
-static void pool_setup(struct cu_resource_pool *p, uint32_t compute_units);
+static void pool_init(struct cu_resource_pool *p, uint32_t compute_units);
 
 /* Could an empty compute unit hold it? */
 static bool pool_possible(const struct cu_resource_pool *p, const struct resource_request *request);

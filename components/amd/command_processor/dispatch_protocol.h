@@ -11,7 +11,7 @@
 
 struct part;
 
-/* What became of an attempt. */
+/* Result of an attempt. */
 enum dispatch_result {
     DISPATCH_PLACED, /* the work-group has its place */
     DISPATCH_NEXT,   /* no room there; another compute unit may be tried in the same cycle */
@@ -23,15 +23,15 @@ struct dispatch_protocol_ops {
     void (*setup)(struct part *self, uint32_t compute_units, uint32_t round_trip);
     /* A kernel begins. */
     void (*start)(struct part *self);
-    /* May the dispatcher try this compute unit? */
+    /* True if the dispatcher may try this compute unit. */
     bool (*may_try)(const struct part *self, uint32_t cu);
     /* The dispatcher has tried the compute unit, and there was room or not. *cycles: after how many
-     * the dispatcher may go on, as far as the protocol is concerned. */
+     * the dispatcher may continue, as far as the protocol is concerned. */
     enum dispatch_result (*tried)(struct part *self, uint32_t cu, bool room, uint32_t *cycles);
     /* A work-group has ended on `cu`: one of this dispatcher's (`own`), or of another. */
     void (*ended)(struct part *self, uint32_t cu, bool own);
-    /* No compute unit had room when `ends` work-groups of the GPU had ended; now `now` have. Is
-     * there a reason to try again? */
+    /* No compute unit had room when `ends` work-groups of the GPU had ended; now `now` have. True
+     * if there is a reason to try again. */
     bool (*may_retry)(const struct part *self, uint64_t ends, uint64_t now);
 };
 

@@ -22,28 +22,25 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
 {
     dispatcher_order_ops(d)->setup(dispatcher_order(d), compute_units);
     dispatcher_protocol_ops(d)->setup(dispatcher_protocol(d), compute_units, round_trip);
-    d->scratch_most = compute_units * 64;
-    d->scratch_free = arena_allocate(d->scratch_most * sizeof(uint32_t));
-    d->scratch_used = arena_allocate(d->scratch_most * sizeof(uint32_t));
+    d->scratch_capacity = compute_units * WORK_GROUP_SLOTS_MAX;
+    d->scratch_free = arena_allocate(d->scratch_capacity * sizeof(uint32_t));
+    d->scratch_used = arena_allocate(d->scratch_capacity * sizeof(uint32_t));
 }
 
 /* Blocks of private memory: number `share` and each `shares`th after it. */
 static void start_scratch(struct dispatcher *d, uint32_t groups, uint32_t share, uint32_t shares)
 {
     uint32_t own = groups > share ? divide_up(groups - share, shares) : 0;
-    uint32_t blocks = min(own, d->scratch_most);
+    uint32_t blocks = min(own, d->scratch_capacity);
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)
         arena_at(uint32_t, d->scratch_free)[i] = share + (blocks - 1 - i) * shares;
 }
 
-static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
-                             const struct aql_packet *packet,
-                             const struct aql_descriptor *descriptor, uint64_t entry,
-                             uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
+static bool dispatcher_begin(struct dispatcher *d, const struct work_launch *launch)
 {
     const struct work_placement *w = &d->common;
-    d->common = work_common(target, packet, descriptor, entry, packet_address, pid, dispatch_id);
+    d->common = work_common(launch);
     d->total = d->left = d->launched = work_count_groups(w, d->groups);
     memset(d->next, 0, sizeof d->next);
     d->next_number = 0;
@@ -55,7 +52,7 @@ static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
         (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
     d->running = 0;
     d->refused = false;
-    d->scratch_groups = aql_scratch_groups(packet);
+    d->scratch_groups = aql_scratch_groups(launch->packet);
     start_scratch(d, d->scratch_groups, 0, 1);
     d->io.stats.kernels++;
     return pool_possible(dispatcher_pool(d), &d->request);
@@ -79,12 +76,18 @@ static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t sha
     dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
 }
 
+/* The block of private memory of the work-group in `slot` of `cu`. */
+static uint32_t *scratch_used(const struct dispatcher *d, uint32_t cu, uint32_t slot)
+{
+    return arena_at(uint32_t, d->scratch_used) + cu * WORK_GROUP_SLOTS_MAX + slot;
+}
+
 static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
 {
     if (!w->private_bytes || !w->scratch)
         return;
     uint32_t block = arena_at(uint32_t, d->scratch_free)[--d->scratch_free_count];
-    arena_at(uint32_t, d->scratch_used)[cu * 64 + w->work_group_slot] = block;
+    *scratch_used(d, cu, w->work_group_slot) = block;
     w->scratch_wavefront = block * d->request.wavefronts;
 }
 
@@ -137,14 +140,13 @@ static void find_group(struct dispatcher *d, uint64_t number)
     work_nth_group(d->groups, d->first + number * d->stride, d->next);
 }
 
-/* The work-group in d->next goes to compute unit `cu`. */
-static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3],
-                       struct work_placement *placement)
+/* The work-group in d->next goes to compute unit out->cu. */
+static void send_group(struct dispatcher *d, struct dispatched_group *out)
 {
-    memcpy(id, d->next, sizeof d->next);
-    take_scratch(d, cu, placement);
-    placement->cu = (uint16_t)cu;
-    dispatcher_order_ops(d)->placed(dispatcher_order(d), cu);
+    memcpy(out->id, d->next, sizeof d->next);
+    take_scratch(d, out->cu, &out->placement);
+    out->placement.cu = (uint16_t)out->cu;
+    dispatcher_order_ops(d)->placed(dispatcher_order(d), out->cu);
     d->left--;
     d->running++;
     d->next_number++;
@@ -154,10 +156,8 @@ static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3],
         work_nth_group(d->groups, d->first + d->next_number * d->stride, d->next);
 }
 
-static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute_units,
-                            struct dispatch_cost cost,
-                            bool (*may_send)(const void *owner, uint32_t cu), const void *owner,
-                            uint32_t *cu, uint32_t id[3], struct work_placement *placement)
+static bool dispatcher_next(struct dispatcher *d, uint64_t now, const struct dispatch_units *units,
+                            struct dispatched_group *out)
 {
     const struct dispatch_protocol_ops *protocol = dispatcher_protocol_ops(d);
     struct cu_resource_pool *pool = dispatcher_pool(d);
@@ -166,30 +166,30 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
     bool congested = false;
     if (d->state != DISPATCHER_RUNNING || dispatcher_due(d) > now)
         return false;
-    if (dispatcher_lacks_scratch(d))
-        compute_units = 0;
-    for (uint32_t i = 0; i < compute_units; i++) {
+    uint32_t attempts = dispatcher_lacks_scratch(d) ? 0 : units->count;
+    for (uint32_t i = 0; i < attempts; i++) {
         uint32_t cycles;
-        if (!dispatcher_order_ops(d)->propose(dispatcher_order(d), i, cu, &number)
-            || !protocol->may_try(dispatcher_protocol(d), *cu))
+        if (!dispatcher_order_ops(d)->propose(dispatcher_order(d), i, &out->cu, &number)
+            || !protocol->may_try(dispatcher_protocol(d), out->cu))
             continue;
         if (number != cut) {
             find_group(d, number);
-            *placement = d->common;
-            work_cut_group(d->next, placement);
-            request.wavefronts = placement->wavefronts;
+            out->placement = d->common;
+            work_cut_group(d->next, &out->placement);
+            request.wavefronts = out->placement.wavefronts;
             cut = number;
         }
-        bool room = pool_may_fit(pool, *cu, &request);
-        if (room && !may_send(owner, *cu)) {
+        bool room = pool_may_fit(pool, out->cu, &request);
+        if (room && !units->can_send(units->owner, out->cu)) {
             congested = true; /* credit wakes the owner */
             continue;
         }
-        room = room && pool_place(pool, *cu, &request, placement);
-        enum dispatch_result result = protocol->tried(dispatcher_protocol(d), *cu, room, &cycles);
+        room = room && pool_place(pool, out->cu, &request, &out->placement);
+        enum dispatch_result result =
+            protocol->tried(dispatcher_protocol(d), out->cu, room, &cycles);
         if (result == DISPATCH_PLACED) {
-            account(d, now, request.wavefronts, cost, cycles);
-            send_group(d, *cu, id, placement);
+            account(d, now, request.wavefronts, units->cost, cycles);
+            send_group(d, out);
             return true;
         }
         if (result == DISPATCH_REFUSED) {
@@ -205,8 +205,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
 static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot)
 {
     if (d->common.private_bytes && d->common.scratch)
-        arena_at(uint32_t, d->scratch_free)[d->scratch_free_count++] =
-            arena_at(uint32_t, d->scratch_used)[cu * 64 + slot];
+        arena_at(uint32_t, d->scratch_free)[d->scratch_free_count++] = *scratch_used(d, cu, slot);
     pool_release(dispatcher_pool(d), cu, slot);
     dispatcher_protocol_ops(d)->ended(dispatcher_protocol(d), cu, true);
     d->running--;

@@ -3,14 +3,14 @@
  * there is room (cu_resource_pool.h), and the protocol agrees with the compute unit
  * (dispatch_protocol.h).
  *
- * The command processor drives it: dispatcher_start() with a launch, then dispatcher_next()
+ * The command processor drives it: dispatcher_begin() with a launch, then dispatcher_next()
  * whenever it may have a work-group to send, dispatcher_finished() for each that came back. */
 #ifndef HEDDLE_COMMAND_PROCESSOR_DISPATCHER_H
 #define HEDDLE_COMMAND_PROCESSOR_DISPATCHER_H
 
 #include "dispatcher.gen.h"
 
-#include "components/amd/isa/isa_target.h"
+#include "components/amd/execute/work_groups.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_placement.h"
 #include "cu_resource_pool.h"
@@ -28,8 +28,8 @@ enum dispatcher_state {
 struct dispatcher {
     struct dispatcher_io io;
     uint32_t state;
-    uint16_t host_tag;        /* of the launch command */
-    uint8_t acquire, release; /* enum aql_scope, of the launch */
+    uint16_t host_tag;        /* tag of the launch command */
+    uint8_t acquire, release; /* scopes of the launch, enum aql_scope */
     bool invalidating;        /* waits for the operation under way: invalidation or release */
     bool released;            /* the L2 has written back what it wrote */
     bool invalidated;         /* the caches hold nothing that the kernel must not find */
@@ -41,7 +41,7 @@ struct dispatcher {
     uint32_t record;                 /* handle of the kernel in the statistics */
     uint32_t shares;                 /* dies that run it together; 0: it is not shared */
     uint32_t kernel;                 /* number of its name */
-    struct resource_request request; /* of a whole work-group */
+    struct resource_request request; /* resources of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */
     uint32_t next[3];                /* one of them, ... */
@@ -58,10 +58,11 @@ struct dispatcher {
     uint64_t refused_at;
     uint64_t refused_releases;
     uint32_t scratch_groups; /* blocks of private memory of the launch */
-    uint32_t scratch_free;   /* arena: uint32_t[scratch_most], stack of free scratch blocks */
-    uint32_t scratch_most;
+    uint32_t scratch_free;   /* arena: uint32_t[scratch_capacity], stack of free scratch blocks */
+    uint32_t scratch_capacity;
     uint32_t scratch_free_count;
-    uint32_t scratch_used; /* arena: uint32_t[cus * 64]: block of each placed work-group */
+    uint32_t scratch_used; /* arena: uint32_t[cus * WORK_GROUP_SLOTS_MAX]: block of each placed
+                              work-group */
 };
 
 /* Hundredths of a cycle in a cycle: dispatching takes fractions of one. */
@@ -73,33 +74,42 @@ struct dispatch_cost {
     uint32_t per_wavefront; /* each, above that */
 };
 
+/* The compute units that work-groups go to. */
+struct dispatch_units {
+    uint32_t count;
+    struct dispatch_cost cost;
+    bool (*can_send)(const void *owner, uint32_t cu); /* true: the unit's port takes a message */
+    const void *owner;
+};
+
+/* A work-group that has its place. */
+struct dispatched_group {
+    uint32_t cu;
+    uint32_t id[3];
+    struct work_placement placement;
+};
+
 /* Once, before anything else. `round_trip`: cycles to a compute unit and back. */
 static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint32_t round_trip);
 
 /* Takes a launch. False: no compute unit can ever hold its work-groups. */
-static bool dispatcher_start(struct dispatcher *d, enum isa_target target,
-                             const struct aql_packet *packet,
-                             const struct aql_descriptor *descriptor, uint64_t entry,
-                             uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
+static bool dispatcher_begin(struct dispatcher *d, const struct work_launch *launch);
 
-/* After dispatcher_start(): runs only work-groups first .. first + count - 1, in the order x, y, z.
+/* After dispatcher_begin(): runs only work-groups first .. first + count - 1, in the order x, y, z.
  */
 static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count);
 
-/* After dispatcher_start() and dispatcher_limit(): runs only work-group number `share` of these and
+/* After dispatcher_begin() and dispatcher_limit(): runs only work-group number `share` of these and
  * each `shares`th after it. Other dies run the others, and keep to the same private memory. */
 static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t shares);
 
-/* Do all blocks of private memory have work-groups, or are there none? */
+/* True if all blocks of private memory have work-groups, or if there are none. */
 static bool dispatcher_lacks_scratch(const struct dispatcher *d);
 
-/* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the
- * compute unit's port takes a message. True: *cu, *id and *placement are filled, and the time it
+/* Places the next work-group if one is due at `now`. True: *out is filled, and the time that it
  * costs is accounted. */
-static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute_units,
-                            struct dispatch_cost cost,
-                            bool (*may_send)(const void *owner, uint32_t cu), const void *owner,
-                            uint32_t *cu, uint32_t id[3], struct work_placement *placement);
+static bool dispatcher_next(struct dispatcher *d, uint64_t now, const struct dispatch_units *units,
+                            struct dispatched_group *out);
 
 /* A work-group in `slot` of `cu` has ended. True: it was the last of the kernel. */
 static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot);

@@ -1,13 +1,11 @@
-/* How a kernel used the wavefront slots of all compute units, and how many wavefronts it could have
+/* A kernel's use of the wavefront slots of all compute units, and the wavefronts that it could have
  * had. slot_account.h computes the use of slots, from time stamps and the cycles that compute units
  * account for (components/protocols/work/work_cycles.h).
  *
  * Possible occupancy is a closed form of the resources of a work-group (cu_resource_pool.h).
  * Achieved occupancy follows from three sums: wavefront_cycles (slot-cycles of wavefronts that had
  * not ended), unit_cycles (sum over the compute units of the cycles in which each had work-groups
- * of the kernel), and longest_unit_cycles, the most of any one compute unit.
- *
- * Called by command_processor.c when a kernel begins, runs, and ends, and for each work-group. */
+ * of the kernel), and longest_unit_cycles, the most of any one compute unit. */
 #include "command_processor.gen.h"
 
 #include "base/number.h"
@@ -91,8 +89,8 @@ static void describe_limit(struct slot_details *to, const char *name, uint32_t w
         slot_details_same(to, "occupancy.limits", name, work_groups);
 }
 
-/* How the work was spread: the compute units that had work, and the cycles of the unit that had
- * work longest. */
+/* Spread of the work: the compute units that had work, and the cycles of the unit that had work
+ * longest. */
 static void describe_balance(const struct kernel_account *k, const struct kernel_shape *shape,
                              struct slot_details *to)
 {

@@ -1,9 +1,8 @@
 /* Arguments that a kernel finds in registers: read from memory while the kernel starts.
  *
  * The dispatcher holds back its work-groups until all are there (preload_is_done). What lies on one
- * page is one read of the DMA engine, with the dispatcher's number behind PRELOAD_TAG; tags of the
- * components that send commands to the command processor are below it. Called by
- * command_processor.c. */
+ * page is one read of the DMA engine, whose tag is PRELOAD_TAG plus the dispatcher's number; tags
+ * of the components that send commands to the command processor are below it. */
 #include "command_processor.gen.h"
 
 #include <string.h>

@@ -52,11 +52,11 @@ static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_e
 static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
 {
     const struct compute_unit_params *p = compute_unit_params(c);
-    c->ledgers = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_ledger));
+    c->ledgers = arena_allocate(WORK_GROUP_SLOTS_MAX * sizeof(struct cu_ledger));
     c->waves = arena_allocate(waves * sizeof(struct cu_wave));
     c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
     c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
-    c->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct cu_group));
+    c->groups = arena_allocate(WORK_GROUP_SLOTS_MAX * sizeof(struct cu_group));
     c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
     c->vmem_free = arena_allocate(queue * sizeof(uint16_t));
     c->vmem_order = arena_allocate(queue * sizeof(uint16_t));

@@ -80,7 +80,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
                       const uint32_t *address, uint64_t active, uint64_t now);
 static void lds_finish(struct compute_unit *c, uint64_t now);
 
-/* What a simulated program must not do; see cu_fault.c. */
+/* Faults of the simulated program; see cu_fault.c. */
 
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                      uint64_t pc, unsigned lane, const char *what);

@@ -1,10 +1,10 @@
 /* State of a compute unit. Everything is index or arena offset; tables whose size depends on
  * parameters are in the arena.
  *
- * A wavefront is in one state at a time. A wavefront that executes until a known cycle stands in
- * the wheel. A wavefront whose next instruction is decoded and may issue has one bit in `ready` of
- * its SIMD, by kind of instruction. compute_unit.c lists the files that work on this state; the
- * header of each adds its structures, access to them, and its functions. */
+ * A wavefront is in one state at a time. A wavefront that executes until a known cycle is in the
+ * wheel. A wavefront whose next instruction is decoded and may issue has one bit in `ready` of its
+ * SIMD, by kind of instruction. compute_unit.c lists the files that work on this state; the header
+ * of each adds its structures, access to them, and its functions. */
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
@@ -26,10 +26,9 @@
 enum {
     CU_MAX_SIMDS = 16,
     CU_MAX_LDS_PORTS = 4,
-    CU_MAX_GROUPS = 64,
     CU_WHEEL = 64, /* cycles; longer waits go round */
     CU_LINE = 64,
-    CU_BLOCK = 32,      /* of code, in bytes; see fetch_latency */
+    CU_BLOCK = 32,      /* bytes of code that come together; see fetch_latency */
     CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
                            beside useful ones */
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
@@ -45,8 +44,8 @@ enum cu_wave_state {
     WAVE_EXECUTING, /* in the wheel until ready_at */
     WAVE_READY,     /* bit in ready[simd][kind] */
     WAVE_FETCH,     /* the bytes of the next instruction are not there */
-    WAVE_WAITCNT,   /* until its counters are at most limit_vm, limit_lgkm; the pc stands at what
-                       comes then */
+    WAVE_WAITCNT,   /* until its counters are at most limit_vm, limit_lgkm; the pc is that of the
+                       next instruction */
     WAVE_BARRIER,
     WAVE_ENDING, /* s_endpgm was reached, memory operations are outstanding */
     WAVE_FAULTED
@@ -56,7 +55,7 @@ enum cu_wave_state {
 enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
 /* A wavefront. The first cache line holds what each turn needs; then comes the rest, with the
- * directory of the instruction buffer, whose bytes stand elsewhere (cu_line_bytes()). */
+ * directory of the instruction buffer, whose bytes lie elsewhere (cu_line_bytes()). */
 struct cu_wave {
     _Alignas(64) uint64_t ready_at;
     uint64_t accounted_until; /* in cycles; may be the next turn */
@@ -99,11 +98,11 @@ struct cu_wave {
      * which on another may write it. */
     uint16_t sgpr;
     uint64_t sgpr_until;
-    /* Where the last vector memory instruction is, and its operand: address and compare value. */
+    /* Address of the last vector memory instruction, and its operand: address and compare value. */
     uint64_t accessed_pc, accessed_operand;
     uint64_t started; /* how many of the unit's wavefronts began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
-    /* With fetch_latency: code up to `code_end` is in the buffer, the block behind it comes in the
+    /* With fetch_latency: code up to `code_end` is in the buffer, the block after it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
     uint64_t code_end, code_at, code_pc, code_next;
 #ifdef HEDDLE_PROFILE
@@ -123,7 +122,7 @@ struct cu_group {
     uint32_t lds_offset, lds_bytes;
     uint32_t vgprs, agprs;
     uint64_t scratch;
-    uint64_t scratch_begin, scratch_bytes; /* its own part of it */
+    uint64_t scratch_begin, scratch_bytes; /* its own range of it */
     bool memory_only;                      /* see cu_memory_only.c */
     uint64_t arrived;                      /* cycle */
     uint64_t ended_at;                     /* sum of the cycles in which its wavefronts ended */
@@ -149,9 +148,9 @@ struct cu_deferred {
     uint8_t bytes; /* bytes of code of all of them */
     uint8_t last;  /* enum cu_kind of the last one */
     /* Cycles from the first turn on: to the last one, to when the vector ALU is free again, to the
-     * turn behind them. */
+     * turn after them. */
     uint8_t last_turn, valu_end, cycles;
-    /* How their time is accounted for: `shares` pairs of enum work_cycles_kind and cycles. */
+    /* Account of their time: `shares` pairs of enum work_cycles_kind and cycles. */
     uint8_t shares;
     uint8_t share[CU_DEFERRED_SHARES], share_cycles[CU_DEFERRED_SHARES];
 };
@@ -168,11 +167,11 @@ struct cu_simd {
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
     uint8_t deferred;           /* turns of a wavefront that are left out: cu_deferred_issue.c */
-    uint8_t deferred_slot;      /* of that wavefront */
+    uint8_t deferred_slot;      /* slot of that wavefront */
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
-/* Turns of a SIMD's wavefront that are left out; the wheel has it for the turn behind them. `run`
+/* Turns of a SIMD's wavefront that are left out; the wheel has it for the turn after them. `run`
  * describes them if its count is not 0. */
 struct cu_deferred_turns {
     uint64_t until;
@@ -205,8 +204,8 @@ struct compute_unit {
     uint32_t vmem_order; /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
     uint32_t lines;      /* struct cu_line[CU_LINES] */
-    uint32_t groups;     /* struct cu_group[CU_MAX_GROUPS] */
-    uint32_t ledgers;    /* struct cu_ledger[CU_MAX_GROUPS] */
+    uint32_t groups;     /* struct cu_group[WORK_GROUP_SLOTS_MAX] */
+    uint32_t ledgers;    /* struct cu_ledger[WORK_GROUP_SLOTS_MAX] */
     uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
     uint32_t offsets;    /* uint8_t[vmem_queue][ISA_LANES]: in lines, of
                             the lanes */
@@ -278,7 +277,7 @@ static inline struct cu_ledger *cu_ledger_at(const struct compute_unit *c, unsig
     return arena_at(struct cu_ledger, c->ledgers) + number;
 }
 
-#define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* of all lanes */
+#define REGISTER_BYTES (ISA_LANES * sizeof(uint32_t)) /* bytes of all lanes */
 
 /* Vector registers of a SIMD, accumulators of the unified file included. */
 static inline uint32_t cu_registers_of_simd(const struct compute_unit *c)
@@ -287,7 +286,7 @@ static inline uint32_t cu_registers_of_simd(const struct compute_unit *c)
                           compute_unit_params(c)->vgprs);
 }
 
-/* The registers of a wavefront stand where the dispatcher has placed it: register `first` of the
+/* The registers of a wavefront lie where the dispatcher has placed it: register `first` of the
  * SIMD, as a kernel counts them. Arena offset. */
 static inline uint32_t cu_registers_at(const struct compute_unit *c, unsigned simd, unsigned first)
 {
@@ -301,7 +300,7 @@ static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned
     return arena_at(struct isa_wave, c->scalars) + wave;
 }
 
-/* First slots of all SIMDs stand side by side, so that tables are dense while programs use few. */
+/* First slots of all SIMDs lie side by side, so that tables are dense while programs use few. */
 static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
 {
     return slot * compute_unit_params(c)->simds + simd;
@@ -345,7 +344,7 @@ static inline void cu_retry(struct compute_unit *c, unsigned simd, uint64_t turn
     cu_mark_turn(c, simd, turn, now);
 }
 
-/* What an execution of the wavefront may touch. */
+/* Registers and memory that an execution of the wavefront may touch. */
 static inline struct isa_context cu_context(const struct compute_unit *c, const struct cu_wave *w)
 {
     const struct cu_group *g = cu_group_at(c, w->group);

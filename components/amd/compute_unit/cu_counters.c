@@ -2,8 +2,8 @@
  * and when an instruction waits because a counter can count no further.
  *
  * Memory instructions raise the counters where they issue (cu_vector_memory.c, cu_scalar_memory.c,
- * cu_local_memory.c) and lower them when they are over, with wave_counted() behind that. The
- * wavefront of an s_waitcnt issues again one cycle after both are at most what it names. */
+ * cu_local_memory.c) and lower them when they are over, followed by wave_counted(). The wavefront
+ * of an s_waitcnt issues again one cycle after both are at most what it names. */
 #include "compute_unit.gen.h"
 
 #include "compute_unit_internal.h"
@@ -15,7 +15,7 @@ static unsigned wave_most_vm(const struct compute_unit *c)
     return isa_traits[cu_target(c)].vmcnt_most;
 }
 
-/* Does the wavefront have as many operations outstanding as its counters can count? Then it waits
+/* True if the wavefront has as many operations outstanding as its counters can count. It then waits
  * for one of them. */
 static bool wave_counters_full(struct compute_unit *c, struct cu_wave *w,
                                const struct isa_inst *inst)

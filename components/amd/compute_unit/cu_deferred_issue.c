@@ -124,8 +124,8 @@ __attribute__((noinline)) static void deferred_end(struct compute_unit *c, unsig
     c->wheel[cu_mark_turn(c, simd, cu_turn(c, simd, w->ready_at), now)] |= bit;
 }
 
-/* Is the instruction at `pc` known, and in the line of the one before it? Then the wavefront does
- * not have to look for code. */
+/* True if the instruction at `pc` is known and in the line of the one before it, so that the
+ * wavefront does not have to look for code. */
 static inline bool deferred_is_near(const struct compute_unit *c, const struct cu_wave *w,
                                     uint64_t pc)
 {
@@ -164,7 +164,7 @@ __attribute__((noinline)) static void deferred_describe(const struct compute_uni
         unsigned rest = valu ? WORK_EXECUTING_VALU : WORK_EXECUTING_SALU;
         if (last && !deferred_is_near(c, w, pc + result.bytes + d->inst.size)) {
             if (pc + result.bytes + d->inst.size < w->line_address + CU_LINE)
-                return; /* what stands there may be known the next time */
+                return; /* the instruction there may be known the next time */
             break;
         }
         if (d->kind == CU_MATRIX || at + cycles >= CU_WHEEL
@@ -182,7 +182,7 @@ __attribute__((noinline)) static void deferred_describe(const struct compute_uni
     *run = result;
 }
 
-/* Does another wavefront of the SIMD want a turn behind `first` and before `cycles` are over? */
+/* True if another wavefront of the SIMD wants a turn after `first` and before `cycles` are over. */
 static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, uint64_t cycles)
 {
     const unsigned simds = compute_unit_params(c)->simds;
@@ -193,11 +193,11 @@ static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, 
     return used & turns & (((uint64_t)1 << cycles) - 1);
 }
 
-/* How many turns from `first` on can be left out, one by one; `*behind` is the turn behind them. */
+/* Counts the turns from `first` on that can be left out, one by one; `*after` is the next turn. */
 __attribute__((noinline)) static unsigned deferred_count(const struct compute_unit *c,
                                                          const struct cu_wave *w, uint64_t pc,
                                                          uint64_t first, uint64_t now,
-                                                         uint64_t *behind)
+                                                         uint64_t *after)
 {
     uint64_t bit = (uint64_t)1 << w->slot, turn = first;
     unsigned count = 0;
@@ -212,18 +212,18 @@ __attribute__((noinline)) static unsigned deferred_count(const struct compute_un
         turn = next;
         count++;
     }
-    *behind = turn;
+    *after = turn;
     return count;
 }
 
-/* The wavefront has issued alone in the turn `now`, and stands in the wheel for its next one. Its
+/* The wavefront has issued alone in the turn `now`, and is in the wheel for its next one. Its
  * instructions up to the next that does more than change registers are executed, and their turns
  * are left out, but for a turn before code of another line. */
 __attribute__((noinline)) static void deferred_begin(struct compute_unit *c, struct cu_simd *s,
                                                      unsigned simd, struct cu_wave *w,
                                                      unsigned wave, uint64_t now)
 {
-    uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), behind;
+    uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), after;
     uint64_t pc = cu_scalars(c, wave)->pc;
     if (s->valu_free > first || (!w->ahead && !execute_early(c, w, wave))
         || unlikely(w->checked != cu_code(c)->fills))
@@ -237,20 +237,20 @@ __attribute__((noinline)) static void deferred_begin(struct compute_unit *c, str
     if (likely(known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
                && first + known->cycles - now < CU_WHEEL
                && !deferred_meets(c, first, known->cycles))) {
-        behind = first + known->cycles;
+        after = first + known->cycles;
         c->deferred[simd].run = *known;
     } else {
         c->deferred[simd].run.count = 0;
-        count = deferred_count(c, w, pc, first, now, &behind);
+        count = deferred_count(c, w, pc, first, now, &after);
         if (!count)
             return;
     }
     c->wheel[first % CU_WHEEL] ^= bit;
     c->wheel_used ^= (uint64_t)!c->wheel[first % CU_WHEEL] << first % CU_WHEEL;
-    c->wheel[cu_mark_turn(c, simd, behind, now)] |= bit;
+    c->wheel[cu_mark_turn(c, simd, after, now)] |= bit;
     s->deferred = (uint8_t)count;
     s->deferred_slot = w->slot;
-    c->deferred[simd].until = behind;
+    c->deferred[simd].until = after;
     c->deferred_simds |= 1u << simd;
 }
 

@@ -1,14 +1,14 @@
 /* Instructions executed on registers and the LDS, from the form that isa_prepare() gives them once.
  *
- * That form holds pointers, so it is not state: it stands beside the decode cache, in a table of
- * the process that is made anew at start-up, one for each domain, since a domain runs in one
- * thread. An entry holds as long as the decode cache has the same instruction at the same place.
+ * That form holds pointers, so it is not state: it lies beside the decode cache, in a table of the
+ * process that is made anew at start-up, one for each domain, since a domain runs in one thread. An
+ * entry holds as long as the decode cache has the same instruction at the same place.
  *
- * Instructions on registers that follow each other without a branch are executed together when
- * the first of them issues, while its wavefront's registers are in the host's caches: nothing
- * else sees these, and nothing else writes them but loads under way, whose registers a program
- * must not use before it has waited for them. The pc stays behind, and the others take their
- * turns as always. */
+ * Instructions on registers that follow each other without a branch are executed together when the
+ * first of them issues, while its wavefront's registers are in the host's caches: nothing else sees
+ * these, and nothing else writes them but loads under way, whose registers a program must not use
+ * before it has waited for them. The pc stays where it is, and the others take their turns as
+ * always. */
 #include "compute_unit.gen.h"
 
 #include "base/likely.h"
@@ -24,11 +24,11 @@ struct execute_entry {
     uint64_t address;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
-    bool alone;       /* nothing behind it, in its line, can be executed with it */
+    bool is_single;   /* no instruction after it, in its line, can be executed with it */
     uint8_t run;      /* how many of the next instructions can be executed together with this one */
     uint32_t checked; /* `fills` of the code when it was seen to hold */
-    /* What the wavefront must have for these; `fills` and version of the code when all were seen to
-     * hold. */
+    /* `fills` and version of the code when all instructions of the run were seen to be there: the
+     * wavefront must have the same. */
     uint32_t run_checked, run_code;
     uint16_t run_vgprs, run_agprs;
 };
@@ -69,7 +69,7 @@ __attribute__((noinline)) static void execute_prepare(const struct decoded *d,
     e->address = d->address;
     memcpy(e->words, d->words, sizeof e->words);
     e->target = d->inst.target;
-    e->alone = false;
+    e->is_single = false;
     e->run_checked = 0;
     isa_prepare(&d->inst, UINT32_MAX, UINT32_MAX, &e->ready);
 }
@@ -123,7 +123,7 @@ __attribute__((noinline)) static void execute_find_run(const struct compute_unit
     e->run_checked = cu_code(c)->fills;
 }
 
-/* Executes the instructions of the run behind `e`, from the pc on, and leaves the pc where it is.
+/* Executes the instructions of the run after `e`, from the pc on, and leaves the pc where it is.
  * What fails is left to its turn. */
 static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  struct isa_context *context, struct isa_wave *s,
@@ -151,8 +151,8 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
     s->pc = pc;
 }
 
-/* What isa_execute() does with the instruction that the wavefront has decoded. Treating denormals
- * as zeros ends with the instruction, as caches compute with floating point, too. */
+/* Executes the instruction that the wavefront has decoded, as isa_execute() does. Treating
+ * denormals as zeros ends with the instruction, as caches compute with floating point, too. */
 static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
                                       unsigned wave, struct isa_context *context,
                                       struct isa_wave *s)
@@ -165,10 +165,10 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     struct execute_entry *e = execute_entry(c, domain, w->decoded);
     enum isa_status status = e->ready.run(context, s, &e->ready, &domain->workspace);
     profile_executed(c, w, executed, domain->workspace.idle_lanes);
-    if (!e->alone && status == ISA_OK && d->kind <= CU_SCALAR && !unlikely(execution_observer)
+    if (!e->is_single && status == ISA_OK && d->kind <= CU_SCALAR && !unlikely(execution_observer)
         && likely(!w->unusual)) {
         execute_ahead(c, w, wave, context, s, domain, e);
-        e->alone = !e->run;
+        e->is_single = !e->run;
     }
     isa_workspace_end(&domain->workspace);
     if (domain->workspace.idle_lanes) {

@@ -1,5 +1,4 @@
-/* What a simulated program must not do: the check of addresses, and how a run ends. Called wherever
- * an instruction is issued. */
+/* Faults of the simulated program: the check of addresses, and the end of a run. */
 #include "compute_unit.gen.h"
 
 #include "runtime/engine/component_failure.h"
@@ -7,7 +6,8 @@
 #include "compute_unit_state.h"
 
 /* Reports the place of the fault. The wavefront stops, and so does the run. On a machine where
- * other programs go on, only the wavefront ends, as soon as its outstanding accesses are over. */
+ * other programs continue, only the wavefront ends, as soon as its outstanding accesses are
+ * over. */
 static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                        uint64_t pc, unsigned lane, const char *what, const uint64_t *address)
 {
@@ -60,7 +60,7 @@ static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, u
         if (!a || end > page_table_address(a->end)
             || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
             return false;
-        /* Where processes share addresses, an answer holds for one of them: it is not kept. */
+        /* An answer holds for one process only: it is not kept if several share addresses. */
         c->span_version = program->named ? program->version - 1 : program->version;
         c->span_start = a->start;
         c->span_end = a->end;

@@ -19,7 +19,7 @@ static bool fetch_is_allocated(struct compute_unit *c, const struct cu_wave *w, 
             program_find_in(program, cu_group_at(c, w->group)->pid, line);
         if (!a)
             return false;
-        /* Where processes share addresses, an answer holds for one of them: it is not kept. */
+        /* An answer holds for one process only: it is not kept if several share addresses. */
         c->code_version = program->named ? program->version - 1 : program->version;
         c->code_start = a->start;
         c->code_end = a->end;
@@ -64,7 +64,8 @@ static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigne
     return UINT64_MAX;
 }
 
-/* Has that found none, and would it still? Lines of the window stay until it moves. */
+/* True if the last search found none and a new one would find none either. Lines of the buffer's
+ * span stay until it moves. */
 static inline bool fetch_is_complete(const struct compute_unit *c, const struct cu_wave *w)
 {
     return w->complete && w->complete == compute_unit_program(c)->version + 1;

@@ -22,8 +22,8 @@ struct cu_code {
     struct cu_code_line lines[CU_CODE_LINES];
     uint32_t opened;  /* 1: by the first of these units */
     uint32_t version; /* from 1 on, modulo 2^32 */
-    uint32_t fills;   /* of the decode cache, from 1 on, modulo 2^32: while that stays the same,
-                         what has been found there still is there */
+    uint32_t fills; /* fills of the decode cache, from 1 on, modulo 2^32: while that stays the same,
+                       what has been found there still is there */
 };
 
 static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
@@ -54,13 +54,14 @@ static inline int cu_find_decoded(const struct compute_unit *c, uint64_t address
     return result;
 }
 
-/* Does a wavefront get its code in blocks, behind the lines that its buffer asks for? */
+/* True if a wavefront gets its code in blocks, after the lines that its buffer asks for have
+ * come. */
 static inline bool cu_has_blocks(const struct compute_unit *c)
 {
     return compute_unit_params(c)->fetch_latency > 1;
 }
 
-/* How far ahead of the pc the buffer may reach when it asks for a block. */
+/* Distance from the pc that the buffer may reach when it asks for a block. */
 static inline uint64_t cu_block_room(const struct compute_unit *c)
 {
     return compute_unit_params(c)->instruction_buffer - CU_BLOCK;

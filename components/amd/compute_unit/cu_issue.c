@@ -4,11 +4,11 @@
  * s_waitcnt, s_nop and the like are consumed beside them).
  *
  * A matrix instruction issues like a vector ALU instruction and goes before these: while the SIMD's
- * matrix unit works on it, the vector ALU is free. The wavefront itself goes on, too: compilers
+ * matrix unit works on it, the vector ALU is free. The wavefront itself continues, too: compilers
  * insert the wait states that a result needs (LLVM, GCNHazardRecognizer).
  *
- * An instruction has its effect when it issues; its latency decides when its wavefront goes on and
- * when its unit is free again. */
+ * An instruction has its effect when it issues; its latency decides when its wavefront continues
+ * and when its unit is free again. */
 #include "compute_unit.gen.h"
 
 #include "base/likely.h"
@@ -261,14 +261,14 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
 static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                   const struct isa_inst *inst, uint64_t now)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc, behind = pc + inst->size;
+    uint64_t pc = cu_scalars(c, wave)->pc, next = pc + inst->size;
     if (unlikely(program_is_killed(compute_unit_program(c), wave_pid(c, wave)))) {
         cu_fault(c, wave, inst, pc, UINT32_MAX, "its process has ended");
         return ISSUE_FAULT;
     }
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
-    bool taken = cu_scalars(c, wave)->pc != behind;
+    bool taken = cu_scalars(c, wave)->pc != next;
     uint64_t cycles = (uint64_t)(taken ? compute_unit_params(c)->branch_latency
                                        : compute_unit_params(c)->branch_not_taken);
     c->io.stats.branches++;

@@ -83,11 +83,11 @@ static void profile_spent(struct compute_unit *c, const struct cu_wave *w, unsig
 
 static void profile_waits(struct compute_unit *c, struct cu_wave *w, enum work_cycles_kind why)
 {
-    bool behind = why == WORK_WAITING_VMCNT || why == WORK_WAITING_LGKMCNT_SMEM
-                  || why == WORK_WAITING_LGKMCNT_LDS || why == WORK_WAITING_BARRIER
-                  || why == WORK_WAITING_STORES;
-    w->waiting = behind ? w->issuing : cu_scalars(c, (unsigned)(w - cu_wave_at(c, 0)))->pc;
-    if (why == WORK_WAITING_STORES) /* s_endpgm, which has no turn behind it */
+    bool is_past = why == WORK_WAITING_VMCNT || why == WORK_WAITING_LGKMCNT_SMEM
+                   || why == WORK_WAITING_LGKMCNT_LDS || why == WORK_WAITING_BARRIER
+                   || why == WORK_WAITING_STORES;
+    w->waiting = is_past ? w->issuing : cu_scalars(c, (unsigned)(w - cu_wave_at(c, 0)))->pc;
+    if (why == WORK_WAITING_STORES) /* s_endpgm, which no turn follows */
         profile_at(c, w, w->issuing)->count[PROFILE_EXECUTIONS]++;
 }
 

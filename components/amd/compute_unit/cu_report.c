@@ -1,5 +1,5 @@
-/* What a compute unit says when the simulation does not go on: its wavefronts, and where programs
- * spend their instructions. Called between cycles. */
+/* Reports of a compute unit: its wavefronts when the simulation does not continue, and where
+ * programs spend their instructions. Called between cycles. */
 #include "compute_unit.gen.h"
 
 #include "runtime/observe/hang.h"
@@ -8,7 +8,7 @@
 #include "compute_unit_state.h"
 #include "cu_fetch.h"
 
-/* What a wavefront waits for, in words; NULL: nothing that concerns others. */
+/* Event that a wavefront waits for, in words; NULL: nothing that concerns others. */
 static const char *wave_reason(const struct compute_unit *c, const struct cu_wave *w, char *text,
                                size_t size)
 {
@@ -54,7 +54,7 @@ static void note_wave(const struct compute_unit *c, const struct cu_wave *w, uns
               w->number, wave_reason(c, w, reason, sizeof reason), pc, text);
 }
 
-/* How often the instruction in entry `i` was issued, by the compute units of all threads. */
+/* Issues of the instruction in entry `i`, by the compute units of all threads. */
 static uint64_t times_issued(const struct compute_unit *const *first, unsigned caches, uint32_t i,
                              const struct decoded **entry)
 {
@@ -90,7 +90,7 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
     return caches;
 }
 
-/* Is this the first unit of its type, in the order of instances, that has wavefronts? */
+/* True if this is the first unit of its type, in the order of instances, that has wavefronts. */
 static bool is_first_busy(const struct compute_unit *c)
 {
     const struct platform_instance *all = engine_base.platform->instances;

@@ -4,7 +4,7 @@
 
 #include "compute_unit_state.h"
 
-/* A scalar memory instruction in flight. Data that few of them need stand apart: cu_smem_data(). */
+/* A scalar memory instruction in flight. Data that few of them need lie apart: cu_smem_data(). */
 struct cu_smem {
     struct isa_inst inst;
     struct isa_scalar access;

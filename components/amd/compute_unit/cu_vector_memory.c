@@ -40,13 +40,13 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
     }
 }
 
-/* Do all lanes lie in one allocation? With their dwords dword_stride apart, only the one hit last
- * is looked at. */
+/* True if all lanes lie in one allocation. With their dwords dword_stride apart, only the one hit
+ * last is looked at. */
 static inline bool vmem_in_one(struct compute_unit *c, unsigned wave, const struct isa_memory *m,
                                const struct isa_reach *r)
 {
     uint64_t bytes = m->bytes;
-    if (r->high >> 63) /* its end may be behind 2^64 */
+    if (r->high >> 63) /* its end may be beyond 2^64 */
         return false;
     if (!m->swizzle_mask)
         return bounds_hold(c, wave, r->low, r->high + bytes);

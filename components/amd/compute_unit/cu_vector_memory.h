@@ -11,12 +11,12 @@ enum {
     CU_WIDE_STAGE = ISA_LANES * 16
 };
 
-/* How the bytes of an instruction come to its lanes. A linear instruction, and one whose lanes stay
- * in lines, need no more than the places of each line's bytes. */
+/* Ways in which the bytes of an instruction come to its lanes. A linear instruction, and one whose
+ * lanes stay in lines, need no more than the places of each line's bytes. */
 enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
 /* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
- * since a large machine has thousands. Its bytes stand in a stage, cu_stage(). */
+ * since a large machine has thousands. Its bytes lie in a stage, cu_stage(). */
 struct cu_vmem {
     uint64_t pc;
     uint64_t first_send; /* cycle of the earliest next request */
@@ -35,7 +35,7 @@ struct cu_vmem {
     uint8_t flat;       /* lowers lgkmcnt too */
     uint8_t fence;      /* a cache operation: a fence instead of lines */
     uint8_t pace;       /* cycles that its next line waits longer for its address */
-    uint8_t scope;      /* of a store: enum scope */
+    uint8_t scope;      /* scope of a store: enum scope */
     uint8_t coherent;   /* a load past the L1 (glc) */
     struct isa_inst inst;
 };
@@ -121,7 +121,7 @@ static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
 }
 
 /* The bytes that the lanes of a vector memory instruction move: those of lane l at l * bytes. The
- * wide ones stand apart, since few programs use them. */
+ * wide ones lie apart, since few programs use them. */
 static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
     size_t number = (size_t)(e - cu_vmem_at(c, 0));

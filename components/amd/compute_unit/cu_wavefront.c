@@ -98,7 +98,7 @@ static inline void wave_set_ready(struct cu_simd *s, struct cu_wave *w)
     s->kinds |= (uint8_t)(1u << w->kind);
 }
 
-/* Is the line in the buffer, or at least on its way? */
+/* True if the line is in the buffer, or at least on its way. */
 static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line)
 {
     for (unsigned i = 0; i < c->line_slots; i++)

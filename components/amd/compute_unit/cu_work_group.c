@@ -87,7 +87,7 @@ static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t 
     return number;
 }
 
-/* What the wavefront asked of the global wave sync is over. */
+/* The wavefront's operation on the global wave sync is over. */
 static void wave_leave_sync(struct compute_unit *c, unsigned wave, uint64_t now)
 {
     struct cu_wave *w = cu_wave_at(c, wave);
@@ -111,7 +111,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
     struct work_placement p;
     memcpy(&p, work_map_placement(compute_unit_work_payload(c)), sizeof p);
     struct cu_group *g = cu_group_at(c, p.work_group_slot);
-    if (p.work_group_slot >= CU_MAX_GROUPS || g->used)
+    if (p.work_group_slot >= WORK_GROUP_SLOTS_MAX || g->used)
         bug("compute unit: work-group slot %u is taken", p.work_group_slot);
     *g = (struct cu_group){
         .tag = m->tag,

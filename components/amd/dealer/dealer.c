@@ -20,8 +20,8 @@
 /* A command that all dies work on. */
 struct deal {
     uint64_t begin;  /* cycle */
-    uint32_t record; /* of a launch, in the statistics */
-    uint32_t kernel; /* of a launch: number of its name */
+    uint32_t record; /* launch: its record in the statistics */
+    uint32_t kernel; /* launch: number of its name */
     uint16_t host_tag;
     uint16_t awaited;
     bool used, launch;
@@ -31,7 +31,7 @@ struct dealer {
     struct dealer_io io;
     uint32_t deals; /* arena: struct deal[commands] */
     uint32_t used;
-    uint32_t finished; /* of these, those to be answered */
+    uint32_t finished; /* used deals that are to be answered */
     struct wave_sync_unit sync;
 };
 
@@ -117,7 +117,7 @@ static void send_to_die(const struct dealer *c, uint32_t die, uint16_t tag, cons
     }
 }
 
-/* False: no room for it, here or in front of a die. */
+/* False: there is no space for it, here or in the port of a die. */
 static bool deal_out(struct dealer *c, const struct command_request *m)
 {
     uint32_t number = 0;
@@ -181,7 +181,7 @@ static void sync_take(struct dealer *c, uint32_t die, const struct command_reply
     wave_sync_unit_take(&c->sync, &asked, die << WAVE_SYNC_DIE_SHIFT | m->sync.wavefront);
 }
 
-/* Lets wavefronts go on behind the global wave sync. */
+/* Lets wavefronts continue that the global wave sync has released. */
 static bool sync_step(struct dealer *c)
 {
     uint32_t wavefront;

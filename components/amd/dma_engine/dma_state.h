@@ -11,9 +11,9 @@
 #define DMA_NONE          UINT32_MAX
 
 struct dma_command {
-    uint64_t target; /* of reads: unused */
-    uint64_t source; /* of reads, copies and atomics */
-    uint64_t value;  /* of atomics */
+    uint64_t target; /* unused by reads */
+    uint64_t source; /* reads, copies and atomics */
+    uint64_t value;  /* operand of an atomic */
     uint32_t size;
     uint32_t issued; /* bytes cut into pieces */
     uint32_t bytes_done;
@@ -27,7 +27,7 @@ struct dma_piece {
     uint32_t command;
     uint32_t offset; /* in the command */
     uint32_t bytes;
-    uint32_t next; /* of those whose bytes have been read and wait to be written */
+    uint32_t next; /* list of pieces whose bytes have been read and wait to be written */
     bool writing;
 };
 
@@ -42,7 +42,7 @@ struct dma_engine {
     uint32_t pieces;
     uint32_t kept; /* DMA_LONGEST by piece of a copy: the target's line, bytes at their places */
     uint32_t lanes;
-    uint32_t used, complete; /* bitmaps of commands: taken, and of these, not answered yet */
+    uint32_t used, complete; /* bitmaps of commands: taken; taken, done and not answered yet */
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
     uint32_t order;                 /* commands with bytes left to cut, a ring by age */

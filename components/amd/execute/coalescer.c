@@ -148,7 +148,7 @@ unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *ou
     return count;
 }
 
-/* Do the active lanes [first, first + lanes) stay in one line, or are they parts of one run? */
+/* True if the active lanes [first, first + lanes) stay in one line or belong to one run. */
 static bool coalescer_group_is_one(const struct isa_memory *m, unsigned first, unsigned lanes,
                                    unsigned tag_line)
 {
@@ -173,7 +173,7 @@ struct coalescer_banks {
     uint64_t seen[COALESCER_BANKS][COALESCER_QUAD];
 };
 
-/* How many numbers, `number` among them, lie in its bank. */
+/* Returns the count of numbers, `number` among them, that lie in its bank. */
 static unsigned coalescer_bank_add(struct coalescer_banks *b, uint64_t number, unsigned banks)
 {
     unsigned bank = number % banks, i = 0;
@@ -265,7 +265,7 @@ uint64_t coalescer_to_line(const struct isa_memory *m, struct coalesced_line lin
     return mask;
 }
 
-/* What a lane moves, by copies of a known size. */
+/* Moves the bytes of a lane by copies of a known size. */
 static inline void coalescer_copy(uint8_t *to, const uint8_t *from, unsigned bytes)
 {
     switch (bytes) {

@@ -17,7 +17,7 @@ enum {
     COALESCER_LINE = 64,
     COALESCER_MAX_LINES = 320, /* 64 lanes with parts of five dwords in lines of their own */
     COALESCER_QUAD = 4,        /* lanes whose addresses are looked at together */
-    COALESCER_BANKS = 4        /* of elements, and tag RAMs at most */
+    COALESCER_BANKS = 4        /* banks of elements, and tag RAMs at most */
 };
 
 struct coalesced_line {
@@ -25,7 +25,8 @@ struct coalesced_line {
     uint64_t lanes;
 };
 
-/* Do the active lanes, at least one, access one contiguous run, lane l at r->base + l * bytes? */
+/* True if the active lanes, at least one, access one contiguous run, lane l at r->base + l *
+ * bytes. */
 static inline bool coalescer_is_linear(const struct isa_memory *m, const struct isa_reach *r)
 {
     return !m->swizzle_mask && r->linear;
@@ -64,7 +65,7 @@ static inline uint64_t coalescer_run(const struct isa_memory *m, unsigned lane, 
                           : m->address[lane] + (uint64_t)i * m->dword_stride;
 }
 
-/* Does each active lane's access lie in one line? */
+/* True if each active lane's access lies in one line. */
 static inline bool coalescer_stays_in_lines(const struct isa_memory *m, const struct isa_reach *r)
 {
     return r->in_lines && (!m->swizzle_mask || (m->bytes <= 4 && !m->straddle_mask));

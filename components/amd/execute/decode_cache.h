@@ -18,7 +18,7 @@
 
 enum { DECODE_ENTRIES = 1 << 16 };
 
-/* What an instruction competes for at issue. */
+/* Units that instructions compete for at issue. */
 enum cu_kind { CU_MATRIX, CU_VALU, CU_SCALAR, CU_VMEM, CU_LDS, CU_BRANCH, CU_SPECIAL, CU_KINDS };
 
 struct decoded {
@@ -28,7 +28,7 @@ struct decoded {
     uint8_t valid;
     uint8_t kind;     /* enum cu_kind */
     uint8_t issued;   /* enum work_cycles_kind that its turn counts for */
-    uint8_t nops;     /* s_nop: turns behind the first */
+    uint8_t nops;     /* s_nop: turns after the first */
     uint32_t checked; /* for the user: compute units note here when they last saw that it holds */
     struct isa_inst inst;
 };
@@ -47,7 +47,7 @@ static inline bool decode_same(const struct decoded *d, const uint8_t *bytes)
 int decode_fill(struct decoded *d, enum isa_target target, uint64_t address, const uint8_t *bytes,
                 unsigned size);
 
-/* Does the entry hold the instruction at `address`, whose first `size` bytes are given? */
+/* True if the entry holds the instruction at `address`, whose first `size` bytes are given. */
 static inline bool decode_holds(const struct decoded *d, enum isa_target target, uint64_t address,
                                 const uint8_t *bytes, unsigned size)
 {

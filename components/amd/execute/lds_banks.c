@@ -42,7 +42,7 @@ static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsig
     return cycles ? cycles : lds_cycles_by_lane(address, active, dwords);
 }
 
-/* Mostly the first two lanes tell. */
+/* The first two lanes mostly decide. */
 static bool lds_is_linear(const uint32_t *address, unsigned step)
 {
     uint32_t wrong = 0;

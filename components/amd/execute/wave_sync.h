@@ -1,10 +1,9 @@
 /* The global wave sync of a GPU: 64 resources, each a counter at which wavefronts of all compute
  * units meet, as a barrier or a semaphore (AMD, GCN3 and Vega ISA manuals, DS_GWS_*).
  *
- * A barrier expects `counter` wavefronts and one more. The last wavefront to come lets all go on
- * and leaves its own value as the next count, so count + 1 wavefronts meet each time. A semaphore
- * lets `counter` wavefronts pass; further wavefronts wait, and pass in the order in which they
- * came.
+ * A barrier expects `counter` wavefronts and one more. The last wavefront to come releases all and
+ * leaves its own value as the next count, so count + 1 wavefronts meet each time. A semaphore lets
+ * `counter` wavefronts pass; further wavefronts wait, and pass in the order in which they came.
  *
  * HIP's grid sync is a barrier on resource 0 that one wavefront of each work-group comes to; the
  * runtime sets its counter to the work-groups of the launch less one before it begins
@@ -22,13 +21,13 @@
 struct wave_sync {
     struct wave_sync_resource {
         uint32_t counter;
-        uint64_t releases;       /* of barriers */
+        uint64_t releases;       /* releases of barriers */
         uint64_t queued, served; /* wavefronts that had to wait at a semaphore; waiting wavefronts
                                   * that have passed */
     } resource[ISA_SYNC_RESOURCES];
 };
 
-/* What a wavefront waits for. */
+/* Event that a wavefront waits for. */
 struct wave_sync_wait {
     uint64_t number;
     uint8_t resource;
@@ -44,7 +43,7 @@ bool wave_sync_is_over(const struct wave_sync *s, const struct wave_sync_wait *w
 void wave_sync_text(const struct wave_sync *s, const struct wave_sync_wait *wait, char *buf,
                     size_t n);
 
-/* What a launch of so many work-groups finds when its work-groups may meet. */
+/* Prepares the resources for a launch of so many work-groups, which may meet. */
 void wave_sync_begin_launch(struct wave_sync *s, uint64_t work_groups);
 
 #endif

@@ -7,9 +7,8 @@
 struct hang_report;
 
 /* The unit of a simulated GPU. A wavefront comes with a request and with the number by which the
- * owner knows it, and gets an answer when it may go on. Answers have the order in which wavefronts
- * became free to go on.
- */
+ * owner knows it, and gets an answer when it may continue. Answers have the order in which
+ * wavefronts became free to continue. */
 struct wave_sync_unit {
     struct wave_sync sync;
     uint32_t waiting, answers; /* arena: struct wave_sync_entry[room], uint32_t[room], a ring */
@@ -17,7 +16,7 @@ struct wave_sync_unit {
     uint32_t waiting_count, answer_head, answer_count;
 };
 
-/* How owners number wavefronts: die, compute unit, and number there. */
+/* Number of a wavefront for its owner: die, compute unit, and number there. */
 enum { WAVE_SYNC_CU_SHIFT = 12, WAVE_SYNC_DIE_SHIFT = 24 };
 
 /* For at most `room` wavefronts at a time. */

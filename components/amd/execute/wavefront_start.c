@@ -19,8 +19,8 @@ static void wavefront_scratch_resource(uint32_t *sgpr, uint64_t base)
               | 1u << 19 | 3u << 21 | 1u << 23;
 }
 
-/* What the launch asks for in user registers, the first scalar ones; `s` is zeroed. Returns how
- * many. */
+/* Sets the user registers that the launch asks for, the first scalar ones; `s` is zeroed. Returns
+ * their count. */
 static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
                                      const struct kernel_registers *k,
                                      const struct work_placement *p)
@@ -141,11 +141,11 @@ static uint32_t gpr_alloc(bool unified, const struct work_placement *p,
            | sgprs;
 }
 
-/* What s_getreg_b32 reads of the place that the dispatcher gave: HW_ID, GPR_ALLOC and LDS_ALLOC, as
- * GCN3 and GFX9 lay them out (GCN3 and Vega ISA manuals, "Hardware registers"; LDS in 64 dwords as
- * Linux' amdkfd reads it, cwsr_trap_handler_gfx8.asm). A GPU has shader engines of 16 compute
- * units, four to a shader array; larger ones use the numbers again. Dispatchers are the queues of
- * the compute pipes (ME 1). */
+/* Sets the hardware registers that describe the place which the dispatcher gave: HW_ID, GPR_ALLOC
+ * and LDS_ALLOC, as GCN3 and GFX9 lay them out (GCN3 and Vega ISA manuals, "Hardware registers";
+ * LDS in 64 dwords as Linux' amdkfd reads it, cwsr_trap_handler_gfx8.asm). A GPU has shader engines
+ * of 16 compute units, four to a shader array; larger ones use the numbers again. Dispatchers are
+ * the queues of the compute pipes (ME 1). */
 static void wavefront_start_place(const struct isa_traits *traits, struct isa_wave *s,
                                   const struct work_placement *p, unsigned number)
 {

@@ -1,5 +1,5 @@
-/* How a wavefront begins: its scalar and vector registers, and the windows of memory that it sees
- * beside the device's own.
+/* Initial state of a wavefront: its scalar and vector registers, and the apertures that it sees
+ * beside the device's memory.
  *
  * Pure functions on a placement, for the compute unit and the functional executor. The order of the
  * initial scalar registers is that of the AMDGPU ABI (LLVM, "User Guide for AMDGPU Backend",

@@ -20,7 +20,7 @@ void work_fault_text(const struct work_fault_place *p, const char *what, char *t
              p->wavefront, lane);
 }
 
-/* What a pointer that a kernel got instead of one to something useful says; false: none of them. */
+/* Describes an address near a value that kernels get in place of a pointer; false: it is none. */
 static bool tell_nothing(const char *access, unsigned bytes, uint64_t address, char *what,
                          size_t size)
 {

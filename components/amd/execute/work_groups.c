@@ -4,25 +4,25 @@
 #include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 
-struct work_placement work_common(enum isa_target target, const struct aql_packet *packet,
-                                  const struct aql_descriptor *descriptor, uint64_t entry,
-                                  uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
+struct work_placement work_common(const struct work_launch *launch)
 {
-    struct work_placement w = {.entry = entry,
+    const struct aql_packet *packet = launch->packet;
+    const struct aql_descriptor *descriptor = launch->descriptor;
+    struct work_placement w = {.entry = launch->entry,
                                .kernarg = packet->kernarg,
-                               .packet = packet_address,
-                               .queue = packet_address + WORK_QUEUE_OFFSET,
+                               .packet = launch->packet_address,
+                               .queue = launch->packet_address + WORK_QUEUE_OFFSET,
                                .scratch = packet->scratch,
                                .rsrc1 = descriptor->rsrc1,
                                .rsrc2 = descriptor->rsrc2,
                                .properties = descriptor->properties,
                                .preload = descriptor->preload,
                                .private_bytes = packet->private_bytes,
-                               .pid = pid,
+                               .pid = launch->pid,
                                .lds_bytes = packet->group_bytes,
-                               .dispatch_id = dispatch_id};
+                               .dispatch_id = launch->dispatch_id};
     if (aql_queue_lines(packet))
-        w.queue = packet_address + aql_queue_lines(packet) * (uint64_t)64;
+        w.queue = launch->packet_address + aql_queue_lines(packet) * (uint64_t)64;
     w.scratch_bytes_per_wavefront = (uint32_t)aql_scratch_bytes(packet->private_bytes);
     for (unsigned i = 0; i < 3; i++) {
         w.grid[i] = packet->grid[i];
@@ -30,7 +30,7 @@ struct work_placement work_common(enum isa_target target, const struct aql_packe
     }
     const struct kernel_words words = kernel_words_read(descriptor);
     struct kernel_registers k;
-    kernel_registers_decode(&k, isa_traits[target].registers, &words);
+    kernel_registers_decode(&k, isa_traits[launch->target].registers, &words);
     w.vgprs = (uint16_t)k.vgprs;
     w.sgprs = (uint16_t)k.sgprs;
     w.accum_offset = (uint16_t)k.accum_offset;

@@ -10,10 +10,22 @@
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_placement.h"
 
+/* Work-group slots of a compute unit, at most. */
+enum { WORK_GROUP_SLOTS_MAX = 64 };
+
+/* A launch as a device receives it. */
+struct work_launch {
+    enum isa_target target;
+    const struct aql_packet *packet;
+    const struct aql_descriptor *descriptor;
+    uint64_t entry;          /* virtual address of the code */
+    uint64_t packet_address; /* virtual */
+    uint32_t pid;
+    uint32_t dispatch_id;
+};
+
 /* Everything that does not depend on the work-group. */
-struct work_placement work_common(enum isa_target target, const struct aql_packet *packet,
-                                  const struct aql_descriptor *descriptor, uint64_t entry,
-                                  uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
+struct work_placement work_common(const struct work_launch *launch);
 
 /* Vector registers and accumulators of a wavefront: more than `vgprs` where accumulators are a
  * file of their own. */

@@ -1,4 +1,4 @@
-/* Memory instructions; see access.h. Called by the functional executor.
+/* Memory instructions; see access.h.
  *
  * Most accesses lie in one span and have a prepared form (access_fast.h). Of the others, dwords of
  * one span go straight between registers and memory, as those of private memory on gfx8. Everything
@@ -66,9 +66,9 @@ static __attribute__((noinline)) void touch_lanes_of(struct host_view *t, const 
 
 /* ---- shape of an access ---- */
 
-/* Where the active lanes of a load or store of dwords lie in one span. */
+/* Place of the active lanes of a load or store of dwords, which lie in one span. */
 struct shape {
-    char *host; /* of address `base` */
+    char *host; /* the byte at address `base` */
     uint64_t base;
     uint32_t step; /* bytes from one dword of a lane to its next */
 };
@@ -273,7 +273,7 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
 
 /* ---- launches that threads share ---- */
 
-/* What ends an instruction that the threads which share a launch cannot execute; the launch begins
+/* Fault of an instruction that the threads which share a launch cannot execute; the launch begins
  * again, so this is never printed. */
 static const char lost[] = "work-groups that depend on each other";
 

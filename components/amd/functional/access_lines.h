@@ -29,12 +29,12 @@ LANES_INLINE uint64_t differing(lanes_vector a, lanes_vector b)
 /* Lanes' places in bytes from the beginning of the lowest one's line. */
 struct places {
     uint32_t at[65];      /* at[1 + lane] */
-    uint64_t new_line;    /* bit l: lane l stands in another line than lane l - 1 */
+    uint64_t new_line;    /* bit l: lane l lies in another line than lane l - 1 */
     uint64_t no_follower; /* it does not begin where lane l - 1 ends */
 };
 
-/* False: a lane's access lies in two lines. Inactive lanes stand where the first active one does.
- */
+/* False: a lane's access lies in two lines. Inactive lanes have the place of the first active
+ * one. */
 LANES_INLINE bool find_places(const struct lanes_span *s, uint32_t in_line, unsigned bytes,
                               uint64_t exec, struct places *p)
 {

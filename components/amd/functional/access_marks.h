@@ -13,17 +13,17 @@ LANES_INLINE void mark_steps(struct footprint *f, const char *host, uint64_t shi
                              const uint32_t *offset, unsigned step, unsigned bytes, uint64_t exec,
                              enum footprint_kind kind)
 {
-    uint64_t begin = 0, end = 0; /* of what is not marked yet */
+    uint64_t begin = 0, end = 0; /* range that is not marked yet */
     for (uint64_t rest = exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint64_t at = shift + offset[lane], behind = shift + offset[lane + step - 1] + bytes;
+        uint64_t at = shift + offset[lane], lane_end = shift + offset[lane + step - 1] + bytes;
         if (at == end && end) {
-            end = behind;
-        } else if (at < begin || behind > end) {
+            end = lane_end;
+        } else if (at < begin || lane_end > end) {
             if (end)
                 footprint_mark(f, host + begin, end - begin, kind);
             begin = at;
-            end = behind;
+            end = lane_end;
         }
     }
     footprint_mark(f, host + begin, end - begin, kind);

@@ -1,4 +1,4 @@
-/* See footprint.h. */
+/* Marks of the accesses of each thread, their comparison, and the copies that undo a launch. */
 #include "footprint.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define PAGE_BYTES  ((size_t)1 << FOOTPRINT_PAGE_BITS)
 
 uint8_t *footprint_pages;
-static char *copies;      /* of pages, at their places in memory */
+static char *copies;      /* copies of pages, at their places in memory */
 static uint64_t reserved; /* size of the memory that all of this is for */
 static struct footprint footprints[FOOTPRINT_THREADS];
 static bool lost; /* atomic */
@@ -31,7 +31,7 @@ struct footprint *footprint_of(uint32_t thread)
     return &footprints[thread];
 }
 
-/* ---- room ---- */
+/* ---- memory of marks and copies ---- */
 
 static uint64_t blocks_in(uint64_t bytes)
 {
@@ -107,7 +107,7 @@ void footprint_keep(uint64_t from, uint64_t to)
 
 enum { CHANGED = 1 << FOOTPRINT_WRITTEN | 1 << FOOTPRINT_UPDATED };
 
-/* Is there a dword in the block that `a` has marked as `kind` and `b` as `other`? */
+/* True if `a` has marked a dword of the block as `kind` which `b` has marked as `other`. */
 static bool share_in(const struct footprint *a, enum footprint_kind kind, const struct footprint *b,
                      enum footprint_kind other, uint64_t block)
 {
@@ -121,7 +121,8 @@ static bool share_in(const struct footprint *a, enum footprint_kind kind, const 
     return both;
 }
 
-/* Has `a` changed in the block what `b` has accessed, other than both by updates? */
+/* True if `a` has changed a dword of the block that `b` has accessed, unless both have updated
+ * it. */
 static bool depend_in(const struct footprint *a, const struct footprint *b, uint64_t block)
 {
     return share_in(a, FOOTPRINT_WRITTEN, b, FOOTPRINT_READ, block)

@@ -24,13 +24,13 @@
 
 enum {
     FOOTPRINT_THREADS = 32,
-    FOOTPRINT_BLOCK_BITS = 14, /* of bytes; each has flags, so that few marks are looked at */
+    FOOTPRINT_BLOCK_BITS = 14, /* log2 of bytes; a flag a block, so that few marks are read */
     FOOTPRINT_PAGE_BITS = 12,
 };
 
 enum footprint_kind { FOOTPRINT_READ, FOOTPRINT_WRITTEN, FOOTPRINT_UPDATED, FOOTPRINT_KINDS };
 
-/* What one thread has marked. */
+/* Accesses that one thread has marked. */
 struct footprint {
     uint64_t *mark[FOOTPRINT_KINDS]; /* a bit a dword */
     uint8_t *blocks;                 /* bit k: something is marked in mark[k] */
@@ -45,15 +45,16 @@ struct footprint *footprint_of(uint32_t thread);
 void footprint_lose(void);
 bool footprint_is_lost(void);
 
-/* When all threads have ended. False: memory is as it was at footprint_begin(). */
+/* Compares the marks when all threads have ended. False: memory is as it was at
+ * footprint_begin(). */
 bool footprint_end(uint32_t threads);
 
-/* What the functions below leave to these. */
+/* Rare cases of the functions below. */
 void footprint_new_blocks(struct footprint *f, uint64_t from, uint64_t to,
                           enum footprint_kind kind);
 void footprint_keep(uint64_t from, uint64_t to);
 
-/* One of those for each page; above FOOTPRINT_KEPT: that, and the operation of its updates. */
+/* State of each page; above FOOTPRINT_KEPT: kept, and the operation of its updates. */
 enum { FOOTPRINT_FREE, FOOTPRINT_COPYING, FOOTPRINT_KEPT };
 extern uint8_t *footprint_pages __attribute__((visibility("hidden")));
 

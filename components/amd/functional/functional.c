@@ -1,4 +1,4 @@
-/* The functional executor; see functional.h. Called by the driver.
+/* The functional executor; see functional.h.
  *
  * In each round of a launch one more work-group begins, if there is one and a slot for it, and
  * every work-group in the list of slots gets its turn. A turn ends with the work-group, or when all
@@ -30,7 +30,7 @@ static const struct access variants[] = {
 };
 
 struct functional_state functional;
-static uint64_t patience; /* instructions of a resident work-group; 0: the program goes on */
+static uint64_t patience; /* instructions of a resident work-group; 0: the program continues */
 
 static void slot_open(uint32_t slot)
 {
@@ -40,7 +40,7 @@ static void slot_open(uint32_t slot)
     g->vgprs = arena_allocate(registers * sizeof(uint32_t));
 }
 
-/* What most compute units have, and more where a kernel needs it. */
+/* Gives the work-group the LDS that most compute units have, or more if the kernel needs it. */
 static void group_fit_lds(struct group *g, uint32_t bytes)
 {
     enum { LDS_USUAL = 64 << 10, LDS_BEHIND = 64 /* that wide accesses may look at */ };
@@ -116,7 +116,7 @@ void functional_expect_end(uint64_t each)
     patience = each;
 }
 
-/* Has the process of the launch ended? Then the launch does. */
+/* Ends the launch if its process has ended. */
 static bool is_killed(struct run *r, const struct group *g)
 {
     bool killed = program_is_killed(r->launch->program, r->launch->pid);
@@ -157,7 +157,7 @@ static bool run_round(struct run *r)
     return true;
 }
 
-/* Begins what there is room for: one work-group, or those that go on side by side. */
+/* Begins the work-groups that fit: one, or those that run side by side. */
 static void begin_groups(struct run *r)
 {
     for (bool more = r->left && r->free; more; more = r->left && r->free && r->live < r->abreast) {
@@ -322,8 +322,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     r->own_launch.packet = &r->packet;
     r->own_launch.descriptor = &r->descriptor;
     r->access = &variants[isa_variant_current()];
-    r->common = work_common(launch->target, &r->packet, &r->descriptor, launch->entry,
-                            launch->packet_address, launch->pid, launch->dispatch_id);
+    r->common = work_common(&(struct work_launch){launch->target, &r->packet, &r->descriptor,
+                                                  launch->entry, launch->packet_address,
+                                                  launch->pid, launch->dispatch_id});
     r->stored = work_registers(launch->target, r->common.vgprs);
     r->left = work_count_groups(&r->common, r->groups);
     work_nth_group(r->groups, launch->first_group, r->next);

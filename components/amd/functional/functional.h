@@ -12,10 +12,10 @@
  * wavefronts of a work-group have done so, the work-group gives way to further work-groups, as many
  * as fit on the device, so programs that wait for other resident work-groups make progress as on
  * hardware. If executed instructions are counted (functional_launch.executed), as many work-groups
- * go on side by side from the first atomic on that returns a value. If the launch may yield, and
- * all work-groups have waited for FUNCTIONAL_PATIENCE turns, the launch comes back unfinished, so
- * that other kernels go on for which it may wait. Nothing depends on the host: the same program
- * gives the same bytes. A launch whose wavefronts all repeat themselves ends as a deadlock, unless
+ * run side by side from the first atomic on that returns a value. If the launch may yield, and all
+ * work-groups have waited for FUNCTIONAL_PATIENCE turns, the launch comes back unfinished, so that
+ * other kernels continue for which it may wait. Nothing depends on the host: the same program gives
+ * the same bytes. A launch whose wavefronts all repeat themselves ends as a deadlock, unless
  * another launch may still change the memory that they wait for.
  *
  * Wavefronts that call the host (printf, assert) wait for its answer like others that wait: the
@@ -44,7 +44,7 @@ enum {
     FUNCTIONAL_LAUNCHES = 64                 /* that have begun and not ended */
 };
 
-/* What can be done beside a launch. Unless it is nothing, the launch may come back as
+/* Other work that can continue beside a launch. Unless there is none, the launch may come back as
  * FUNCTIONAL_YIELDED. */
 enum functional_others { FUNCTIONAL_NOTHING, FUNCTIONAL_YIELDED_LAUNCHES, FUNCTIONAL_ANYTHING };
 
@@ -77,16 +77,16 @@ struct functional_launch {
 
 enum { FUNCTIONAL_BLOCKS = 32 };
 
-/* What a launch executed and accessed. `blocks` are wavefront instructions by basic block, each
- * block in the bucket of its first instruction's distance from the kernel's entry; so launches of
- * the same code can be compared. */
+/* Work and accesses of a launch. `blocks` are wavefront instructions by basic block, each block in
+ * the bucket of its first instruction's distance from the kernel's entry; so launches of the same
+ * code can be compared. */
 struct functional_profile {
     uint64_t units[ISA_UNIT_COUNT]; /* wavefront instructions */
     uint64_t blocks[FUNCTIONAL_BLOCKS];
     uint64_t accesses;   /* lines asked for: vector and scalar memory, code */
     uint64_t lines;      /* different ones */
     uint64_t lines_read; /* different ones that are read: each comes from memory when all is cold */
-    uint64_t reused;     /* of the lines, those that the launch before accessed, too */
+    uint64_t reused;     /* lines that the launch before accessed, too */
     uint64_t reached[WARM_KINDS]; /* accesses that reached memory, by enum warm_kind */
 };
 
@@ -94,14 +94,14 @@ enum functional_end {
     FUNCTIONAL_DONE,
     FUNCTIONAL_FAULT,
     FUNCTIONAL_LIMIT,
-    FUNCTIONAL_DEADLOCK,    /* no wavefront can go on, or change what others wait for */
+    FUNCTIONAL_DEADLOCK,    /* no wavefront can continue, or change what others wait for */
     FUNCTIONAL_INTERRUPTED, /* engine_interrupt() */
-    FUNCTIONAL_YIELDED      /* it only waits; functional_resume() goes on with it */
+    FUNCTIONAL_YIELDED      /* it only waits; functional_resume() continues it */
 };
 
 struct functional_result {
     enum functional_end end;
-    uint64_t instructions;       /* of all wavefronts */
+    uint64_t instructions;       /* executed by all wavefronts */
     uint64_t work_groups;        /* that ended */
     uint32_t threads;            /* that shared it; 1: it was run by one */
     uint32_t number;             /* for functional_resume() */
@@ -111,10 +111,11 @@ struct functional_result {
     struct functional_profile profile;
 };
 
-/* Can another launch begin that needs `resident` work-groups? Always, if none has yielded. */
+/* True if another launch can begin that needs `resident` work-groups. Always, if none has
+ * yielded. */
 bool functional_has_room(uint32_t resident);
 
-/* Is there a launch that has yielded and is not over? */
+/* True if there is a launch that has yielded and is not over. */
 bool functional_is_awaited(void);
 
 /* Runs the kernel to its end, or until it yields. One launch at a time in a process. */
@@ -125,8 +126,8 @@ void functional_run(const struct functional_launch *launch, struct functional_re
  * attend(). */
 void functional_expect_end(uint64_t each);
 
-/* Goes on with a launch that has yielded, result->number. `before` is what the run has executed,
- * this launch included; what the result says is of the whole launch. */
+/* Continues a launch that has yielded, result->number. `before` is what the run has executed, this
+ * launch included; the result is that of the whole launch. */
 void functional_resume(uint32_t number, uint64_t before, enum functional_others others,
                        struct functional_result *result);
 

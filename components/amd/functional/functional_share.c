@@ -1,6 +1,6 @@
 /* Launches that threads share. Each thread executes work-groups from beginning to end. Their
- * footprints (footprint.h) show whether the result is the one that a single thread would have had.
- * Called by functional.c. */
+ * footprints (footprint.h) show whether the result is the one that a single thread would have
+ * had. */
 #include "functional_state.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@
  * one whose work-groups depend on each other is executed twice. */
 struct habit {
     uint64_t entry;
-    uint64_t instructions; /* of the last one; 0: there was none */
+    uint64_t instructions; /* executed by the last one; 0: there was none */
     bool depends;
 };
 
 enum {
     HABITS = 256,
     SHARED_LEAST = 200000, /* instructions that are worth threads */
-    SHARED_TURNS = 1 << 12 /* of a work-group: then it seems to wait for another one */
+    SHARED_TURNS = 1 << 12 /* turns after which a work-group seems to wait for another one */
 };
 
 static struct habit habits[HABITS];

@@ -27,7 +27,7 @@ struct wave {
     struct wave_sync_wait sync; /* WAVE_AT_SYNC */
     uint32_t vgpr;              /* arena: uint32_t[stored][64] */
     uint32_t block;             /* profiles: bucket of the present basic block */
-    uint64_t expected;          /* profiles: the pc at which that block goes on */
+    uint64_t expected;          /* profiles: the pc at which that block continues */
     uint64_t instructions;
     struct livelock livelock;
 };
@@ -37,7 +37,7 @@ struct group {
     struct work_placement placement;
     uint32_t id[3];
     uint32_t slot;
-    uint32_t unit; /* touches: the compute unit that it stands for */
+    uint32_t unit; /* touches: the compute unit whose part it takes */
     uint32_t waves, ended, at_barrier;
     uint32_t vgprs; /* arena: uint32_t[waves][stored][64], with room for the most */
     uint32_t lds;   /* arena: uint8_t[lds_room] */
@@ -73,8 +73,8 @@ struct run {
     struct functional_launch own_launch; /* with the packet and the descriptor below */
     struct aql_packet packet;
     struct aql_descriptor descriptor;
-    const struct functional_launch *launch; /* `asked` */
-    struct worker *worker;                  /* of the thread that runs it */
+    const struct functional_launch *launch; /* the caller's, or own_launch */
+    struct worker *worker;                  /* worker of the thread that runs it */
     const struct access *access;
     struct functional_result result;
     struct work_placement common;
@@ -86,17 +86,17 @@ struct run {
     uint32_t abreast;       /* work-groups that take turns at each wait for memory; 0: none */
     uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
     uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
-    uint64_t instructions;  /* of this launch */
+    uint64_t instructions;  /* executed by this launch */
     uint64_t limit;         /* value of `instructions` at which the run ends */
     const char *limited_by; /* the option that sets `limit` */
-    uint64_t patient_to;    /* the limit behind the end of the program; 0: none */
+    uint64_t patient_to;    /* the limit after the end of the program; 0: none */
     bool observed;          /* each instruction is counted, recorded or watched */
     struct livelock_watch watch;
     uint32_t settled; /* the lap in which the launch repeated itself before it yielded; 0: none */
     struct touch_launch touch;
 };
 
-/* What a thread executes with; not state. */
+/* Tools of a thread that executes; not state. */
 struct worker {
     struct host_view view;
     struct isa_workspace workspace;
@@ -114,7 +114,7 @@ struct functional_state {
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
     struct run runs[FUNCTIONAL_LAUNCHES];
-    bool used[FUNCTIONAL_LAUNCHES]; /* of `runs`; apart, as each of them is a page or so */
+    bool used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
     uint32_t launches;
     uint32_t yields; /* turns of launches since one of them ended or began */
     struct wave_sync syncs[GPU_SET_MAX];
@@ -158,9 +158,9 @@ void functional_all_wait(struct run *r);
 /* Launches that wait in turns are watched together, now and then. */
 void functional_begin_watch(struct run *r);
 void functional_set_watch(struct run *r, bool turn_is_over);
-/* After a round: is that what the launch does for ever? */
+/* After a round: true if the launch repeats it for ever. */
 bool functional_is_stuck(struct run *r);
-/* Ends the run at the wavefront that tells most, and counts what the others do. */
+/* Ends the run at the wavefront that explains most, and counts what the others do. */
 void functional_deadlock(struct run *r);
 /* The end of a turn in which the launch only waited. */
 enum functional_end functional_yield(struct run *r);

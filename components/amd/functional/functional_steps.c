@@ -1,5 +1,5 @@
 /* A turn of a work-group: its wavefronts, step by step, until each has ended, waits, or has had its
- * slice. Called by functional.c and functional_share.c. */
+ * slice. */
 #include "functional_state.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static uint8_t step_kind(const struct isa_inst *inst)
     }
 }
 
-/* How the vector registers of the launch are divided, in granules. */
+/* Division of the vector registers of the launch, in granules. */
 static uint16_t registers_split(const struct run *r)
 {
     return (uint16_t)(r->stored / 4 << 8 | r->common.accum_offset / 4);
@@ -176,8 +176,8 @@ static __attribute__((noinline)) bool stopped(struct run *r, const struct group 
     return false;
 }
 
-/* What an atomic returns may decide what a wavefront executes: if work-groups went one after the
- * other, the longest would be longer than in a launch that is simulated. */
+/* The value that an atomic returns may decide what a wavefront executes: if work-groups went one
+ * after the other, the longest would be longer than in a launch that is simulated. */
 static void note_atomic(struct run *r, const struct isa_inst *inst)
 {
     isa_workspace_plain(&r->worker->workspace);
@@ -218,7 +218,7 @@ struct isa_context functional_context(const struct run *r, const struct group *g
     return context;
 }
 
-/* Comes to the global wave sync. False: the wavefront does not go on for now. */
+/* Comes to the global wave sync. False: the wavefront does not continue for now. */
 static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct group *g,
                                                    struct wave *w, const struct isa_inst *inst)
 {
@@ -238,9 +238,9 @@ static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct g
     return false;
 }
 
-/* Acts on s_endpgm, s_barrier, s_sleep, ds_gws_*. False: the wavefront does not go on for now. Side
- * by side it gives way where it would wait for memory, so that accesses come in about the order of
- * hardware. */
+/* Acts on s_endpgm, s_barrier, s_sleep, ds_gws_*. False: the wavefront does not continue for now.
+ * Side by side it gives way where it would wait for memory, so that accesses come in about the
+ * order of hardware. */
 static inline bool special(struct run *r, struct group *g, struct wave *w,
                            const struct isa_inst *inst)
 {
@@ -292,7 +292,7 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
         livelock_watch_step(&r->worker->view, context, &w->scalars, inst, &w->livelock);
 }
 
-/* At a branch behind the end of the slice: true if the wavefront only gives way. */
+/* At a branch after the end of the slice: true if the wavefront only gives way. */
 static bool end_slice(struct run *r, const struct group *g, const struct wave *w,
                       const struct isa_inst *inst)
 {

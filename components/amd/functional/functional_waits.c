@@ -1,4 +1,4 @@
-/* Launches that wait: for another launch, or for ever. Called by functional.c after a round. */
+/* Launches that wait, for another launch or for ever: looked for after each round. */
 #include "functional_state.h"
 
 #include "components/amd/execute/wave_sync.h"
@@ -44,7 +44,8 @@ void functional_begin_watch(struct run *r)
     functional_set_watch(r, false);
 }
 
-/* Has each wavefront that could go on come back to a state of its own while nothing changed? */
+/* True if each wavefront that could continue has come back to an earlier state while nothing
+ * changed. */
 static bool all_repeat(struct run *r)
 {
     bool all = true, any = false;
@@ -61,7 +62,7 @@ static bool all_repeat(struct run *r)
     return all && any;
 }
 
-/* Ends the run at the wavefront that tells most, and counts what the others do. */
+/* Ends the run at the wavefront that explains most, and counts what the others do. */
 void functional_deadlock(struct run *r)
 {
     struct group *stuck_group = NULL;

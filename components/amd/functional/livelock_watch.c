@@ -1,4 +1,5 @@
-/* See livelock_watch.h. A store is told of when the next instruction is, as it is done by then. */
+/* Notes the accesses of watched wavefronts, as livelock_watch.h declares. A store is noted with the
+ * next instruction, as it is done by then. */
 #include "livelock_watch.h"
 
 #include "base/hash.h"

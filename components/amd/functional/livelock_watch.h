@@ -1,5 +1,5 @@
-/* Tells the watch for livelocks (components/livelock/livelock.h) which words each
- * instruction of a watched launch reads and changes. Called by functional.c only. */
+/* Hands the words that each instruction of a watched launch reads and changes to the watch for
+ * livelocks (components/livelock/livelock.h). */
 #ifndef HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 #define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
 

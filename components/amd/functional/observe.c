@@ -1,5 +1,5 @@
-/* See observe.h. Accesses are worked out here once more: the executor does it in one go with moving
- * the bytes. */
+/* Hands instructions and accesses to the recorder. Accesses are worked out here once more: the
+ * executor does it in one go with moving the bytes. */
 #include "observe.h"
 
 #include <string.h>

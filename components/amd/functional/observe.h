@@ -1,6 +1,6 @@
-/* Tells the recorder (components/statistics/execution_observer.h) which instructions wavefronts
- * execute. Private to components/amd/functional; called while there is a recorder. `wave` tells
- * apart the wavefronts that have begun and not ended. */
+/* Hands the instructions that wavefronts execute to the recorder
+ * (components/statistics/execution_observer.h). Private to components/amd/functional; called while
+ * there is a recorder. `wave` is unique among the wavefronts that have begun and not ended. */
 #ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
 #define HEDDLE_FUNCTIONAL_OBSERVE_H
 

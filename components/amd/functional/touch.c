@@ -1,4 +1,4 @@
-/* Touches; see touch.h. Called by the functional executor. */
+/* The caches and TLBs that a functional launch touches; see touch.h. */
 #include "touch.h"
 
 #include "base/number.h"
@@ -17,7 +17,7 @@ static uint32_t begun; /* profiled launches */
 static struct touch_launch nothing;                    /* before the first turn */
 static struct touch_launch *launch_in_turn = &nothing; /* whose turn it is */
 
-/* Units stand in the order of instances, so those of a GPU stand together. */
+/* Units are in the order of instances, so those of a GPU are neighbours. */
 static void find_units(struct touch_launch *t)
 {
     for (uint32_t i = 0; i < warm_unit_count(); i++) {

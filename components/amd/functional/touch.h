@@ -3,7 +3,7 @@
  *
  * Work-groups are put on compute units in turn, as if all units were free; lines of their accesses
  * go to the unit's ports in the order in which instructions are executed. One work-group a unit
- * goes on at a time, all units side by side, each wavefront as far as its next wait for memory:
+ * continues at a time, all units side by side, each wavefront as far as its next wait for memory:
  * with one work-group after the other, a TLB that is too small for a kernel's pages would be left
  * with other pages than on hardware. An instruction's own line, and the lines fetched ahead, are
  * touched when the instruction is executed for the first time in a launch. Where instruction caches
@@ -32,7 +32,7 @@ void touch_begin(struct touch_launch *t, const struct functional_launch *launch,
 void touch_turn(struct touch_launch *t);
 void touch_pause(struct touch_launch *t);
 
-/* Work-groups of the launch that go on side by side: one for each compute unit. 0: it does not
+/* Work-groups of the launch that run side by side: one for each compute unit. 0: it does not
  * touch. */
 uint32_t touch_abreast(const struct touch_launch *t);
 /* The compute unit of the next work-group. */

@@ -152,7 +152,7 @@ enum isa_cache_op {
     ISA_CACHE_RELEASE  /* buffer_wbl2: what others at the scope may want to see is written back */
 };
 
-/* How far a vector memory operation reaches; the order of `enum scope` of mem.heddle. */
+/* Scope of a vector memory operation; the order of `enum scope` of mem.heddle. */
 enum isa_scope { ISA_SCOPE_WAVEFRONT, ISA_SCOPE_WORK_GROUP, ISA_SCOPE_AGENT, ISA_SCOPE_SYSTEM };
 
 enum { ISA_NO_WAIT = 255 };
@@ -202,7 +202,7 @@ struct isa_inst {
     uint8_t dpp_masks;                             /* row_mask << 4 | bank_mask */
     uint8_t dpp_bound;
     uint16_t dpp_ctrl;
-    uint8_t wait_vm, wait_lgkm, wait_exp; /* go on when the counter is <= this; or ISA_NO_WAIT */
+    uint8_t wait_vm, wait_lgkm, wait_exp; /* waits until the counter is <= this; or ISA_NO_WAIT */
     uint8_t memory;                       /* memory modifiers: ISA_MEM_* */
     uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
     uint8_t cache_op;    /* enum isa_cache_op */
@@ -375,10 +375,11 @@ struct isa_sync {
     uint8_t operation; /* enum isa_sync_operation */
     uint8_t
         resource;   /* below ISA_SYNC_RESOURCES: the offset and M0[21:16] (LLVM, SIISelLowering) */
-    uint32_t value; /* of the first active lane, of lane 0 where none is; 0: it has none */
+    uint32_t value; /* operand of the first active lane, or lane 0 if none is; 0: no operand */
 };
 
-/* What an instruction with ISA_IS_SYNC asks for. False: nothing, since MODE skips it. */
+/* Finds the request of an instruction with ISA_IS_SYNC. False: there is none, since MODE skips
+ * it. */
 bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
               const struct isa_inst *inst, struct isa_sync *out);
 
@@ -403,7 +404,7 @@ enum isa_atomic {
     ISA_ATOMIC_FMIN,
     ISA_ATOMIC_FMAX,
     ISA_ATOMIC_FADD,
-    ISA_ATOMIC_PK_ADD_F16, /* of 4 bytes: two sums */
+    ISA_ATOMIC_PK_ADD_F16, /* 4 bytes: two sums */
     ISA_ATOMIC_PK_ADD_BF16,
     ISA_ATOMIC_COUNT
 };
@@ -444,7 +445,7 @@ struct isa_memory {
     uint64_t straddle_mask; /* lanes of swizzle_mask, of bytes <= 4, too */
     uint64_t zero_mask;
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
-    /* What isa_memory_store and isa_memory_load look after. */
+    /* Steps that isa_memory_store and isa_memory_load do. */
     uint8_t unusual;                    /* ISA_UNUSUAL_*; 0 for most */
     uint8_t data_format, number_format; /* typed: of the buffer */
     uint16_t select;                    /* typed: what each register gets, 3 bits each: 0, 1, 4 to 7
@@ -465,13 +466,13 @@ static inline uint64_t isa_memory_byte(const struct isa_memory *m, unsigned lane
     return m->address[lane] - begin + (uint64_t)(at / 4) * m->dword_stride + at % 4;
 }
 
-/* Where the byte at an offset of the lane's private memory lies. */
+/* Address of the byte at an offset of the lane's private memory. */
 uint64_t isa_memory_private(uint32_t target, const struct isa_context *context,
                             const struct isa_wave *wave, uint32_t offset, unsigned lane);
 
 enum { ISA_REACH_LINE = 64 };
 
-/* How the addresses of the active lanes lie. */
+/* Order of the addresses of the active lanes. */
 struct isa_reach {
     uint64_t low, high; /* the lowest and the highest of them */
     uint64_t base;      /* linear: lane l's is base + l * bytes */
@@ -501,7 +502,7 @@ void isa_lds_spans(const uint32_t *address, unsigned lanes, uint32_t *dwords);
 /* Sets straddle_mask for `lanes`, which are swizzled. */
 void isa_memory_find_straddling(struct isa_memory *m, uint64_t lanes);
 
-/* What makes an access more than bytes between memory and registers. */
+/* Properties that make an access more than bytes between memory and registers. */
 enum {
     ISA_UNUSUAL_TYPED = 1,  /* elements are converted */
     ISA_UNUSUAL_LDS = 2,    /* LDS takes the place of registers */
@@ -509,16 +510,15 @@ enum {
     ISA_UNUSUAL_STATUS = 8, /* tfe: one more register is written, with 0: all is resident */
 };
 
-/* Is a load to see what others at its agent wrote? */
+/* True if a load must see the writes of others at its agent. */
 static inline bool isa_is_coherent(const struct isa_inst *inst)
 {
     unsigned past = isa_traits[inst->target].scope_bits ? ISA_MEM_SCC : ISA_MEM_GLC | ISA_MEM_SCC;
     return (inst->memory & past) != 0;
 }
 
-/* What the instruction alone says of its accesses: everything but masks, which are 0, and
- * addresses.
- */
+/* Describes the accesses as far as the instruction alone defines them: all but masks, which are 0,
+ * and addresses. */
 void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out);
 
 /* Computes the accesses of a VMEM instruction. Does not move the pc. */
@@ -549,8 +549,8 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
 /* ---- LDS ---------------------------------------------------------------------------------------
  */
 
-/* What an LDS instruction accesses: each active lane `count` times `bytes` bytes, at the address in
- * its register src[0] plus offset[i]. Data of stores: src[1], src[2]. */
+/* Accesses of an LDS instruction: each active lane accesses `count` times `bytes` bytes, at the
+ * address in its register src[0] plus offset[i]. Data of stores: src[1], src[2]. */
 struct isa_lds_access {
     uint8_t kind;   /* enum isa_memory_kind: load, store or atomic */
     uint8_t bytes;  /* 1, 2, 4, 8, 12, 16 */
@@ -570,7 +570,7 @@ enum isa_scalar_kind {
     ISA_SCALAR_STORE,
     ISA_SCALAR_TIME,
     ISA_SCALAR_CACHE_OP, /* cache_op ISA_CACHE_NONE: nothing to do */
-    ISA_SCALAR_ATOMIC    /* of 4 * dwords bytes, or, where `valid` is 0, of nothing */
+    ISA_SCALAR_ATOMIC    /* an atomic of 4 * dwords bytes, or of none if `valid` is 0 */
 };
 
 struct isa_scalar {

@@ -1,5 +1,5 @@
-/* See isa_hazard.h. A class is what rules distinguish, one bit each; an instruction
- * is in several. */
+/* Rules of wait states, from gcn_hazards.tab. A class is what rules distinguish, one bit each; an
+ * instruction is in several. */
 #include "isa_hazard.h"
 
 #include "base/number.h"
@@ -58,7 +58,7 @@ enum uses {
     HAZARD_STORE_DATA
 };
 
-/* How the two instructions of a rule meet. */
+/* Registers by which the two instructions of a rule meet. */
 enum meet {
     HAZARD_NONE, /* each has its use, and that is enough */
     HAZARD_ANY,  /* a register is in both */
@@ -67,7 +67,7 @@ enum meet {
     HAZARD_SAME_HWREG,
     HAZARD_SAME_DOT, /* ANY, and both are the same dot product; or not */
     HAZARD_OTHER_DOT,
-    HAZARD_BEHIND_DGEMM /* ANY, and a matrix product of doubles stands between them */
+    HAZARD_BEHIND_DGEMM /* ANY, and a matrix product of doubles lies between them */
 };
 
 enum generation {

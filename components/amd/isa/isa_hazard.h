@@ -1,6 +1,6 @@
 /* Wait states that a program must leave between two instructions, by the rules of gcn_hazards.tab,
- * since the hardware does not wait by itself. Called by the check for missing waits. These rules
- * leave out the data of loads, which s_waitcnt waits for. */
+ * since the hardware does not wait by itself. These rules leave out the data of loads, which
+ * s_waitcnt waits for. */
 #ifndef HEDDLE_ISA_HAZARD_H
 #define HEDDLE_ISA_HAZARD_H
 
@@ -14,7 +14,7 @@ struct isa_hazard_code {
     struct isa_use uses[ISA_USES_MAX];
     uint8_t count;
     uint8_t states; /* wait states that the instruction counts as between two others */
-    uint8_t passes; /* of the matrix unit; 0: it is no matrix product */
+    uint8_t passes; /* passes of the matrix unit; 0: it is no matrix product */
     uint8_t hwreg;
     bool reads_all_lanes;         /* whatever EXEC says */
     uint64_t as_first, as_second; /* bit i: rule i */
@@ -22,7 +22,7 @@ struct isa_hazard_code {
 
 void isa_hazard_make(const struct isa_inst *inst, struct isa_hazard_code *out);
 
-/* Wait states that `second` needs behind `first`, 0 for none. `last` is the one before `second`,
+/* Wait states that `second` needs after `first`, 0 for none. `last` is the one before `second`,
  * which may be `first`. `*code`: a register that the two meet in, or ISA_NO_OPERAND. */
 unsigned isa_hazard_states(const struct isa_hazard_code *first, const struct isa_hazard_code *last,
                            const struct isa_hazard_code *second, unsigned *code);

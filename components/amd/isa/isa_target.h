@@ -1,6 +1,6 @@
 /* Traits: how targets differ, beside their opcodes. Part of isa.h.
  *
- * The rows stand in targets.tab, with the opcodes that a target has over the one it inherits from.
+ * The rows are in targets.tab, with the opcodes that a target has over the one it inherits from.
  * Code asks for a trait, never for a target: a new target is a row there. Only a new format, or the
  * semantics of new instructions, needs C. */
 #ifndef HEDDLE_ISA_TARGET_H
@@ -21,12 +21,12 @@ enum isa_target {
     ISA_TARGET_COUNT
 };
 
-/* How instructions are laid out: the fields of gfx8 or those of gfx9 (GCN3 and Vega ISA manuals,
+/* Layout of instructions: the fields of gfx8 or those of gfx9 (GCN3 and Vega ISA manuals,
  * "Microcode formats"). GFX9 has VOP3P, op_sel, scalar operands of SDWA, signed memory offsets,
  * global and scratch instructions, and registers with the apertures. */
 enum isa_encoding { ISA_ENCODING_GFX8, ISA_ENCODING_GFX9, ISA_ENCODING_COUNT };
 
-/* What FLAT_SCRATCH holds: an offset from the queue's scratch memory and a size; an address that
+/* Contents of FLAT_SCRATCH: an offset from the queue's scratch memory and a size; an address that
  * the program computes; an address that the hardware sets for each wavefront. */
 enum isa_scratch { ISA_SCRATCH_OFFSET, ISA_SCRATCH_ABSOLUTE, ISA_SCRATCH_ARCHITECTED };
 

@@ -1,5 +1,5 @@
-/* See isa_uses.h. Widths are those of the tables, and of what the decoder says of
- * memory instructions. */
+/* Registers that an instruction reads and writes. Widths are those of the tables, and of what the
+ * decoder says of memory instructions. */
 #include "isa_uses.h"
 
 #include "base/number.h"

@@ -31,7 +31,7 @@ enum {
     KERNEL_PRELOAD_PROLOGUE = 256, /* bytes of code for hardware that does not preload */
 };
 
-/* What a descriptor holds. */
+/* Fields of a descriptor. */
 struct kernel_words {
     uint32_t rsrc1, rsrc2, rsrc3;
     uint16_t properties;
@@ -53,7 +53,7 @@ struct kernel_registers {
     bool flat_scratch_init;      /* 2 */
     bool private_segment_size;   /* 1 */
     bool grid_work_groups[3];    /* 1 each; only in code objects v2 */
-    uint32_t preload;            /* dwords of arguments, behind all of these */
+    uint32_t preload;            /* dwords of arguments, after all of these */
     uint32_t preload_offset;     /* where they begin in the arguments, in dwords */
     uint32_t user_sgprs;         /* all of these, as the descriptor states it */
     bool work_group_id[3];       /* 1 each */

@@ -158,8 +158,9 @@ static bool send_release(struct packet_processor *c, struct packet *p, uint32_t 
     return true;
 }
 
-static bool send_interrupt(struct packet_processor *c, struct packet *p)
+static bool send_interrupt(struct packet_processor *c, struct packet *p, uint32_t number)
 {
+    (void)number;
     const struct user_queue *q = queue_at(c, p->queue);
     if (!packet_processor_interrupt_can_send(c))
         return false;
@@ -178,7 +179,7 @@ static uint64_t packet_seen(const struct packet_processor *c, const struct packe
     return p->aql.dispatch.scratch ? p->aql.dispatch.scratch : packet_address(c, p);
 }
 
-/* Lines from there to the queue object; 0: where it stands behind a copy. */
+/* Lines from there to the queue object; 0: it follows a copy. */
 static uint32_t packet_queue_lines(const struct packet_processor *c, const struct packet *p)
 {
     const struct user_queue *q = queue_at(c, p->queue);
@@ -192,9 +193,9 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
 {
     const struct user_queue *q = queue_at(c, p->queue);
     struct aql_descriptor descriptor = p->descriptor;
-    uint32_t behind = c->used - c->fronts;
+    uint32_t launched = c->used - c->fronts;
     if (c->kernels >= packet_processor_params(c)->kernels
-        || behind >= c->packet_count - packet_processor_params(c)->slots
+        || launched >= c->packet_count - packet_processor_params(c)->slots
         || !packet_processor_cp_can_send(c))
         return false;
     if (!aql_set_preload(&descriptor, packet_processor_page_table(c), q->pid,

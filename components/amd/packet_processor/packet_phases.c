@@ -1,5 +1,5 @@
 /* The steps of each phase of a packet: send the phase's command (packet_commands.c), take its
- * answer, go on. Called by packet_processor.c for each packet in flight. */
+ * answer, enter the next phase. */
 #include "packet_processor.gen.h"
 
 #include "packet_state.h"
@@ -29,7 +29,7 @@ static void packet_free(struct packet_processor *c, struct packet *p)
     p->phase = PACKET_FREE;
 }
 
-/* The queue stops here; what runs goes on. */
+/* The queue stops here; packets that run continue. */
 static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error)
 {
     if (q->error)
@@ -64,14 +64,14 @@ static void packets_look_again(struct packet_processor *c)
     c->scheduled = false;
 }
 
-/* ---- going on ---- */
+/* ---- from phase to phase ---- */
 
 static bool needs_flush(const struct packet_processor *c, const struct packet *p, unsigned shift)
 {
     return c->dirty && aql_scope(p->aql.dispatch.header, shift) == AQL_SCOPE_SYSTEM;
 }
 
-/* Are there packets of the queue before it that are not over? */
+/* True if packets of the queue before it are not over. */
 static bool has_earlier(const struct packet_processor *c, const struct packet *p)
 {
     if (queue_at(c, p->queue)->active <= 1)
@@ -84,16 +84,16 @@ static bool has_earlier(const struct packet_processor *c, const struct packet *p
     return false;
 }
 
-/* Has a barrier packet first-level caches invalidated? Before a kernel the command processor does
- * that. */
+/* True if a barrier packet must have first-level caches invalidated. Before a kernel the command
+ * processor does that. */
 static bool needs_invalidate(const struct packet_processor *c, const struct packet *p)
 {
     return c->dirty && packet_type(p) != AQL_DISPATCH
            && aql_scope(p->aql.dispatch.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_AGENT;
 }
 
-/* All that the packet wrote is visible. Its signal is next, or the interrupt, or it retires. */
-static void packet_tell(struct packet *p)
+/* All writes of the packet are visible. Its signal is next, or the interrupt, or it retires. */
+static void packet_complete(struct packet *p)
 {
     packet_enter(p, packet_completion(p) ? PACKET_SIGNAL
                     : p->released        ? PACKET_INTERRUPT
@@ -108,7 +108,7 @@ static void packet_end(struct packet_processor *c, struct packet *p)
         packet_enter(p, PACKET_RELEASE);
         p->released = true;
     } else {
-        packet_tell(p);
+        packet_complete(p);
     }
 }
 
@@ -161,9 +161,35 @@ static void packet_check(struct packet_processor *c, struct packet *p)
     packet_enter(p, PACKET_EARLIER);
 }
 
+/* ---- the steps of each phase: send() begins it, answer() ends it ---- */
+
+static bool fetch_send(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    return send_read(c, p, number, packet_address(c, p), AQL_PACKET_BYTES);
+}
+
+static void fetch_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    memcpy(p->aql.bytes, data, AQL_PACKET_BYTES);
+    packet_check(c, p);
+}
+
+static bool earlier_send(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    (void)number;
+    if ((p->aql.dispatch.header & AQL_BARRIER) && has_earlier(c, p))
+        return false;
+    if (packet_type(p) == AQL_DISPATCH)
+        packet_acquire(c, p);
+    else
+        packet_enter(p, PACKET_DEPEND);
+    p->dependency = 0;
+    return true;
+}
+
 /* The next signal that a barrier waits for, from `dependency` on; when all were looked at, the
  * barrier is decided. */
-static bool packet_depend(struct packet_processor *c, struct packet *p, uint32_t number)
+static bool depend_send(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     bool every = packet_type(p) == AQL_BARRIER_AND;
     uint64_t any_named = 0;
@@ -182,21 +208,95 @@ static bool packet_depend(struct packet_processor *c, struct packet *p, uint32_t
     return true;
 }
 
-static void packet_depended(struct packet_processor *c, struct packet *p, uint64_t value)
+static void depend_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
     bool every = packet_type(p) == AQL_BARRIER_AND;
+    memcpy(&p->value, data, sizeof p->value);
     p->under_way = 0;
-    if (every && value)
+    if (every && p->value)
         packet_wait(c, p, p->aql.barrier.dependency[p->dependency]);
-    else if (!every && !value)
+    else if (!every && !p->value)
         packet_acquire(c, p);
     else
         p->dependency++;
 }
 
+static bool acquire_send(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    return needs_invalidate(c, p) ? send_invalidate(c, p, number) : send_flush(c, p, number);
+}
+
+static void acquire_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    (void)data;
+    packet_acquired(c, p);
+}
+
+static bool descriptor_send(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    return send_read(c, p, number, p->aql.dispatch.kernel_object, sizeof p->descriptor);
+}
+
+static void descriptor_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    (void)c;
+    memcpy(&p->descriptor, data, sizeof p->descriptor);
+    packet_enter(p, p->aql.dispatch.private_bytes ? PACKET_SCRATCH : PACKET_LAUNCH);
+}
+
+static void running_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    (void)data;
+    c->kernels--;
+    if (p->scratch)
+        packet_enter(p, PACKET_UNUSED);
+    else
+        packet_end(c, p);
+}
+
+static bool unused_send(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    (void)number;
+    if (!send_unused(c, p))
+        return false;
+    packet_end(c, p);
+    return true;
+}
+
+static void release_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    (void)data;
+    packets_look_again(c);
+    if (program_has_peers(packet_processor_program(c)))
+        packet_enter(p, PACKET_RELEASE_PEERS);
+    else
+        packet_complete(p);
+}
+
+static void signal_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    memcpy(&p->value, data, sizeof p->value);
+    p->value--;
+    c->io.stats.signals++;
+    packets_look_again(c);
+    packet_enter(p, PACKET_INTERRUPT);
+}
+
+static bool retire_send(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    static const uint16_t over = AQL_INVALID;
+    return send_write(c, p, number, packet_address(c, p), &over, sizeof over);
+}
+
+static void retire_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    (void)c, (void)data;
+    packet_enter(p, PACKET_ADVANCE);
+}
+
 /* The place in the ring is free. The read index goes to the oldest packet that is not over, unless
  * that packet will move it. */
-static bool packet_advance(struct packet_processor *c, struct packet *p, uint32_t number)
+static bool advance_send(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     struct user_queue *q = queue_at(c, p->queue);
     uint64_t oldest = q->fetched;
@@ -221,10 +321,45 @@ static bool packet_advance(struct packet_processor *c, struct packet *p, uint32_
     return sent;
 }
 
+static void advance_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    (void)data;
+    queue_at(c, p->queue)->advancing = false;
+    packet_free(c, p);
+}
+
+/* A phase without send() has its command under way from the beginning. A phase without answer()
+ * sends none, or its answer comes from the driver (packet_processor.c). */
+static const struct packet_steps {
+    const char *text; /* the packet's activity, in reports */
+    bool (*send)(struct packet_processor *c, struct packet *p, uint32_t number);
+    void (*answer)(struct packet_processor *c, struct packet *p, const void *data);
+} packet_steps[] = {
+    [PACKET_FETCH] = {"is fetched", fetch_send, fetch_answer},
+    [PACKET_EARLIER] = {"waits for those before it", earlier_send, NULL},
+    [PACKET_DEPEND] = {"reads a signal", depend_send, depend_answer},
+    [PACKET_ACQUIRE] = {"acquires", acquire_send, acquire_answer},
+    [PACKET_DESCRIPTOR] = {"reads its descriptor", descriptor_send, descriptor_answer},
+    [PACKET_SCRATCH] = {"waits for private memory", send_scratch, NULL},
+    [PACKET_LAUNCH] = {"waits for a dispatcher", send_launch, NULL},
+    [PACKET_RUNNING] = {"runs", NULL, running_answer},
+    [PACKET_UNUSED] = {"gives private memory back", unused_send, NULL},
+    [PACKET_RELEASE] = {"flushes", send_flush, release_answer},
+    [PACKET_RELEASE_PEERS] = {"waits for other GPUs' caches", send_release, NULL},
+    [PACKET_SIGNAL] = {"changes its signal", send_signal, signal_answer},
+    [PACKET_INTERRUPT] = {"tells the driver", send_interrupt, NULL},
+    [PACKET_RETIRE] = {"frees its place", retire_send, retire_answer},
+    [PACKET_ADVANCE] = {"moves the read index", advance_send, advance_answer},
+};
+
+static const char *packet_activity(const struct packet *p)
+{
+    return packet_steps[p->phase].text;
+}
+
 /* One step of a packet whose phase has no command under way. True: something happened. */
 static bool packet_step(struct packet_processor *c, uint32_t number)
 {
-    static const uint16_t over = AQL_INVALID;
     struct packet *p = packet_at(c, number);
     const struct user_queue *q = queue_at(c, p->queue);
     if (packet_is_front(p) && (q->dying || q->error)) {
@@ -233,99 +368,15 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
         packet_free(c, p);
         return true;
     }
-    switch ((enum packet_phase)p->phase) {
-    case PACKET_FETCH:
-        return send_read(c, p, number, packet_address(c, p), AQL_PACKET_BYTES);
-    case PACKET_EARLIER:
-        if ((p->aql.dispatch.header & AQL_BARRIER) && has_earlier(c, p))
-            return false;
-        if (packet_type(p) == AQL_DISPATCH)
-            packet_acquire(c, p);
-        else
-            packet_enter(p, PACKET_DEPEND);
-        p->dependency = 0;
-        return true;
-    case PACKET_ACQUIRE:
-        return needs_invalidate(c, p) ? send_invalidate(c, p, number) : send_flush(c, p, number);
-    case PACKET_RELEASE:
-        return send_flush(c, p, number);
-    case PACKET_RELEASE_PEERS:
-        return send_release(c, p, number);
-    case PACKET_DEPEND:
-        return packet_depend(c, p, number);
-    case PACKET_DESCRIPTOR:
-        return send_read(c, p, number, p->aql.dispatch.kernel_object, sizeof p->descriptor);
-    case PACKET_SCRATCH:
-        return send_scratch(c, p, number);
-    case PACKET_LAUNCH:
-        return send_launch(c, p, number);
-    case PACKET_UNUSED:
-        if (!send_unused(c, p))
-            return false;
-        packet_end(c, p);
-        return true;
-    case PACKET_SIGNAL:
-        return send_signal(c, p, number);
-    case PACKET_INTERRUPT:
-        return send_interrupt(c, p);
-    case PACKET_RETIRE:
-        return send_write(c, p, number, packet_address(c, p), &over, sizeof over);
-    case PACKET_ADVANCE:
-        return packet_advance(c, p, number);
-    default:
+    if (!packet_steps[p->phase].send)
         bug("packet processor: a packet in phase %u has nothing to do", p->phase);
-    }
+    return packet_steps[p->phase].send(c, p, number);
 }
 
 /* The command of the packet's phase is answered; `data`: what was read. */
 static void packet_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
-    struct user_queue *q = queue_at(c, p->queue);
-    switch ((enum packet_phase)p->phase) {
-    case PACKET_FETCH:
-        memcpy(p->aql.bytes, data, AQL_PACKET_BYTES);
-        packet_check(c, p);
-        return;
-    case PACKET_ACQUIRE:
-        packet_acquired(c, p);
-        return;
-    case PACKET_DEPEND:
-        memcpy(&p->value, data, sizeof p->value);
-        packet_depended(c, p, p->value);
-        return;
-    case PACKET_DESCRIPTOR:
-        memcpy(&p->descriptor, data, sizeof p->descriptor);
-        packet_enter(p, p->aql.dispatch.private_bytes ? PACKET_SCRATCH : PACKET_LAUNCH);
-        return;
-    case PACKET_RUNNING:
-        c->kernels--;
-        if (p->scratch)
-            packet_enter(p, PACKET_UNUSED);
-        else
-            packet_end(c, p);
-        return;
-    case PACKET_RELEASE:
-        packets_look_again(c);
-        if (program_has_peers(packet_processor_program(c)))
-            packet_enter(p, PACKET_RELEASE_PEERS);
-        else
-            packet_tell(p);
-        return;
-    case PACKET_SIGNAL:
-        memcpy(&p->value, data, sizeof p->value);
-        p->value--;
-        c->io.stats.signals++;
-        packets_look_again(c);
-        packet_enter(p, PACKET_INTERRUPT);
-        return;
-    case PACKET_RETIRE:
-        packet_enter(p, PACKET_ADVANCE);
-        return;
-    case PACKET_ADVANCE:
-        q->advancing = false;
-        packet_free(c, p);
-        return;
-    default:
+    if (!packet_steps[p->phase].answer)
         bug("packet processor: an answer in phase %u", p->phase);
-    }
+    packet_steps[p->phase].answer(c, p, data);
 }

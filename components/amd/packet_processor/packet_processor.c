@@ -62,7 +62,7 @@ static bool answers_take(struct packet_processor *c)
     return taken;
 }
 
-/* What packets have asked the driver for. */
+/* Takes the driver's answers to requests of packets. */
 static bool driver_answers_take(struct packet_processor *c)
 {
     const struct queue_interrupt_reply *m;
@@ -75,7 +75,7 @@ static bool driver_answers_take(struct packet_processor *c)
             packet_enter(p, PACKET_LAUNCH);
         } else {
             packets_look_again(c);
-            packet_tell(p);
+            packet_complete(p);
         }
         packet_processor_interrupt_pop_reply(c);
         taken = true;
@@ -85,7 +85,7 @@ static bool driver_answers_take(struct packet_processor *c)
 
 /* ---- queues ---- */
 
-/* Has the queue's next packet been looked at, and has nothing happened since? */
+/* True if the queue's next packet has been looked at and nothing has happened since. */
 static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
     return q->used && !q->dying && !q->error && q->waiting && q->looked == c->events;
@@ -98,7 +98,7 @@ static bool queue_has_work(const struct packet_processor *c, const struct user_q
 }
 
 /* After every change of queue_has_work(). */
-static void queue_tell_scheduler(struct packet_processor *c, uint32_t number)
+static void queue_update_scheduler(struct packet_processor *c, uint32_t number)
 {
     if (queue_has_work(c, queue_at(c, number)))
         run_list_ready(packet_processor_scheduler(c), number);
@@ -223,7 +223,7 @@ static bool queues_schedule(struct packet_processor *c)
         return false;
     c->scheduled = true;
     for (uint32_t i = 0; i < c->queue_end; i++)
-        queue_tell_scheduler(c, i);
+        queue_update_scheduler(c, i);
     c->slice_end =
         run_list_schedule(packet_processor_scheduler(c), packet_processor_now(c), &changed);
     for (uint32_t i = 0; i < c->queue_end; i++) {
@@ -236,8 +236,8 @@ static bool queues_schedule(struct packet_processor *c)
     return progress || changed;
 }
 
-/* The driver is told once, until it answers with an event. */
-static bool tell_of_waits(struct packet_processor *c)
+/* One message goes to the driver, until it answers with an event. */
+static bool report_waits(struct packet_processor *c)
 {
     bool waits = false;
     if (c->waits_reported)
@@ -275,7 +275,7 @@ static bool packet_processor_tick(struct packet_processor *c)
     progress |= packets_step(c);
     progress |= queues_bury(c);
     progress |= queues_schedule(c);
-    progress |= tell_of_waits(c);
+    progress |= report_waits(c);
     if (!progress && c->slice_end != ENGINE_NEVER)
         packet_processor_wake_at(c, c->slice_end);
     return progress;
@@ -307,28 +307,12 @@ static unsigned queues_waiting(const struct packet_processor *c, struct hang_rep
 static unsigned packet_processor_outstanding(const struct packet_processor *c,
                                              struct hang_report *report)
 {
-    static const char *const phases[] = {"free",
-                                         "is fetched",
-                                         "waits for those before it",
-                                         "reads a signal",
-                                         "acquires",
-                                         "reads its descriptor",
-                                         "waits for private memory",
-                                         "waits for a dispatcher",
-                                         "runs",
-                                         "gives private memory back",
-                                         "flushes",
-                                         "waits for other GPUs' caches",
-                                         "changes its signal",
-                                         "tells the driver",
-                                         "frees its place",
-                                         "moves the read index"};
     if (report)
         for (uint32_t i = 0; i < c->packet_count; i++) {
             const struct packet *p = packet_at(c, i);
             if (p->phase != PACKET_FREE)
                 hang_note(report, "queue %u: packet %" PRIu64 " %s", p->queue, p->number,
-                          phases[p->phase]);
+                          packet_activity(p));
         }
     return c->used + c->dying + queues_waiting(c, report);
 }

@@ -21,7 +21,7 @@
 
 enum {
     PACKET_NONE = UINT32_MAX,
-    PACKET_TAG = 0x8000 /* of own commands; the driver's are below */
+    PACKET_TAG = 0x8000 /* first tag of the component's own commands; the driver's are below */
 };
 
 enum packet_phase {
@@ -31,16 +31,16 @@ enum packet_phase {
     PACKET_EARLIER,    /* its barrier bit: waits for those before it in the queue */
     PACKET_DEPEND,     /* reads a signal */
     PACKET_ACQUIRE,    /* flushes, or invalidates first-level caches */
-    PACKET_DESCRIPTOR, /* reads that of the kernel */
+    PACKET_DESCRIPTOR, /* reads the kernel's descriptor */
     PACKET_SCRATCH,    /* asks the driver for private memory */
     PACKET_LAUNCH,
-    /* The packet is behind the front. */
+    /* The packet has left the front. */
     PACKET_RUNNING,
-    PACKET_UNUSED,        /* tells the driver that the private memory is free */
+    PACKET_UNUSED,        /* returns the private memory to the driver */
     PACKET_RELEASE,       /* flushes */
     PACKET_RELEASE_PEERS, /* lets the driver flush other GPUs */
     PACKET_SIGNAL,        /* changes its completion signal */
-    PACKET_INTERRUPT,     /* tells the driver */
+    PACKET_INTERRUPT,     /* interrupts the driver */
     PACKET_RETIRE,        /* marks its place in the ring as free */
     PACKET_ADVANCE        /* writes the read index */
 };
@@ -52,7 +52,7 @@ struct packet {
     uint8_t dependency;
     uint32_t queue;
     uint64_t number; /* in its queue */
-    uint64_t value;  /* of its signal */
+    uint64_t value;  /* value of its signal */
     union {
         struct aql_packet dispatch;
         struct aql_barrier_packet barrier;
@@ -78,7 +78,7 @@ struct user_queue {
     uint64_t base;    /* virtual */
     uint64_t read;    /* all before are over */
     uint64_t fetched; /* the next to be fetched */
-    uint64_t written; /* one behind the last that was announced */
+    uint64_t written; /* one past the last that was announced */
     uint64_t looked;  /* events when its front was begun */
     uint64_t awaited; /* waiting: the signal; 0: for the packet to be written */
 };
@@ -89,7 +89,7 @@ struct packet_processor {
     uint32_t packets; /* arena: struct packet[] */
     uint32_t packet_count, used;
     uint32_t fronts;        /* packets in front of their queues */
-    uint32_t kernels;       /* that run */
+    uint32_t kernels;       /* kernels that run */
     uint32_t next;          /* queue that may begin first */
     uint32_t queue_end;     /* no queue from here on was ever used */
     uint32_t dying;         /* queues */
@@ -134,7 +134,7 @@ static inline uint64_t packet_completion(const struct packet *p)
     return p->aql.barrier.completion; /* at the same place in a dispatch packet */
 }
 
-/* ---- what the files call of each other; comments stand at the definitions ---- */
+/* ---- functions that the files share; the definitions have the comments ---- */
 
 /* packet_commands.c */
 static bool send_read(struct packet_processor *c, struct packet *p, uint32_t number,
@@ -148,7 +148,7 @@ static uint32_t packet_items(const struct packet *p);
 static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t number);
 static bool send_unused(struct packet_processor *c, struct packet *p);
 static bool send_release(struct packet_processor *c, struct packet *p, uint32_t number);
-static bool send_interrupt(struct packet_processor *c, struct packet *p);
+static bool send_interrupt(struct packet_processor *c, struct packet *p, uint32_t number);
 static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t number);
 
 /* packet_phases.c */
@@ -157,7 +157,8 @@ static void packet_leave_front(struct packet_processor *c, struct packet *p);
 static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error);
 static void packet_fail(struct packet_processor *c, struct packet *p, enum queue_error error);
 static void packets_look_again(struct packet_processor *c);
-static void packet_tell(struct packet *p);
+static void packet_complete(struct packet *p);
+static const char *packet_activity(const struct packet *p);
 static bool packet_step(struct packet_processor *c, uint32_t number);
 static void packet_answer(struct packet_processor *c, struct packet *p, const void *data);
 

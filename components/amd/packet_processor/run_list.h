@@ -1,4 +1,4 @@
-/* Which user queues hold the queue slots of the hardware.
+/* User queues that hold the queue slots of the hardware.
  *
  * Queues are numbers. A queue that has work is ready, from run_list_ready() to run_list_done(); the
  * run list gives slots to ready queues. Calls come from the packet processor's tick. */
@@ -23,7 +23,7 @@ static void run_list_done(struct run_list *p, uint32_t queue);
  * Returns the cycle at which to call again, or ENGINE_NEVER. */
 static uint64_t run_list_schedule(struct run_list *p, uint64_t now, bool *changed);
 
-/* Does the queue hold a slot? */
+/* True if the queue holds a slot. */
 static bool run_list_mapped(const struct run_list *p, uint32_t queue);
 
 #endif

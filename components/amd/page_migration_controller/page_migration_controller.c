@@ -1,8 +1,8 @@
 /* Page migration controller: lookups pass through it from top[i] to bottom[i], answers the other
- * way, with their tags. On the way it looks into the page table: is the page managed, does it lie
- * here? What the policy wants is asked of the driver, once for each page at a time. The driver
- * decides when no kernel uses the page, has it copied here, line by line, changes the page table
- * and shoots the old mapping down; only then is the question answered.
+ * way, with their tags. On the way it looks into the page table for managed pages that lie
+ * elsewhere. It asks the driver for pages that the policy wants, once for each page at a time. The
+ * driver decides when no kernel uses the page, has it copied here, line by line, changes the page
+ * table and shoots the old mapping down; only then does it answer.
  *
  * The copy goes through the L2 caches on both sides, which are where all GPUs see memory, so
  * nothing needs to be flushed for it.
@@ -62,8 +62,8 @@ struct page_migration_controller {
     uint32_t lines; /* arena: struct pmc_line[lines], by tag */
     struct index_pool free_lines;
     uint32_t pages_to_send;
-    uint32_t bytes_issued, bytes_written; /* of the page that is being copied */
-    uint32_t lines_read;                  /* that wait to be written */
+    uint32_t bytes_issued, bytes_written; /* bytes of the page that is being copied */
+    uint32_t lines_read;                  /* lines that wait to be written */
 };
 
 static struct pmc_page *page_at(const struct page_migration_controller *c, uint32_t i)
@@ -162,7 +162,7 @@ static bool has_copies(const struct page_migration_controller *c, uint64_t addre
            && (flags & PAGE_TABLE_COPIED);
 }
 
-/* Must the page come before it is accessed? */
+/* True if the page must come before it is accessed. */
 static bool is_away(const struct page_migration_controller *c, uint64_t address, uint32_t pid,
                     uint64_t *flags)
 {
@@ -177,7 +177,8 @@ static bool is_away(const struct page_migration_controller *c, uint64_t address,
            && !page_copies_find(&table->copies, physical, gpu);
 }
 
-/* Is there something that the fault has to wait for? Asks for it. */
+/* Asks the driver for the page, or for the end of copies, if the fault has to wait for that. False:
+ * it has not. */
 static bool ask_for_fault(struct page_migration_controller *c, struct pmc_fault *f)
 {
     uint64_t flags = 0;

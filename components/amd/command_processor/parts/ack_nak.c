@@ -7,9 +7,9 @@
  * time. A compute unit that frees something while the question is under way says NAK here where it
  * could say ACK.
  *
- * Whether several kernels can run depends on which dispatchers hear of the end of a work-group. In
+ * Whether several kernels can run depends on which dispatchers learn of the end of a work-group. In
  * "Refactoring MGPUSim's Work-Group Dispatching Mechanism" only the dispatcher that placed the
- * work-group hears of it (`hears = own`). A dispatcher without running work-groups then keeps its
+ * work-group learns of it (`hears = own`). A dispatcher without running work-groups then keeps its
  * marks for ever, and the run ends in a deadlock. */
 #include "ack_nak.gen.h"
 

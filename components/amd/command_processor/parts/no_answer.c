@@ -1,5 +1,5 @@
-/* No protocol: the pool says that the work-group fits, so the dispatcher sends it and goes on with
- * the next one. */
+/* No protocol: the pool says that the work-group fits, so the dispatcher sends it and continues
+ * with the next one. */
 #include "no_answer.gen.h"
 
 #include "components/amd/command_processor/dispatch_protocol.h"
@@ -43,7 +43,7 @@ static void no_answer_ended(struct part *self, uint32_t cu, bool own)
     (void)own;
 }
 
-/* May always retry after an end: what one kernel frees is free for all. */
+/* True after each end of a work-group: resources that one kernel frees are free for all. */
 static bool no_answer_may_retry(const struct part *self, uint64_t ends, uint64_t now)
 {
     (void)self;

@@ -4,7 +4,7 @@
  * isa_decode_memory.c), each of which fills operands and modifiers of a row found by
  * isa_table_find. They share isa_decode_operand.c. Flags that follow from kinds and operands are
  * added at the end, in one place. Reserved source codes make an instruction invalid, as in llvm-mc;
- * unused fields are ignored, as on hardware. Called by isa_decode's users once per address. */
+ * unused fields are ignored, as on hardware. */
 #include "isa_decode.h"
 
 /* ---- scalar formats -------------------------------------------------------------------------- */
@@ -209,8 +209,8 @@ static uint32_t alu_flags(const struct isa_inst *inst, const struct isa_table_ro
     return flags;
 }
 
-/* What decodes but cannot be executed in this form: what needs the global data share, and transfers
- * to LDS of more than a dword. */
+/* False for instructions that decode but cannot be executed in this form: those that need the
+ * global data share, and transfers to LDS of more than a dword. */
 static bool executable(const struct isa_inst *inst, const struct isa_table_row *row)
 {
     if (!isa_row_executable(row) || (inst->flags & (ISA_IS_GDS | ISA_IS_SYNC)) == ISA_IS_GDS)

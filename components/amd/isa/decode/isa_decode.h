@@ -15,7 +15,7 @@ struct isa_decoder {
     uint32_t word[3];
     struct isa_inst *out;
     const struct isa_table_row *row;
-    unsigned kind; /* of the row, as isa_kind_shape has it */
+    unsigned kind; /* kind of the row, as isa_kind_shape has it */
 };
 
 static inline unsigned isa_field(uint32_t word, unsigned low, unsigned count)

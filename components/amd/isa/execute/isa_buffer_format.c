@@ -1,4 +1,4 @@
-/* Conversions of typed buffers; see isa_buffer_format.h. Called by isa_memory_unusual.c. */
+/* Conversions between the elements of typed buffers and the values of registers. */
 #include "isa_buffer_format.h"
 
 #include "base/number.h"
@@ -154,7 +154,7 @@ static uint32_t pack_component(uint32_t value, unsigned width, unsigned number)
     }
 }
 
-/* The 32 bits at most that stand `bit` bits into the element. */
+/* The 32 bits at most from bit `bit` of the element on. */
 static uint32_t get_bits(const uint8_t *bytes, unsigned bit, unsigned width)
 {
     uint64_t value = 0;

@@ -1,9 +1,9 @@
-/* Elements of typed buffers: from their bytes to components in registers and
- * back. Private to components/amd/isa.
+/* Elements of typed buffers: from their bytes to components in registers and back. Private to
+ * components/amd/isa.
  *
  * A data format says how wide the components are, a number format what they mean (GCN3 ISA manual,
  * "Memory buffer instructions": data format and number format; Vega's are the same). Component 0
- * stands in the lowest bits. */
+ * lies in the lowest bits. */
 #ifndef HEDDLE_ISA_BUFFER_FORMAT_H
 #define HEDDLE_ISA_BUFFER_FORMAT_H
 

@@ -1,7 +1,7 @@
 /* The clamp modifier of vector instructions with integer results: a result outside the range of its
- * type becomes the nearest end of the range and does not wrap. Called by isa_valu.c for the few
- * instructions that have the modifier. Instructions that cannot overflow ignore it, and so do
- * conversions, whose results are limited anyway.
+ * type becomes the nearest end of the range and does not wrap. Only the few instructions that have
+ * the modifier come here. Instructions that cannot overflow ignore it, and so do conversions, whose
+ * results are limited anyway.
  *
  * Which rows have the modifier: LLVM 19 (HasIntClamp, VOP3_CLAMP); what it does: Vega ISA manual,
  * "Clamp". */

@@ -268,7 +268,7 @@ bool isa_sync(const struct isa_context *ctx, const struct isa_wave *wave,
 
 void isa_workspace_begin(struct isa_workspace *work)
 {
-    work->mode = UINT32_MAX; /* of no wavefront */
+    work->mode = UINT32_MAX; /* the mode of no wavefront */
     work->daz = false;
     work->one = 1.0f;
     work->idle_lanes = 0;

@@ -55,7 +55,7 @@
 #define DOUBLE_IN(u)                      (u)
 #define DOUBLE_OUT(u)                     (u)
 #define ROUND                             0
-#define DIV_FMAS_F32(a, b, c, bit, round) fma_f32(a, b, c) /* of lanes that are not scaled */
+#define DIV_FMAS_F32(a, b, c, bit, round) fma_f32(a, b, c) /* lanes that are not scaled */
 #define DIV_FMAS_F64(a, b, c, bit, round) fma_f64(a, b, c)
 #endif
 

@@ -72,17 +72,17 @@ LANES_INLINE void lanes_merge(uint32_t *to, unsigned lane, lanes_vector value, u
 
 /* ---- how the lanes' addresses lie ------------------------------------------------------------ */
 
-/* Active lanes stand at one distance from each other (`regular`), or their lowest and highest bound
+/* Active lanes lie at one distance from each other (`regular`), or their lowest and highest bound
  * them. Values are offsets from something that all lanes share. */
 struct lanes_span {
-    const uint32_t *offset; /* of each lane */
-    uint32_t low, high;     /* of an active lane */
+    const uint32_t *offset; /* offset of each lane */
+    uint32_t low, high;     /* lowest and highest of active lanes */
     uint32_t step;          /* if regular: from one lane to the next */
     uint32_t first;         /* active lane */
     bool regular;           /* then the first lane is the lowest */
 };
 
-/* Has each active lane the value start + lane * step? */
+/* True if each active lane has the value start + lane * step. */
 LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint32_t step,
                                     uint64_t exec)
 {

@@ -39,7 +39,7 @@ static void write_words(uint32_t *to, unsigned lane, unsigned dwords, const void
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
-/* Do all active lanes' accesses of `bytes` at address + offset lie inside? */
+/* True if all active lanes' accesses of `bytes` at address + offset lie inside. */
 static bool all_inside(const struct isa_context *ctx, const struct lanes_span *s, uint32_t offset,
                        unsigned bytes)
 {
@@ -374,7 +374,7 @@ static void store_at(const struct isa_context *ctx, uint64_t exec, const struct 
     store_lanes(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
 }
 
-/* What moves values between lanes, or has addresses of its own. */
+/* Instructions that move values between lanes, or have addresses of their own. */
 static enum isa_status execute_other(const struct isa_context *ctx, const struct isa_wave *wave,
                                      const struct isa_inst *inst, uint64_t exec)
 {
@@ -507,7 +507,7 @@ static enum isa_status run_two(struct isa_context *ctx, struct isa_wave *wave,
     return ISA_OK;
 }
 
-/* What moves words and computes with none of them. */
+/* Instructions that move words and compute with none of them. */
 static enum isa_status run_moves(struct isa_context *ctx, struct isa_wave *wave,
                                  const struct isa_ready *ready, struct isa_workspace *work)
 {

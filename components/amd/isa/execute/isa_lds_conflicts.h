@@ -1,5 +1,5 @@
-/* How many cycles the banks of the LDS take for 32 lanes, where vectors of
- * the host count them faster than a loop over the lanes. Variants as in isa_valu.h. */
+/* Cycles that the banks of the LDS take for 32 lanes, if vectors of the host count them faster than
+ * a loop over the lanes. Variants as in isa_valu.h. */
 #ifndef HEDDLE_ISA_LDS_CONFLICTS_H
 #define HEDDLE_ISA_LDS_CONFLICTS_H
 

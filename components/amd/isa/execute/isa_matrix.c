@@ -1,7 +1,7 @@
 /* Matrix products (isa_matrix.h): unpacks the registers of A and B term by term, and has each row
  * of results computed in place. Compiled once for each x86-64 level.
  *
- * Results of a row stand side by side in a register of D, and so do the values of B that a term
+ * Results of a row lie side by side in a register of D, and so do the values of B that a term
  * needs. A row is therefore one vector loop, a term one value of A against a row of B. Products of
  * 4 x 4 matrices have rows of four only; there a register of D, with the rows of all blocks, is one
  * loop, and A is spread to its lanes beforehand. */
@@ -113,7 +113,7 @@ static bool unpack_exponents(const float *value, int32_t *exponent)
 static bool unpack(const struct isa_matrix_form *f, unsigned type, const uint32_t *from,
                    unsigned values, struct unpacked *to)
 {
-    enum { LANES = 16 }; /* of which a group is a multiple */
+    enum { LANES = 16 }; /* divisor of a group's lanes */
     unsigned bits = bits_of(type), in_register = 32 / bits, group = f->m * f->blocks;
     bool small = true;
     for (unsigned v = 0; v < values; v++) {

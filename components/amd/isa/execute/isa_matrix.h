@@ -1,14 +1,14 @@
 /* The arithmetic of matrix instructions: D = A x B + C on registers of 64 lanes.
  * Private to components/amd/isa; compiled for each x86-64 level, as isa_valu.c is.
  *
- * Where a value stands follows from the form. Let `each` be M * K * blocks / 64, the values of K
+ * The place of a value follows from the form. Let `each` be M * K * blocks / 64, the values of K
  * that a lane holds (packed upwards from the low bits of its first register), and `group` k / each:
  *   A[i][k] of a block   lane i + M * (block + blocks * group), value k % each
  *   B[k][j]              lane j + M * (block + blocks * group), value k % each  (N is M always)
  *   C, D of 32 bits      with t = block * M / 4 + i / 4 and L = 64 / M:
  *                        lane j + M * (t % L), register 4 * (t / L) + i % 4
  *   C, D of 64 bits      with t = i * blocks + block: lane j + M * (t % L), register pair t / L
- * A sparse A stands as a dense one of half the K would, with two of each four k; the index register
+ * A sparse A lies as a dense one of half the K would, with two of each four k; the index register
  * of the lane says which: two bits a value, from the low bits up.
  *
  * Rounding (arXiv 2511.10909, "MMA-Sim"), by generation:
@@ -54,7 +54,7 @@ struct isa_matrix_form {
 /* Operands: lane l of register r is at [64 * r + l]. d may be c or overlap any of the others. */
 struct isa_matrix_operands {
     const uint32_t *a, *b, *c;
-    const uint32_t *index; /* of a sparse A */
+    const uint32_t *index; /* indices of a sparse A */
     uint32_t *d;
     uint64_t value;   /* C where c is NULL */
     uint8_t negative; /* f64: bit 0 negates A, 1 B, 2 C */

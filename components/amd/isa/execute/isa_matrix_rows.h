@@ -13,7 +13,7 @@
 
 #include "isa_math.h"
 
-/* What the compiler makes several instructions of, and the host has one for. */
+/* Operations for which the host has one instruction, and the compiler makes several. */
 #if defined(__AVX2__)
 enum { MATRIX_ROW = 8 };
 #define LOW_HALF(x)            __builtin_shufflevector(x, x, 0, 1, 2, 3)
@@ -56,7 +56,7 @@ struct unpacked {
     int32_t exponent[MATRIX_TERMS * 64]; /* for the rules of CDNA3 */
 };
 
-/* The terms of a row: where its values of A and of B stand among those of each term. */
+/* The terms of a row: places of its values of A and of B among those of each term. */
 struct matrix_row {
     const struct unpacked *a, *b;
     size_t i, j;
@@ -214,7 +214,7 @@ INLINE struct row_sum row_add(const struct matrix_row *row, size_t q, size_t cou
 #pragma GCC unroll 8
     for (size_t k = 0; k < count; k += step)
         s.exponent = most_i32(s.exponent, row_exponents(row, q + k, wide));
-    /* Where all are zero the exponent is too small for its scale, and any scale will do. */
+    /* If all are zero, the exponent is too small for its scale, and any scale will do. */
     row_i32 scale = 24 + 127 - most_i32(s.exponent, (row_i32){0} - 96);
 #pragma GCC unroll 8
     for (size_t k = 0; k < count; k += step) {

@@ -1,12 +1,11 @@
-/* Addresses and data of vector and scalar memory instructions; no memory is touched
- * but LDS, by isa_memory_lds.
+/* Addresses and data of vector and scalar memory instructions; no memory is touched but LDS, by
+ * isa_memory_lds.
  *
  * Scratch is interleaved: the dwords of 64 lanes at one private offset are adjacent, so that offset
  * o of lane l is at base + (o / 4) * 256 + l * 4 + o % 4 (LLVM AMDGPU usage, "Flat Scratch";
  * element size 4, index stride 64 in the private segment's buffer resource); an access that is not
- * aligned goes on in the lane's next dword. On gfx8 the base of
- * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
- * itself. */
+ * aligned continues in the lane's next dword. On gfx8 the base of flat accesses is
+ * ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH itself. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_buffer_format.h"
@@ -60,9 +59,9 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
     return out;
 }
 
-/* Do flat accesses of any lane go to an aperture? Mostly none do, which one vectorised pass finds
- * over the registers of the upper halves, if these are the upper halves of the addresses. Inactive
- * lanes may give a false alarm, which costs time only. */
+/* True if flat accesses of any lane may go to an aperture. Mostly none do, which one vectorised
+ * pass finds over the registers of the upper halves, if these are the upper halves of the
+ * addresses. Inactive lanes may give a false alarm, which costs time only. */
 static bool any_in_apertures(const struct isa_context *ctx, const struct isa_inst *inst,
                              const struct isa_memory *m)
 {
@@ -464,7 +463,7 @@ void isa_memory_store_lanes(const struct isa_context *ctx, const struct isa_inst
     copy_out(vgpr(ctx, inst->src[1]), isa_type_bytes(type), shift, mask, out, stride);
 }
 
-/* The compared value stands in the registers after the new one. */
+/* The compared value is in the registers after the new one. */
 void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_inst *inst,
                              uint64_t mask, void *out, size_t stride)
 {

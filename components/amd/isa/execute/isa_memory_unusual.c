@@ -1,6 +1,6 @@
-/* What is not just bytes between memory and vector registers: elements of typed buffers, transfers
- * between memory and LDS, elements that reach beyond a buffer, the status register of tfe. Units
- * that execute accesses call isa_memory_store and isa_memory_load. */
+/* Accesses that are not just bytes between memory and vector registers: elements of typed buffers,
+ * transfers between memory and LDS, elements that reach beyond a buffer, the status register of
+ * tfe. Units that execute accesses call isa_memory_store and isa_memory_load. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_buffer_format.h"

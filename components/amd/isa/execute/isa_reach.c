@@ -1,5 +1,5 @@
-/* How the lanes' addresses of a memory instruction lie, all lanes at once.
- * Compiled once for each x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses. */
+/* Reach of the lanes' addresses of a memory instruction, all lanes at once. Compiled once for each
+ * x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses. */
 #include "isa_valu.h"
 
 #include "base/number.h"
@@ -63,8 +63,8 @@ static void reach_of_all(const uint64_t *address, uint64_t start, unsigned bytes
         bounds_of_all(address, &out->low, &out->high);
 }
 
-/* The lowest and the highest address of active lanes; the others stand for `some`, which is active.
- */
+/* The lowest and the highest address of active lanes; the others count as `some`, which is
+ * active. */
 static void bounds_of_some(const uint64_t *address, uint64_t mask, uint64_t some, uint64_t *low,
                            uint64_t *high)
 {

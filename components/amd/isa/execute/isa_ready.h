@@ -18,14 +18,14 @@
 #include "base/likely.h"
 #include "components/amd/isa/isa.h"
 
-/* What a vector instruction's kernel computes with beside its sources. */
+/* Operands of a vector instruction's kernel beside its sources. */
 struct isa_environment {
     uint64_t mask_in; /* carries or conditions */
     uint64_t mask_out;
     uint32_t keep_in, keep_out; /* 0x80000000 flushes fp32 denormals, all ones keeps them */
     uint32_t mode; /* isa_wave.mode, with the denormals that hold for the row; see isa_flushes_in */
     /* For isa_rounding.c, which alone looks at them. */
-    uint8_t round, round_half; /* of the result, of fp16: 0 nearest even, 1 up, 2 down, 3 to zero */
+    uint8_t round, round_half; /* fp32, fp16: 0 nearest even, 1 up, 2 down, 3 to zero */
 };
 
 /* Denormals of fp64 and fp16 are zeros, as sources and as results. */
@@ -48,7 +48,7 @@ struct isa_workspace {
     bool is_uniform;     /* denormals are handled alike as sources and as results */
     bool daz;            /* the host's MXCSR treats denormals as zeros, now */
     float one;           /* 1, unknown to the compiler */
-    uint64_t idle_lanes; /* of vector ALU instructions, since a caller set it to 0 */
+    uint64_t idle_lanes; /* idle lanes of vector ALU instructions, since a caller set it to 0 */
 };
 
 void isa_workspace_begin(struct isa_workspace *work);
@@ -86,12 +86,12 @@ enum isa_ready_memory {
     ISA_READY_SCALAR_LOAD, /* `dwords` SGPRs from `dst` on; address: the pair `base` + `offset` */
 };
 
-/* What run() needs; made by isa_prepare() and read by components/amd/isa only, but for `run`,
- * `inst`, `size` and what belongs to memory instructions. */
+/* An instruction ready for run(); made by isa_prepare() and read by components/amd/isa only, but
+ * for `run`, `inst`, `size` and what belongs to memory instructions. */
 struct isa_ready {
     isa_runner *run;
     const struct isa_inst *inst;
-    void (*kernel)(void); /* of the variant's own type */
+    void (*kernel)(void); /* has the variant's own type */
     union {
         uint64_t constant[3]; /* vector ALU; LDS loads of two elements: their offsets */
         int64_t offset;       /* memory and LDS: bytes */
@@ -102,9 +102,9 @@ struct isa_ready {
     uint8_t abs, neg;        /* bit i: source i, of fp32 */
     uint8_t wide;            /* bit i: source i has two dwords */
     uint8_t sources, dwords; /* dwords: of the destination */
-    uint8_t size;            /* of the instruction */
+    uint8_t size;            /* bytes of the instruction */
     uint8_t mask_in;         /* operand code of the mask that may be read */
-    uint16_t mask_out;       /* of the one that is written, or ISA_NO_OPERAND */
+    uint16_t mask_out;       /* scalar of the mask that is written, or ISA_NO_OPERAND */
     bool sets_exec;
     bool direct;    /* no source is a register that is written */
     uint8_t memory; /* enum isa_ready_memory */

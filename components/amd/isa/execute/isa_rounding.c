@@ -1,10 +1,9 @@
-/* The rows of gcn_vop*.tab on floats, in the modes that isa_valu.c's kernels are not
- * made for; see isa_rounding.h. Called by isa_valu.c.
+/* The rows of gcn_vop*.tab on floats, in the modes that isa_valu.c's kernels are not made for; see
+ * isa_rounding.h.
  *
  * The kernels are those of isa_kernels.h once more. fp32 and fp64 operations round as the host's
- * MXCSR is told to. fp16 is computed in fp32, which rounds in the same direction before the result
- * is rounded to fp16: two roundings in one direction are one, and to nearest the first is
- * innocuous.
+ * MXCSR says. fp16 is computed in fp32, which rounds in the same direction before the result is
+ * rounded to fp16: two roundings in one direction are one, and to nearest the first is innocuous.
  *
  * v_div_fmas scales its sum by a power of two before it rounds, once: a quotient may be denormal.
  * That is done with integers. */
@@ -74,7 +73,7 @@ static int top_bit(wide x)
     return high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)x);
 }
 
-/* Bits that fall out leave a one behind. */
+/* Bits that are shifted out set the lowest bit. */
 static wide shift_down(wide x, int bits)
 {
     if (bits <= 0)
@@ -84,7 +83,7 @@ static wide shift_down(wide x, int bits)
     return x >> bits | ((x & (((wide)1 << bits) - 1)) != 0);
 }
 
-/* Packs the number into the format, rounding once. The lowest bit of the magnitude may stand for
+/* Packs the number into the format, rounding once. The lowest bit of the magnitude may represent
  * more below it. */
 static uint64_t pack(const struct layout *t, struct number x, unsigned round)
 {
@@ -95,7 +94,7 @@ static uint64_t pack(const struct layout *t, struct number x, unsigned round)
         return sign;
     int lift = 125 - top_bit(x.magnitude);
     int exponent = x.exponent - lift, own = exponent + 125;
-    int least = max(own, 1 - bias); /* of a denormal result: that of all of them */
+    int least = max(own, 1 - bias); /* exponent of all denormal results */
     wide m = x.magnitude << lift;
     m = shift_down(m, least - t->fraction - 2 - exponent); /* with two bits more than needed */
     uint64_t value = (uint64_t)(m >> 2);
@@ -149,7 +148,7 @@ static uint64_t scaled_fma(const struct layout *t, uint64_t a, uint64_t b, uint6
     return pack(t, sum, round);
 }
 
-/* The flag says that v_div_scale moved one operand only; the size of the quotient estimate c tells
+/* The flag says that v_div_scale moved one operand only; the size of the quotient estimate c says
  * which (v_div_fmas of the RDNA manuals; those of GCN leave the scale out). */
 static float exact_div_fmas_f32(float a, float b, float c, uint32_t scaled, unsigned round)
 {

@@ -10,7 +10,7 @@
 
 #include "isa_ready.h"
 
-/* Has the row, by its place behind ISA_OP_VALU_FIRST, sources or results that are floats? */
+/* True if the row, by its place after ISA_OP_VALU_FIRST, has sources or results that are floats. */
 bool isa_rounding_covers(unsigned row);
 
 /* Runs the kernel of a row that isa_rounding_covers() on all 64 lanes, with the rounding of `mode`

@@ -1,5 +1,5 @@
-/* The scalar ALU, branches and program control: a function for each row of
- * gcn_sop.tab. Called by isa_execute, and directly for prepared instructions.
+/* The scalar ALU, branches and program control: a function for each row of gcn_sop.tab.
+ * isa_execute() finds the function of a row, prepared instructions hold it.
  *
  * Each row expands to: load sources and the old destination, the semantics, store what its kind
  * stores. */
@@ -109,26 +109,26 @@ static void set_field(uint32_t *word, unsigned low, unsigned bits, uint32_t valu
  * (GCN3 ISA manual, "Arbitrary divergent control flow").
  */
 
-/* Returns where to go on: at `target` with the lanes of `condition`, or `behind`. */
-static uint64_t fork_paths(struct isa_wave *w, uint64_t condition, uint64_t target, uint64_t behind)
+/* Returns the pc to continue at: `target` with the lanes of `condition`, or `next`. */
+static uint64_t fork_paths(struct isa_wave *w, uint64_t condition, uint64_t target, uint64_t next)
 {
     uint64_t exec = isa_wave_exec(w), pass = condition & exec, fail = ~condition & exec;
     unsigned stack = w->mode >> MODE_STACK;
     if (pass == exec || fail == exec)
-        return pass == exec ? target : behind;
+        return pass == exec ? target : next;
     bool fail_first = __builtin_popcountll(fail) < __builtin_popcountll(pass);
     isa_wave_set_pair(w, stack * 4, fail_first ? pass : fail);
-    isa_wave_set_pair(w, stack * 4 + 2, fail_first ? target : behind);
+    isa_wave_set_pair(w, stack * 4 + 2, fail_first ? target : next);
     isa_wave_set_pair(w, ISA_EXEC, fail_first ? fail : pass);
     set_field(&w->mode, MODE_STACK, 3, stack + 1);
-    return fail_first ? behind : target;
+    return fail_first ? next : target;
 }
 
-static uint64_t join_paths(struct isa_wave *w, uint32_t before, uint64_t behind)
+static uint64_t join_paths(struct isa_wave *w, uint32_t before, uint64_t next)
 {
     unsigned stack = w->mode >> MODE_STACK;
     if (stack == before)
-        return behind;
+        return next;
     stack = (stack - 1) & 7;
     set_field(&w->mode, MODE_STACK, 3, stack);
     isa_wave_set_pair(w, ISA_EXEC, isa_wave_pair(w, stack * 4));

@@ -48,7 +48,7 @@ typedef void valu_kernel(KERNEL_ARGUMENTS);
 typedef uint32_t valu_fast(uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2,
                            float one);
 
-/* What the dispatcher needs of a row. */
+/* Properties of a row that the dispatcher needs. */
 struct entry {
     valu_kernel *kernel;
     valu_fast *fast;                             /* or NULL */

@@ -73,7 +73,7 @@ typedef void isa_matrix_function(const struct isa_matrix_form *,
 void isa_mfma_execute(isa_matrix_function *multiply, const struct isa_context *ctx,
                       const struct isa_wave *wave, const struct isa_inst *inst);
 
-/* What executes the instruction's row: isa_salu_execute without the search. */
+/* Function that executes the instruction's row: isa_salu_execute without the search. */
 typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,
                                      const struct isa_inst *);
 isa_salu_row *isa_salu_find(const struct isa_inst *inst);

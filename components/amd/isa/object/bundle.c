@@ -1,4 +1,4 @@
-/* The bundle's table is read in one pass with a cursor that never moves behind the given size; see
+/* The bundle's table is read in one pass with a cursor that never moves beyond the given size; see
  * bundle.h for the layout. Invariant: every entry that is handed out lies in the caller's bytes. */
 #include "bundle.h"
 
@@ -36,8 +36,8 @@ static bool read_u64(const uint8_t *bytes, size_t size, size_t *at, uint64_t *va
 }
 
 /* Device ids are KIND-amdgcn-amd-amdhsa[-ENVIRONMENT]-TARGET with an empty environment in practice,
- * so that the target stands behind the first `--` (or behind `amdhsa-` in ids written without the
- * empty field). */
+ * so that the target follows the first `--` (or `amdhsa-` in ids written without the empty
+ * field). */
 static void split_id(struct bundle_entry *entry)
 {
     entry->target = "";
@@ -106,8 +106,8 @@ bool bundle_read(struct bundle *bundle, const void *bytes, size_t size)
     return true;
 }
 
-/* Whether the feature list of a target names `feature` with a sign: '+', '-', or 0 when it does
- * not. */
+/* Sign of `feature` in the feature list of a target: '+', '-', or 0 if the list does not name
+ * it. */
 static char feature_sign(const char *features, const char *feature)
 {
     size_t length = strlen(feature);

@@ -23,7 +23,7 @@ enum { BUNDLE_MAGIC_SIZE = 24, BUNDLE_ENTRIES_MAX = 4096, BUNDLE_ID_MAX = 4096 }
 struct bundle_entry {
     const char *id; /* as written, NUL-terminated */
     const char
-        *target;    /* the part of the id behind `--`, e.g. "gfx906:xnack-"; "" for a host entry */
+        *target;    /* the rest of the id after `--`, e.g. "gfx906:xnack-"; "" for a host entry */
     bool is_device; /* device code for amdgcn; else host code or another vendor's */
     const uint8_t *code; /* in the caller's bytes */
     size_t size;         /* bytes; 0 for the host entry */
@@ -37,7 +37,7 @@ struct bundle {
     char error[256]; /* why the last read failed, without a full stop; "" otherwise */
 };
 
-/* Whether `bytes` begin as a bundle does. */
+/* True if `bytes` begin as a bundle does. */
 bool bundle_recognise(const void *bytes, size_t size);
 
 /* Reads the table of a bundle of at most `size` bytes (more may be given than it has). False with
@@ -55,8 +55,8 @@ const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *
  * long. */
 void bundle_list_targets(const struct bundle *bundle, char *text, size_t size);
 
-/* Whether code for `target` ("gfx906:sramecc+:xnack-") runs on the device: 0 when it does not, more
- * the more specific the match is. */
+/* Match of code for `target` ("gfx906:sramecc+:xnack-") with the device: 0 when it does not run
+ * there, more the more specific the match is. */
 int bundle_match_target(const char *target, const char *gfx, bool xnack, bool sramecc);
 
 void bundle_release(struct bundle *bundle);

@@ -53,7 +53,7 @@ const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t a
     return NULL;
 }
 
-/* Whether [address, address + size) lies in the memory of one segment. */
+/* True if [address, address + size) lies in the memory of one segment. */
 static bool in_memory(const struct code_object *object, uint64_t address, uint64_t size)
 {
     for (size_t i = 0; i < object->segment_count; i++) {

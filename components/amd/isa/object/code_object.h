@@ -30,7 +30,7 @@ enum {
     CODE_OBJECT_STACK = 1024,
 };
 
-/* What an argument is for: name here, in metadata of version 3 and later, and of version 2. */
+/* Purpose of an argument: name here, in metadata of version 3 and later, and of version 2. */
 #define CODE_OBJECT_VALUE_KINDS(X)                                                                 \
     X(BY_VALUE, "by_value", "ByValue")                                                             \
     X(GLOBAL_BUFFER, "global_buffer", "GlobalBuffer")                                              \
@@ -95,13 +95,13 @@ struct code_object_argument {
     bool is_const, is_restrict, is_volatile, is_pipe;
 };
 
-enum { CODE_OBJECT_FACTS = 6 }; /* of a kernel that metadata and descriptor both state */
+enum { CODE_OBJECT_FACTS = 6 }; /* facts of a kernel that metadata and descriptor both state */
 
 struct code_object_kernel {
     const char *name; /* as the program asks for it; mangled for C++ */
     uint64_t
-        descriptor_address; /* of the 64-byte descriptor, or the 256-byte amd_kernel_code_t in v2 */
-    uint64_t entry_address; /* of the first instruction; both as linked: add the load address */
+        descriptor_address; /* the 64-byte descriptor, or the 256-byte amd_kernel_code_t in v2 */
+    uint64_t entry_address; /* the first instruction; both as linked: add the load address */
 
     uint32_t kernarg_size;  /* bytes, hidden arguments included */
     uint32_t kernarg_align; /* bytes, a power of two, at least 4 */
@@ -114,7 +114,7 @@ struct code_object_kernel {
         max_group_threads; /* the compiler's bound of work-items a work-group; 0 = none recorded */
     uint32_t wavefront_size; /* 64 or 32 */
 
-    struct kernel_words words; /* of its descriptor */
+    struct kernel_words words; /* register words of its descriptor */
     struct kernel_registers registers;
 
     struct code_object_argument *arguments; /* by ascending offset */
@@ -159,7 +159,7 @@ struct code_object {
     size_t symbol_count;
     struct code_object_relocation *relocations;
     size_t relocation_count;
-    const char **formats; /* of printf, each "number:arguments:bytes:...:text" */
+    const char **formats; /* formats of printf, each "number:arguments:bytes:...:text" */
     size_t format_count;
 
     uint8_t *image; /* our copy of the file */
@@ -168,7 +168,7 @@ struct code_object {
     char error[320]; /* why reading failed, without a full stop */
 };
 
-/* Whether `bytes` begin as an ELF file does. */
+/* True if `bytes` begin as an ELF file does. */
 bool code_object_recognise(const void *bytes, size_t size);
 
 /* The size of the ELF file at `bytes` from its headers, at most `limit`: for images in memory that

@@ -14,8 +14,8 @@ const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t a
 
 /* A number of a kernel that both its metadata and its descriptor state. */
 struct code_object_fact {
-    const char *key, *key_v2; /* of metadata of version 3 and later, and of version 2 */
-    size_t member;            /* of the descriptor's number in struct code_object_kernel */
+    const char *key, *key_v2; /* names in metadata of version 3 and later, and of version 2 */
+    size_t member;            /* offset of the descriptor's number in struct code_object_kernel */
     bool may_be_more;         /* there: registers are allocated in granules */
 };
 extern const struct code_object_fact code_object_facts[CODE_OBJECT_FACTS];

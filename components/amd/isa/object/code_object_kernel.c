@@ -2,7 +2,7 @@
  *
  * Source of every bit position: LLVM "User Guide for AMDGPU Backend", sections "Code Object V3
  * Kernel Descriptor" and "ELF header" (EF_AMDGPU_MACH, features); for version 2 amd_kernel_code_t
- * of the HSA headers. Called by code_object.c and the metadata readers. */
+ * of the HSA headers. */
 #include "code_object_internal.h"
 
 #include <inttypes.h>

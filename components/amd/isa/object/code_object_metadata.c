@@ -13,7 +13,7 @@
 
 enum { NESTING_MAX = 16 };
 
-/* One value's header: bytes it takes, bytes of text behind it, values inside it. */
+/* One value's header: bytes it takes, bytes of text after it, values inside it. */
 struct head {
     size_t size;
     uint64_t text, values;
@@ -69,7 +69,7 @@ static bool read_head(const uint8_t *bytes, size_t size, struct head *head)
     return true;
 }
 
-/* Whether one value with all that is in it can lie in `size` bytes. */
+/* True if one value with all that is in it can lie in `size` bytes. */
 static bool is_plausible(const uint8_t *bytes, size_t size)
 {
     uint64_t left[NESTING_MAX] = {1};

@@ -4,8 +4,8 @@
  * YAML parser is not needed.
  *
  * Invariant: a line belongs to the kernel, or the argument, whose `- ` came last; the two kinds of
- * `- ` are told apart by their column. Offsets of arguments are not written in version 2: they
- * follow from sizes and alignments in order. Called by code_object.c. */
+ * `- ` differ by their column. Offsets of arguments are not written in version 2: they follow from
+ * sizes and alignments in order. */
 #include "code_object_internal.h"
 
 #include "base/number.h"
@@ -16,7 +16,7 @@
 enum { NO_COLUMN = -1 };
 
 struct line {
-    int column;   /* of the key, behind any `- ` */
+    int column;   /* column of the key, after any `- ` */
     bool is_item; /* began with `- ` */
     const char *key, *value;
     size_t key_length, value_length;
@@ -25,7 +25,7 @@ struct line {
 struct yaml_reader {
     struct code_object *object;
     bool in_kernels;
-    int kernel_column, argument_column; /* of the keys of a kernel, of an argument */
+    int kernel_column, argument_column; /* columns of the keys of a kernel, of an argument */
     struct code_object_kernel *kernel;  /* being read, or NULL */
     struct code_object_argument *argument;
     uint32_t argument_align;

@@ -1,10 +1,10 @@
 /* Kernel arguments: the contents of the buffer that the kernel's argument pointer points to.
  *
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
- * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6).
- * A hidden argument for a service that the host does not offer is zero if kernels test it (printf,
- * synchronisation of grids). Otherwise it is an address that is never mapped and that tells a fault
- * which service was wanted. Used by front ends when they launch. */
+ * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 6). A
+ * hidden argument for a service that the host does not offer is zero if kernels test it (printf,
+ * synchronisation of grids). Otherwise it is an address that is never mapped and that lets a fault
+ * say which service was wanted. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
 #define HEDDLE_ISA_KERNARG_H
 
@@ -27,7 +27,7 @@ struct kernarg_geometry {
     bool meets;               /* the work-groups of the launch may meet (grid sync) */
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
     uint64_t printf_buffer;   /* and of that for printf of OpenCL */
-    uint64_t offset[3];       /* of the grid's first work-item */
+    uint64_t offset[3];       /* offset of the grid's first work-item */
     uint32_t dimensions;      /* that the program gave; 0: as many as the grid needs */
 };
 

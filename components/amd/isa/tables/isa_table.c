@@ -248,7 +248,7 @@ enum { OPCODE_MAX = 1024 };
 
 static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][OPCODE_MAX]; /* row + 1 */
 
-/* A target's own opcodes, which stand before its inherited ones. */
+/* A target's own opcodes, which come before its inherited ones. */
 static const struct {
     uint8_t target;
     uint16_t row;

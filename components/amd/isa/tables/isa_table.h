@@ -189,12 +189,12 @@ struct isa_table_row {
     const char *mnemonic;
     uint8_t format, kind, timing, operation; /* operation: enum isa_atomic or ISA_OPERATION_* */
     uint8_t type[4];                         /* dst, src0..2; memory: type[0] is the element */
-    int16_t opcode[ISA_ENCODING_COUNT];      /* of the targets without a parent; -1: none */
+    int16_t opcode[ISA_ENCODING_COUNT];      /* opcodes of the targets without a parent; -1: none */
 };
 
 extern const struct isa_table_row isa_table[ISA_OP_COUNT];
 
-/* What gcn_mai.tab says beyond types. */
+/* Columns of gcn_mai.tab beyond types. */
 struct isa_mai_row {
     uint8_t m, n, k, blocks;
     bool sparse;

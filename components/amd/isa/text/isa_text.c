@@ -127,7 +127,7 @@ static void put_scalar(struct isa_text *t)
     const uint8_t *type = t->row->type;
     if (type[0] != TYPE_NONE)
         isa_text_operand(t, inst->dst, type[0]);
-    /* Where LLVM wants a pair of registers, constants print as those of one. */
+    /* If LLVM wants a pair of registers, constants print as those of one. */
     bool jumps = t->row->kind == KIND_BR && type[0] == TYPE_NONE && type[2] == TYPE_NONE;
     if (type[1] != TYPE_NONE)
         isa_text_operand(t, inst->src[0],

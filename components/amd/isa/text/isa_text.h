@@ -9,7 +9,7 @@ struct isa_text {
     size_t size, length;
     const struct isa_inst *inst;
     const struct isa_table_row *row;
-    unsigned kind;     /* of the row, as isa_kind_shape has it */
+    unsigned kind;     /* kind of the row, as isa_kind_shape has it */
     unsigned operands; /* printed so far, for commas */
 };
 
@@ -27,7 +27,7 @@ void isa_text_operand(struct isa_text *t, unsigned code, unsigned type);
 /* An inline constant or the literal: its negation prints in brackets. */
 bool isa_text_is_constant(unsigned code);
 
-/* What follows the mnemonic, by format. */
+/* Prints the operands after the mnemonic, by format. */
 void isa_text_vector(struct isa_text *t);
 void isa_text_smem(struct isa_text *t);
 void isa_text_ds(struct isa_text *t);

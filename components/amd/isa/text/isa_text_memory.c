@@ -1,4 +1,4 @@
-/* Memory instructions as text. Called by isa_format. */
+/* Memory instructions as text. */
 #include "isa_text.h"
 
 void isa_text_smem(struct isa_text *t)
@@ -45,7 +45,7 @@ static void put_bitmask_swizzle(struct isa_text *t, unsigned and_mask, unsigned 
     isa_text_put(t, "swizzle(BITMASK_PERM,\"");
     for (unsigned bit = 5; bit-- > 0;) {
         unsigned a = and_mask >> bit & 1, o = or_mask >> bit & 1, x = xor_mask >> bit & 1;
-        /* What becomes of a 0 and of a 1: constants, passed on or inverted. */
+        /* Results for a 0 and for a 1: constants, passed on or inverted. */
         unsigned zero = ((0 & a) | o) ^ x, one = ((1 & a) | o) ^ x;
         isa_text_put(t, "%c", "0pi1"[zero << 1 | one]);
     }

@@ -89,7 +89,7 @@ static const uint32_t literal_doubles[8] = {0x3fe00000, 0xbfe00000, 0x3ff00000, 
 static const uint32_t literal_halves[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
                                            0xc000, 0x4400, 0xc400, 0x3118};
 
-/* How a literal prints that equals an inline constant. */
+/* Prints a literal that equals an inline constant. */
 struct literal_shape {
     uint32_t mask; /* bits of it that the operand has */
     bool sign;     /* negative integers are constants */

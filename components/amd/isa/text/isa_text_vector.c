@@ -1,5 +1,4 @@
-/* Vector ALU instructions as text: operands, modifiers, SDWA, DPP, packed
- * forms. Called by isa_format. */
+/* Vector ALU instructions as text: operands, modifiers, SDWA, DPP, packed forms. */
 #include "isa_text.h"
 
 /* v_mov_b32 takes no neg and abs but in its SDWA form, where LLVM knows them as `sext`. */

@@ -29,7 +29,7 @@ static void set_up(void)
     arena_open();
     pool = arena_at(struct cu_resource_pool, arena_allocate(sizeof *pool));
     memset(model, 0, sizeof model);
-    pool_setup(pool, CUS);
+    pool_init(pool, CUS);
 }
 
 static int first_run(const bool *taken, int bits, int count)

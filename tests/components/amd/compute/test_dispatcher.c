@@ -45,7 +45,6 @@ union any_order {
 };
 
 static struct dispatcher *dispatcher;
-static const struct dispatch_cost cost = {400, 103};
 
 static void set_up(void)
 {
@@ -55,7 +54,7 @@ static void set_up(void)
     protocol_ops = &no_answer_ops;
     dispatcher = arena_at(struct dispatcher, arena_allocate(sizeof *dispatcher));
     dispatcher->io.pool = pool;
-    pool_setup(arena_at(struct cu_resource_pool, pool), CUS);
+    pool_init(arena_at(struct cu_resource_pool, pool), CUS);
     dispatcher->io.order = arena_allocate(sizeof(union any_order));
     dispatcher->io.protocol = arena_allocate(sizeof(struct ack_nak));
     dispatcher_setup(dispatcher, CUS, ROUND_TRIP);
@@ -79,13 +78,25 @@ static bool always(const void *owner, uint32_t cu)
     return true;
 }
 
+static bool next(uint64_t now, struct dispatched_group *g)
+{
+    const struct dispatch_units units = {.count = CUS, .cost = {400, 103}, .can_send = always};
+    return dispatcher_next(dispatcher, now, &units, g);
+}
+
+static bool begin(enum isa_target target, const struct aql_packet *packet,
+                  const struct aql_descriptor *descriptor)
+{
+    const struct work_launch launch = {target, packet, descriptor, 0x1000, 0x2000, 1, 0};
+    return dispatcher_begin(dispatcher, &launch);
+}
+
 static bool start(uint16_t block, uint32_t groups, uint32_t group_bytes)
 {
     struct aql_packet packet = {
         .work_group = {block, 1, 1}, .grid = {block * groups, 1, 1}, .group_bytes = group_bytes};
     struct aql_descriptor descriptor = {.rsrc1 = 5 | 2u << 6}; /* 24 vector, 24 scalar registers */
-    bool possible =
-        dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0x1000, 0x2000, 1, 0);
+    bool possible = begin(ISA_GFX803, &packet, &descriptor);
     dispatcher->state = DISPATCHER_RUNNING;
     return possible;
 }
@@ -96,16 +107,16 @@ static uint64_t dispatch_all(uint32_t groups)
     uint64_t first = 0, last = 0;
     uint32_t sent = 0;
     for (uint64_t now = 100; sent < groups && now < 1000000; now++) {
-        struct work_placement p;
-        uint32_t cu, id[3];
-        if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+        struct dispatched_group g;
+        if (!next(now, &g))
             continue;
         first = sent ? first : now;
         last = now;
-        cr_assert_eq(id[0], sent, "work-group %u comes when it is %u's turn", id[0], sent);
-        cr_assert_eq(cu, sent % CUS, "not round robin");
+        cr_assert_eq(g.id[0], sent, "work-group %u comes when it is %u's turn", g.id[0], sent);
+        cr_assert_eq(g.cu, sent % CUS, "not round robin");
         sent++;
-        cr_assert_eq(dispatcher_finished(dispatcher, cu, p.work_group_slot), sent == groups);
+        cr_assert_eq(dispatcher_finished(dispatcher, g.cu, g.placement.work_group_slot),
+                     sent == groups);
     }
     cr_assert_eq(sent, groups);
     return last - first;
@@ -132,15 +143,15 @@ Test(dispatcher, work_groups_go_out_in_the_order_x_y_z, .init = set_up)
 {
     struct aql_packet packet = {.work_group = {64, 1, 1}, .grid = {3 * 64, 4, 2}};
     struct aql_descriptor descriptor = {.rsrc1 = 0};
-    struct work_placement p;
-    uint32_t cu, id[3], sent = 0;
-    cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
+    struct dispatched_group g;
+    uint32_t sent = 0;
+    cr_assert(begin(ISA_GFX803, &packet, &descriptor));
     dispatcher->state = DISPATCHER_RUNNING;
     for (uint64_t now = 0; dispatcher->left; now++) {
-        if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+        if (!next(now, &g))
             continue;
-        cr_assert_eq(id[0] + 3 * (id[1] + 4 * id[2]), sent, "(%u, %u, %u) came as number %u", id[0],
-                     id[1], id[2], sent);
+        cr_assert_eq(g.id[0] + 3 * (g.id[1] + 4 * g.id[2]), sent, "(%u, %u, %u) came as number %u",
+                     g.id[0], g.id[1], g.id[2], sent);
         sent++;
     }
     cr_assert_eq(sent, 24);
@@ -150,20 +161,19 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
 {
     struct aql_packet packet = {.work_group = {64, 1, 1}, .grid = {3 * 64, 4, 2}};
     struct aql_descriptor descriptor = {.rsrc1 = 0};
-    struct work_placement p;
-    uint32_t cu, id[3];
+    struct dispatched_group g;
     static const uint32_t runs[][2] = {{0, 24}, {0, 1}, {5, 7}, {12, 12}, {23, 1}};
     for (unsigned i = 0; i < ARRAY_COUNT(runs); i++) {
         uint32_t sent = 0;
-        cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
+        cr_assert(begin(ISA_GFX803, &packet, &descriptor));
         dispatcher_limit(dispatcher, runs[i][0], runs[i][1]);
         dispatcher->state = DISPATCHER_RUNNING;
         for (uint64_t now = 10000 * i; now < 10000 * (i + 1); now++) {
-            if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+            if (!next(now, &g))
                 continue;
-            cr_assert_eq(id[0] + 3 * (id[1] + 4 * id[2]), runs[i][0] + sent);
+            cr_assert_eq(g.id[0] + 3 * (g.id[1] + 4 * g.id[2]), runs[i][0] + sent);
             sent++;
-            cr_assert_eq(dispatcher_finished(dispatcher, cu, p.work_group_slot),
+            cr_assert_eq(dispatcher_finished(dispatcher, g.cu, g.placement.work_group_slot),
                          sent == runs[i][1]);
         }
         cr_assert_eq(sent, runs[i][1]);
@@ -174,21 +184,22 @@ Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
  * that this GPU has; private memory is cut in the same way, so no two use the same. */
 static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t count, bool *seen)
 {
-    uint32_t cu, id[3], left = share < count ? divide_up(count - share, dies) : 0;
+    uint32_t left = share < count ? divide_up(count - share, dies) : 0;
     dispatcher_limit(dispatcher, first, count);
     dispatcher_divide(dispatcher, share, dies);
     dispatcher->state = DISPATCHER_RUNNING;
     dispatcher->busy_until_centi_cy = 0;
     cr_assert_eq(dispatcher->left, left);
     for (uint64_t now = 0; dispatcher->left && now < 10000; now++) {
-        struct work_placement p;
-        if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+        struct dispatched_group g;
+        if (!next(now, &g))
             continue;
-        uint32_t number = id[0] + 3 * (id[1] + 4 * id[2]) - first;
+        uint32_t number = g.id[0] + 3 * (g.id[1] + 4 * g.id[2]) - first;
         cr_assert(number < count && number % dies == share && !seen[number], "%u", number);
-        cr_assert(p.scratch_wavefront < count && p.scratch_wavefront % dies == share);
+        cr_assert(g.placement.scratch_wavefront < count
+                  && g.placement.scratch_wavefront % dies == share);
         seen[number] = true;
-        dispatcher_finished(dispatcher, cu, p.work_group_slot);
+        dispatcher_finished(dispatcher, g.cu, g.placement.work_group_slot);
     }
     cr_assert_eq(dispatcher->left, 0);
 }
@@ -202,7 +213,7 @@ Test(dispatcher, dies_take_work_groups_in_turn, .init = set_up)
     for (uint32_t dies = 1; dies <= 16; dies += 5) {
         bool seen[13] = {false};
         for (uint32_t share = 0; share < dies; share++) {
-            cr_assert(dispatcher_start(dispatcher, ISA_GFX942, &packet, &descriptor, 0, 0, 1, 0));
+            cr_assert(begin(ISA_GFX942, &packet, &descriptor));
             run_share(share, dies, 5, 13, seen);
         }
         for (uint32_t i = 0; i < 13; i++)
@@ -217,7 +228,7 @@ Test(dispatcher, dies_without_private_memory_are_told, .init = set_up)
     struct aql_descriptor descriptor = {.rsrc1 = 0};
     aql_set_scratch(&packet, 4096, 2, 0);
     for (uint32_t share = 0; share < 3; share++) {
-        cr_assert(dispatcher_start(dispatcher, ISA_GFX942, &packet, &descriptor, 0, 0, 1, 0));
+        cr_assert(begin(ISA_GFX942, &packet, &descriptor));
         dispatcher_divide(dispatcher, share, 3);
         cr_assert_eq(dispatcher_lacks_scratch(dispatcher), share == 2);
     }
@@ -227,15 +238,15 @@ Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
 {
     struct aql_packet packet = {.work_group = {16, 8, 1}, .grid = {40, 10, 1}};
     struct aql_descriptor descriptor = {.rsrc1 = 0};
-    struct work_placement p;
-    uint32_t cu, id[3], items[3][2] = {{0}};
-    cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
+    struct dispatched_group g;
+    uint32_t items[3][2] = {{0}};
+    cr_assert(begin(ISA_GFX803, &packet, &descriptor));
     dispatcher->state = DISPATCHER_RUNNING;
     cr_assert_eq(dispatcher->left, 6);
     for (uint64_t now = 0; dispatcher->left; now++) {
-        if (dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p)) {
-            items[id[0]][id[1]] = (uint32_t)p.items[0] * p.items[1];
-            cr_assert_eq(p.wavefronts, divide_up(items[id[0]][id[1]], 64));
+        if (next(now, &g)) {
+            items[g.id[0]][g.id[1]] = (uint32_t)g.placement.items[0] * g.placement.items[1];
+            cr_assert_eq(g.placement.wavefronts, divide_up(items[g.id[0]][g.id[1]], 64));
         }
     }
     cr_assert_eq(items[0][0], 128);
@@ -246,17 +257,17 @@ Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
 
 Test(dispatcher, waits_for_a_release_and_counts_the_wait, .init = set_up)
 {
-    struct work_placement p;
-    uint32_t cu, id[3], sent = 0;
+    struct dispatched_group g;
+    uint32_t sent = 0;
     cr_assert(start(64, 100, 65536)); /* one work-group fills a compute unit's LDS */
     for (uint64_t now = 0; now < 100; now++)
-        sent += dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p);
+        sent += next(now, &g);
     cr_assert_eq(sent, CUS);
     cr_assert_eq(dispatcher_due(dispatcher), ENGINE_NEVER);
     uint64_t refused_at = dispatcher->refused_at;
     cr_assert_not(dispatcher_finished(dispatcher, 2, 0));
-    cr_assert(dispatcher_next(dispatcher, 500, CUS, cost, always, NULL, &cu, id, &p));
-    cr_assert_eq(cu, 2);
+    cr_assert(next(500, &g));
+    cr_assert_eq(g.cu, 2);
     cr_assert_eq(dispatcher->io.stats.no_resources, 500 - refused_at);
 }
 
@@ -270,12 +281,14 @@ Test(dispatcher, refuses_what_no_compute_unit_can_hold, .init = set_up)
  * compute unit on[i]. */
 static uint32_t place_all(uint32_t groups, uint32_t lds, uint32_t at[], uint32_t on[])
 {
-    struct work_placement p;
-    uint32_t id[3], sent = 0;
+    struct dispatched_group g;
+    uint32_t sent = 0;
     cr_assert(start(64, groups, lds));
     for (uint64_t now = 0; now < 100000 && sent < groups; now++)
-        if (dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &on[sent], id, &p))
-            at[sent++] = id[0];
+        if (next(now, &g)) {
+            on[sent] = g.cu;
+            at[sent++] = g.id[0];
+        }
     return sent;
 }
 
@@ -322,23 +335,23 @@ Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
     const struct aql_descriptor descriptor = {.rsrc1 = 0};
     for (unsigned i = 0; i < 12; i++) {
         const uint32_t first = i < 6 ? 0 : 17, count = i < 6 ? 105 : 61;
-        struct work_placement p;
-        uint32_t cu, id[3], ended = 0, head = 0, tail = 0, queue[105][2];
+        struct dispatched_group g;
+        uint32_t ended = 0, head = 0, tail = 0, queue[105][2];
         bool seen[105] = {false};
         fill(orders[i % 3], protocols[i / 3 % 2]);
         dispatcher->busy_until_centi_cy = 0;
-        cr_assert(dispatcher_start(dispatcher, ISA_GFX803, &packet, &descriptor, 0, 0, 1, 0));
+        cr_assert(begin(ISA_GFX803, &packet, &descriptor));
         if (i >= 6)
             dispatcher_limit(dispatcher, first, count);
         dispatcher->state = DISPATCHER_RUNNING;
         for (uint64_t now = 0; now < 100000 && ended < count; now++) {
-            if (dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p)) {
-                uint32_t number = id[0] + 5 * (id[1] + 7 * id[2]);
+            if (next(now, &g)) {
+                uint32_t number = g.id[0] + 5 * (g.id[1] + 7 * g.id[2]);
                 cr_assert(number - first < count && !seen[number], "order %u: work-group %u again",
                           i, number);
                 seen[number] = true;
-                queue[tail][0] = cu;
-                queue[tail++][1] = p.work_group_slot;
+                queue[tail][0] = g.cu;
+                queue[tail++][1] = g.placement.work_group_slot;
             }
             if (now % 50 == 49 && head < tail) {
                 dispatcher_finished(dispatcher, queue[head][0], queue[head][1]);
@@ -352,7 +365,7 @@ Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
 
 Test(dispatcher, ack_nak_waits_for_each_answer, .init = set_up)
 {
-    uint32_t at[8], on[8];
+    uint32_t at[8];
     struct ack_nak *p = arena_at(struct ack_nak, dispatcher->io.protocol);
     fill(&round_robin_ops, &ack_nak_ops);
     cr_assert(start(64, 8, 0));
@@ -360,13 +373,12 @@ Test(dispatcher, ack_nak_waits_for_each_answer, .init = set_up)
     uint64_t last = 0;
     uint32_t sent = 0;
     for (uint64_t now = 0; sent < 8; now++) {
-        struct work_placement w;
-        uint32_t id[3];
-        if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &on[sent], id, &w))
+        struct dispatched_group g;
+        if (!next(now, &g))
             continue;
         cr_assert(!sent || now - last == ROUND_TRIP, "%u cycles", (unsigned)(now - last));
         last = now;
-        at[sent++] = id[0];
+        at[sent++] = g.id[0];
     }
     cr_assert_eq(at[7], 7);
     cr_assert_eq(p->io.stats.acks, 8);
@@ -376,21 +388,21 @@ Test(dispatcher, ack_nak_waits_for_each_answer, .init = set_up)
 Test(dispatcher, nak_marks_a_compute_unit_as_busy, .init = set_up)
 {
     struct ack_nak *p = arena_at(struct ack_nak, dispatcher->io.protocol);
-    struct work_placement w;
-    uint32_t cu, id[3], sent = 0;
+    struct dispatched_group g;
+    uint32_t sent = 0;
     fill(&round_robin_ops, &ack_nak_ops);
     dispatcher->busy_until_centi_cy = 0;
     cr_assert(start(64, 100, 65536));
     for (uint64_t now = 0; now < 1000; now++)
-        sent += dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &w);
+        sent += next(now, &g);
     cr_assert_eq(sent, CUS);
     cr_assert_eq(p->io.stats.naks, CUS);
     cr_assert_eq(dispatcher_due(dispatcher), ENGINE_NEVER);
     cr_assert_eq(dispatcher->busy_until_centi_cy, DISPATCHER_CENTI_CY * 2 * CUS * ROUND_TRIP);
     dispatcher_finished(dispatcher, 2, 0);
-    cr_assert(dispatcher_next(dispatcher, 2000, CUS, cost, always, NULL, &cu, id, &w));
-    cr_assert_eq(cu, 2);
+    cr_assert(next(2000, &g));
+    cr_assert_eq(g.cu, 2);
     dispatcher_other_finished(dispatcher, 1); /* its room was taken by somebody else meanwhile */
-    cr_assert_not(dispatcher_next(dispatcher, 3000, CUS, cost, always, NULL, &cu, id, &w));
+    cr_assert_not(next(3000, &g));
     cr_assert_eq(p->io.stats.naks, CUS + 1);
 }

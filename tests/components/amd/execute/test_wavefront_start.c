@@ -41,13 +41,18 @@ struct started {
     uint32_t vgpr[8 * 64];
 };
 
+static struct work_placement common_of(enum isa_target target, const struct aql_packet *packet,
+                                       const struct aql_descriptor *descriptor)
+{
+    return work_common(&(struct work_launch){target, packet, descriptor, 0x1000, PACKET, 1, 77});
+}
+
 /* Wavefront 1 of work-group (5, 7, 9), third in the scratch pool. */
 static struct started start(enum isa_target target, const struct aql_descriptor *descriptor)
 {
     static const uint32_t id[3] = {GROUP_X, GROUP_Y, GROUP_Z};
     const struct aql_packet packet = packet_of_70_3_2();
-    struct started s = {.placement =
-                            work_common(target, &packet, descriptor, 0x1000, PACKET, 1, 77)};
+    struct started s = {.placement = common_of(target, &packet, descriptor)};
     work_cut_group(id, &s.placement);
     s.placement.scratch_wavefront = 2;
     for (uint32_t i = 0; i < WORK_MAX_PRELOADED; i++)
@@ -119,8 +124,7 @@ Test(wavefront_start, counts_registers_in_the_granules_of_the_target)
     const struct aql_packet packet = packet_of_70_3_2();
     const struct aql_descriptor descriptor = everything();
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-        const struct work_placement p =
-            work_common(rows[i].target, &packet, &descriptor, 0x1000, PACKET, 1, 77);
+        const struct work_placement p = common_of(rows[i].target, &packet, &descriptor);
         const char *name = isa_target_name(rows[i].target);
         cr_expect_eq(p.vgprs, rows[i].vgprs, "%s", name);
         cr_expect_eq(p.sgprs, rows[i].sgprs, "%s", name);
@@ -141,7 +145,7 @@ Test(wavefront_start, tells_the_place_of_registers_in_the_granules_of_the_file)
         bool unified = isa_traits[target].accumulators == ISA_ACCUMULATORS_UNIFIED;
         most.rsrc1 |= 63;
         most.rsrc3 = 63;
-        struct work_placement p = work_common(target, &packet, &most, 0x1000, PACKET, 1, 77);
+        struct work_placement p = common_of(target, &packet, &most);
         struct isa_wave wave;
         uint32_t vgpr[8 * 64];
         work_cut_group(id, &p);
