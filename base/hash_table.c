@@ -1,5 +1,5 @@
-/* See hash_table.h. The tags let a search pass other entries without a look at them, and the table
- * grow without hashing a key again. */
+/* Open addressing with linear probing. The tags let a search pass other entries without a look at
+ * them, and the table grow without hashing a key again. */
 #include "base/hash_table.h"
 
 #include <stdbool.h>

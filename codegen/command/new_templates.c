@@ -1,4 +1,4 @@
-/* See new_templates.h. The component is whole: it forwards memory requests and answers, counts
+/* Files of `heddle new`. The component is whole: it forwards memory requests and answers, counts
  * them, and passes its test. What is to be replaced is said in its comments. */
 #include "codegen/command/new_templates.h"
 
