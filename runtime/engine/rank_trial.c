@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/splitmix64.h"
+
 #define DELAY_EVERY 8u
 #define DELAY_NS    2000000u /* at most */
 
@@ -28,9 +30,8 @@ void rank_trial(uint64_t exchange)
         raise(SIGKILL);
     if (!seed)
         return;
-    /* Knuth, "The Art of Computer Programming", volume 2, 3.3.4, table 1, line 26. */
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    const struct timespec delay = {0, (long)((seed >> 33) % DELAY_NS)};
-    if ((seed >> 60) % DELAY_EVERY == 0)
+    uint64_t drawn = splitmix64(&seed);
+    const struct timespec delay = {0, (long)((drawn >> 33) % DELAY_NS)};
+    if ((drawn >> 60) % DELAY_EVERY == 0)
         nanosleep(&delay, NULL);
 }

@@ -32,6 +32,7 @@
 
 #include "base/likely.h"
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/rank.h"
@@ -102,10 +103,10 @@ static void wait_for_change(struct counter *c, uint32_t old)
 static void delay(uint64_t *state)
 {
     struct timespec t = {0, 0};
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    if (*state >> 60)
+    uint64_t drawn = splitmix64(state);
+    if (drawn >> 60)
         return; /* one time in sixteen */
-    t.tv_nsec = (long)(*state >> 40 & 0xffff);
+    t.tv_nsec = (long)(drawn >> 40 & 0xffff);
     nanosleep(&t, NULL);
 }
 
