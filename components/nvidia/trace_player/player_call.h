@@ -13,7 +13,7 @@ struct cuda_trace;
 /* Instructions that a warp has executed: records without links. */
 struct player_warp {
     uint32_t *words;
-    size_t used, room;
+    size_t used, capacity;
     uint32_t count;
 };
 

@@ -93,9 +93,10 @@ cl_int opencl_status(enum driver_status status);
                 opencl_retain(kind, handle) ? CL_SUCCESS : invalid);                               \
     OPENCL_CALL(clRelease##name, (type handle), opencl_release(kind, handle) ? CL_SUCCESS : invalid)
 
+#define OPENCL_LIBRARY "the OpenCL library" /* what memory is for: base/grow.h */
+
 /* Host memory: zeroed; the program ends when there is none. */
 void *opencl_allocate(size_t size);
-void *opencl_grow(void *old, size_t size);
 char *opencl_copy_text(const char *text); /* NULL as "" */
 
 /* ---- answers to queries ---- */

@@ -61,14 +61,9 @@ cl_int opencl_status(enum driver_status status)
     return opencl_error_of(opencl.hip->status(status));
 }
 
-void *opencl_grow(void *old, size_t size)
-{
-    return grow_memory(old, size, "the OpenCL library");
-}
-
 void *opencl_allocate(size_t size)
 {
-    return grow_zeroed(size, "the OpenCL library");
+    return grow_zeroed(size, OPENCL_LIBRARY);
 }
 
 char *opencl_copy_text(const char *text)

@@ -24,7 +24,7 @@
 
 struct kfd_memory {
     struct kfd_allocation **list; /* by address */
-    size_t count, room;
+    size_t count, capacity;
     uint64_t serial;
     uint64_t next_offset;
 };
@@ -98,11 +98,7 @@ static bool is_free(const struct kfd_memory *memory, uint64_t address, uint64_t 
 
 static void add_allocation(struct kfd_memory *memory, struct kfd_allocation *a)
 {
-    if (memory->count == memory->room) {
-        memory->room = memory->room ? 2 * memory->room : 64;
-        memory->list =
-            grow_memory(memory->list, memory->room * sizeof(struct kfd_allocation *), KFD_SERVER);
-    }
+    grow_list(memory->list, memory->count + 1, memory->capacity, KFD_SERVER);
     size_t at = count_below(memory, a->address);
     memmove(memory->list + at + 1, memory->list + at,
             (memory->count - at) * sizeof(struct kfd_allocation *));

@@ -43,7 +43,7 @@ static struct traits at_first(const struct kfd_process *p)
 
 struct kfd_ranges {
     struct range *list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 bool kfd_svm_any(const struct kfd_process *p)
@@ -68,10 +68,7 @@ void kfd_svm_close(struct kfd_process *p)
 
 static void insert_range(struct kfd_ranges *ranges, size_t at, struct range added)
 {
-    if (ranges->count == ranges->room) {
-        ranges->room = ranges->room ? 2 * ranges->room : 64;
-        ranges->list = grow_memory(ranges->list, ranges->room * sizeof *ranges->list, KFD_SERVER);
-    }
+    grow_list(ranges->list, ranges->count + 1, ranges->capacity, KFD_SERVER);
     memmove(ranges->list + at + 1, ranges->list + at, (ranges->count - at) * sizeof *ranges->list);
     ranges->list[at] = added;
     ranges->count++;

@@ -1,6 +1,7 @@
 /* Each function makes a call of the driver, and records it (see opencl_driver_commands.h). */
 #include "opencl_driver_commands.h"
 
+#include "base/grow.h"
 #include "components/amd/isa/object/kernarg.h"
 
 /* Lanes' streams in the recording, by the driver's number of the queue. */
@@ -9,7 +10,7 @@ static struct {
         uint32_t number; /* 0: none */
         int device;
     } * list;
-    uint32_t count;
+    size_t capacity;
 } streams;
 
 static bool records_calls(void)
@@ -40,7 +41,7 @@ static void note_device_back(int number)
 
 static uint32_t stream_of(uint32_t lane)
 {
-    return lane < streams.count ? streams.list[lane].number : 0;
+    return lane < streams.capacity ? streams.list[lane].number : 0;
 }
 
 /* ---- memory and code ---- */
@@ -77,11 +78,7 @@ void opencl_driver_unload(struct hip_module *module)
 
 static void note_lane(int number, uint32_t lane)
 {
-    if (lane >= streams.count) {
-        streams.list = opencl_grow(streams.list, (lane + 1) * sizeof *streams.list);
-        while (streams.count <= lane)
-            streams.list[streams.count++] = (struct stream){0};
-    }
+    grow_slots(streams.list, lane, streams.capacity, OPENCL_LIBRARY);
     streams.list[lane] = (struct stream){opencl.hip->stream_take_number(), number};
     note_device(number);
     NOTE(.kind = API_TRACE_STREAM_CREATE, .stream = stream_of(lane), .flags = hipStreamNonBlocking);
@@ -247,7 +244,7 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
 static uint32_t make_event(uint32_t lane)
 {
     uint32_t number = opencl.hip->event_take_number();
-    int device = lane < streams.count ? streams.list[lane].device : 0;
+    int device = lane < streams.capacity ? streams.list[lane].device : 0;
     note_device(device);
     NOTE(.kind = API_TRACE_EVENT_CREATE, .event = number, .flags = hipEventDisableTiming);
     NOTE(.kind = API_TRACE_EVENT_RECORD, .event = number, .stream = stream_of(lane));

@@ -3,6 +3,7 @@
  * contents do not matter; unmapping what was mapped for writing writes it back. */
 #include "opencl_memory.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 
 #include <string.h>
@@ -30,11 +31,7 @@ static cl_int check_map(const struct opencl_enqueue *how, const struct opencl_me
 
 static void add_mapping(struct opencl_memory *memory, const struct opencl_mapping *mapping)
 {
-    if (memory->map_count == memory->map_room) {
-        memory->map_room = memory->map_room ? 2 * memory->map_room : 4;
-        memory->mappings =
-            opencl_grow(memory->mappings, memory->map_room * sizeof *memory->mappings);
-    }
+    grow_list(memory->mappings, memory->map_count + 1, memory->map_capacity, OPENCL_LIBRARY);
     memory->mappings[memory->map_count++] = *mapping;
 }
 

@@ -46,7 +46,7 @@ struct opencl_memory {
     bool is_shared;              /* memory of clSVMAlloc: one address for all devices */
     uint8_t *shadow;             /* what clEnqueueMapBuffer shows; NULL: not made yet */
     struct opencl_mapping *mappings;
-    size_t map_count, map_room;
+    size_t map_count, map_capacity;
 };
 
 /* The object of the handle, or NULL: any, or a buffer only. */

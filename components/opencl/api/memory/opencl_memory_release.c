@@ -3,21 +3,19 @@
  * memory. So the memory stays until nothing is queued, or until it is needed. */
 #include "opencl_memory.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 
 static struct {
     uint64_t *list;
-    size_t count, room;
+    size_t count, capacity;
 } released;
 
 void opencl_memory_end(uint64_t address)
 {
     if (address == 0 || opencl.hip->lost() != hipSuccess)
         return;
-    if (released.count == released.room) {
-        released.room = released.room ? 2 * released.room : 16;
-        released.list = opencl_grow(released.list, released.room * sizeof *released.list);
-    }
+    grow_list(released.list, released.count + 1, released.capacity, OPENCL_LIBRARY);
     released.list[released.count++] = address;
     opencl_memory_tidy(false);
 }

@@ -4,6 +4,7 @@
  * does not fit is left out by the device. */
 #include "opencl_printf.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/host/printf/kernel_printf.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
@@ -24,12 +25,12 @@ struct output {
     uint8_t bytes[OPENCL_PRINTF_BYTES];
 };
 
-static struct output *outputs; /* in the order of launches */
+static struct output *outputs, **outputs_end = &outputs; /* in the order of launches */
 
 /* Buffers that are free, by device. */
 static struct {
     uint64_t *list;
-    size_t count;
+    size_t count, capacity;
 } spare[HIP_DEVICES_MAX];
 
 static const uint32_t fresh[2] = {0, OPENCL_PRINTF_BYTES};
@@ -56,10 +57,8 @@ cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_
     output->formats = formats;
     output->owner = owner;
     opencl_hold(owner);
-    struct output **end = &outputs;
-    while (*end)
-        end = &(*end)->next;
-    *end = output;
+    *outputs_end = output;
+    outputs_end = &output->next;
     cl_int error =
         opencl_status(opencl.api->read(lane, output->bytes, buffer, sizeof output->bytes, ticket));
     output->ticket = *ticket;
@@ -210,12 +209,14 @@ void opencl_printf_flush(void)
     while (outputs && opencl.hip->is_ticket_done(outputs->ticket)) {
         struct output *first = outputs;
         outputs = first->next;
+        if (!outputs)
+            outputs_end = &outputs;
         if (opencl.hip->lost() == hipSuccess)
             print_all(first);
         struct hip_location location = opencl.hip->location_of(first->address);
         int number = location.allocation.device;
-        spare[number].list =
-            opencl_grow(spare[number].list, (spare[number].count + 1) * sizeof *spare[number].list);
+        grow_list(spare[number].list, spare[number].count + 1, spare[number].capacity,
+                  OPENCL_LIBRARY);
         spare[number].list[spare[number].count++] = first->address;
         opencl_drop(first->owner);
         free(first);

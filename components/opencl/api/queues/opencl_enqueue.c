@@ -2,13 +2,14 @@
  * opencl_event.h. */
 #include "opencl_event.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static struct opencl_event *waiting; /* in the order of calls */
+static struct opencl_event *waiting, **waiting_end = &waiting; /* in the order of calls */
 
 /* ---- checks ---- */
 
@@ -55,7 +56,7 @@ static void destroy_event(struct opencl_object *object)
 
 static void add_wait(struct opencl_event *event, struct opencl_event *other)
 {
-    event->waits = opencl_grow(event->waits, (event->wait_count + 1) * sizeof *event->waits);
+    grow_list(event->waits, event->wait_count + 1, event->wait_capacity, OPENCL_LIBRARY);
     event->waits[event->wait_count++] = other;
     opencl_hold(&other->object);
 }
@@ -190,6 +191,8 @@ static struct opencl_event *take_ready(void)
         struct opencl_event *event = *link;
         if (can_issue(event)) {
             *link = event->next;
+            if (!*link)
+                waiting_end = link;
             return event;
         }
     }
@@ -207,11 +210,9 @@ void opencl_events_issue(void)
 
 static void keep_event(struct opencl_event *event)
 {
-    struct opencl_event **end = &waiting;
-    while (*end)
-        end = &(*end)->next;
-    *end = event;
     event->next = NULL;
+    *waiting_end = event;
+    waiting_end = &event->next;
     opencl_hold(&event->object);
 }
 

@@ -26,6 +26,7 @@ struct opencl_event {
     bool is_named;               /* the program, or another lane, may wait for it */
     uint32_t recorded;           /* number of its event in a recording; 0: it has none */
     struct opencl_event **waits; /* held */
+    size_t wait_capacity;
     uint32_t wait_count, listed; /* the first ones are those of the call's wait list */
     struct opencl_command *command;
     struct opencl_event *next; /* of those that are not issued */

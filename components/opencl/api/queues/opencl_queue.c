@@ -1,6 +1,7 @@
 /* Makes, flushes and ends command queues, and answers what they are (see opencl_queue.h). */
 #include "opencl_event.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
@@ -36,14 +37,11 @@ static void tidy(struct opencl_queue *queue)
 
 void opencl_queue_make_room(struct opencl_queue *queue)
 {
-    enum { FIRST_ROOM = 16 };
-    if (queue->open_count < queue->open_room)
+    if (queue->open_count < queue->open_capacity)
         return;
     tidy(queue);
-    if (queue->open_count >= queue->open_room / 2) {
-        queue->open_room = queue->open_room ? 2 * queue->open_room : FIRST_ROOM;
-        queue->open = opencl_grow(queue->open, queue->open_room * sizeof(struct opencl_event *));
-    }
+    if (queue->open_count >= queue->open_capacity / 2)
+        grow_list(queue->open, queue->open_capacity + 1, queue->open_capacity, OPENCL_LIBRARY);
 }
 
 void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)

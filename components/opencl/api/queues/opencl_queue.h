@@ -24,7 +24,7 @@ struct opencl_queue {
     uint32_t lane_count, turn;
     /* Commands that may not be done, held, oldest first. */
     struct opencl_event **open;
-    size_t open_count, open_room;
+    size_t open_count, open_capacity;
     struct opencl_event *barrier; /* that later commands wait for, held; NULL: none */
 };
 
