@@ -52,7 +52,7 @@ int clang_run(struct clang_command *command, int in, int out, int log, bool *fai
 /* ---- headers ---- */
 
 struct clang_header {
-    const char *name; /* that the source includes: relative, or absolute */
+    const char *name; /* path in the source's #include: relative, or absolute */
     const char *text;
     size_t size;
 };

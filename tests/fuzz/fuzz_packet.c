@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         struct api_request request;
         struct api_answer answer;
     } packet;
-    static uint8_t again[API_REQUEST_MOST_BYTES + API_ANSWER_MOST_BYTES];
+    static uint8_t again[API_REQUEST_BYTES_MAX + API_ANSWER_BYTES_MAX];
     struct packet_fault fault;
     char text[256];
     if (size == 0)

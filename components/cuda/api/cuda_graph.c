@@ -153,10 +153,10 @@ hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned e
 
 hipError_t cuda_get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned *enabled)
 {
-    bool is = false;
-    hipError_t error = enabled ? enable(exec, node, NULL, &is) : hipErrorInvalidValue;
+    bool is_enabled = false;
+    hipError_t error = enabled ? enable(exec, node, NULL, &is_enabled) : hipErrorInvalidValue;
     if (error == hipSuccess)
-        *enabled = is;
+        *enabled = is_enabled;
     return error;
 }
 
@@ -174,10 +174,10 @@ hipError_t cuda_add_dependencies(hipGraph_t graph, const hipGraphNode_t *from,
 /* CUDA counts from 0, and knows one kind of copies. */
 hipError_t cuda_node_type(hipGraphNode_t node, int *type)
 {
-    hipGraphNodeType is = hipGraphNodeTypeEmpty;
-    hipError_t error = type ? hipGraphNodeGetType(node, &is) : hipErrorInvalidValue;
+    hipGraphNodeType hip_type = hipGraphNodeTypeEmpty;
+    hipError_t error = type ? hipGraphNodeGetType(node, &hip_type) : hipErrorInvalidValue;
     if (error == hipSuccess)
-        *type = (int)(is >= hipGraphNodeTypeMemcpy1D ? hipGraphNodeTypeMemcpy : is)
+        *type = (int)(hip_type >= hipGraphNodeTypeMemcpy1D ? hipGraphNodeTypeMemcpy : hip_type)
                 - hipGraphNodeTypeKernel;
     return error;
 }

@@ -61,9 +61,9 @@ struct cuda_channel cuda_channel(int x, int y, int z, int w, int kind);
 
 /* ---- cuda_texture.c ---- */
 
-hipError_t cuda_make_array(struct cuda_array **made, const struct cuda_channel *channel,
+hipError_t cuda_make_array(struct cuda_array **array, const struct cuda_channel *channel,
                            size_t width, size_t height, unsigned flags);
-hipError_t cuda_make_volume(struct cuda_array **made, const struct cuda_channel *channel,
+hipError_t cuda_make_volume(struct cuda_array **array, const struct cuda_channel *channel,
                             hipExtent size, unsigned flags);
 hipError_t cuda_free_array(struct cuda_array *array);
 hipError_t cuda_array_info(struct cuda_channel *channel, hipExtent *size, unsigned *flags,
@@ -77,10 +77,10 @@ hipError_t cuda_copy_from_array(void *to, const struct cuda_array *array, size_t
                                 size_t count, hipMemcpyKind kind);
 /* Arrays of the copy become what they are: pitched memory, with widths in bytes. */
 const hipMemcpy3DParms *cuda_copy_without_arrays(const hipMemcpy3DParms *copy,
-                                                 hipMemcpy3DParms *room);
-hipError_t cuda_make_texture(uint64_t *made, const struct cuda_resource *resource,
+                                                 hipMemcpy3DParms *converted);
+hipError_t cuda_make_texture(uint64_t *object, const struct cuda_resource *resource,
                              const struct cuda_texture *texture, const void *view);
-hipError_t cuda_make_surface(uint64_t *made, const struct cuda_resource *resource);
+hipError_t cuda_make_surface(uint64_t *object, const struct cuda_resource *resource);
 hipError_t cuda_free_object(uint64_t object);
 
 /* ---- cuda_stream.c ---- */
@@ -144,7 +144,7 @@ hipError_t cuda_function_attributes(struct cuda_function_attributes *attributes,
 hipError_t cuda_set_function_attribute(const void *function, int attribute, int value);
 hipError_t cuda_function_name(const char **name, const void *function);
 /* Kernels are known by their host functions. */
-hipError_t cuda_same_handle(const void **found, const void *symbol);
+hipError_t cuda_same_handle(const void **handle, const void *symbol);
 hipError_t cuda_most_clusters(int *count, const void *function,
                               const struct cuda_launch_config *config);
 hipError_t cuda_largest_cluster(int *blocks, const void *function,

@@ -44,7 +44,7 @@ hipError_t cuda_launch_cooperative(const void *function, dim3 grid, dim3 block, 
 
 /* The kernel on the current device, on which it may be marked. */
 static hipError_t find_kernel(const char *caller, const void *function,
-                              const struct hip_function **found,
+                              const struct hip_function **kernel,
                               const struct driver_device_info **info)
 {
     const struct hip_services *services = cuda_services();
@@ -55,7 +55,7 @@ static hipError_t find_kernel(const char *caller, const void *function,
     if (error != hipSuccess)
         return error;
     *info = services->device_info(device);
-    return services->leave(services->find_host_function(function, device, found));
+    return services->leave(services->find_host_function(function, device, kernel));
 }
 
 /* The most blocks of a cluster: more than the portable number if the program has asked for it. */
@@ -121,7 +121,7 @@ hipError_t cuda_launch_config(const struct cuda_launch_config *config, const voi
                                                   config->shared, stream)
                         : cuda_launch(function, config->grid, config->block, values, config->shared,
                                       stream);
-    cuda_services()->next_cluster(0); /* what is refused is not launched */
+    cuda_services()->next_cluster(0); /* a refused launch has not taken the cluster */
     return error;
 }
 
@@ -217,11 +217,11 @@ hipError_t cuda_function_name(const char **name, const void *function)
     return *name ? hipSuccess : hipErrorInvalidDeviceFunction;
 }
 
-hipError_t cuda_same_handle(const void **found, const void *symbol)
+hipError_t cuda_same_handle(const void **handle, const void *symbol)
 {
-    if (!found || !symbol)
+    if (!handle || !symbol)
         return hipErrorInvalidValue;
-    *found = symbol;
+    *handle = symbol;
     return hipSuccess;
 }
 

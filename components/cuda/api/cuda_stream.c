@@ -61,11 +61,11 @@ hipError_t cuda_copy_stream_attributes(hipStream_t to, hipStream_t from)
  * mode is only kept. */
 hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode)
 {
-    static _Thread_local hipStreamCaptureMode own = hipStreamCaptureModeGlobal;
+    static _Thread_local hipStreamCaptureMode thread_mode = hipStreamCaptureModeGlobal;
     if (!mode || (unsigned)*mode > hipStreamCaptureModeRelaxed)
         return hipErrorInvalidValue;
-    const hipStreamCaptureMode before = own;
-    own = *mode;
+    const hipStreamCaptureMode before = thread_mode;
+    thread_mode = *mode;
     *mode = before;
     return hipSuccess;
 }
@@ -73,15 +73,15 @@ hipError_t cuda_exchange_capture_mode(hipStreamCaptureMode *mode)
 hipError_t cuda_capture_info(hipStream_t stream, hipStreamCaptureStatus *status,
                              unsigned long long *id, const void *graph, const void *before)
 {
-    hipStreamCaptureStatus is = hipStreamCaptureStatusNone;
+    hipStreamCaptureStatus hip_status = hipStreamCaptureStatusNone;
     unsigned long long number = 0;
     hipError_t error =
-        status ? hipStreamGetCaptureInfo(stream, &is, &number) : hipErrorInvalidValue;
+        status ? hipStreamGetCaptureInfo(stream, &hip_status, &number) : hipErrorInvalidValue;
     if (error != hipSuccess)
         return error;
-    if (is != hipStreamCaptureStatusNone && (graph || before))
+    if (hip_status != hipStreamCaptureStatusNone && (graph || before))
         return cuda_refuse("cudaStreamGetCaptureInfo for the graph of a capture");
-    *status = is;
+    *status = hip_status;
     if (id)
         *id = number;
     return hipSuccess;

@@ -168,7 +168,7 @@ size_t cuda_array_pitch(const struct cuda_array *array)
     return array ? array->pitch : 0;
 }
 
-static void without_array(const struct cuda_array *array, hipPitchedPtr *pointer, hipPos *position)
+static void strip_array(const struct cuda_array *array, hipPitchedPtr *pointer, hipPos *position)
 {
     if (!array)
         return;
@@ -178,18 +178,18 @@ static void without_array(const struct cuda_array *array, hipPitchedPtr *pointer
 }
 
 const hipMemcpy3DParms *cuda_copy_without_arrays(const hipMemcpy3DParms *copy,
-                                                 hipMemcpy3DParms *room)
+                                                 hipMemcpy3DParms *converted)
 {
     if (!copy || (!copy->srcArray && !copy->dstArray))
         return copy;
     const struct cuda_array *from = (const void *)copy->srcArray,
                             *to = (const void *)copy->dstArray;
-    *room = *copy;
-    room->srcArray = room->dstArray = NULL;
-    without_array(from, &room->srcPtr, &room->srcPos);
-    without_array(to, &room->dstPtr, &room->dstPos);
-    room->extent.width *= (from ? from : to)->texel;
-    return room;
+    *converted = *copy;
+    converted->srcArray = converted->dstArray = NULL;
+    strip_array(from, &converted->srcPtr, &converted->srcPos);
+    strip_array(to, &converted->dstPtr, &converted->dstPos);
+    converted->extent.width *= (from ? from : to)->texel;
+    return converted;
 }
 
 /* ---- objects ---- */

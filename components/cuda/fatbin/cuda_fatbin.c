@@ -1,6 +1,8 @@
 /* Reads the containers of PTX in CUDA programs. All numbers are little endian. */
 #include "cuda_fatbin.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <lz4.h>
@@ -121,6 +123,13 @@ const struct cuda_fatbin_entry *cuda_fatbin_find(const struct cuda_fatbin *fatbi
     return best;
 }
 
+static const char *kind_name(uint32_t kind)
+{
+    static const char *const names[] = {
+        [CUDA_FATBIN_PTX] = "PTX", [CUDA_FATBIN_MACHINE_CODE] = "machine code"};
+    return kind < ARRAY_COUNT(names) && names[kind] ? names[kind] : "something else";
+}
+
 void cuda_fatbin_list(const struct cuda_fatbin *fatbin, char *text, size_t size)
 {
     size_t used = 0;
@@ -128,10 +137,7 @@ void cuda_fatbin_list(const struct cuda_fatbin *fatbin, char *text, size_t size)
     for (size_t i = 0; i < fatbin->count && used < size; i++) {
         const struct cuda_fatbin_entry *entry = &fatbin->entries[i];
         used += (size_t)snprintf(text + used, size - used, "%s%s of sm_%" PRIu32, i > 0 ? ", " : "",
-                                 entry->kind == CUDA_FATBIN_PTX            ? "PTX"
-                                 : entry->kind == CUDA_FATBIN_MACHINE_CODE ? "machine code"
-                                                                           : "something else",
-                                 entry->sm);
+                                 kind_name(entry->kind), entry->sm);
     }
 }
 

@@ -49,7 +49,7 @@ struct hip_library {
     struct hip_device devices[HIP_DEVICES_MAX];
     int platform_devices; /* devices of the platform; those that the program makes follow them */
     int device_count;     /* entries that have been used; hip_is_device() says whether one is */
-    uint64_t window_base, window_size; /* the reservation that device addresses come from */
+    uint64_t device_base, device_size; /* the reservation that device addresses come from */
     uint64_t pinned_base, pinned_size; /* and, after it, those of pinned memory */
     uint64_t page_bytes;               /* the largest of all devices */
     bool orders_streams;   /* by HIP's rules; otherwise the driver has rules of its own */
@@ -310,7 +310,7 @@ hipError_t hip_synchronize_device(void);
 /* ---- hip_fault.c ---- */
 
 /* Reserves the device addresses. Prints why and returns false when it cannot. */
-bool hip_reserve_window(uint64_t size);
+bool hip_reserve_addresses(uint64_t size);
 /* The handler explains host accesses to device memory before the program dies of them. */
 void hip_install_fault_handler(void);
 

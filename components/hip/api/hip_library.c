@@ -164,7 +164,7 @@ __attribute__((destructor)) static void finish_library(void)
     }
     hip_say_repeats();
     hip_report_leaks();
-    hip_recorder.finish();
+    hip_recorder.close();
     hip_process_finish();
 }
 

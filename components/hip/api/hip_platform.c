@@ -107,8 +107,8 @@ static bool open_devices(uint32_t count)
     return list ? open_listed(list, count) : open_all(count);
 }
 
-/* The window has four times the room of all memory, so that addresses are not reused soon after a
- * free. */
+/* The range of device addresses is four times as large as all memory, so that addresses are not
+ * reused soon after a free. */
 static bool start_devices(void)
 {
     uint32_t count = hip.api->device_count();
@@ -126,11 +126,11 @@ static bool start_devices(void)
         memory += info.memory_bytes;
         hip.page_bytes = max(info.page_bytes, hip.page_bytes);
     }
-    uint64_t window = 1ull << 40;
-    while (window < memory * 4)
-        window *= 2;
-    if (!hip_reserve_window(window)
-        || hip_status_of(hip.api->set_window(hip.window_base, hip.window_size),
+    uint64_t range = 1ull << 40;
+    while (range < memory * 4)
+        range *= 2;
+    if (!hip_reserve_addresses(range)
+        || hip_status_of(hip.api->set_window(hip.device_base, hip.device_size),
                          "opening the platform")
                != hipSuccess)
         return false;

@@ -33,7 +33,7 @@ struct hip_recorder {
      * Prints why and returns false when nothing can be written. */
     bool (*open)(void);
     /* The program has ended and its work is done: writes the trace. */
-    void (*finish)(void);
+    void (*close)(void);
     /* The calling thread's API call is over. */
     void (*leave)(void);
     /* Gives the recording up, for a reason that is written. */
@@ -62,11 +62,11 @@ struct hip_recorder {
     void (*host_free)(uint64_t address, int device);
     void (*host_freed)(uint64_t address);
 
-    /* The host stores into managed or mapped memory at `view`; the bytes are at `own`. */
-    void (*host_write)(uint64_t view, const void *own, uint64_t size);
+    /* The host stores into managed or mapped memory at `view`; they are at `bytes`. */
+    void (*host_write)(uint64_t view, const void *bytes, uint64_t size);
     /* The host touches it; and after a wait, what it finds there. */
     void (*host_access)(uint64_t view, bool write);
-    void (*host_fetched)(uint64_t view, const void *own, uint64_t size);
+    void (*host_fetched)(uint64_t view, const void *bytes, uint64_t size);
 };
 extern const struct hip_recorder hip_recorder;
 

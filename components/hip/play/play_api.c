@@ -130,7 +130,7 @@ static void wait_for_line(uint32_t line)
     pthread_mutex_unlock(&lock);
 }
 
-static void finish_line(uint32_t line)
+static void end_line(uint32_t line)
 {
     if (thread_count == 1)
         return;
@@ -148,10 +148,10 @@ static void run_thread(uint32_t thread)
             continue;
         wait_for_line(i);
         if (returns[i] != NO_LINE)
-            finish_line(i); /* others continue while this call waits */
+            end_line(i); /* others continue while this call waits */
         play_call(call);
         if (returns[i] == NO_LINE)
-            finish_line(i);
+            end_line(i);
     }
 }
 

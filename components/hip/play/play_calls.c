@@ -11,11 +11,6 @@
 #include "base/number.h"
 #include "components/hip/api/heddle_hip.h"
 
-static uint64_t rows_of(const struct api_trace_call *call)
-{
-    return max(call->rows, 1);
-}
-
 /* ---- memory ---- */
 
 static void call_malloc(const struct api_trace_call *call)
@@ -200,7 +195,7 @@ static void call_copy_on(const struct api_trace_call *call)
 static void call_pinned_to(const struct api_trace_call *call)
 {
     uint64_t rows =
-        play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : rows_of(call);
+        play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : api_trace_rows(call);
     uint8_t *bytes = play_read_file(call, api_trace_bytes(call)),
             *place = play_address(call, &call->place);
     for (uint64_t row = 0; row < rows; row++)
@@ -387,7 +382,7 @@ static void call_stream_wait_event(const struct api_trace_call *call)
 
 /* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too,
  * since the program relied on it; on a slower platform it takes further questions. */
-static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *call_name)
+static bool must_repeat(const struct api_trace_call *call, hipError_t error, const char *call_name)
 {
     play_check(call, error == hipErrorNotReady ? hipSuccess : error, call_name);
     return error == hipErrorNotReady && call->value;
@@ -395,13 +390,13 @@ static bool asks_again(const struct api_trace_call *call, hipError_t error, cons
 
 static void call_stream_query(const struct api_trace_call *call)
 {
-    while (asks_again(call, hipStreamQuery(play_stream(call)), "hipStreamQuery"))
+    while (must_repeat(call, hipStreamQuery(play_stream(call)), "hipStreamQuery"))
         continue;
 }
 
 static void call_event_query(const struct api_trace_call *call)
 {
-    while (asks_again(call, hipEventQuery(event_of(call)), "hipEventQuery"))
+    while (must_repeat(call, hipEventQuery(event_of(call)), "hipEventQuery"))
         continue;
 }
 

@@ -3,8 +3,6 @@
  * their ratio. */
 #include "play_api.h"
 
-#include "base/number.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -50,11 +48,6 @@ uint8_t *play_read_file(const struct api_trace_call *call, uint64_t size)
     return bytes;
 }
 
-static uint64_t rows_of(const struct api_trace_call *call)
-{
-    return max(call->rows, 1);
-}
-
 /* Counts what differs in `size` bytes; the first place goes to `*first` if none was found before.
  */
 static uint64_t count_wrong(const uint8_t *read, const uint8_t *expected, uint64_t size,
@@ -75,7 +68,7 @@ static uint64_t count_wrong(const uint8_t *read, const uint8_t *expected, uint64
 
 void play_compare(const struct api_trace_call *call, const uint8_t *bytes, uint64_t pitch)
 {
-    uint64_t rows = rows_of(call), size = call->size, wrong = 0, first = UINT64_MAX;
+    uint64_t rows = api_trace_rows(call), size = call->size, wrong = 0, first = UINT64_MAX;
     uint8_t *expected = play_read_file(call, rows * size);
     for (uint64_t row = 0; row < rows; row++)
         wrong += count_wrong(bytes + row * pitch, expected + row * size, size, row * size, &first);

@@ -32,7 +32,7 @@ struct pending {
     uint64_t ticket;
     size_t line;
     uint32_t thread;
-    const char *file; /* what it has brought; NULL: it is under way */
+    const char *file; /* its bytes; NULL: it is under way */
     struct hip_recorded_copy copy;
 };
 
@@ -92,7 +92,7 @@ static struct api_trace_call *find_line(size_t place)
     return &record.calls[place];
 }
 
-static void drop(size_t place)
+static void drop_line(size_t place)
 {
     record.calls[place].kind = DROPPED;
 }
@@ -276,7 +276,7 @@ static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bo
 }
 
 /* Host memory in an allocation of its own is copied to or from while the caller continues. */
-static size_t copy_begins(const struct hip_recorded_copy *copy)
+static size_t begin_copy(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device;
     bool pinned = !on_device && !copy->waits && !copy->pageable;
@@ -303,7 +303,7 @@ static size_t copy_begins(const struct hip_recorded_copy *copy)
     return add_call(&call);
 }
 
-static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
+static void note_copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
     enum api_trace_kind kind = record.calls[place].kind;
     if (kind == API_TRACE_PINNED_FROM_DEVICE
@@ -311,7 +311,7 @@ static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64
         add_pending(&(struct pending){ticket, place, thread_number(), NULL, *copy});
 }
 
-static void copy_done(size_t place, const struct hip_recorded_copy *copy)
+static void end_copy(size_t place, const struct hip_recorded_copy *copy)
 {
     if (record.calls[place].kind == API_TRACE_COPY_FROM_DEVICE) {
         record.calls[place].file =
@@ -330,7 +330,7 @@ static size_t record_launch(struct api_trace_call *call, const struct hip_functi
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture; or PTX. */
-static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
+static void record_module(const struct hip_module *module, const void *bytes, size_t size)
 {
     add_call(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
                                       .module = hip_allocation_number(module->base),
@@ -339,7 +339,7 @@ static void module_loaded(const struct hip_module *module, const void *bytes, si
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
-static void host_free(uint64_t address, int device)
+static void begin_host_free(uint64_t address, int device)
 {
     if (record.pending_count == 0) {
         HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
@@ -349,7 +349,7 @@ static void host_free(uint64_t address, int device)
     HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
 }
 
-static void host_freed(uint64_t address)
+static void end_host_free(uint64_t address)
 {
     if (record.pending_count > 0) {
         note_return();
@@ -361,22 +361,22 @@ static void host_freed(uint64_t address)
 
 /* ---- memory that moves by itself ---- */
 
-static void host_write(uint64_t view, const void *own, uint64_t size)
+static void record_host_write(uint64_t view, const void *bytes, uint64_t size)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_WRITE, .place = pointer_to(view), .size = size,
-               .file = hip_record_data(own, size, 1, 0));
+               .file = hip_record_data(bytes, size, 1, 0));
 }
 
-static void host_access(uint64_t view, bool write)
+static void record_host_access(uint64_t view, bool write)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write);
 }
 
-static void host_fetched(uint64_t view, const void *own, uint64_t size)
+static void record_host_fetch(uint64_t view, const void *bytes, uint64_t size)
 {
     note_return();
     HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
-               .file = hip_record_data(own, size, 1, 0));
+               .file = hip_record_data(bytes, size, 1, 0));
 }
 
 /* ---- beginning and end ---- */
@@ -430,7 +430,7 @@ static uint32_t compact(void)
     return (uint32_t)remaining;
 }
 
-static void finish_recording(void)
+static void close_recording(void)
 {
     if (hip.device_error != hipSuccess)
         refuse_recording("a kernel broke the device");
@@ -446,21 +446,21 @@ static void finish_recording(void)
 
 const struct hip_recorder hip_recorder = {
     .open = open_recording,
-    .finish = finish_recording,
+    .close = close_recording,
     .leave = end_call,
     .refuse = refuse_recording,
     .call = add_call,
     .call_to = add_to,
     .find_line = find_line,
-    .drop = drop,
-    .copy = copy_begins,
-    .copy_sent = copy_sent,
-    .copy_done = copy_done,
+    .drop = drop_line,
+    .copy = begin_copy,
+    .copy_sent = note_copy_sent,
+    .copy_done = end_copy,
     .launch = record_launch,
-    .module = module_loaded,
-    .host_free = host_free,
-    .host_freed = host_freed,
-    .host_write = host_write,
-    .host_access = host_access,
-    .host_fetched = host_fetched,
+    .module = record_module,
+    .host_free = begin_host_free,
+    .host_freed = end_host_free,
+    .host_write = record_host_write,
+    .host_access = record_host_access,
+    .host_fetched = record_host_fetch,
 };

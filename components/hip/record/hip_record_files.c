@@ -21,7 +21,7 @@
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 32, CHUNK = 65536, PIECE = 1 << 20 };
 
-#define PART_FILE API_TRACE_FILE ".part"
+#define UNFINISHED_FILE API_TRACE_FILE ".part"
 
 /* Rows of bytes in memory. */
 struct rows {
@@ -80,7 +80,7 @@ static int open_file(const char *name, int flags)
 bool hip_record_files_open(const char *folder)
 {
     files.folder = folder;
-    files.trace = open_file(PART_FILE, O_WRONLY | O_CREAT | O_EXCL);
+    files.trace = open_file(UNFINISHED_FILE, O_WRONLY | O_CREAT | O_EXCL);
     if (files.trace < 0) {
         hip_say(errno == EEXIST ? "--record api records one process; this is a second one%s"
                                 : "--record api: cannot write: %s",
@@ -167,12 +167,12 @@ const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, ui
 
 void hip_record_files_close(const struct api_trace *trace, const struct api_trace_sink *sink)
 {
-    char part[PATH_BYTES], whole[PATH_BYTES];
+    char unfinished[PATH_BYTES], whole[PATH_BYTES];
     FILE *stream = fdopen(files.trace, "wb");
     bool good = stream && api_trace_write(trace, stream, sink);
     good = stream && fclose(stream) == 0 && good;
-    snprintf(part, sizeof part, "%s/%s", files.folder, PART_FILE);
+    snprintf(unfinished, sizeof unfinished, "%s/%s", files.folder, UNFINISHED_FILE);
     snprintf(whole, sizeof whole, "%s/%s", files.folder, API_TRACE_FILE);
-    if (!good || rename(part, whole) != 0)
+    if (!good || rename(unfinished, whole) != 0)
         cannot_write("the trace cannot be written");
 }

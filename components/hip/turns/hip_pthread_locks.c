@@ -193,7 +193,7 @@ static int try_semaphore(void *object)
     return error;
 }
 
-static int in_errno(int error)
+static int set_errno(int error)
 {
     if (error)
         errno = error;
@@ -201,23 +201,23 @@ static int in_errno(int error)
 }
 
 ORDERED(sem_wait, (sem_t * semaphore), (semaphore),
-        in_errno(acquire(semaphore, try_semaphore, NULL)));
+        set_errno(acquire(semaphore, try_semaphore, NULL)));
 
 int sem_trywait(sem_t *semaphore)
 {
     if (hip_turns_bypass())
         return HIP_LIBC(sem_trywait)(semaphore);
     int error = attempt_once(semaphore, try_semaphore);
-    return in_errno(error == EBUSY ? EAGAIN : error);
+    return set_errno(error == EBUSY ? EAGAIN : error);
 }
 
 TIMED(sem_timedwait, (sem_t *restrict semaphore, const struct timespec *restrict time),
       (semaphore, HIP_CLOCK_HOST_TIME(CLOCK_REALTIME, time)), CLOCK_REALTIME, time,
-      in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time)));
+      set_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time)));
 TIMED(sem_clockwait,
       (sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time),
       (semaphore, clock, HIP_CLOCK_HOST_TIME(clock, time)), clock, time,
-      in_errno(acquire_until(semaphore, try_semaphore, clock, time)));
+      set_errno(acquire_until(semaphore, try_semaphore, clock, time)));
 WAKING(sem_post, sem_t, 1);
 
 /* ---- condition variables ---- */

@@ -28,7 +28,7 @@ static struct hip_turns_thread *find_thread(pthread_t handle)
     return thread;
 }
 
-static void forget_thread(struct hip_turns_thread *thread)
+static void release_thread(struct hip_turns_thread *thread)
 {
     struct hip_turns_thread **link = &hip_turns.threads;
     while (*link != thread)
@@ -38,7 +38,7 @@ static void forget_thread(struct hip_turns_thread *thread)
     hip_release(thread);
 }
 
-static struct hip_turns_thread *new_thread(void)
+static struct hip_turns_thread *add_thread(void)
 {
     struct hip_turns_thread *thread = hip_allocate(sizeof *thread);
     pthread_cond_init(&thread->granted_now, &ordered_threads.clock);
@@ -66,7 +66,7 @@ static void end_thread(void *record)
         pthread_cond_destroy(&thread->granted_now);
         hip_release(thread);
     } else if (thread->detached) {
-        forget_thread(thread);
+        release_thread(thread);
     }
     hip_turns_self = NULL;
     pthread_mutex_unlock(
@@ -99,7 +99,7 @@ static void know_place(void)
 static void know_self(void)
 {
     if (!hip_turns_self) {
-        hip_turns_self = new_thread();
+        hip_turns_self = add_thread();
         hip_turns_self->handle = pthread_self();
         know_place();
     }
@@ -263,7 +263,7 @@ int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *
     hip_turns_lock();
     if (!hip_turns_on)
         start_order();
-    struct hip_turns_thread *child = new_thread();
+    struct hip_turns_thread *child = add_thread();
     child->start = start;
     child->argument = argument;
     if (attributes)
@@ -300,7 +300,7 @@ void hip_turns_forget(pthread_t handle, bool joined)
     hip_turns_lock();
     struct hip_turns_thread *thread = find_thread(handle);
     if (thread && (joined || thread->state == HIP_TURNS_ENDED))
-        forget_thread(thread);
+        release_thread(thread);
     else if (thread)
         thread->detached = true;
     hip_turns_unlock();

@@ -8,7 +8,7 @@
 /* How far a call is: not taken yet, taken, or over. */
 enum api_state { API_STATE_DONE, API_STATE_BLOCKED, API_STATE_PENDING, API_STATE_COUNT };
 
-#define API_ANSWER_MOST_BYTES (PACKET_HEADER_BYTES + sizeof(struct api_answer))
+#define API_ANSWER_BYTES_MAX (PACKET_HEADER_BYTES + sizeof(struct api_answer))
 
 #define PACKET             api_answer
 #define PACKET_DESCRIPTION "components/packets/api_packet/api_answer.def"

@@ -20,7 +20,7 @@ enum api_direction {
     API_DIRECTION_COUNT
 };
 
-#define API_REQUEST_MOST_BYTES (PACKET_HEADER_BYTES + sizeof(struct api_request))
+#define API_REQUEST_BYTES_MAX (PACKET_HEADER_BYTES + sizeof(struct api_request))
 
 #define PACKET             api_request
 #define PACKET_DESCRIPTION "components/packets/api_packet/api_request.def"

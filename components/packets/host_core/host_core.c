@@ -130,7 +130,7 @@ static void access_end(struct host_core *c, struct core_call *k)
 
 /* A program that waits looks at the device's status until its call is over (balar's
  * readLastCudaStatus), or until a look of another call has seen that. */
-static bool wait(struct host_core *c, struct core_call *k)
+static bool wait_for_status(struct host_core *c, struct core_call *k)
 {
     if (k->is_over) {
         read_answer(c, k);
@@ -257,7 +257,7 @@ static bool call_step(struct host_core *c, uint32_t slot)
     case CORE_READ:
         return send_lines(c, slot);
     case CORE_WAIT:
-        return wait(c, k);
+        return wait_for_status(c, k);
     case CORE_DONE:
         if (!host_core_host_can_reply(c))
             return false;

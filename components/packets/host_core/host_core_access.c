@@ -13,7 +13,7 @@ static void access_request(struct host_core *c, struct core_call *k, enum core_p
 
 /* A fence waits for the call's accesses, which have all been answered when it wants the registers,
  * and drains the core. */
-static void fence(struct host_core *c, enum core_step step)
+static void begin_fence(struct host_core *c, enum core_step step)
 {
     c->step = step;
     c->due = host_core_now(c) + (uint64_t)host_core_params(c)->fence;
@@ -23,7 +23,7 @@ static void fence(struct host_core *c, enum core_step step)
                                       : "fence behind the registers");
 }
 
-static bool next_turn(struct host_core *c)
+static bool begin_turn(struct host_core *c)
 {
     uint32_t best = UINT32_MAX;
     if (!c->used_calls)
@@ -37,7 +37,7 @@ static bool next_turn(struct host_core *c)
     if (best == UINT32_MAX)
         return false;
     c->owner = best;
-    fence(c, STEP_FENCE);
+    begin_fence(c, STEP_FENCE);
     return true;
 }
 
@@ -116,7 +116,7 @@ static bool access_step(struct host_core *c)
 {
     switch ((enum core_step)c->step) {
     case STEP_NONE:
-        return next_turn(c);
+        return begin_turn(c);
     case STEP_FENCE:
         return end_fence(c, "fence before the registers", STEP_MAP);
     case STEP_MAP:
@@ -126,7 +126,7 @@ static bool access_step(struct host_core *c)
     case STEP_SEND:
         return send_access(c);
     case STEP_OVER:
-        fence(c, STEP_FENCE_AFTER);
+        begin_fence(c, STEP_FENCE_AFTER);
         return true;
     case STEP_FENCE_AFTER:
         return end_fence(c, "fence behind the registers", STEP_UNMAP);

@@ -16,7 +16,7 @@
 #include "runtime/state/blob.h"
 
 enum { CORE_LINE = 64, CORE_LINES = 32, CORE_PACKET_BYTES = 4096, CORE_DEVICE = 31 };
-_Static_assert(API_REQUEST_MOST_BYTES < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");
+_Static_assert(API_REQUEST_BYTES_MAX < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");
 
 /* Lines of data have tags of their own. */
 enum { CORE_DATA_TAG = 0x8000, CORE_DATA_LINES = HOST_CALL_DATA / CORE_LINE };

@@ -28,8 +28,11 @@ static void map_page(struct host_os *c, uint64_t address, uint64_t physical)
     if (page_table_find(table, (uint32_t)host_os_params(c)->pid, address, &now, &writable))
         bug("host_os: the page at 0x%llx is mapped already", (unsigned long long)address);
     if (!page_table_map(host_os_page_table(c), (uint32_t)host_os_params(c)->pid, address, physical,
-                        PAGE_TABLE_WRITABLE))
-        engine_die(&c->io.base, "the page at 0x%llx cannot be mapped", (unsigned long long)address);
+                        true))
+        engine_die(&c->io.base,
+                   "virtual address 0x%llx has more than the 48 bits of a page table: lower the "
+                   "setting virtual or device_virtual",
+                   (unsigned long long)address);
 }
 
 static void host_os_init(struct host_os *c)

@@ -156,7 +156,8 @@ static bool pass_replies(struct host_tlb *c)
     return progress;
 }
 
-static bool is_shot(const struct tlb_control_request *m, uint32_t pid, uint64_t page, uint64_t size)
+static bool is_shot_down(const struct tlb_control_request *m, uint32_t pid, uint64_t page,
+                         uint64_t size)
 {
     return (m->forget.pid == pid || m->forget.pid == UINT32_MAX)
            && page < m->forget.address + m->forget.size && m->forget.address < page + size;
@@ -170,7 +171,7 @@ static bool forget_page(struct host_tlb *c)
         return false;
     for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
         struct host_tlb_entry *e = entry_at(c, i);
-        if (!e->page || !is_shot(m, e->pid, (e->page - 1) << e->bits, (uint64_t)1 << e->bits))
+        if (!e->page || !is_shot_down(m, e->pid, (e->page - 1) << e->bits, (uint64_t)1 << e->bits))
             continue;
         *e = (struct host_tlb_entry){0};
         c->io.stats.forgotten++;

@@ -77,7 +77,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
                             .address = address,
                             .order = c->calls_taken++,
                             .since = mmio_now(c)};
-    k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
+    k->blob = blob_new(API_REQUEST_BYTES_MAX)->number;
     c->used_calls++;
     timeline_begin(&c->io.base, k->order, "3 fetch the packet");
     fetch_bytes(c, slot, 0, MMIO_FETCH);
@@ -108,7 +108,7 @@ static void take_packet(struct mmio *c, uint32_t slot)
     uint32_t length;
     memcpy(&length, blob->bytes + 4, sizeof length);
     bool refused = blob->status == PACKET_DMA_REFUSED;
-    if (!refused && k->step == 0 && length > MMIO_FETCH && length <= API_REQUEST_MOST_BYTES) {
+    if (!refused && k->step == 0 && length > MMIO_FETCH && length <= API_REQUEST_BYTES_MAX) {
         k->step = 1;
         fetch_bytes(c, slot, MMIO_FETCH, length - MMIO_FETCH);
         return;
@@ -117,7 +117,7 @@ static void take_packet(struct mmio *c, uint32_t slot)
     k->step = 0;
     timeline_end(&c->io.base, k->order, "3 fetch the packet");
     stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
-    if (refused || length > API_REQUEST_MOST_BYTES
+    if (refused || length > API_REQUEST_BYTES_MAX
         || !api_request_decode(&k->request, blob->bytes, length, &fault)
         || k->request.thread >= MMIO_THREADS) {
         refuse_packet(c, k);
@@ -367,7 +367,8 @@ static void end_answer(struct mmio *c, uint32_t slot)
 /* ---- the registers ---- */
 
 /* The 8 bytes at the start of the register; false: the write is another one. */
-static bool written_address(const struct mmio *c, const struct mem_request *m, uint64_t *address)
+static bool read_written_address(const struct mmio *c, const struct mem_request *m,
+                                 uint64_t *address)
 {
     void *payload = mmio_host_payload(c);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, MMIO_LINE), MMIO_LINE);
@@ -375,7 +376,7 @@ static bool written_address(const struct mmio *c, const struct mem_request *m, u
     return mask.word[0] == 0xff && m->write.address % MMIO_LINE == 0;
 }
 
-static uint32_t free_call(const struct mmio *c)
+static uint32_t find_free_call(const struct mmio *c)
 {
     uint32_t i = 0;
     while (i < call_count(c) && call_at(c, i)->phase != PHASE_FREE)
@@ -391,7 +392,7 @@ static void reply_read(struct mmio *c, uint16_t tag, uint64_t address)
 }
 
 /* The oldest call whose answer has not been read, or MMIO_NONE. */
-static uint32_t oldest_unread(const struct mmio *c)
+static uint32_t find_oldest_unread(const struct mmio *c)
 {
     uint32_t best = MMIO_NONE;
     for (uint32_t i = 0; i < call_count(c); i++)
@@ -408,7 +409,7 @@ static bool serve_reads(struct mmio *c)
     if (!c->reads || !mmio_host_can_reply(c))
         return false;
     if (!c->is_reading && c->used_calls) {
-        uint32_t unread = oldest_unread(c);
+        uint32_t unread = find_oldest_unread(c);
         if (unread != MMIO_NONE) {
             write_answer(c, unread);
             c->is_reading = true;
@@ -429,8 +430,8 @@ static bool serve_reads(struct mmio *c)
 static bool take_request(struct mmio *c, const struct mem_request *m)
 {
     uint64_t address;
-    uint32_t slot = free_call(c);
-    if (message_kind(m) == MEM_WRITE && written_address(c, m, &address)) {
+    uint32_t slot = find_free_call(c);
+    if (message_kind(m) == MEM_WRITE && read_written_address(c, m, &address)) {
         if (slot == call_count(c))
             return false;
         call_begin(c, slot, m->tag, address);

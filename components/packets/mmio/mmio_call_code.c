@@ -142,7 +142,7 @@ struct symbol_copy {
     uint64_t other, bytes;   /* address of the other side */
     uint64_t stream;
     uint32_t direction;
-    bool copy_to_symbol;
+    bool to_symbol;
 };
 
 static bool copy_symbol(struct mmio *c, struct mmio_call *k, struct symbol_copy copy)
@@ -154,7 +154,7 @@ static bool copy_symbol(struct mmio *c, struct mmio_call *k, struct symbol_copy 
     if (!error && (copy.offset > size || copy.bytes > size - copy.offset))
         error = MMIO_INVALID_VALUE;
     uint32_t forth = API_DIRECTION_HOST_TO_DEVICE, back = API_DIRECTION_DEVICE_TO_HOST;
-    if (!copy.copy_to_symbol) {
+    if (!copy.to_symbol) {
         forth = API_DIRECTION_DEVICE_TO_HOST;
         back = API_DIRECTION_HOST_TO_DEVICE;
     }
@@ -165,8 +165,8 @@ static bool copy_symbol(struct mmio *c, struct mmio_call *k, struct symbol_copy 
     if (error)
         return end_call(c, k, error);
     address += copy.offset;
-    return copy_range(c, k, copy.stream, copy.copy_to_symbol ? address : copy.other,
-                      copy.copy_to_symbol ? copy.other : address, copy.bytes, copy.direction);
+    return copy_range(c, k, copy.stream, copy.to_symbol ? address : copy.other,
+                      copy.to_symbol ? copy.other : address, copy.bytes, copy.direction);
 }
 
 #define COPY_SYMBOL(name, member, other_side, its_stream, is_to_symbol)                            \
@@ -179,7 +179,7 @@ static bool copy_symbol(struct mmio *c, struct mmio_call *k, struct symbol_copy 
                                                 .bytes = k->request.member.size,                   \
                                                 .stream = its_stream,                              \
                                                 .direction = k->request.member.direction,          \
-                                                .copy_to_symbol = is_to_symbol});                  \
+                                                .to_symbol = is_to_symbol});                       \
     }
 COPY_SYMBOL(copy_to_symbol, memcpy_to_symbol, source, 0, true)
 COPY_SYMBOL(copy_to_symbol_async, memcpy_to_symbol_async, source,

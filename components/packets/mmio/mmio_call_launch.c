@@ -34,8 +34,8 @@ static bool set_argument(struct mmio *c, struct mmio_call *k)
     return end_call(c, k, MMIO_SUCCESS);
 }
 
-static bool good_geometry(const struct mmio *c, const struct mmio_thread *t,
-                          const struct code_object_kernel *kernel, uint32_t device)
+static bool is_good_geometry(const struct mmio *c, const struct mmio_thread *t,
+                             const struct code_object_kernel *kernel, uint32_t device)
 {
     const struct driver_device_info *info = info_of(c, device);
     uint64_t items = 1;
@@ -111,7 +111,7 @@ static bool launch_kernel(struct mmio *c, struct mmio_call *k)
     uint32_t device = device_of_stream(c, k, t->stream);
     if (!function)
         error = MMIO_INVALID_FUNCTION;
-    else if (!good_geometry(c, t, kernel_of(function), device))
+    else if (!is_good_geometry(c, t, kernel_of(function), device))
         error = MMIO_INVALID_CONFIGURATION;
     if (!error && !module_place(c, k, function->module, device, &error)) {
         k->pending++;

@@ -55,7 +55,7 @@ static bool release_memory(struct mmio *c, struct mmio_call *k)
     if (!k->request.free.address)
         return end_call(c, k, MMIO_SUCCESS);
     if (k->step == 0 && streams_of(c)->pending)
-        return false; /* what was asked for before may use it */
+        return false; /* an earlier request may use it */
     if (k->step == 0) {
         ask_driver(c, k, DEVICE_CALL_RELEASE)->address = k->request.free.address;
         return false;

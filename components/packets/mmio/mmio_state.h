@@ -220,7 +220,7 @@ struct mmio {
     uint16_t read_tags[16]; /* return_on_read: reads that wait */
     uint32_t reads;
     bool is_reading;    /* an answer is being written for the first of them */
-    bool is_read_ready; /* that answer is there */
+    bool is_read_ready; /* the answer for the first of them is there */
     uint32_t info_blob; /* while the driver is asked what it has */
 };
 

@@ -52,16 +52,19 @@ static uint64_t read_number(const uint8_t *bytes, uint32_t count)
     return value;
 }
 
-static bool fail(struct packet_fault *fault, const struct packet_layout *layout,
-                 enum packet_error error, const char *field, uint32_t offset, uint64_t found,
-                 uint64_t expected)
+static void begin(struct packet_fault *fault, const struct packet_layout *layout)
 {
-    *fault = (struct packet_fault){.error = error,
-                                   .packet = layout->name,
-                                   .field = field,
-                                   .offset = offset,
-                                   .found = found,
-                                   .expected = expected};
+    *fault = (struct packet_fault){.error = PACKET_FINE, .packet = layout->name, .field = ""};
+}
+
+static bool fail(struct packet_fault *fault, enum packet_error error, const char *field,
+                 uint32_t offset, uint64_t found, uint64_t expected)
+{
+    fault->error = error;
+    fault->field = field;
+    fault->offset = offset;
+    fault->found = found;
+    fault->expected = expected;
     return false;
 }
 
@@ -75,8 +78,8 @@ static bool is_text(const uint8_t *text, uint32_t bytes)
 }
 
 /* True if all fields, whose bytes begin at `field_bytes`, have values that exist. */
-static bool check_values(const struct packet_layout *layout, const struct run *run,
-                         const uint8_t *field_bytes, struct packet_fault *fault)
+static bool check_values(const struct run *run, const uint8_t *field_bytes,
+                         struct packet_fault *fault)
 {
     uint32_t offset = run->begin_byte;
     for (const struct packet_field *f = run->begin; f < run->end; f++) {
@@ -85,7 +88,7 @@ static bool check_values(const struct packet_layout *layout, const struct run *r
                              : 0;
         if ((f->kind == PACKET_BOOL && value > 1) || (f->kind == PACKET_CHOICE && value >= f->limit)
             || (f->kind == PACKET_STRING && !is_text(field_bytes, f->bytes)))
-            return fail(fault, layout, PACKET_WRONG_VALUE, f->name, offset, value, f->limit);
+            return fail(fault, PACKET_WRONG_VALUE, f->name, offset, value, f->limit);
         offset += f->bytes;
         field_bytes += f->bytes;
     }
@@ -93,12 +96,11 @@ static bool check_values(const struct packet_layout *layout, const struct run *r
 }
 
 /* The last of the common fields, which chooses the case, has the value `value`. */
-static bool fail_unknown_case(const struct packet_layout *layout, const struct run *common,
-                              uint64_t value, struct packet_fault *fault)
+static bool fail_unknown_case(const struct run *common, uint64_t value, struct packet_fault *fault)
 {
     const struct packet_field *chooser = common->end - 1;
-    return fail(fault, layout, PACKET_UNKNOWN_CASE, chooser->name,
-                common->end_byte - chooser->bytes, value, chooser->limit);
+    return fail(fault, PACKET_UNKNOWN_CASE, chooser->name, common->end_byte - chooser->bytes, value,
+                chooser->limit);
 }
 
 uint32_t packet_bytes(const struct packet_layout *layout, uint32_t value)
@@ -121,34 +123,34 @@ size_t packet_encode(const struct packet_layout *layout, const void *packet, voi
 {
     const uint8_t *members = packet;
     struct run common = common_fields(layout), one = {.end_byte = common.end_byte};
+    begin(fault, layout);
     if (has_cases(layout, &common)) {
         uint64_t value = read_choice(&common, members);
         if (!find_case(layout, &common, value, &one))
-            return fail_unknown_case(layout, &common, value, fault);
+            return fail_unknown_case(&common, value, fault);
     }
-    if (!check_values(layout, &common, members, fault)
-        || !check_values(layout, &one, members + common.end_byte - common.begin_byte, fault))
+    if (!check_values(&common, members, fault)
+        || !check_values(&one, members + common.end_byte - common.begin_byte, fault))
         return 0;
     if (size < one.end_byte)
-        return fail(fault, layout, PACKET_NO_ROOM, "length", 4, size, one.end_byte);
+        return fail(fault, PACKET_NO_ROOM, "length", 4, size, one.end_byte);
     uint8_t *out = bytes;
     memcpy(out, &layout->version, 4);
     memcpy(out + 4, &one.end_byte, 4);
     memcpy(out + PACKET_HEADER_BYTES, members, one.end_byte - PACKET_HEADER_BYTES);
-    *fault = (struct packet_fault){.error = PACKET_FINE, .packet = layout->name, .field = ""};
     return one.end_byte;
 }
 
 /* True if the fields lie within the stated length, and within the bytes there are. */
-static bool check_length(const struct packet_layout *layout, const struct run *run, uint64_t length,
-                         size_t size, struct packet_fault *fault)
+static bool check_length(const struct run *run, uint64_t length, size_t size,
+                         struct packet_fault *fault)
 {
     if (length < run->end_byte)
-        return fail(fault, layout, PACKET_WRONG_LENGTH, "length", 4, length, run->end_byte);
+        return fail(fault, PACKET_WRONG_LENGTH, "length", 4, length, run->end_byte);
     uint32_t offset = run->begin_byte;
     for (const struct packet_field *f = run->begin; f < run->end; f++) {
         if (offset + f->bytes > size)
-            return fail(fault, layout, PACKET_TRUNCATED, f->name, offset, size, offset + f->bytes);
+            return fail(fault, PACKET_TRUNCATED, f->name, offset, size, offset + f->bytes);
         offset += f->bytes;
     }
     return true;
@@ -158,12 +160,12 @@ static bool check_header(const struct packet_layout *layout, const uint8_t *byte
                          struct packet_fault *fault)
 {
     if (size < 4)
-        return fail(fault, layout, PACKET_TRUNCATED, "version", 0, size, 4);
+        return fail(fault, PACKET_TRUNCATED, "version", 0, size, 4);
     uint64_t version = read_number(bytes, 4);
     if (version != layout->version)
-        return fail(fault, layout, PACKET_WRONG_VERSION, "version", 0, version, layout->version);
+        return fail(fault, PACKET_WRONG_VERSION, "version", 0, version, layout->version);
     if (size < PACKET_HEADER_BYTES)
-        return fail(fault, layout, PACKET_TRUNCATED, "length", 4, size, PACKET_HEADER_BYTES);
+        return fail(fault, PACKET_TRUNCATED, "length", 4, size, PACKET_HEADER_BYTES);
     return true;
 }
 
@@ -171,27 +173,27 @@ size_t packet_decode(const struct packet_layout *layout, void *packet, const voi
                      size_t size, struct packet_fault *fault)
 {
     const uint8_t *in = bytes;
+    begin(fault, layout);
     if (!check_header(layout, in, size, fault))
         return 0;
     uint64_t length = read_number(in + 4, 4);
     struct run common = common_fields(layout), one = {.end_byte = common.end_byte};
-    if (!check_length(layout, &common, length, size, fault))
+    if (!check_length(&common, length, size, fault))
         return 0;
     if (has_cases(layout, &common)) {
         uint64_t value = read_choice(&common, in + common.begin_byte);
         if (!find_case(layout, &common, value, &one))
-            return fail_unknown_case(layout, &common, value, fault);
-        if (!check_length(layout, &one, length, size, fault))
+            return fail_unknown_case(&common, value, fault);
+        if (!check_length(&one, length, size, fault))
             return 0;
     }
     if (length != one.end_byte)
-        return fail(fault, layout, PACKET_WRONG_LENGTH, "length", 4, length, one.end_byte);
-    if (!check_values(layout, &common, in + common.begin_byte, fault)
-        || !check_values(layout, &one, in + common.end_byte, fault))
+        return fail(fault, PACKET_WRONG_LENGTH, "length", 4, length, one.end_byte);
+    if (!check_values(&common, in + common.begin_byte, fault)
+        || !check_values(&one, in + common.end_byte, fault))
         return 0;
     memset(packet, 0, layout->struct_bytes);
     memcpy(packet, in + PACKET_HEADER_BYTES, one.end_byte - PACKET_HEADER_BYTES);
-    *fault = (struct packet_fault){.error = PACKET_FINE, .packet = layout->name, .field = ""};
     return one.end_byte;
 }
 

@@ -88,7 +88,7 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
 {
     struct packet_calls *p = packets_of(d);
     struct packet_fault fault;
-    struct blob *blob = blob_new(API_REQUEST_MOST_BYTES);
+    struct blob *blob = blob_new(API_REQUEST_BYTES_MAX);
     has_trip = true;
     r->sequence = (uint32_t)p->last;
     if (!api_request_encode(r, blob->bytes, blob->size, &fault))
@@ -148,21 +148,21 @@ static enum driver_status packet_note_later(struct driver *d, struct api_request
     return status;
 }
 
-static enum driver_status packet_allocated(struct driver *d, uint64_t size)
+static enum driver_status packet_note_allocate(struct driver *d, uint64_t size)
 {
     struct api_request r = packet_of(API_CALL_MALLOC);
     r.malloc.size = size;
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_released(struct driver *d, uint64_t address)
+static enum driver_status packet_note_release(struct driver *d, uint64_t address)
 {
     struct api_request r = packet_of(API_CALL_FREE);
     r.free.address = address;
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_registered(struct driver *d, uint64_t module, uint64_t size)
+static enum driver_status packet_note_register(struct driver *d, uint64_t module, uint64_t size)
 {
     struct api_request r = packet_of(API_CALL_REGISTER_MODULE);
     r.register_module.address = module;
@@ -170,14 +170,14 @@ static enum driver_status packet_registered(struct driver *d, uint64_t module, u
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_unregistered(struct driver *d, uint64_t module)
+static enum driver_status packet_note_unregister(struct driver *d, uint64_t module)
 {
     struct api_request r = packet_of(API_CALL_UNREGISTER_MODULE);
     r.unregister_module.module = module;
     return packet_note_later(d, r);
 }
 
-static enum driver_status packet_named(struct driver *d, const char *kernel, uint64_t entry)
+static enum driver_status packet_note_name(struct driver *d, const char *kernel, uint64_t entry)
 {
     struct api_request r = packet_of(API_CALL_REGISTER_FUNCTION);
     r.register_function.function = entry;
@@ -380,7 +380,7 @@ static void packet_deliver(struct driver *d, struct driver_trip *t)
         blob_free(t->data);
 }
 
-static void packet_copied(struct driver *d, struct driver_command *k)
+static void packet_end_copy(struct driver *d, struct driver_command *k)
 {
     if (k->kind == DRIVER_READ)
         memcpy(k->move.program, blob_at(k->move.data)->bytes, k->size);
@@ -521,11 +521,11 @@ static unsigned packets_outstanding(const struct driver *d, struct hang_report *
 
 static const struct call_path_ops packet_calls_ops = {
     .copy_bytes = HOST_CALL_DATA,
-    .allocated = packet_allocated,
-    .released = packet_released,
-    .registered = packet_registered,
-    .unregistered = packet_unregistered,
-    .named = packet_named,
+    .allocated = packet_note_allocate,
+    .released = packet_note_release,
+    .registered = packet_note_register,
+    .unregistered = packet_note_unregister,
+    .named = packet_note_name,
     .begin = packet_begin,
     .end = packet_end,
     .wait_room = packet_wait_room,
@@ -536,6 +536,6 @@ static const struct call_path_ops packet_calls_ops = {
     .tick = packets_tick,
     .execute = packets_execute,
     .has_read = packet_has_read,
-    .copied = packet_copied,
+    .copied = packet_end_copy,
     .outstanding = packets_outstanding,
 };

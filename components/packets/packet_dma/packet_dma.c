@@ -111,7 +111,7 @@ static bool commands_conflict(const struct packet_dma_command *a,
 }
 
 /* All of [address, address + size) on the map, without a wrap. */
-static bool on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
+static bool is_on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
 {
     if (address + size < address)
         return false;
@@ -121,13 +121,13 @@ static bool on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
     return space >= 0 && platform_space(address + size - 1) == space;
 }
 
-static bool makes_sense(const struct packet_dma *c, const struct packet_dma_command *k)
+static bool is_valid(const struct packet_dma *c, const struct packet_dma_command *k)
 {
     const struct blob *blob = blob_at(k->blob);
-    if (!on_map(c, k->address, k->size))
+    if (!is_on_map(c, k->address, k->size))
         return false;
     if (k->way == PACKET_DMA_WAY_IN_MEMORY)
-        return on_map(c, k->source, k->size);
+        return is_on_map(c, k->source, k->size);
     return blob && k->offset <= blob->size && k->size <= blob->size - k->offset;
 }
 
@@ -151,7 +151,7 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     const uint8_t *bytes = mem_write_data(packet_dma_command_payload(c), DMA_LINE);
     if (!packet_dma_command_decode(&k, bytes, DMA_LINE, &fault))
         k = (struct packet_dma_command){.size = 0, .blob = BLOB_NONE};
-    if (!makes_sense(c, &k)) {
+    if (!is_valid(c, &k)) {
         refuse_command(c, &k);
         k.size = 0;
     } else if (blob_at(k.blob)) {
@@ -199,7 +199,7 @@ static bool take_commands(struct packet_dma *c)
     return progress;
 }
 
-static uint32_t up_to_line_end(uint64_t address, uint64_t bytes)
+static uint32_t bytes_to_line_end(uint64_t address, uint64_t bytes)
 {
     uint32_t rest = DMA_LINE - (uint32_t)(address % DMA_LINE);
     return bytes < rest ? (uint32_t)bytes : rest;
@@ -227,9 +227,9 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
     uint32_t number = index_pool_take(&c->free_pieces);
     struct dma_piece *p = piece_at(c, number);
     uint64_t left = k->size - job->issued, target = k->address + job->issued;
-    uint32_t bytes = up_to_line_end(target, left);
+    uint32_t bytes = bytes_to_line_end(target, left);
     if (k->way == PACKET_DMA_WAY_IN_MEMORY)
-        bytes = up_to_line_end(k->source + job->issued, bytes);
+        bytes = bytes_to_line_end(k->source + job->issued, bytes);
     *p = (struct dma_piece){.offset = job->issued, .job = i, .bytes = bytes, .next = DMA_NONE};
     job->issued += bytes;
     if (reads_memory(k)) {
@@ -242,7 +242,7 @@ static void issue_piece(struct packet_dma *c, uint32_t i)
     send_write(c, number);
 }
 
-static bool still_conflicts(const struct packet_dma *c, const struct dma_job *job)
+static bool has_conflict(const struct packet_dma *c, const struct dma_job *job)
 {
     for (uint32_t i = 0; i < job_count(c); i++) {
         const struct dma_job *other = job_at(c, i);
@@ -254,7 +254,7 @@ static bool still_conflicts(const struct packet_dma *c, const struct dma_job *jo
 }
 
 /* The oldest command with bytes left to cut that need not wait, or DMA_NONE. */
-static uint32_t oldest_ready(const struct packet_dma *c)
+static uint32_t find_oldest_ready(const struct packet_dma *c)
 {
     uint32_t best = DMA_NONE;
     for (uint32_t i = 0; i < job_count(c); i++) {
@@ -272,7 +272,7 @@ static bool send_requests(struct packet_dma *c)
     bool progress = false;
     for (;;) {
         bool write = c->first_read != DMA_NONE;
-        uint32_t i = !write && index_pool_has(&c->free_pieces) ? oldest_ready(c) : DMA_NONE;
+        uint32_t i = !write && index_pool_has(&c->free_pieces) ? find_oldest_ready(c) : DMA_NONE;
         if ((!write && i == DMA_NONE) || !packet_dma_mem_can_send(c))
             return progress;
         if (write) {
@@ -349,7 +349,7 @@ static bool finish_commands(struct packet_dma *c)
         return progress;
     for (uint32_t i = 0; i < job_count(c); i++)
         if (job_at(c, i)->is_used && job_at(c, i)->waits)
-            job_at(c, i)->waits = still_conflicts(c, job_at(c, i));
+            job_at(c, i)->waits = has_conflict(c, job_at(c, i));
     return progress;
 }
 

@@ -83,7 +83,7 @@ static bool drain(struct trace_cpu *c)
         packet_write(c);
         return false;
     }
-    if (!checks_done(c))
+    if (!compare_copies(c))
         return false;
     c->next_byte = CPU_PACKET_BYTES;
     c->drain_stage = 0;

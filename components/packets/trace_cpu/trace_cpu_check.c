@@ -91,7 +91,7 @@ static void compare_bytes(struct trace_cpu *c, const struct cpu_check *check, co
 
 /* Reads and compares the bytes of one copy after the other; called again when a move is over. True:
  * none is left. */
-static bool checks_done(struct trace_cpu *c)
+static bool compare_copies(struct trace_cpu *c)
 {
     if (c->received != BLOB_NONE) {
         const struct cpu_check *check = check_at(c, c->compared_count);

@@ -72,20 +72,15 @@ static bool play_host_access(struct trace_cpu *c, const struct api_trace_call *c
     return true;
 }
 
-static uint64_t rows_of(const struct api_trace_call *call)
-{
-    return max(call->rows, 1);
-}
-
 /* Row `item` of the line's file goes to the place. true: all have gone. */
 static bool write_rows(struct trace_cpu *c, const struct api_trace_call *call)
 {
-    if (c->item == rows_of(call) || !call->size) {
+    if (c->item == api_trace_rows(call) || !call->size) {
         release_file(c);
         c->item = 0;
         return true;
     }
-    if (c->item == 0 && !read_file(c, call->file, call->size * rows_of(call)))
+    if (c->item == 0 && !read_file(c, call->file, call->size * api_trace_rows(call)))
         return false;
     move_begin(c, true, address_of(c, &call->place) + c->item * call->host_pitch,
                blob_at(c->bytes)->bytes + c->item * call->size, call->size);
@@ -116,8 +111,8 @@ static bool play_host_write(struct trace_cpu *c, const struct api_trace_call *ca
         return c->stage == END;
     }
     if (c->stage++ == COPY) {
-        copy_packet(c, call, mapped_place(c, call), address_of(c, &call->place),
-                    API_DIRECTION_HOST_TO_DEVICE);
+        send_copy(c, call, mapped_place(c, call), address_of(c, &call->place),
+                  API_DIRECTION_HOST_TO_DEVICE);
         return false;
     }
     return !call_failed(c, "the copy");
@@ -152,14 +147,14 @@ static bool play_compare(struct trace_cpu *c, const struct api_trace_call *call)
     }
     if (c->stage == COPY) {
         c->stage = CHECK;
-        copy_packet(c, call, address_of(c, &call->place), mapped_place(c, call),
-                    API_DIRECTION_DEVICE_TO_HOST);
+        send_copy(c, call, address_of(c, &call->place), mapped_place(c, call),
+                  API_DIRECTION_DEVICE_TO_HOST);
         return false;
     }
-    for (; c->item < rows_of(call); c->item++)
+    for (; c->item < api_trace_rows(call); c->item++)
         check_add(c, call, address_of(c, &call->place) + c->item * call->host_pitch, call->size,
                   c->item * call->size);
-    return checks_done(c);
+    return compare_copies(c);
 }
 
 /* Copies from pinned memory read it when they are executed. So bytes that a line before has put
@@ -169,7 +164,7 @@ static bool is_written(struct trace_cpu *c, const struct api_trace_call *call)
     uint64_t number = name_value(&c->writing_calls, call->place.allocation);
     const struct api_trace_call *before = number ? &c->trace.calls[number - 1] : NULL;
     if (c->item == 0 && before && before->place.offset == call->place.offset
-        && before->size == call->size && rows_of(before) == rows_of(call)
+        && before->size == call->size && api_trace_rows(before) == api_trace_rows(call)
         && strcmp(before->file, call->file) == 0)
         return true;
     name_set(&c->writing_calls, call->place.allocation, c->call + 1);

@@ -152,7 +152,7 @@ static bool ask_device(struct trace_cpu *c)
     return true;
 }
 
-static void answer_read(struct trace_cpu *c)
+static void end_answer_read(struct trace_cpu *c)
 {
     end_step(c, 1);
     c->packet_bytes = packet_bytes(&api_answer_layout, c->request.call);
@@ -170,7 +170,7 @@ static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
         if (trace_cpu_params(c)->read_device)
             c->phase = CPU_ASK;
         else
-            answer_read(c);
+            end_answer_read(c);
         return;
     }
     memcpy(&address, line, sizeof address);
@@ -179,7 +179,7 @@ static void take_device_answer(struct trace_cpu *c, const uint8_t *line)
                  "the device names a packet at 0x%" PRIx64 ", which is at 0x%" PRIx64, address,
                  memory_base(c));
     else
-        answer_read(c);
+        end_answer_read(c);
 }
 
 /* The answer is here: false when the call was blocked. */

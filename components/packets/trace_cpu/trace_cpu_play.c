@@ -57,8 +57,8 @@ static bool play_free(struct trace_cpu *c, const struct api_trace_call *call)
 }
 
 /* The packet of a copy whose sides are known. */
-static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
-                        uint64_t from, enum api_direction direction)
+static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                      uint64_t from, enum api_direction direction)
 {
     if (call->is_async) {
         struct api_request *r = packet_new(c, API_CALL_MEMCPY_ASYNC);
@@ -83,16 +83,15 @@ static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, st
 {
     if (c->item > 0 && call_failed(c, "the copy"))
         return false;
-    if (c->item == rows_of(call))
+    if (c->item == api_trace_rows(call))
         return true;
-    copy_packet(c, call, to.first + c->item * to.pitch, from.first + c->item * from.pitch,
-                direction);
+    send_copy(c, call, to.first + c->item * to.pitch, from.first + c->item * from.pitch, direction);
     c->item++;
     return false;
 }
 
-static void symbol_packet(struct trace_cpu *c, const struct api_trace_call *call, uint32_t number,
-                          uint64_t host, bool to)
+static void send_symbol_copy(struct trace_cpu *c, const struct api_trace_call *call,
+                             uint32_t number, uint64_t host, bool to)
 {
     uint64_t shadow = CPU_SHADOW + (uint64_t)number * CPU_STUB_STEP;
     if (to) {
@@ -137,7 +136,7 @@ static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *cal
         release_file(c);
         if (symbol) {
             number = text_find(c->symbols, c->symbol_count, call->name, 0);
-            symbol_packet(c, call, number, c->mover.address, true);
+            send_symbol_copy(c, call, number, c->mover.address, true);
             c->stage = END;
             return false;
         }
@@ -171,7 +170,7 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
         check_add(c, call, address, api_trace_bytes(call), 0);
         if (symbol) {
             number = text_find(c->symbols, c->symbol_count, call->name, 0);
-            symbol_packet(c, call, number, address, false);
+            send_symbol_copy(c, call, number, address, false);
             c->stage = END;
             return false;
         }
@@ -182,9 +181,9 @@ static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *c
         return copy_rows(c, call, (struct cpu_rows){c->copy_address, call->size},
                          (struct cpu_rows){address_of(c, &call->from), call->pitch},
                          API_DIRECTION_DEVICE_TO_HOST)
-               && (call->is_async || checks_done(c));
+               && (call->is_async || compare_copies(c));
     default:
-        return !call_failed(c, "the copy") && (call->is_async || checks_done(c));
+        return !call_failed(c, "the copy") && (call->is_async || compare_copies(c));
     }
 }
 
@@ -199,7 +198,7 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
 {
     if (c->item > 0 && call_failed(c, "hipMemset"))
         return false;
-    if (c->item == rows_of(call))
+    if (c->item == api_trace_rows(call))
         return true;
     uint64_t address = address_of(c, &call->to) + c->item++ * call->pitch;
     if (call->is_async) {
@@ -220,7 +219,7 @@ static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
     return false;
 }
 
-static void configure_packet(struct trace_cpu *c, const struct api_trace_call *call)
+static void send_configure_call(struct trace_cpu *c, const struct api_trace_call *call)
 {
     struct api_request *r = packet_new(c, API_CALL_CONFIGURE_CALL);
     r->configure_call.grid_x = call->grid[0];
@@ -235,8 +234,7 @@ static void configure_packet(struct trace_cpu *c, const struct api_trace_call *c
 }
 
 /* The piece of the arguments that begins at byte `at` of argument `i`. */
-static uint32_t argument_packet(struct trace_cpu *c, const struct api_trace_argument *a,
-                                uint32_t at)
+static uint32_t send_argument(struct trace_cpu *c, const struct api_trace_argument *a, uint32_t at)
 {
     struct api_request *r = packet_new(c, API_CALL_SET_ARGUMENT);
     uint32_t most = sizeof r->set_argument.value, bytes = min(a->size - at, most);
@@ -262,7 +260,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
         c->stage = CONFIGURE;
         return false;
     case CONFIGURE:
-        configure_packet(c, call);
+        send_configure_call(c, call);
         c->stage = ARGUMENTS;
         c->item = c->argument_byte = 0;
         return false;
@@ -271,7 +269,7 @@ static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
             return false;
         if (c->item < call->argument_count) {
             const struct api_trace_argument *a = &call->arguments[c->item];
-            c->argument_byte += argument_packet(c, a, c->argument_byte);
+            c->argument_byte += send_argument(c, a, c->argument_byte);
             if (c->argument_byte == a->size) {
                 c->argument_byte = 0;
                 c->item++;
@@ -370,7 +368,7 @@ static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *c
     if (c->stage == 1 && call_failed(c, "the synchronisation"))
         return false;
     c->stage = 2;
-    return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || checks_done(c);
+    return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || compare_copies(c);
 }
 
 static bool play_stream_create(struct trace_cpu *c, const struct api_trace_call *call)

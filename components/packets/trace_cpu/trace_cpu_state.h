@@ -71,7 +71,7 @@ struct cpu_text {
 struct cpu_check {
     uint64_t address, size;
     const char *file;
-    uint64_t from; /* where its bytes begin in the file */
+    uint64_t from; /* its first byte in the file */
     uint32_t line, stream;
 };
 
@@ -128,7 +128,7 @@ struct trace_cpu {
     uint32_t received;              /* blob: what has come back */
     uint32_t module_file;           /* number of the next file of --module */
     uint32_t argument_byte;
-    uint64_t copy_address; /* where the bytes of the copy are in the host's memory */
+    uint64_t copy_address; /* address in the host's memory of the bytes of the copy */
     bool is_looking_up;    /* the variables that the call points to */
     uint32_t drain_stage;
     bool is_draining; /* the call continues when everything else is over */
@@ -162,7 +162,7 @@ static void release_file(struct trace_cpu *c);
 static bool read_file(struct trace_cpu *c, const char *name, uint64_t size);
 static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address,
                       uint64_t size, uint64_t from);
-static bool checks_done(struct trace_cpu *c);
+static bool compare_copies(struct trace_cpu *c);
 static bool allocate_bytes(struct trace_cpu *c, uint64_t size, uint64_t *address);
 
 /* ---- trace_cpu_names.c ---- */
@@ -194,8 +194,8 @@ static bool play_pinned_from(struct trace_cpu *c, const struct api_trace_call *c
 
 static bool copy_rows(struct trace_cpu *c, const struct api_trace_call *call, struct cpu_rows to,
                       struct cpu_rows from, enum api_direction direction);
-static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
-                        uint64_t from, enum api_direction direction);
+static void send_copy(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                      uint64_t from, enum api_direction direction);
 static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *call);
 static bool play_line(struct trace_cpu *c, const struct api_trace_call *call);

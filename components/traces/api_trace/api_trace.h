@@ -162,6 +162,8 @@ bool api_trace_check_names(const struct api_trace *trace, const struct api_trace
  * was written before it is there. Errors of `out` stay with `out`. */
 bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_trace_sink *sink);
 
+/* The rows of a copy or fill; one that has none has a single row. */
+uint64_t api_trace_rows(const struct api_trace_call *call);
 /* The bytes in the file of a copy: of all rows, without what lies between them. UINT64_MAX: more.
  */
 uint64_t api_trace_bytes(const struct api_trace_call *call);

@@ -74,9 +74,14 @@ static bool end_object(struct api_trace_reader *r, struct api_trace_set *set, co
     return true;
 }
 
+uint64_t api_trace_rows(const struct api_trace_call *call)
+{
+    return max(call->rows, 1);
+}
+
 uint64_t api_trace_bytes(const struct api_trace_call *call)
 {
-    uint64_t rows = max(call->rows, 1);
+    uint64_t rows = api_trace_rows(call);
     return call->size > UINT64_MAX / rows ? UINT64_MAX : call->size * rows;
 }
 

@@ -295,6 +295,12 @@ def test_copies_through_memory_keep_the_order_of_the_program(run, program, optio
     run(f"{DIRECT} {SMALL} {options} -- {program}")
 
 
+def test_address_beyond_the_page_table_is_named_with_its_setting(run):
+    run(f"{DIRECT} {SMALL} --set os.virtual=256TiB -- vectoradd",
+        "virtual address 0x1000000000000 has more than the 48 bits .* lower the setting virtual",
+        status=1)
+
+
 def test_program_that_waits_looks_at_the_status(measure):
     """More often when it looks more often; a call in which nobody waits is not looked after."""
     polls = [measure(f"{DIRECT} {SMALL} --set cpu.poll={cycles}cy -- vectoradd").components["cpu"]

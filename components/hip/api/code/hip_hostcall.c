@@ -86,7 +86,7 @@ bool hip_calls_host(const struct hip_function *function)
  * simulation stops, and memory is accessed at once. */
 static const struct driver_attention *attention;
 
-static hipError_t access_at_once(bool good)
+static hipError_t access_now(bool good)
 {
     if (!good)
         hip_say("the buffer for calls of the host is gone");
@@ -98,7 +98,7 @@ static hipError_t put_bytes(int device, uint64_t to, const void *from, uint64_t 
 {
     uint64_t ticket = 0;
     if (attention)
-        return access_at_once(attention->write(to, from, size));
+        return access_now(attention->write(to, from, size));
     enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -107,7 +107,7 @@ static hipError_t read_device(int device, void *to, uint64_t from, uint64_t size
 {
     uint64_t ticket = 0;
     if (attention)
-        return access_at_once(attention->read(from, to, size));
+        return access_now(attention->read(from, to, size));
     enum driver_status status = hip.api->read(services[device].queue, to, from, size, &ticket);
     return hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
@@ -310,7 +310,7 @@ static void attend_kernel(const struct driver_attention *now)
 }
 
 /* Forgets kernels that are done; whether any is left. */
-static bool any_active(void)
+static bool is_any_active(void)
 {
     bool any = false;
     for (int device = 0; device < hip.device_count; device++) {
@@ -326,8 +326,8 @@ static bool any_active(void)
 hipError_t hip_hostcall_serve(void)
 {
     bool had_calls = false;
-    return hip.device_error == hipSuccess && any_active() ? serve_packets(&had_calls)
-                                                          : hip.device_error;
+    return hip.device_error == hipSuccess && is_any_active() ? serve_packets(&had_calls)
+                                                             : hip.device_error;
 }
 
 /* Polls of the driver until the next look for calls. */
@@ -352,7 +352,7 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
     hipError_t error = hipSuccess;
     pace.polls = 0;
     pace.limit = POLLS_FIRST;
-    while (error == hipSuccess && hip.device_error == hipSuccess && any_active()) {
+    while (error == hipSuccess && hip.device_error == hipSuccess && is_any_active()) {
         enum driver_status status = poll_and_serve(ticket, &error);
         if (status != DRIVER_NOT_READY)
             return hip_status(status);
@@ -362,7 +362,7 @@ hipError_t hip_hostcall_wait_ticket(uint64_t ticket)
 
 bool hip_hostcall_step(void)
 {
-    if (hip.device_error != hipSuccess || !any_active()) {
+    if (hip.device_error != hipSuccess || !is_any_active()) {
         pace.limit = 0;
         return false;
     }

@@ -325,10 +325,10 @@ HIP_DEFINE(hipModuleGetFunction, (function, handle, name), hipFunction_t *functi
         hip_say("the module has no kernel '%s'", name);
         return hipErrorNotFound;
     }
-    struct hip_function *found = &module->functions[kernel - module->object.kernels];
-    if (!found->handle)
-        found->handle = hip_handle_add(HIP_HANDLE_FUNCTION, found);
-    *function = found->handle;
+    struct hip_function *object = &module->functions[kernel - module->object.kernels];
+    if (!object->handle)
+        object->handle = hip_handle_add(HIP_HANDLE_FUNCTION, object);
+    *function = object->handle;
     return hipSuccess;
 }
 

@@ -32,7 +32,7 @@ struct binary {
     const void *wrapper;
     hipError_t (*load)(const void *wrapper, int device, struct hip_module **loaded);
     struct hip_module *modules[HIP_DEVICES_MAX]; /* NULL until used there */
-    hipError_t errors[HIP_DEVICES_MAX];          /* why loading failed there */
+    hipError_t errors[HIP_DEVICES_MAX];          /* error of loading on each device */
 };
 
 /* A host address that means a kernel or a device variable of a binary. */

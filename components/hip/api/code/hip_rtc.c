@@ -67,7 +67,7 @@ static char *copy_text(const char *text)
     return memcpy(hip_allocate(size), text, size);
 }
 
-static void forget_result(struct program *program)
+static void release_result(struct program *program)
 {
     for (size_t i = 0; i < program->expression_count; i++) {
         hip_release(program->expressions[i].lowered);
@@ -217,7 +217,7 @@ static hiprtcResult compile_for(hiprtcProgram handle, const char *target, const 
     struct program *program = find_program(handle);
     if (!program)
         return HIPRTC_ERROR_INVALID_PROGRAM;
-    forget_result(program);
+    release_result(program);
     program->compiled = true;
     if (target)
         return compile_program(program, target, options, count);
@@ -233,19 +233,19 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **
 {
     bool sound = count == 0 || (count > 0 && options);
     size_t option_count = sound ? (size_t)count : 0;
-    const char **own = hip_allocate((option_count + 1) * sizeof *own);
+    const char **kept_options = hip_allocate((option_count + 1) * sizeof *kept_options);
     for (size_t i = 0; i < option_count; i++)
-        own[i] = options[i];
-    const char *target = take_target(own, &option_count);
+        kept_options[i] = options[i];
+    const char *target = take_target(kept_options, &option_count);
     if (target)
         rtc_enter(__func__);
     else if (hip_enter(__func__) == hipSuccess)
         target = hip.devices[hip_current_device()].info.isa;
-    hiprtcResult result = sound                  ? compile_for(handle, target, own, option_count)
+    hiprtcResult result = sound ? compile_for(handle, target, kept_options, option_count)
                           : find_program(handle) ? HIPRTC_ERROR_INVALID_INPUT
                                                  : HIPRTC_ERROR_INVALID_PROGRAM;
     hip_unlock();
-    hip_release(own);
+    hip_release(kept_options);
     return result;
 }
 
@@ -253,7 +253,7 @@ hiprtcResult hiprtcCompileProgram(hiprtcProgram handle, int count, const char **
 
 static void release_program(struct program *program)
 {
-    forget_result(program);
+    release_result(program);
     for (size_t i = 0; i < program->header_count; i++) {
         hip_release(program->headers[i].name);
         hip_release(program->headers[i].text);
@@ -381,9 +381,9 @@ RTC_DEFINE(hiprtcGetProgramLog, (handle, log), hiprtcProgram handle, char *log)
     const struct program *program = find_program(handle);
     if (!log || !program)
         return log ? HIPRTC_ERROR_INVALID_PROGRAM : HIPRTC_ERROR_INVALID_INPUT;
-    const char *own = program->result.log;
-    if (own && *own)
-        strcpy(log, own);
+    const char *result_log = program->result.log;
+    if (result_log && *result_log)
+        strcpy(log, result_log);
     return HIPRTC_SUCCESS;
 }
 

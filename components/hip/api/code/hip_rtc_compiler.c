@@ -65,9 +65,9 @@ static bool make_overlay(const struct hip_rtc_job *job, struct clang_overlay *ov
     for (size_t i = 0; i < job->header_count; i++)
         headers[i] = (struct clang_header){job->headers[i].name, job->headers[i].text,
                                            strlen(job->headers[i].text)};
-    bool made = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
+    bool complete = clang_overlay_make(overlay, HEADER_FOLDER, headers, job->header_count);
     hip_release(headers);
-    return made;
+    return complete;
 }
 
 static bool make_files(const struct hip_rtc_job *job, struct files *files)
@@ -84,7 +84,7 @@ static bool make_files(const struct hip_rtc_job *job, struct files *files)
 
 /* Names the files of the device library one by one, as clang does by itself where it finds the
  * target's library. */
-static void add_libraries(struct clang_command *command, const char *own)
+static void add_libraries(struct clang_command *command, const char *library)
 {
     static const char *const names[] = {
         "hip.bc",
@@ -99,7 +99,7 @@ static void add_libraries(struct clang_command *command, const char *own)
     };
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         clang_add(command, "--hip-device-lib=", names[i]);
-    clang_add(command, "--hip-device-lib=", own);
+    clang_add(command, "--hip-device-lib=", library);
 }
 
 static void add_compiler(struct clang_command *command, const struct compiler *compiler)

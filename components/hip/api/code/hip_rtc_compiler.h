@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct hip_rtc_header {
-    char *name; /* that the source includes */
+    char *name; /* name in the source's #include */
     char *text;
 };
 

@@ -29,7 +29,7 @@ struct copy {
 };
 enum { FROM, TO };
 
-static bool on_device(const struct copy *copy, int side)
+static bool is_on_device(const struct copy *copy, int side)
 {
     return hip_location_on_device(&copy->uses[side].location);
 }
@@ -59,7 +59,7 @@ static hipError_t prepare_copy(struct copy *copy)
 {
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
     /* Managed memory may be the host's before and afterwards. */
-    bool inside = on_device(copy, TO) && on_device(copy, FROM)
+    bool inside = is_on_device(copy, TO) && is_on_device(copy, FROM)
                   && hip_location_device(to) == hip_location_device(from) && !to->managed
                   && !from->managed;
     copy->waits = (copy->blocking && !(inside && hip.copy_returns))
@@ -95,7 +95,7 @@ static hipError_t order_after(const struct copy *copy)
 static void record_copy(struct copy *copy, int device)
 {
     const struct hip_copy_area *area = &copy->area;
-    bool to_device = on_device(copy, TO);
+    bool to_device = is_on_device(copy, TO);
     if (!hip.is_recording)
         return;
     copy->recorded = (struct hip_recorded_copy){
@@ -107,7 +107,7 @@ static void record_copy(struct copy *copy, int device)
         .to_pitch = area->to_pitch,
         .from_pitch = area->from_pitch,
         .to_device = to_device,
-        .from_device = on_device(copy, FROM),
+        .from_device = is_on_device(copy, FROM),
         .waits = copy->waits,
         .stream = hip_stream_number(copy->stream),
         .device = device,
@@ -118,7 +118,7 @@ static void record_copy(struct copy *copy, int device)
 static hipError_t enqueue_rows(struct copy *copy)
 {
     const struct hip_copy_area *area = &copy->area;
-    bool to_device = on_device(copy, TO), from_device = on_device(copy, FROM);
+    bool to_device = is_on_device(copy, TO), from_device = is_on_device(copy, FROM);
     hipError_t error = hipSuccess;
     for (size_t row = 0; row < area->rows && error == hipSuccess; row++) {
         uint64_t to = copy->uses[TO].memory + row * area->to_pitch, ticket = 0;
@@ -190,7 +190,7 @@ static hipError_t run_copy(struct copy *copy)
         return error == hipSuccess ? capture_copy(copy) : error;
     if (error == hipSuccess)
         error = prepare_copy(copy);
-    if (error == hipSuccess && !on_device(copy, TO) && !on_device(copy, FROM))
+    if (error == hipSuccess && !is_on_device(copy, TO) && !is_on_device(copy, FROM))
         return copy_on_host(copy);
     if (error == hipSuccess)
         error = order_copy(copy);

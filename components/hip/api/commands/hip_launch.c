@@ -37,8 +37,8 @@ struct request {
 
 /* NVIDIA's devices give a part of their shared memory only to kernels for which the program has
  * asked for it (cudaFuncSetAttribute); the program of a trace has. */
-static hipError_t check_dynamic(const struct request *request,
-                                const struct driver_device_info *info)
+static hipError_t check_dynamic_lds(const struct request *request,
+                                    const struct driver_device_info *info)
 {
     const struct hip_function *function = request->function;
     const uint32_t most =
@@ -83,7 +83,7 @@ static hipError_t check_geometry(const struct request *request, int device)
         return request->function->module->is_ptx ? hipErrorLaunchOutOfResources
                                                  : hipErrorLaunchFailure;
     }
-    hipError_t error = check_dynamic(request, info);
+    hipError_t error = check_dynamic_lds(request, info);
     if (error == hipSuccess
         && (request->dynamic_lds > info->lds_bytes_per_cu
             || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu)) {
@@ -107,7 +107,7 @@ static hipError_t check_kernel(const struct request *request, int device)
     return hipSuccess;
 }
 
-static bool kernel_meets(const struct request *request)
+static bool has_grid_sync(const struct request *request)
 {
     const struct hip_function *function = request->function;
     return hip.api->meets(function->module->base + function->kernel->entry_address);
@@ -117,7 +117,7 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
 {
     struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
     kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
-    geometry.meets = request->cooperative || kernel_meets(request);
+    geometry.meets = request->cooperative || has_grid_sync(request);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -346,7 +346,7 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 /* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
 static hipError_t check_cooperative(const struct request *request)
 {
-    if (request->cooperative || !kernel_meets(request))
+    if (request->cooperative || !has_grid_sync(request))
         return hipSuccess;
     hip_complain("the kernel lets its work-groups meet (grid sync): launch it with "
                  "hipLaunchCooperativeKernel (kernel '%s')",
@@ -355,21 +355,14 @@ static hipError_t check_cooperative(const struct request *request)
     return hipErrorLaunchFailure;
 }
 
-static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
-                                       void **values, size_t dynamic_lds, hipStream_t stream,
-                                       bool cooperative)
+static hipError_t launch_host_function(struct request request, dim3 grid, dim3 block)
 {
-    struct request request = {.host_function = host_function,
-                              .dynamic_lds = dynamic_lds,
-                              .stream = stream,
-                              .values = values,
-                              .cooperative = cooperative,
-                              .cluster = take_cluster()};
     uint32_t queue = 0;
     int device = 0;
-    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    request.cluster = take_cluster();
+    hipError_t error = hip_stream_queue(request.stream, &queue, &device);
     if (error == hipSuccess)
-        error = hip_find_host_function(host_function, device, &request.function);
+        error = hip_find_host_function(request.host_function, device, &request.function);
     hip.has_unseen_error |= error == hipErrorNoBinaryForGpu;
     if (error == hipSuccess)
         error = check_cooperative(&request);
@@ -382,7 +375,11 @@ HIP_DEFINE(hipLaunchKernel, (host_function, grid, block, values, dynamic_lds, st
            const void *host_function, dim3 grid, dim3 block, void **values, size_t dynamic_lds,
            hipStream_t stream)
 {
-    return launch_host_function(host_function, grid, block, values, dynamic_lds, stream, false);
+    const struct request request = {.host_function = host_function,
+                                    .dynamic_lds = dynamic_lds,
+                                    .stream = stream,
+                                    .values = values};
+    return launch_host_function(request, grid, block);
 }
 
 hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
@@ -399,7 +396,7 @@ hipError_t hipExtLaunchKernel(const void *host_function, dim3 grid, dim3 block, 
 
 /* All work-groups of the launch must have room at the same time, as they may wait for each other
  * (grid sync). */
-static hipError_t check_room(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
+static hipError_t check_fit(const void *host_function, dim3 grid, dim3 block, size_t dynamic_lds)
 {
     const uint32_t units = hip.devices[hip_current_device()].info.compute_units;
     const uint64_t groups = (uint64_t)grid.x * grid.y * grid.z;
@@ -419,10 +416,13 @@ HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dyna
            const void *host_function, dim3 grid, dim3 block, void **values, unsigned dynamic_lds,
            hipStream_t stream)
 {
-    hipError_t error = check_room(host_function, grid, block, dynamic_lds);
-    return error == hipSuccess
-               ? launch_host_function(host_function, grid, block, values, dynamic_lds, stream, true)
-               : error;
+    const struct request request = {.host_function = host_function,
+                                    .dynamic_lds = dynamic_lds,
+                                    .stream = stream,
+                                    .values = values,
+                                    .cooperative = true};
+    hipError_t error = check_fit(host_function, grid, block, dynamic_lds);
+    return error == hipSuccess ? launch_host_function(request, grid, block) : error;
 }
 
 /* ---- launches of functions of modules ---- */
@@ -443,9 +443,12 @@ static hipError_t read_extra(void **extra, struct request *request)
     return request->packed ? hipSuccess : hipErrorInvalidValue;
 }
 
-static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3],
-                                  const uint32_t block[3], unsigned dynamic_lds, hipStream_t stream,
-                                  void **values, void **extra)
+HIP_DEFINE(hipModuleLaunchKernel,
+           (handle, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_lds, stream, values,
+            extra),
+           hipFunction_t handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+           unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
+           hipStream_t stream, void **values, void **extra)
 {
     struct request request = {.function = hip_check_function(handle),
                               .handle = handle,
@@ -460,19 +463,9 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
         if (error != hipSuccess)
             return error;
     }
-    set_block_grid(&request, blocks, block);
+    set_block_grid(&request, (uint32_t[3]){grid_x, grid_y, grid_z},
+                   (uint32_t[3]){block_x, block_y, block_z});
     return launch_kernel(&request);
-}
-
-HIP_DEFINE(hipModuleLaunchKernel,
-           (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_lds, stream,
-            values, extra),
-           hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-           unsigned block_x, unsigned block_y, unsigned block_z, unsigned dynamic_lds,
-           hipStream_t stream, void **values, void **extra)
-{
-    const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-    return launch_function(function, blocks, block, dynamic_lds, stream, values, extra);
 }
 
 /* ---- launches that are kept ---- */

@@ -20,13 +20,14 @@ struct volume_copy {
 
 /* False: some product is larger than any memory. */
 static bool begin_volume(struct volume *v, void *base, size_t pitch, size_t rows,
-                         const size_t at[3])
+                         const size_t first[3])
 {
     size_t slice, slices, lines;
-    if (__builtin_mul_overflow(pitch, rows, &slice) || __builtin_mul_overflow(slice, at[2], &slices)
-        || __builtin_mul_overflow(pitch, at[1], &lines)
+    if (__builtin_mul_overflow(pitch, rows, &slice)
+        || __builtin_mul_overflow(slice, first[2], &slices)
+        || __builtin_mul_overflow(pitch, first[1], &lines)
         || __builtin_add_overflow(slices, lines, &slices)
-        || __builtin_add_overflow(slices, at[0], &slices))
+        || __builtin_add_overflow(slices, first[0], &slices))
         return false;
     *v = (struct volume){(char *)base + slices, pitch, slice};
     return true;
@@ -104,7 +105,7 @@ struct side {
     hipMemoryType type;
     const void *host;
     hipDeviceptr_t device;
-    size_t pitch, rows, at[3];
+    size_t pitch, rows, first[3];
 };
 
 static void *memory_of(const struct side *s)
@@ -112,7 +113,7 @@ static void *memory_of(const struct side *s)
     return s->type == hipMemoryTypeHost ? (void *)(uintptr_t)s->host : s->device;
 }
 
-static hipMemcpyKind direction(const struct side *to, const struct side *from)
+static hipMemcpyKind direction_of(const struct side *to, const struct side *from)
 {
     bool from_host = from->type == hipMemoryTypeHost;
     if (to->type == hipMemoryTypeUnified || from->type == hipMemoryTypeUnified)
@@ -127,9 +128,9 @@ static hipError_t copy_sides(struct volume_copy c, const struct side *to, const 
 {
     if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
         return refuse_arrays();
-    c.kind = direction(to, from);
-    bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->at)
-                && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->at);
+    c.kind = direction_of(to, from);
+    bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->first)
+                && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->first);
     return fits ? copy_volume(&c) : hipErrorInvalidValue;
 }
 

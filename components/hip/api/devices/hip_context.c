@@ -57,7 +57,7 @@ static hipError_t pop(void)
     return stack.depth ? hip_set_current_device(stack.device[stack.depth - 1]) : hipSuccess;
 }
 
-static hipError_t give_context(hipCtx_t *context, int device)
+static hipError_t return_context(hipCtx_t *context, int device)
 {
     if (!context || !hip_is_device(device))
         return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
@@ -69,7 +69,7 @@ HIP_DEFINE_ALWAYS(hipCtxCreate, (context, flags, device), hipCtx_t *context, uns
                   hipDevice_t device)
 {
     (void)flags;
-    hipError_t error = give_context(context, device);
+    hipError_t error = return_context(context, device);
     return error == hipSuccess ? push(device) : error;
 }
 
@@ -109,7 +109,7 @@ HIP_DEFINE_ALWAYS(hipCtxPopCurrent, (context), hipCtx_t *context)
 
 HIP_DEFINE_ALWAYS(hipCtxGetCurrent, (context), hipCtx_t *context)
 {
-    return give_context(context, hip_current_device());
+    return return_context(context, hip_current_device());
 }
 
 hipError_t hipCtxGetDevice(hipDevice_t *device)
@@ -125,7 +125,7 @@ HIP_DEFINE(hipCtxSynchronize, (), void)
 HIP_DEFINE_ALWAYS(hipDevicePrimaryCtxRetain, (context, device), hipCtx_t *context,
                   hipDevice_t device)
 {
-    return give_context(context, device);
+    return return_context(context, device);
 }
 
 HIP_DEFINE_ALWAYS(hipDevicePrimaryCtxRelease, (device), hipDevice_t device)

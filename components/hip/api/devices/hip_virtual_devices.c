@@ -54,10 +54,10 @@ static hipError_t add_device(uint32_t number, int *device)
 static void record_unified(int device, const int *gpus, int count)
 {
     enum { DIGITS = 12 };
-    size_t room = (size_t)count * DIGITS, used = 0;
-    char *list = hip_allocate(room);
+    size_t list_bytes = (size_t)count * DIGITS, used = 0;
+    char *list = hip_allocate(list_bytes);
     for (int i = 0; i < count; i++)
-        used += (size_t)snprintf(list + used, room - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
+        used += (size_t)snprintf(list + used, list_bytes - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
     HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
 }
 

@@ -41,9 +41,10 @@ static const struct hip_allocation *find_in_context(uint64_t address)
 
 const struct hip_allocation *hip_find_allocation(uint64_t address)
 {
-    const struct hip_allocation *own = map.context_count > 0 ? find_in_context(address) : NULL;
-    if (own)
-        return own;
+    const struct hip_allocation *in_context =
+        map.context_count > 0 ? find_in_context(address) : NULL;
+    if (in_context)
+        return in_context;
     size_t below = count_below(address);
     const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
     return last && address - last->address < last->size ? last : NULL;
@@ -64,7 +65,7 @@ const struct hip_allocation *hip_find_allocation_below(uint64_t address)
 
 bool hip_is_device_address(uint64_t address)
 {
-    return address >= hip.window_base && address - hip.window_base < hip.window_size;
+    return address >= hip.device_base && address - hip.device_base < hip.device_size;
 }
 
 bool hip_is_pinned_address(uint64_t address)

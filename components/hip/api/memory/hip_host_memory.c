@@ -36,18 +36,18 @@ void hip_host_memory_scan(uint64_t to, const void *bytes, uint64_t size)
     uint64_t skipped = -to % sizeof(uint64_t), span = watched.high - watched.low;
     if (watched.count == 0 || size < skipped + sizeof(uint64_t))
         return;
-    const unsigned char *at = (const unsigned char *)bytes + skipped;
-    const unsigned char *end = at + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
-    while (at < end) {
-        uint64_t words[WORDS], found = 0;
-        size_t left = (size_t)(end - at) / sizeof words[0], count = min(left, WORDS);
-        memcpy(words, at, count * sizeof words[0]);
+    const unsigned char *next = (const unsigned char *)bytes + skipped;
+    const unsigned char *end = next + (size - skipped) / sizeof(uint64_t) * sizeof(uint64_t);
+    while (next < end) {
+        uint64_t words[WORDS], has_address = 0;
+        size_t left = (size_t)(end - next) / sizeof words[0], count = min(left, WORDS);
+        memcpy(words, next, count * sizeof words[0]);
         for (size_t i = 0; i < count; i++)
-            found |= words[i] - watched.low < span;
-        for (size_t i = 0; i < count && found; i++)
+            has_address |= words[i] - watched.low < span;
+        for (size_t i = 0; i < count && has_address; i++)
             if (words[i] - watched.low < span)
                 hip_set_wanted(words[i]);
-        at += count * sizeof words[0];
+        next += count * sizeof words[0];
     }
 }
 
@@ -201,11 +201,11 @@ enum { HOST_REGISTER_READ_ONLY = 8 /* hipHostRegisterReadOnly of later versions 
 
 HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, unsigned flags)
 {
-    const unsigned known = hipHostRegisterPortable | hipHostRegisterMapped | hipHostRegisterIoMemory
-                           | HOST_REGISTER_READ_ONLY;
+    const unsigned all_flags = hipHostRegisterPortable | hipHostRegisterMapped
+                               | hipHostRegisterIoMemory | HOST_REGISTER_READ_ONLY;
     uint64_t address = (uintptr_t)pointer, end = 0;
     if (!pointer || size == 0 || hip_is_device_address(address) || size > UINT64_MAX - address
-        || (flags & ~known) != 0)
+        || (flags & ~all_flags) != 0)
         return hipErrorInvalidValue;
     if (hip_find_overlap(address, size))
         return hipErrorHostMemoryAlreadyRegistered;

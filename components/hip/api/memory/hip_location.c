@@ -10,10 +10,10 @@
  * may copy to and from (user_queue_api.h). */
 static bool is_of_driver(uint64_t address, struct hip_allocation *allocation)
 {
-    struct driver_allocation found;
-    if (!hip.api || !hip.api->find(address, &found))
+    struct driver_allocation memory;
+    if (!hip.api || !hip.api->find(address, &memory))
         return false;
-    *allocation = (struct hip_allocation){.address = found.address, .size = found.size};
+    *allocation = (struct hip_allocation){.address = memory.address, .size = memory.size};
     return true;
 }
 enum { NULL_BYTES = 4096 /* at address 0: small offsets of a null pointer */ };

@@ -97,7 +97,7 @@ static bool put_pages(struct managed *m, uint64_t first, uint64_t count, enum lo
 /* ---- to the device ---- */
 
 /* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
- * closed before the command is enqueued, which reads `own`. */
+ * closed before the command is enqueued, which reads `library_view`. */
 static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
@@ -287,13 +287,13 @@ static bool map_pages(struct managed *m)
             close(file);
         return false;
     }
-    void *own = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    bool is_mapped = own != MAP_FAILED
+    void *library_view = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    bool is_mapped = library_view != MAP_FAILED
                      && mmap(view, m->size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == view;
     close(file); /* the mappings keep it */
-    if (own != MAP_FAILED && !is_mapped)
-        munmap(own, m->size);
-    m->library_view = own;
+    if (library_view != MAP_FAILED && !is_mapped)
+        munmap(library_view, m->size);
+    m->library_view = library_view;
     return is_mapped;
 }
 

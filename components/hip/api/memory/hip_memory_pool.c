@@ -27,7 +27,7 @@ static struct pool *find_pool(hipMemPool_t handle)
     return hip_handle_find(HIP_HANDLE_POOL, handle);
 }
 
-static struct pool *make_pool(int device, bool is_default)
+static struct pool *create_pool(int device, bool is_default)
 {
     struct pool *pool = hip_allocate(sizeof *pool);
     *pool = (struct pool){
@@ -44,7 +44,7 @@ static struct pool *default_pool(int device)
     struct pool *pool = pools;
     while (pool && !(pool->is_default && pool->device == device))
         pool = pool->next;
-    return pool ? pool : make_pool(device, true);
+    return pool ? pool : create_pool(device, true);
 }
 
 static struct pool *pool_of(int device)
@@ -87,7 +87,7 @@ HIP_DEFINE(hipMallocFromPoolAsync, (pointer, size, handle, stream), void **point
 
 /* ---- pools ---- */
 
-static hipError_t give_pool(hipMemPool_t *handle, int device, bool is_default)
+static hipError_t return_pool(hipMemPool_t *handle, int device, bool is_default)
 {
     if (!handle || !hip_is_device(device))
         return handle ? hipErrorInvalidDevice : hipErrorInvalidValue;
@@ -97,12 +97,12 @@ static hipError_t give_pool(hipMemPool_t *handle, int device, bool is_default)
 
 HIP_DEFINE_ALWAYS(hipDeviceGetDefaultMemPool, (pool, device), hipMemPool_t *pool, int device)
 {
-    return give_pool(pool, device, true);
+    return return_pool(pool, device, true);
 }
 
 HIP_DEFINE_ALWAYS(hipDeviceGetMemPool, (pool, device), hipMemPool_t *pool, int device)
 {
-    return give_pool(pool, device, false);
+    return return_pool(pool, device, false);
 }
 
 HIP_DEFINE_ALWAYS(hipDeviceSetMemPool, (device, handle), int device, hipMemPool_t handle)
@@ -128,7 +128,7 @@ HIP_DEFINE_ALWAYS(hipMemPoolCreate, (handle, properties), hipMemPool_t *handle,
         hip_complain("pools are not shared with other processes");
         return hipErrorNotSupported;
     }
-    *handle = make_pool(properties->location.id, false)->handle;
+    *handle = create_pool(properties->location.id, false)->handle;
     return hipSuccess;
 }
 

@@ -26,9 +26,9 @@
 #endif
 
 /* Tried in turn. */
-static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
+static const uint64_t usual_bases[] = {0x200000000000, 0x7a0000000000};
 
-/* A window at another address keeps at least the low bits, from which caches and TLBs choose their
+/* A range at another address keeps at least the low bits, from which caches and TLBs choose their
  * sets. */
 #define WINDOW_ALIGN (1ull << 36)
 
@@ -38,13 +38,13 @@ static struct sigaction previous_handler;
  * is not soon in use again. */
 #define PINNED_BYTES (1ull << 38)
 
-bool hip_reserve_window(uint64_t device_bytes)
+bool hip_reserve_addresses(uint64_t device_bytes)
 {
     uint64_t size = device_bytes + PINNED_BYTES;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *base = MAP_FAILED;
-    for (size_t i = 0; i < ARRAY_COUNT(window_bases) && base == MAP_FAILED; i++) {
-        void *wish = (void *)(uintptr_t)window_bases[i];
+    for (size_t i = 0; i < ARRAY_COUNT(usual_bases) && base == MAP_FAILED; i++) {
+        void *wish = (void *)(uintptr_t)usual_bases[i];
         base = mmap(wish, size, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
         if (base != MAP_FAILED && base != wish) { /* kernels before 4.17 ignore the flag */
             munmap(base, size);
@@ -65,9 +65,9 @@ bool hip_reserve_window(uint64_t device_bytes)
                 strerror(errno));
         return false;
     }
-    hip.window_base = (uintptr_t)base;
-    hip.window_size = device_bytes;
-    hip.pinned_base = hip.window_base + device_bytes;
+    hip.device_base = (uintptr_t)base;
+    hip.device_size = device_bytes;
+    hip.pinned_base = hip.device_base + device_bytes;
     hip.pinned_size = PINNED_BYTES;
     return true;
 }
@@ -177,10 +177,10 @@ static bool is_write(const void *context)
     return (where->uc_mcontext.gregs[REG_ERR] & 2) != 0;
 }
 
-static void handle(int signal_number, siginfo_t *info, void *context)
+static void handle_fault(int signal_number, siginfo_t *info, void *context)
 {
     uint64_t address = (uintptr_t)info->si_addr;
-    bool ours = address >= hip.window_base && address - hip.window_base < hip.window_size;
+    bool ours = address >= hip.device_base && address - hip.device_base < hip.device_size;
     bool in_call = hip_turns_depth > 0;
     hip_turns_inside(1);
     bool served = hip_host_memory_fault(address, is_write(context));
@@ -208,7 +208,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
 void hip_install_fault_handler(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
-    action.sa_sigaction = handle;
+    action.sa_sigaction = handle_fault;
     sigemptyset(&action.sa_mask);
     sigaction(SIGSEGV, &action, &previous_handler);
 }

@@ -46,7 +46,7 @@ enum process_end {
 };
 
 static struct {
-    pid_t pid;       /* that has opened the platform; 0: none */
+    pid_t pid;       /* the process that has opened the platform; 0: none */
     unsigned number; /* among the processes of the run */
     bool leaving;    /* exit() was called */
     bool is_child;   /* fork()ed from it */
@@ -55,7 +55,7 @@ static struct {
     pid_t runner;           /* `heddle run`, if it is to be looked after */
     bool watches;           /* there is a thread of ours */
     sem_t wake;             /* wakes that thread */
-    int signal;             /* that has interrupted; 0: none */
+    int signal;             /* the signal that has interrupted; 0: none */
     enum process_end end;
     int direct, passed_on; /* signals that the handler got, and that it passed on */
     int64_t last_ms;
@@ -169,12 +169,12 @@ static void take_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-static void report_interrupt(int number, const char *what, bool written)
+static void report_interrupt(int number, const char *outcome, bool written)
 {
     /* hip_say() may have had its last word. */
     if (written && process.stats_path)
         fprintf(stderr, "heddle: interrupted by signal %d (%s); %s%s'\n", number, strsignal(number),
-                what, process.stats_path);
+                outcome, process.stats_path);
     else
         fprintf(stderr, "heddle: interrupted by signal %d (%s)\n", number, strsignal(number));
 }
@@ -254,7 +254,7 @@ static void after_fork(void)
             signal(interrupting[i], SIG_DFL);
 }
 
-static void finish_inside(void)
+static void end_inside_call(void)
 {
     pthread_mutex_init(&hip.lock,
                        NULL); /* this thread may hold it, and others are not waited for */
@@ -279,7 +279,7 @@ static void note_leaving(void)
     process.leaving = true;
     if (!process.is_child && hip.state == HIP_OPEN
         && (hip_is_inside() || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0))
-        finish_inside();
+        end_inside_call();
     else if (!process.is_child && hip.state == HIP_OPEN)
         hip.api->program_ends(true);
 }

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 /* More than programs map; the system gives the highest free addresses first. */
-#define HELD_BYTES (1ull << 36)
+#define RESERVED_BYTES (1ull << 36)
 
 struct work {
     bool (*run)(const char *path);
@@ -31,8 +31,8 @@ static void *run_work(void *argument)
 bool hip_run_apart(bool (*run)(const char *path), const char *path)
 {
     struct work work = {.run = run, .path = path};
-    void *held =
-        mmap(NULL, HELD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *reserved =
+        mmap(NULL, RESERVED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     sigset_t all, before;
     pthread_t thread;
     sigfillset(&all); /* signals are for the program's threads */
@@ -43,7 +43,7 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path)
         pthread_join(thread, NULL);
     else
         work.good = run(path);
-    if (held != MAP_FAILED)
-        munmap(held, HELD_BYTES);
+    if (reserved != MAP_FAILED)
+        munmap(reserved, RESERVED_BYTES);
     return work.good;
 }

@@ -172,14 +172,14 @@ static void join_capture(struct capture *c, hipStream_t stream)
 
 bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
 {
-    struct capture *own = capture_of(stream), *c = captures;
+    struct capture *joined = capture_of(stream), *c = captures;
     while (c && !find_event(c, event))
         c = c->next;
-    if (c && own && own != c)
-        own->is_spoilt = c->is_spoilt = true; /* two captures cannot become one */
-    if (c && !own)
+    if (c && joined && joined != c)
+        joined->is_spoilt = c->is_spoilt = true; /* two captures cannot become one */
+    if (c && !joined)
         join_capture(c, stream);
-    if (c && (!own || own == c))
+    if (c && (!joined || joined == c))
         see_all(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
     return c != NULL;
 }

@@ -33,10 +33,10 @@ uint32_t hip_event_take_number(void)
 
 static hipError_t create_event(hipEvent_t *event, unsigned flags)
 {
-    const unsigned known =
+    const unsigned all_flags =
         hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess | EVENT_RELEASES;
     const unsigned releases = flags & EVENT_RELEASES;
-    if (!event || (flags & ~known) != 0 || (releases & (releases - 1)) != 0)
+    if (!event || (flags & ~all_flags) != 0 || (releases & (releases - 1)) != 0)
         return hipErrorInvalidValue;
     struct event *object = hip_allocate(sizeof *object);
     object->flags = flags;

@@ -35,7 +35,7 @@ void hip_graph_release_action(struct hip_action *action)
 
 /* ---- graphs and nodes ---- */
 
-static struct hip_graph *make_graph(void)
+static struct hip_graph *create_graph(void)
 {
     struct hip_graph *graph = hip_allocate(sizeof *graph);
     *graph = (struct hip_graph){.handle = NULL};
@@ -73,14 +73,14 @@ static void release_graph(struct hip_graph *graph)
     hip_release(graph);
 }
 
-static void put_before(struct hip_node *node, struct hip_node *earlier)
+static void add_dependency(struct hip_node *node, struct hip_node *earlier)
 {
     grow_list(node->before, node->before_count + 1, node->before_capacity, HIP_LIBRARY);
     node->before[node->before_count++] = earlier;
 }
 
 /* False: it was not before. */
-static bool take_before(struct hip_node *node, const struct hip_node *earlier)
+static bool remove_dependency(struct hip_node *node, const struct hip_node *earlier)
 {
     for (size_t i = 0; i < node->before_count; i++) {
         if (node->before[i] != earlier)
@@ -128,7 +128,7 @@ struct hip_node **hip_graph_order(const struct hip_graph *graph)
     return order;
 }
 
-static bool goes_around(const struct hip_graph *graph)
+static bool has_cycle(const struct hip_graph *graph)
 {
     struct hip_node **order = hip_graph_order(graph);
     hip_release(order);
@@ -138,7 +138,7 @@ static bool goes_around(const struct hip_graph *graph)
 /* Copies a graph whose dependencies do not go around. */
 static struct hip_graph *copy_graph(const struct hip_graph *graph)
 {
-    struct hip_graph *copy = make_graph();
+    struct hip_graph *copy = create_graph();
     struct hip_node **order = hip_graph_order(graph);
     struct hip_node **copies = hip_allocate((graph->count + 1) * sizeof(struct hip_node *));
     for (size_t i = 0; i < graph->count; i++) {
@@ -146,7 +146,7 @@ static struct hip_graph *copy_graph(const struct hip_graph *graph)
         copies[i] = add_node(copy, &action);
         order[i]->step = (uint32_t)i;
         for (size_t k = 0; k < order[i]->before_count; k++)
-            put_before(copies[i], copies[order[i]->before[k]->step]);
+            add_dependency(copies[i], copies[order[i]->before[k]->step]);
     }
     hip_release(copies);
     hip_release(order);
@@ -173,7 +173,7 @@ static hipError_t add_action(hipGraphNode_t *node, hipGraph_t graph, const hipGr
 {
     struct hip_node *node_object = add_node(hip_graph_find(graph), action);
     for (size_t i = 0; i < count; i++)
-        put_before(node_object, hip_graph_find_node(before[i]));
+        add_dependency(node_object, hip_graph_find_node(before[i]));
     *node = node_object->handle;
     return hipSuccess;
 }
@@ -182,7 +182,7 @@ HIP_DEFINE_ALWAYS(hipGraphCreate, (graph, flags), hipGraph_t *graph, unsigned fl
 {
     if (!graph || flags != 0)
         return hipErrorInvalidValue;
-    *graph = make_graph()->handle;
+    *graph = create_graph()->handle;
     return hipSuccess;
 }
 
@@ -198,7 +198,7 @@ HIP_DEFINE_ALWAYS(hipGraphDestroy, (handle), hipGraph_t handle)
 HIP_DEFINE_ALWAYS(hipGraphClone, (copy, handle), hipGraph_t *copy, hipGraph_t handle)
 {
     const struct hip_graph *graph = hip_graph_find(handle);
-    if (!copy || !graph || goes_around(graph))
+    if (!copy || !graph || has_cycle(graph))
         return hipErrorInvalidValue;
     *copy = copy_graph(graph)->handle;
     return hipSuccess;
@@ -214,12 +214,12 @@ HIP_DEFINE_ALWAYS(hipStreamEndCapture, (stream, handle), hipStream_t stream, hip
     if (error != hipSuccess && error != hipErrorStreamCaptureInvalidated
         && error != hipErrorStreamCaptureUnjoined)
         return error;
-    struct hip_graph *graph = make_graph();
+    struct hip_graph *graph = create_graph();
     struct hip_node **nodes = hip_allocate((count + 1) * sizeof(struct hip_node *));
     for (size_t i = 0; i < count; i++) {
         nodes[i] = add_node(graph, &calls[i].action);
         for (size_t k = 0; k < calls[i].before_count; k++)
-            put_before(nodes[i], nodes[calls[i].before[k]]);
+            add_dependency(nodes[i], nodes[calls[i].before[k]]);
         hip_release(calls[i].before);
     }
     hip_release(nodes);
@@ -355,7 +355,7 @@ HIP_DEFINE_ALWAYS(hipGraphAddChildGraphNode, (node, graph, before, count, child)
 {
     struct hip_action action = {.kind = HIP_ACTION_GRAPH};
     hipError_t error = check_node(node, graph, before, count);
-    if (error == hipSuccess && (!hip_graph_find(child) || goes_around(hip_graph_find(child))))
+    if (error == hipSuccess && (!hip_graph_find(child) || has_cycle(hip_graph_find(child))))
         error = hipErrorInvalidValue;
     if (error != hipSuccess)
         return error;
@@ -376,7 +376,7 @@ HIP_DEFINE_ALWAYS(hipGraphAddDependencies, (graph, from, to, count), hipGraph_t 
 {
     hipError_t error = check_edges(graph, from, to, count);
     for (size_t i = 0; i < count && error == hipSuccess; i++)
-        put_before(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]));
+        add_dependency(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]));
     return error;
 }
 
@@ -385,7 +385,7 @@ HIP_DEFINE_ALWAYS(hipGraphRemoveDependencies, (graph, from, to, count), hipGraph
 {
     hipError_t error = check_edges(graph, from, to, count);
     for (size_t i = 0; i < count && error == hipSuccess; i++)
-        error = take_before(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]))
+        error = remove_dependency(hip_graph_find_node(to[i]), hip_graph_find_node(from[i]))
                     ? hipSuccess
                     : hipErrorInvalidValue;
     return error;
@@ -393,20 +393,20 @@ HIP_DEFINE_ALWAYS(hipGraphRemoveDependencies, (graph, from, to, count), hipGraph
 
 HIP_DEFINE_ALWAYS(hipGraphDestroyNode, (handle), hipGraphNode_t handle)
 {
-    struct hip_node *node = hip_graph_find_node(handle), **at;
+    struct hip_node *node = hip_graph_find_node(handle), **link;
     if (!node)
         return hipErrorInvalidValue;
     struct hip_graph *graph = node->graph;
     graph->last = NULL;
-    for (at = &graph->first; *at;) {
-        while (take_before(*at, node))
+    for (link = &graph->first; *link;) {
+        while (remove_dependency(*link, node))
             ;
-        if (*at == node) {
-            *at = node->next;
+        if (*link == node) {
+            *link = node->next;
             continue;
         }
-        graph->last = *at;
-        at = &(*at)->next;
+        graph->last = *link;
+        link = &(*link)->next;
     }
     graph->count--;
     release_node(node);

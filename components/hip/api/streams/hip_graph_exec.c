@@ -30,7 +30,7 @@ struct exec {
     bool is_destroyed;
 };
 
-static hipError_t perform(struct hip_action *action, hipStream_t stream)
+static hipError_t perform_action(struct hip_action *action, hipStream_t stream)
 {
     switch (action->kind) {
     case HIP_ACTION_KERNEL:
@@ -199,7 +199,7 @@ static hipError_t mark_stream(hipEvent_t *event, hipStream_t stream)
     return error == hipSuccess ? hip_record_event(*event, stream) : error;
 }
 
-static hipError_t make_streams(struct launch *l)
+static hipError_t create_streams(struct launch *l)
 {
     const uint32_t count = l->exec->branches;
     hipError_t error = count > 1 ? mark_stream(&l->begin, l->streams[0]) : hipSuccess;
@@ -208,7 +208,7 @@ static hipError_t make_streams(struct launch *l)
     return error;
 }
 
-static hipError_t make_step(struct launch *l, size_t number)
+static hipError_t enqueue_step(struct launch *l, size_t number)
 {
     struct step *step = &l->exec->steps[number];
     hipStream_t stream = l->streams[step->branch];
@@ -219,7 +219,7 @@ static hipError_t make_step(struct launch *l, size_t number)
         if (l->exec->steps[step->after[i]].branch != step->branch)
             error = hip_wait_event(l->done[step->after[i]], stream);
     if (error == hipSuccess && !step->is_disabled)
-        error = perform(&step->action, stream);
+        error = perform_action(&step->action, stream);
     return error == hipSuccess && step->is_awaited ? mark_stream(&l->done[number], stream) : error;
 }
 
@@ -256,16 +256,16 @@ HIP_DEFINE(hipGraphLaunch, (handle, stream), hipGraphExec_t handle, hipStream_t 
     uint32_t queue = 0;
     int device = 0, current = hip_current_device();
     hipError_t error = hip_stream_queue(stream, &queue, &device);
-    const size_t room = (exec->count + 1) * sizeof *l.done;
+    const size_t bytes = (exec->count + 1) * sizeof *l.done;
     if (error != hipSuccess)
         return error;
-    l.done = memset(hip_allocate(room), 0, room);
+    l.done = memset(hip_allocate(bytes), 0, bytes);
     exec->launches++;
     if (exec->branches > 1)
         hip_set_current_device(device); /* on which streams and events are made */
-    error = make_streams(&l);
+    error = create_streams(&l);
     for (size_t i = 0; i < exec->count && error == hipSuccess; i++)
-        error = make_step(&l, i);
+        error = enqueue_step(&l, i);
     error = error == hipSuccess ? join_branches(&l) : error;
     end_launch(&l);
     hip_set_current_device(current);

@@ -54,12 +54,12 @@ HIP_DEFINE_ALWAYS(hipGraphNodeGetType, (handle, type), hipGraphNode_t handle,
  * One of the two may not be wanted, and one node may be given. */
 struct edges {
     hipGraphNode_t *from, *to;
-    size_t room, total;
+    size_t capacity, total;
 };
 
 static void note_edge(struct edges *e, const struct hip_node *from, const struct hip_node *to)
 {
-    if (e->total < e->room) {
+    if (e->total < e->capacity) {
         if (e->from)
             e->from[e->total] = from->handle;
         if (e->to)
@@ -74,12 +74,12 @@ static hipError_t list_edges(const struct hip_graph *graph, const struct hip_nod
 {
     if (!graph || !count)
         return hipErrorInvalidValue;
-    struct edges e = {.from = from, .to = to, .room = from || to ? *count : 0};
+    struct edges e = {.from = from, .to = to, .capacity = from || to ? *count : 0};
     for (const struct hip_node *n = graph->first; n; n = n->next)
         for (size_t i = 0; i < n->before_count; i++)
             if ((!before || before == n->before[i]) && (!dependent || dependent == n))
                 note_edge(&e, n->before[i], n);
-    *count = e.room && e.room < e.total ? e.room : e.total;
+    *count = e.capacity && e.capacity < e.total ? e.capacity : e.total;
     return hipSuccess;
 }
 

@@ -12,6 +12,7 @@
  * it (hip_handle.h). */
 #include "hip_stream.h"
 #include "base/grow.h"
+#include "base/number.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_recorder.h"
@@ -74,7 +75,7 @@ uint32_t hip_stream_take_number(void)
     return ++last_number;
 }
 
-static hipError_t make_stream(struct stream **stream, unsigned flags, int priority)
+static hipError_t add_stream(struct stream **stream, unsigned flags, int priority)
 {
     uint32_t queue = 0;
     release_destroyed();
@@ -96,7 +97,7 @@ static hipError_t make_stream(struct stream **stream, unsigned flags, int priori
 }
 
 /* The stream's handle is refused from now on. */
-static void forget_stream(struct stream *stream)
+static void remove_stream(struct stream *stream)
 {
     stream->is_destroyed = true;
     hip_handle_remove(stream->handle);
@@ -106,20 +107,20 @@ void hip_release_streams(int device)
 {
     for (struct stream *each = streams; each; each = each->next)
         if (each->device == device)
-            forget_stream(each);
+            remove_stream(each);
     release_destroyed();
 }
 
 /* The calling thread's own stream on its current device, which may have been destroyed and made
  * anew. */
-static struct stream *own_stream(void)
+static struct stream *thread_stream(void)
 {
     struct stream *each = thread_number > 0 ? streams : NULL;
     while (each
            && (each->thread != thread_number || each->device != hip_current_device()
                || each->is_destroyed))
         each = each->next;
-    if (!each && make_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+    if (!each && add_stream(&each, hipStreamDefault, 0) == hipSuccess) {
         thread_number = thread_number > 0 ? thread_number : ++last_thread;
         each->thread = thread_number;
     }
@@ -135,7 +136,7 @@ static struct stream *find_stream(hipStream_t stream)
         return null_stream;
     }
     if (stream == hipStreamPerThread)
-        return own_stream();
+        return thread_stream();
     return hip_handle_find(HIP_HANDLE_STREAM, stream);
 }
 
@@ -162,13 +163,13 @@ static bool is_blocking(const struct stream *stream)
 }
 
 /* The queue waits for those commands of another queue that it does not wait for yet: the ones after
- * `*met`. */
-static hipError_t meet_queue(uint32_t queue, uint32_t other, uint64_t *met)
+ * `*awaited`. */
+static hipError_t wait_for_queue(uint32_t queue, uint32_t other, uint64_t *awaited)
 {
     uint64_t ticket = last_ticket_of(other);
-    if (ticket == 0 || ticket == *met || queue == other)
+    if (ticket == 0 || ticket == *awaited || queue == other)
         return hipSuccess;
-    *met = ticket;
+    *awaited = ticket;
     return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
 }
 
@@ -178,9 +179,9 @@ static hipError_t order_null(uint32_t queue, int device)
     hipError_t error = hipSuccess;
     for (struct stream *each = streams; each && error == hipSuccess; each = each->next) {
         if (each->device == device && is_blocking(each)) {
-            uint64_t other_met = 0;
-            bool own = queue == hip.devices[device].queue;
-            error = meet_queue(queue, each->queue, own ? &each->awaited_by_null : &other_met);
+            uint64_t awaited = 0;
+            bool is_null = queue == hip.devices[device].queue;
+            error = wait_for_queue(queue, each->queue, is_null ? &each->awaited_by_null : &awaited);
         }
     }
     return error;
@@ -221,8 +222,8 @@ hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
         return hipErrorInvalidHandle;
     if (is_null_stream(stream))
         return order_null(object->queue, object->device);
-    return is_blocking(object) ? meet_queue(object->queue, hip.devices[object->device].queue,
-                                            &object->awaited_of_null)
+    return is_blocking(object) ? wait_for_queue(object->queue, hip.devices[object->device].queue,
+                                                &object->awaited_of_null)
                                : hipSuccess;
 }
 
@@ -238,10 +239,10 @@ void hip_stream_note(hipStream_t stream, uint64_t ticket)
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
     const struct stream *object = find_stream(stream);
-    uint64_t met = 0;
+    uint64_t awaited = 0;
     if (!object || !is_null_stream(stream) || object->device == device || !hip.orders_streams)
         return object ? hipSuccess : hipErrorInvalidHandle;
-    hipError_t error = meet_queue(object->queue, hip.devices[device].queue, &met);
+    hipError_t error = wait_for_queue(object->queue, hip.devices[device].queue, &awaited);
     return error == hipSuccess ? order_null(object->queue, device) : error;
 }
 
@@ -354,10 +355,7 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0)
         return hipErrorInvalidValue;
     struct stream *object = NULL;
-    hipError_t error = make_stream(&object, flags,
-                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
-                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
-                                                             : priority);
+    hipError_t error = add_stream(&object, flags, max(min(priority, PRIORITY_LOW), PRIORITY_HIGH));
     if (error == hipSuccess) {
         *stream = object->handle = hip_handle_add(HIP_HANDLE_STREAM, object);
         HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags);
@@ -371,7 +369,7 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
     HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = object->number);
-    forget_stream(object);
+    remove_stream(object);
     release_destroyed();
     return hipSuccess;
 }
