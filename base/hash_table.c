@@ -34,7 +34,7 @@ static bool has_key(const char *entry, const uint64_t *key, size_t bytes)
 {
     uint64_t word;
     memcpy(&word, entry, sizeof word);
-    return word == *key && memcmp(entry, key, bytes) == 0;
+    return word == *key && (bytes == sizeof word || memcmp(entry, key, bytes) == 0);
 }
 
 /* The slot of the key, or the free one where it belongs. */

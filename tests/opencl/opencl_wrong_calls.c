@@ -6,6 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/splitmix64.h"
+
 enum kind {
     CONTEXT,
     QUEUE,
@@ -27,14 +29,13 @@ static const cl_int errors[KINDS] = {
     CL_INVALID_DEVICE,  CL_INVALID_PLATFORM};
 static void *living[KINDS][LIVING], *released[KINDS];
 static unsigned char host[SIZE];
-static unsigned long state;
+static uint64_t state;
 static bool first_is_wrong;
 static cl_int wanted;
 
 static unsigned next(unsigned below)
 {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % below;
+    return (unsigned)(splitmix64(&state) >> 33) % below;
 }
 
 /* A handle of the kind, mostly. */
