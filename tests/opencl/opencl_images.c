@@ -3,8 +3,6 @@
  * out. */
 #include "image_model.h"
 
-#include "base/splitmix64.h"
-
 enum { W = 13, H = 7, D = 5, MOST = W * H * D, PLACES = 256 };
 
 static cl_command_queue queue;
@@ -13,7 +11,8 @@ static uint64_t state = 1;
 
 static uint32_t any(void)
 {
-    return (uint32_t)(splitmix64(&state) >> 32);
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 32);
 }
 
 /* ---- kernels ---- */

@@ -6,8 +6,6 @@
 
 #include <stdbool.h>
 
-#include "base/splitmix64.h"
-
 enum kind {
     CONTEXT,
     QUEUE,
@@ -29,13 +27,14 @@ static const cl_int errors[KINDS] = {
     CL_INVALID_DEVICE,  CL_INVALID_PLATFORM};
 static void *living[KINDS][LIVING], *released[KINDS];
 static unsigned char host[SIZE];
-static uint64_t state;
+static unsigned long state;
 static bool first_is_wrong;
 static cl_int wanted;
 
 static unsigned next(unsigned below)
 {
-    return (unsigned)(splitmix64(&state) >> 33) % below;
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % below;
 }
 
 /* A handle of the kind, mostly. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/splitmix64.h"
+
 struct oracle {
     void *disassembler;
 };
@@ -102,7 +104,6 @@ static const struct oracle_format formats[] = {
 #define DPP(low, neg, abs)        {low, 8, ORACLE_REGISTER, 0, {neg, abs}}
 #include "oracle_formats.tab"
 
-#include "base/splitmix64.h"
 };
 /* clang-format on */
 

@@ -11,6 +11,7 @@
  * elements. */
 #include <stdlib.h>
 
+#include "base/splitmix64.h"
 #include "covered.h"
 #include "fixed_float.h"
 #include "machine.h"
@@ -69,7 +70,6 @@ static const struct form forms[] = {
      d_of_##target##_##name},
 #include "mfma.tab"
 
-#include "base/splitmix64.h"
 #undef MFMA
 };
 
