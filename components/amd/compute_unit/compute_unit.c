@@ -43,8 +43,8 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
         decode_take_counts(cu_decoded(c), code);
     }
     code->seen = cu_decoded(c);
-    code->work->longest = max(c->longest, code->work->longest);
-    c->longest = 0;
+    code->work->longest = max(c->longest_wavefront, code->work->longest);
+    c->longest_wavefront = 0;
 }
 
 static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
@@ -71,7 +71,7 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->offsets = arena_allocate(queue * ISA_LANES);
     c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
     c->stages = arena_allocate(queue * CU_STAGE);
-    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
+    c->wide_stages = arena_allocate(queue * CU_WIDE_STAGE);
 }
 
 static void compute_unit_init(struct compute_unit *c)

@@ -35,7 +35,7 @@ struct wave_sync_wait {
 };
 
 /* True: the wavefront waits, until wave_sync_is_over(). */
-bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave_sync_wait *wait);
+bool wave_sync_do(struct wave_sync *s, const struct isa_sync *request, struct wave_sync_wait *wait);
 
 bool wave_sync_is_over(const struct wave_sync *s, const struct wave_sync_wait *wait);
 

@@ -683,16 +683,16 @@ INLINE float ldexp_f16(float a, int32_t b)
 INLINE double ldexp_f64(double a, int32_t b)
 {
     int32_t exponent = max_i32(-2200, min_i32(2200, b));
-    uint32_t own = (uint32_t)(bits_f64(a) >> 52) & 2047;
-    int32_t lift = own ? 0 : 64; /* normalise a denormal first */
-    double normal = own ? a : a * 0x1p64;
+    uint32_t exponent_bits = (uint32_t)(bits_f64(a) >> 52) & 2047;
+    int32_t lift = exponent_bits ? 0 : 64; /* normalise a denormal first */
+    double normal = exponent_bits ? a : a * 0x1p64;
     int32_t stored = (int32_t)(bits_f64(normal) >> 52 & 2047), target = stored + exponent - lift;
     uint64_t body = bits_f64(normal) & UINT64_C(0x800fffffffffffff);
     int32_t inside = max_i32(1, min_i32(2046, target));
     double value = f64_bits(body | (uint64_t)(uint32_t)inside << 52);
     int32_t rest = target < 1 ? max_i32(-1000, target - 1) : target > 2046 ? 1 : 0;
     double scaled = target > 2046 ? value * 0x1p1000 * 0x1p1000 : value * power_of_two(rest);
-    return own == 2047 || a == 0.0 ? a : scaled;
+    return exponent_bits == 2047 || a == 0.0 ? a : scaled;
 }
 
 /* ---- classification -------------------------------------------------------------------------- */
