@@ -598,6 +598,16 @@ static bool command_processor_tick(struct command_processor *c)
     return false;
 }
 
+/* The work of the caches that are waited for. */
+static const char *control_text(const struct command_processor *c)
+{
+    if (control_is_pause(c))
+        return "pause or go on";
+    return c->control == CONTROL_RELEASE || c->control_level > CONTROL_LAST_INVALIDATED
+               ? "write back"
+               : "invalidate";
+}
+
 static unsigned command_processor_outstanding(const struct command_processor *c,
                                               struct hang_report *report)
 {
@@ -605,11 +615,7 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
                       + c->shootdown.is_wanted + c->shootdown.is_done + c->pause.is_wanted
                       + c->pause.is_done + c->pause.is_on;
     if (c->control != CONTROL_NONE && report)
-        hang_note(report, "waits for %u caches to %s", c->control_awaited,
-                  control_is_pause(c) ? "pause or go on"
-                  : c->control == CONTROL_RELEASE || c->control_level > CONTROL_LAST_INVALIDATED
-                      ? "write back"
-                      : "invalidate");
+        hang_note(report, "waits for %u caches to %s", c->control_awaited, control_text(c));
     else if (c->pause.is_on && report)
         hang_note(report, "memory accesses are paused for a page that moves");
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {

@@ -14,12 +14,12 @@
  *                       may issue
  *   cu_issue.c          one SIMD a cycle issues; registers change at once (cu_execute.c)
  *   cu_vector_memory.c, cu_scalar_memory.c, cu_local_memory.c
- *                       what takes longer, until a counter goes down
+ *                       memory and LDS accesses, until a counter goes down
  *   cu_counters.c       s_waitcnt waits for that
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
- * Beside that way: cu_deferred_issue.c (turns of a wavefront that is alone), cu_fault.c (what ends
- * a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
+ * Beside that way: cu_deferred_issue.c (turns of a wavefront that is alone), cu_fault.c (faults,
+ * which end a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "base/likely.h"

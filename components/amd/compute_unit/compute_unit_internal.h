@@ -86,7 +86,6 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
                      uint64_t pc, unsigned lane, const char *cause);
 static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end);
 static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
-                         uint64_t address);
+                         uint64_t pc, unsigned lane, const struct work_fault_access *access);
 
 #endif

@@ -3,8 +3,9 @@
  *
  * A wavefront is in one state at a time. A wavefront that executes until a known cycle is in the
  * wheel. A wavefront whose next instruction is decoded and may issue has one bit in `ready` of its
- * SIMD, by kind of instruction. compute_unit.c lists the files that work on this state; the header
- * of each adds its structures, access to them, and its functions. */
+ * SIMD, by kind of instruction. compute_unit.c lists the files that work on this state. cu_fetch.h,
+ * cu_scalar_memory.h and cu_vector_memory.h add the structures of their files, and
+ * compute_unit_internal.h the functions that files share. */
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
@@ -71,7 +72,7 @@ struct cu_wave {
     uint8_t vm, lgkm;  /* outstanding: vmcnt, lgkmcnt */
     uint8_t limit_vm, limit_lgkm;
     uint8_t number;    /* in its work-group */
-    uint8_t time_kind; /* enum work_cycles_kind: what its time from accounted_until on goes to */
+    uint8_t time_kind; /* enum work_cycles_kind: account of its time from accounted_until on */
     uint8_t ledger;
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
@@ -100,7 +101,7 @@ struct cu_wave {
     uint64_t sgpr_until;
     /* Address of the last vector memory instruction, and its operand: address and compare value. */
     uint64_t accessed_pc, accessed_operand;
-    uint64_t started; /* how many of the unit's wavefronts began before it */
+    uint64_t started; /* number of the unit's wavefronts that began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block after it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */

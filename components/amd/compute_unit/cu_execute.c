@@ -24,8 +24,8 @@ struct execute_entry {
     uint64_t address;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
-    bool is_single; /* no instruction after it, in its line, can be executed with it */
-    uint8_t run;    /* next instructions that can be executed together with this one */
+    bool is_single;         /* no instruction after it, in its line, can be executed with it */
+    uint8_t run;            /* next instructions that can be executed together with this one */
     uint32_t checked_fills; /* `fills` of the code when it was seen to hold */
     /* `fills` and version of the code when all instructions of the run were seen to be there: the
      * wavefront must have the same. */
@@ -40,7 +40,7 @@ struct execute_deferred {
     uint32_t fills, version;
     uint64_t pc;
     struct cu_deferred turns;
-    uint64_t times; /* how often they were left out, not yet in the counts of `decoded` */
+    uint64_t times; /* times that they were left out, not yet in the counts of `decoded` */
 };
 
 static struct execute_domain {
@@ -100,7 +100,8 @@ static inline bool execute_fits(const struct isa_inst *inst, const struct isa_co
 }
 
 /* Finds the instructions from the pc on, in the line of the one before, that can be executed with
- * that. What goes to memory is left to its turn. How many there are follows from the code alone. */
+ * that. Memory instructions are left to their turns. The length of a run follows from the code
+ * alone. */
 __attribute__((noinline)) static void execute_find_run(const struct compute_unit *c,
                                                        const struct execute_domain *domain,
                                                        struct execute_entry *e, uint64_t pc,
@@ -123,8 +124,8 @@ __attribute__((noinline)) static void execute_find_run(const struct compute_unit
     e->run_fills = cu_code(c)->fills;
 }
 
-/* Executes the instructions of the run after `e`, from the pc on, and leaves the pc where it is.
- * What fails is left to its turn. */
+/* Executes the instructions of the run after `e`, from the pc on, and leaves the pc where it is. An
+ * instruction that fails is left to its turn. */
 static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  struct isa_context *context, struct isa_wave *s,
                                  struct execute_domain *domain, struct execute_entry *e)

@@ -19,10 +19,10 @@
 
 enum {
     PROFILE_EXECUTIONS,
-    PROFILE_IDLE_LANES,    /* that were off, of vector ALU instructions */
+    PROFILE_IDLE_LANES,    /* lanes of vector ALU instructions that were off */
     PROFILE_LINES,         /* line requests of vector memory */
-    PROFILE_BYTES,         /* that lanes asked for */
-    PROFILE_MEMORY_CYCLES, /* from issue to return */
+    PROFILE_BYTES,         /* bytes that lanes asked for */
+    PROFILE_MEMORY_CYCLES, /* cycles from issue to return */
     /* Requests of vector and scalar memory by the counters of two levels of caches. The second
      * level counts the requests that it receives. */
     PROFILE_L1,

@@ -15,8 +15,8 @@ enum {
  * lanes stay in lines, need no more than the places of each line's bytes. */
 enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
-/* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
- * since a large machine has thousands. Its bytes lie in a stage, cu_stage(). */
+/* One vector memory instruction in flight: the fields that most need, in two cache lines of the
+ * host, since a large machine has thousands. Its bytes lie in a stage, cu_stage(). */
 struct cu_vmem {
     uint64_t pc;
     uint64_t first_send; /* cycle of the earliest next request */
@@ -55,7 +55,7 @@ struct cu_line {
 };
 _Static_assert(CU_LINES < CU_LAST_LINE, "the number of a line has 11 bits");
 
-static inline struct cu_line cu_line_make(struct coalesced_line line, unsigned owner, unsigned next)
+static inline struct cu_line cu_line_of(struct coalesced_line line, unsigned owner, unsigned next)
 {
     return (struct cu_line){line.lanes,
                             line.address / CU_LINE | (uint64_t)owner << 42 | (uint64_t)next << 53};

@@ -38,7 +38,7 @@ struct dma_lane {
 struct dma_engine {
     struct dma_engine_io io;
     uint32_t commands; /* arena offsets */
-    uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
+    uint32_t data;     /* DMA_COMMAND_BYTES by command: bytes to be written, or those read */
     uint32_t pieces;
     uint32_t target_lines; /* DMA_LONGEST by piece of a copy: bytes at their places in the line */
     uint32_t lanes;

@@ -14,7 +14,7 @@ struct doorbell {
     uint32_t values;        /* arena: uint64_t[doorbells] */
     uint32_t written;       /* arena: bool[doorbells] */
     uint32_t written_count; /* doorbells that are written */
-    uint32_t next_slot;     /* whose turn it is */
+    uint32_t next_slot;     /* doorbell that is looked at first */
 };
 
 static void doorbell_init(struct doorbell *c)

@@ -30,7 +30,7 @@ void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *reques
 bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront);
 void wave_sync_unit_pop(struct wave_sync_unit *u);
 
-/* Says where wavefronts wait, and for how many more. */
+/* Reports the resources at which wavefronts wait, and for how many more. */
 void wave_sync_unit_report(const struct wave_sync_unit *u, struct hang_report *report);
 
 #endif

@@ -21,48 +21,49 @@ void work_fault_text(const struct work_fault_place *p, const char *cause, char *
 }
 
 /* Describes an address near a value that kernels get in place of a pointer; false: it is none. */
-static bool describe_no_pointer(const char *access, unsigned bytes, uint64_t address, char *cause,
-                                size_t size)
+static bool describe_no_pointer(const struct work_fault_access *access, char *cause, size_t size)
 {
+    uint64_t address = access->address;
     enum { NULL_BYTES = 4096 };
     if (address < NULL_BYTES)
         snprintf(cause, size,
                  "%s of %u bytes through a null pointer, at 0x%" PRIx64
                  ": an argument or a pointer in memory was not set",
-                 access, bytes, address);
+                 access->name, access->bytes, address);
     else if (address >= KERNARG_NO_QUEUE && address < KERNARG_NOTHING_END)
         snprintf(cause, size, "%s, which is not supported (%s of %u bytes at 0x%" PRIx64 ")",
                  address < KERNARG_NO_HEAP
                      ? "device code starts kernels (enqueue_kernel)"
                      : "device code allocates memory (malloc, free, new or delete)",
-                 access, bytes, address);
+                 access->name, access->bytes, address);
     else
         return false;
     return true;
 }
 
-void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
-                       unsigned bytes, uint64_t address, char *cause, size_t size)
+void work_fault_bounds(const struct program_table *program, uint32_t pid,
+                       const struct work_fault_access *access, char *cause, size_t size)
 {
+    uint64_t address = access->address;
     char where[160];
     uint32_t number;
     const struct program_allocation *a = program_find_in(program, pid, address);
     program_describe(program, program_name(program, pid, address), where, sizeof where);
-    if (describe_no_pointer(access, bytes, address, cause, size))
+    if (describe_no_pointer(access, cause, size))
         return;
     if (!a && program_find_freed(program, address, &number)) {
-        snprintf(cause, size, "%s of %u bytes at 0x%" PRIx64 ", which was freed: %s", access, bytes,
-                 address, where);
+        snprintf(cause, size, "%s of %u bytes at 0x%" PRIx64 ", which was freed: %s", access->name,
+                 access->bytes, address, where);
         return;
     }
-    bool whole = a && bytes <= page_table_address(a->end) - address;
+    bool whole = a && access->bytes <= page_table_address(a->end) - address;
     if (whole && a->barred) {
         snprintf(cause, size,
                  "%s of %u bytes at 0x%" PRIx64
                  " is in memory that is not mapped to this GPU (%s); "
                  "give it access first, by hipDeviceEnablePeerAccess() or "
                  "hsa_amd_agents_allow_access()",
-                 access, bytes, address, where);
+                 access->name, access->bytes, address, where);
         return;
     }
     if (whole) {
@@ -70,15 +71,15 @@ void work_fault_bounds(const struct program_table *program, uint32_t pid, const 
                  "%s of %u bytes at 0x%" PRIx64
                  " is in memory of GPU %u, which this GPU may not access "
                  "(%s); call hipDeviceEnablePeerAccess(%u, 0) for this GPU first",
-                 access, bytes, address, a->device, where, a->device);
+                 access->name, access->bytes, address, a->device, where, a->device);
         return;
     }
     const struct program_allocation *before = program_find_before(program, address);
     uint64_t page = program->page_bytes ? program->page_bytes : 1;
-    bool in_page =
-        before && before->use <= PROGRAM_CODE && address + bytes <= round_up(before->end, page);
-    snprintf(cause, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access, bytes,
-             address, where,
+    bool in_page = before && before->use <= PROGRAM_CODE
+                   && address + access->bytes <= round_up(before->end, page);
+    snprintf(cause, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access->name,
+             access->bytes, address, where,
              in_page ? " (in its last page; --bounds page allows that, as hardware does)" : "");
 }
 

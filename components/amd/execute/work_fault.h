@@ -25,9 +25,15 @@ struct work_fault_place {
 
 void work_fault_text(const struct work_fault_place *p, const char *cause, char *text, size_t size);
 
-/* `access`: "load", "scalar store", ... */
-void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
-                       unsigned bytes, uint64_t address, char *cause, size_t size);
+/* An access that is not allowed. */
+struct work_fault_access {
+    const char *name; /* "load", "scalar store", ... */
+    unsigned bytes;
+    uint64_t address;
+};
+
+void work_fault_bounds(const struct program_table *program, uint32_t pid,
+                       const struct work_fault_access *access, char *cause, size_t size);
 
 void work_fault_fetch(const struct program_table *program, uint64_t pc, char *cause, size_t size);
 

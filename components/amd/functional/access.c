@@ -30,7 +30,8 @@ static const char *out_of_bounds(struct host_view *t, const char *access, unsign
                  "%s of %u bytes at 0x%" PRIx64 ", which is not mapped in process %u", access,
                  bytes, address, t->pid);
     else
-        work_fault_bounds(t->program, t->pid, access, bytes, address, cause, sizeof cause);
+        work_fault_bounds(t->program, t->pid, &(struct work_fault_access){access, bytes, address},
+                          cause, sizeof cause);
     return cause;
 }
 

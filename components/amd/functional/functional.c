@@ -43,7 +43,10 @@ static void slot_open(uint32_t slot)
 /* Gives the work-group the LDS that most compute units have, or more if the kernel needs it. */
 static void group_fit_lds(struct group *g, uint32_t bytes)
 {
-    enum { LDS_USUAL = 64 << 10, LDS_BEHIND = 64 /* that wide accesses may look at */ };
+    enum {
+        LDS_USUAL = 64 << 10,
+        LDS_BEHIND = 64 /* bytes after it that wide accesses may look at */
+    };
     if (bytes + LDS_BEHIND <= g->lds_capacity)
         return;
     g->lds_capacity = bytes <= LDS_USUAL ? LDS_USUAL + LDS_BEHIND : 2 * bytes;

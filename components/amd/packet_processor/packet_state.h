@@ -65,7 +65,7 @@ struct packet {
 
 struct user_queue {
     bool used;
-    bool dying;      /* is to be destroyed */
+    bool dying;      /* true from the command that destroys it on */
     bool advancing;  /* its read index is being written */
     bool is_waiting; /* the packet at `fetched` waits for an event */
     uint8_t error;   /* enum queue_error */

@@ -294,7 +294,7 @@ INLINE double group_sum(const struct matrix_group *g, unsigned first, unsigned s
     double sum = 0.0;
     *e = g->exponent[first];
     for (unsigned i = first; i < g->terms; i += step)
-        *e = max_i32(*e, g->exponent[i]);
+        *e = max(*e, g->exponent[i]);
     for (unsigned i = first; i < g->terms; i += step)
         sum += __builtin_trunc(g->product[i] * power_of_two(24 - *e));
     return sum;
@@ -304,7 +304,7 @@ INLINE double group_pair(const struct matrix_group *g, int32_t *e)
 {
     int32_t e_even, e_odd;
     double even = group_sum(g, 0, 2, &e_even), odd = group_sum(g, 1, 2, &e_odd);
-    *e = max_i32(e_even, e_odd);
+    *e = max(e_even, e_odd);
     return __builtin_floor(even * power_of_two(e_even - *e))
            + __builtin_floor(odd * power_of_two(e_odd - *e));
 }

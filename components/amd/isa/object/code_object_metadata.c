@@ -2,8 +2,7 @@
  * "Code Object V3 Metadata"). Keys that are not known are skipped.
  *
  * The msgpack library allocates a container before it reads its elements, so a scan first checks
- * that every container and string can be as large as it claims, and bounds the nesting. Called by
- * code_object.c. */
+ * that every container and string can be as large as it claims, and bounds the nesting. */
 #include "code_object_internal.h"
 
 #include "base/number.h"
