@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/number.h"
 
@@ -21,7 +20,7 @@ static inline void *grow_checked(void *block, const char *what)
         return block;
     fprintf(stderr, "heddle: out of memory for %s\n", what);
     fflush(stdout);
-    _exit(1);
+    _Exit(1);
 }
 
 static inline void *grow_sized(void *block, size_t size, const char *what)

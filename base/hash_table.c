@@ -1,5 +1,5 @@
-/* See hash_table.h. The tags let a search pass other entries without a look at them, and the table
- * grow without hashing a key again. */
+/* Open addressing with linear probing. The tags let a search pass other entries without a look at
+ * them, and the table grow without hashing a key again. */
 #include "base/hash_table.h"
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static bool has_key(const char *entry, const uint64_t *key, size_t bytes)
 {
     uint64_t word;
     memcpy(&word, entry, sizeof word);
-    return word == *key && memcmp(entry, key, bytes) == 0;
+    return word == *key && (bytes == sizeof word || memcmp(entry, key, bytes) == 0);
 }
 
 /* The slot of the key, or the free one where it belongs. */

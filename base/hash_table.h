@@ -11,7 +11,7 @@
 
 #include "base/region.h"
 
-/* What the entries of a table are; each function on it takes the same one. */
+/* The kind of a table's entries; each function on it takes the same one. */
 struct hash_kind {
     size_t entry_bytes, key_bytes;
     const char *what; /* for the message: "the check of races" */

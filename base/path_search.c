@@ -1,4 +1,4 @@
-/* See path_search.h. */
+/* Finds programs on the PATH. */
 #include "base/path_search.h"
 
 #include <stdio.h>

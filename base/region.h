@@ -15,7 +15,7 @@ struct region_block;
 struct region {
     const char *what; /* is kept there, for the message: "a code object" */
     struct region_block *blocks;
-    size_t used, capacity; /* of the block that is filled, the first of the list */
+    size_t used, capacity; /* bytes of the block that is filled, the first of the list */
     size_t total;          /* bytes taken so far */
 };
 
@@ -34,7 +34,7 @@ char *region_printf(struct region *region, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *region_vprintf(struct region *region, const char *format, va_list args);
 
-/* What is left of a stream, and a NUL behind it. Reading ends early when there are more than `most`
+/* The rest of a stream, and a NUL after it. Reading ends early when there are more than `most`
  * bytes; ferror() tells whether it failed. */
 char *region_read(struct region *region, FILE *stream, size_t most, size_t *size);
 

@@ -58,7 +58,7 @@ struct compile_diagnostic {
     size_t note_count;
 };
 
-/* What `heddle explain` knows of one code. */
+/* One code, for `heddle explain`. */
 struct compile_explanation {
     const char *code;
     const char *name;

@@ -1,4 +1,4 @@
-/* See compiler_bug.h. Called by the language and the generator. */
+/* Ends the process at a mistake of the language's or the generator's code. */
 #include "dsl/compiler_bug.h"
 
 #include <stdarg.h>

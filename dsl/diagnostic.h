@@ -30,7 +30,7 @@ struct diagnostic_note {
 struct diagnostic {
     enum diagnostic_code code;
     struct span span;
-    uint32_t order;   /* of reporting: breaks ties */
+    uint32_t order;   /* order of reporting, which breaks ties */
     const void *key;  /* tells apart what has the same code and span */
     uint32_t repeats; /* further instances with the same mistake */
     const char *message;
@@ -48,7 +48,7 @@ struct diagnostics {
     int muted;
     bool library_is_quiet; /* warnings at places in the library are not recorded */
     bool flooded;
-    const void *key;        /* of the next one; cleared by it */
+    const void *key;        /* the next diagnostic's, which clears it */
     struct diagnostic sink; /* takes notes of what is not recorded */
     struct compile_diagnostic *published;
 };

@@ -23,7 +23,7 @@ enum service_kind {
     SERVICE_LINK,
     SERVICE_INTERFACE,
     SERVICE_ENUM,
-    SERVICE_CHOICE, /* of an enumeration */
+    SERVICE_CHOICE, /* a name of an enumeration */
     SERVICE_PARAM,
     SERVICE_LET,
     SERVICE_PORT,
@@ -34,12 +34,12 @@ enum service_kind {
     SERVICE_CLOCK,
     SERVICE_INSTANCE, /* also wires and interconnects */
     SERVICE_SPACE,
-    SERVICE_VARIABLE, /* of `for` */
+    SERVICE_VARIABLE, /* the index of a `for` */
     SERVICE_MESSAGE,
     SERVICE_FIELD,
     SERVICE_KEYWORD,
     SERVICE_FUNCTION,
-    SERVICE_TYPE, /* of a parameter, field or statistic */
+    SERVICE_TYPE, /* the type of a parameter, field or statistic */
     SERVICE_KINDS
 };
 
@@ -47,7 +47,7 @@ struct service;
 
 struct service_place {
     const char *file;
-    const char *text; /* of all of the file; "" for files that are not descriptions */
+    const char *text; /* the whole file; "" for files that are not descriptions */
     uint32_t size;
     uint32_t begin, end;
 };
@@ -56,7 +56,7 @@ struct service_place {
 struct service_symbol {
     enum service_kind kind;
     const char *name;
-    struct service_place place; /* of that declaration */
+    struct service_place place; /* where that declaration is */
     const char *owner;          /* the type around it, "" for what is at the top */
     bool is_library;
 };
@@ -66,7 +66,7 @@ struct service_occurrence {
     bool is_declaration;
 };
 
-/* What could stand at the cursor, in place of the bytes `begin` to `end`. */
+/* A proposal for the cursor, in place of the bytes `begin` to `end`. */
 struct service_completion {
     enum service_kind kind;
     const char *label;
@@ -81,7 +81,7 @@ struct service_outline {
     const char *name;
     const char *detail;
     uint32_t depth;
-    uint32_t begin, end;           /* of all of it */
+    uint32_t begin, end;           /* the whole range */
     uint32_t name_begin, name_end; /* inside */
 };
 
@@ -106,7 +106,7 @@ const struct service_symbol *service_symbol_declared(struct service *s, const ch
 /* Occurrences of a symbol in all files, by place. */
 const struct service_occurrence *
 service_occurrences(struct service *s, const struct service_symbol *symbol, size_t *count);
-/* What a name or number at a place means; false: nothing there. */
+/* Explains the name or number at a place; false: there is none. */
 bool service_hover_at(struct service *s, uint32_t at, struct service_hover *hover);
 /* Values that a parameter at a place has in an elaborated platform, "" when that says nothing. */
 const char *service_values(struct service *s, const struct model *model, uint32_t at);

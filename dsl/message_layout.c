@@ -1,5 +1,5 @@
-/* See message_layout.h for the rule. Called by the check of depths and by the emitters of
- * protocols, ports and tables. */
+/* Lays out a message's fields by the rule of message_layout.h, for the check of depths and the
+ * emitters of protocols, ports and tables. */
 #include "dsl/message_layout.h"
 
 #include "base/number.h"

@@ -12,7 +12,7 @@
 
 #define MESSAGE_HEADER_FIELD_BYTES 22 /* RING_FIELD_BYTES of runtime/link/ring.h */
 #define MESSAGE_HEADER_OFFSET      8
-/* What a message costs on a link beside its fields: kind, tag, length. */
+/* Bytes of a message on a link in addition to its fields: kind, tag, length. */
 #define MESSAGE_FRAME_BYTES        8
 
 struct message_layout {

@@ -83,7 +83,7 @@ struct model_param {
     const struct model_param_decl *decl;
     struct model_value value;
     enum model_value_source source;
-    struct model_place place; /* of what set it */
+    struct model_place place; /* where it was set */
     const char *doc;          /* the comment that says where the value comes from, "" without */
     bool is_computed;         /* from other parameters, not a literal */
 };
@@ -158,9 +158,9 @@ struct model_stat {
     enum model_stat_kind kind;
 };
 
-/* What people ask of a component, each a part of a whole: `measure NAME = PART of WHOLE;`. */
+/* A measure of a component is a share of a whole: `measure NAME = PART of WHOLE;`. */
 enum model_measure_kind {
-    MODEL_MEASURE_UTILISATION, /* of the time or places that it has */
+    MODEL_MEASURE_UTILISATION, /* share of its time or places in use */
     MODEL_MEASURE_HIT_RATE,
     MODEL_MEASURE_BANDWIDTH, /* bytes moved, of those that could have been */
     MODEL_MEASURE_STALL,     /* time in which work waited for it */
@@ -215,7 +215,7 @@ struct model_port_decl {
     bool optional;
     bool is_array;                         /* [] or [n] */
     bool is_any;                           /* protocol `any`: bound per instance */
-    const struct model_protocol *protocol; /* of the first instance; NULL for `any` */
+    const struct model_protocol *protocol; /* the first instance's; NULL for `any` */
     const char *protocol_text;             /* as written: "mem(line)" */
 };
 
@@ -282,15 +282,15 @@ struct model_part {
     const struct model_part_decl *decl;
     const char *path; /* "gpu.cp.dispatcher[3]": statistics stand here */
     uint32_t id;      /* index in model.parts */
-    uint32_t element; /* of a part array */
+    uint32_t element; /* index in a part array */
     const struct model_param *params;
     uint32_t param_count;
     const struct model_measure *measures; /* per type->measures */
     struct model_part_place *places;      /* per type->parts */
 };
 
-/* What fills one `parts` declaration of an owner: `count` parts (1 unless an array; 0: an optional
- * slot left empty). */
+/* The parts of one `parts` declaration of an owner: `count` parts (1 unless an array; 0: an
+ * optional slot left empty). */
 struct model_part_place {
     const struct model_part **parts;
     uint32_t count;
@@ -302,8 +302,8 @@ struct model_port {
     const struct model_instance *owner;
     uint32_t element;                      /* index in a port array */
     const struct model_protocol *protocol; /* bound; NULL only for an unconnected optional `any` */
-    uint32_t depth;                 /* of an `in` port's request ring, in messages (default 4) */
-    uint32_t width;                 /* messages a cycle (default 1) */
+    uint32_t depth; /* depth of an `in` port's request ring, in messages (default 4) */
+    uint32_t width; /* messages a cycle (default 1) */
     const struct model_port *alias; /* composites: the inner port it stands for; NULL on leaves */
     const struct model_connection *connection; /* leaves: NULL when an optional port is open */
 };
@@ -357,7 +357,7 @@ struct model_domain {
     const char *name; /* "core" */
     uint64_t hz;
     struct model_place place;
-    const char *path;           /* of the body that declares it; NULL: of a component by itself */
+    const char *path;           /* path of the body that declares it; NULL: a component by itself */
     struct model_param setting; /* where `hz` comes from, if there is such a body */
 };
 
@@ -383,7 +383,7 @@ struct model_connection {
     const struct model_port *from;
     const struct model_port *to;
     const struct model_protocol *protocol;
-    uint32_t latency_cy;  /* of the receiver's clock; at least 1. Unused when link != NULL */
+    uint32_t latency_cy;  /* cycles of the receiver's clock; at least 1. Unused when link != NULL */
     uint32_t depth;       /* request ring */
     uint32_t reply_depth; /* reply ring */
     uint32_t width;
@@ -411,7 +411,7 @@ struct model_space {
 };
 
 struct model {
-    const char *name; /* of the platform */
+    const char *name; /* the platform's name */
     const char *doc;
     struct model_place place;
     const struct model_instance *root;

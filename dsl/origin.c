@@ -1,4 +1,4 @@
-/* See origin.h. */
+/* Finds the origin of a number in a comment. */
 #include "dsl/origin.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "dsl/suggest.h"
 
-#define LONGEST_WORD 16 /* of a word that may be a misspelt kind */
+#define LONGEST_WORD 16 /* longer words are no misspelt kind */
 
 static const struct {
     const char *name, *word;

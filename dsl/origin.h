@@ -28,7 +28,7 @@ struct origin {
     size_t misspelt_length; /* without the colon */
 };
 
-/* What `doc` says first; nearly right words are looked for in all of it. */
+/* The first origin that `doc` names; nearly right words are looked for in all of it. */
 struct origin origin_in(const char *doc);
 
 /* "measured", "unstated". */

@@ -1,4 +1,4 @@
-/* What the compiler of the build finds in the headers (reserved_names.py), and a pattern of names
+/* Names that the compiler of the build finds in headers (reserved_names.py), and a pattern of names
  * that other compilers and C libraries may have; see reserved.h. */
 #include "dsl/reserved.h"
 

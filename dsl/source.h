@@ -19,7 +19,7 @@ struct span {
 
 struct source_file {
     const char *name;   /* as the user named it, or as opened by an import */
-    const char *folder; /* of `name`, without a slash at the end; "" for the current one */
+    const char *folder; /* folder of `name`, without a slash at the end; "" for the current one */
     const char *text;   /* NUL-terminated; lines end with '\n', no byte-order mark */
     uint32_t size;
     uint32_t base;   /* offset of its first byte */

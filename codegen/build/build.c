@@ -1,5 +1,5 @@
-/* See build.h. The steps are: look at the stamp; elaborate, generate, compile (objects.c), link
- * (link.c); write the stamp; bound the cache. Called by command_run.c. */
+/* Builds a platform. The steps are: look at the stamp; elaborate, generate, compile (objects.c),
+ * link (link.c); write the stamp; bound the cache. Called by command_run.c. */
 #include "codegen/build/build.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* See build_flags.h. */
+/* Options of the compiler, for every build and for units that ask for more. */
 #include "codegen/build/build_flags.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@ struct words {
 /* Adds the words of `text`, which may be NULL: blanks separate them. */
 void words_add(struct region *region, struct words *list, const char *text);
 
-/* What the generated C of `unit` is compiled with; NULL: of no unit. With `profile`, units count by
+/* The flags for the generated C of `unit`; NULL: for C of no unit. With `profile`, units count by
  * instruction. The user's flags (HEDDLE_CFLAGS) come behind those of every build. */
 struct words build_flags(struct region *region, const struct layout_unit *unit, bool profile);
 

@@ -1,6 +1,6 @@
-/* See cache.h. A platform's folder holds platform.so under a second name: as long as that is there,
- * the library's bytes belong to the folder, and removing the folder removes both names. Called by
- * build.c, site.c, objects.c, outputs.c and link.c. */
+/* The cache of builds. A platform's folder holds platform.so under a second name: as long as that
+ * is there, the library's bytes belong to the folder, and removing the folder removes both names.
+ * Called by build.c, site.c, objects.c, outputs.c and link.c. */
 #include "codegen/build/cache.h"
 
 #include <dirent.h>
@@ -30,7 +30,7 @@ struct entry {
     enum entry_kind kind;
     bool removed;
     uint64_t bytes; /* freed when it is removed */
-    ino_t inode;    /* of the library */
+    ino_t inode;    /* the library's */
     int64_t used_s; /* wall clock */
 };
 
@@ -283,7 +283,7 @@ static void remove_library(struct entries *list, ino_t inode)
     }
 }
 
-/* What builds write under names of their own until it is complete: NAME.PID.tmp, NAME.PID.log. */
+/* Files have names of their own until builds have completed them: NAME.PID.tmp, NAME.PID.log. */
 static void remove_temporary(struct region *region, const char *path, void *context)
 {
     (void)region;

@@ -1,5 +1,5 @@
-/* See compiler.h. The compiler's own file stands for its version: asking it would take longer than
- * all the rest of an idle build. Called by site.c and link.c. */
+/* The C compiler of a build. The date and size of its file are its version: asking it would take
+ * longer than all the rest of an idle build. */
 #include "codegen/build/compiler.h"
 
 #include <limits.h>

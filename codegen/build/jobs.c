@@ -76,7 +76,7 @@ static void draw_line(const struct progress *p, const char *what)
         fprintf(stderr, "\r\033[K[%u/%u] %s", p->done, p->count, what);
 }
 
-/* What is left takes as long as what is done, job by job. */
+/* The jobs that are left take as long each as those that are done. */
 static void print_line(struct progress *p)
 {
     time_t now = now_s(), spent = now - p->began_s;

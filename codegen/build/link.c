@@ -1,5 +1,5 @@
-/* See link.h. Linked libraries are shared, too: all generic builds with the same units have one.
- * Called by build.c. */
+/* Links objects to a platform. Linked libraries are shared, too: all generic builds with the same
+ * units have one. Called by build.c. */
 #include "codegen/build/link.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See objects.h. Called by build.c.
+/* Compiles units to objects.
  *
  * Invariant: what has a key's name was made from what the key says. A compiler reads files later
  * than we do, so a source that has changed meanwhile has another key by then, and its object is
@@ -29,7 +29,7 @@ struct plan {
     const struct layout *layout;
     struct objects *objects;
     struct outputs outputs;
-    VECTOR(const struct source *) sources; /* of each output */
+    VECTOR(const struct source *) sources; /* the sources of each output */
 };
 
 /* Folders for quoted includes: generated files, the authors' folders, the toolkit's. */

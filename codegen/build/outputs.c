@@ -1,4 +1,4 @@
-/* See outputs.h. Called by objects.c and link.c. */
+/* Files of a build that appear when they are complete. */
 #include "codegen/build/outputs.h"
 
 #include <errno.h>

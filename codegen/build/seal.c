@@ -1,4 +1,4 @@
-/* See seal.h. Called by objects.c, link.c, outputs.c and stamp.c. */
+/* Checksums at the end of files in the cache. */
 #include "codegen/build/seal.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 struct trailer {
     char magic[8];
-    uint64_t size, sum; /* of what is before it */
+    uint64_t size, sum; /* the number and the sum of the bytes before the seal */
 };
 
 static const char magic[8] = "heddle1";
@@ -53,7 +53,7 @@ bool seal_put(const char *path)
     int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (file < 0)
         return false;
-    errno = ENOSPC; /* of a write that is cut short */
+    errno = ENOSPC; /* the reason why a write is cut short */
     bool ok = write(file, &trailer, sizeof trailer) == (ssize_t)sizeof trailer;
     return close(file) == 0 && ok;
 }

@@ -1,4 +1,4 @@
-/* See site.h. Called by build.c. */
+/* The folder in which a build works, and its compiler. */
 #include "codegen/build/site.h"
 
 #include <errno.h>

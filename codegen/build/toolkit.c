@@ -104,7 +104,7 @@ static bool read_prefix(struct region *region, const char *folder, struct toolki
         "heddle/libptx_services.a",  "heddle/libpage_table.a", "heddle/liblivelock.a",
         "heddle/libdriver_memory.a", "heddle/libpacket.a",     "heddle/libchecks.a",
         "heddle/libheddle_base.a"};
-    /* What the readers of code objects and of compressed traces need. */
+    /* Libraries that the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-ldw", "-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     const char *prefix = plain_path(region, folder);
     if (!set_home(region, region_printf(region, "%s/share/heddle", prefix), toolkit))

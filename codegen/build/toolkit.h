@@ -24,11 +24,11 @@ struct toolkit {
     const char *not_built; /* one of them, which only some platforms need; NULL: all are there */
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
     const char *python;             /* folder of the package `heddle` of Python */
-    const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
+    const char *hip_folder;         /* has libamdhip64.so.5; NULL: not there */
     const char *opencl_library;     /* libheddle_opencl.so; NULL: not there */
-    const char *cuda_folder;        /* of libcudart.so.12 and .13; NULL: not there */
+    const char *cuda_folder;        /* has libcudart.so.12 and .13; NULL: not there */
     const char *kfd_library;        /* libheddle_kfd.so; NULL: not there */
-    const char *mpi_folder;         /* of heddle_mpi_NAME.so; NULL: built without MPI */
+    const char *mpi_folder;         /* has heddle_mpi_NAME.so; NULL: built without MPI */
     const char *objects; /* units compiled with the toolkit, as in a cache; may be missing */
 };
 

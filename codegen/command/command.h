@@ -14,7 +14,7 @@
 struct command {
     struct region *region;
     const struct options *options;
-    char **words;           /* of the command line behind the command's name; NULL-terminated */
+    char **words;           /* the command line after the command's name; NULL-terminated */
     struct toolkit toolkit; /* found, for the commands that need it */
 };
 

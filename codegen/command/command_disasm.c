@@ -204,7 +204,7 @@ static int lines_of(const struct command *c, const char *path, struct input *inp
     return ok ? status : EXIT_ERRORS;
 }
 
-/* What cannot be loaded, because it is not linked or has no metadata: by sections. */
+/* Code that cannot be loaded, since it is not linked or has no metadata, is shown by sections. */
 static bool print_sections(const struct command *c, FILE *out, const uint8_t *bytes, size_t size,
                            const char *reason)
 {

@@ -14,7 +14,7 @@ static void print_explanation(const struct compile_explanation *e)
         printf("\n");
 }
 
-/* What `heddle run --check` finds, by the names of its reports. */
+/* Findings of `heddle run --check`, by the names of its reports. */
 #define CHECK(id, name) static const char check_##id[] = name;
 #define FINDING(id, check, name, what, fix)
 #include "components/checks/finding.def"

@@ -39,7 +39,7 @@ struct named {
 struct named_list {
     const char *command;
     struct named *items;
-    char (*titles)[TITLE_BYTES]; /* of all rows */
+    char (*titles)[TITLE_BYTES]; /* titles of all rows */
     size_t count;
 };
 
@@ -203,7 +203,7 @@ static bool check_one(const struct named_list *list, const struct named *file)
     }
 }
 
-/* What is written is no other file of the command line. */
+/* True if the output is no other file of the command line. */
 static bool check_others(const struct named_list *list, const struct named *file)
 {
     char why[PATH_MAX + 64];

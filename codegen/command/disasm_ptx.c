@@ -1,4 +1,4 @@
-/* See disasm_ptx.h. */
+/* Finds the PTX of a CUDA program in its fat binaries. */
 #include "codegen/command/disasm_ptx.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "components/cuda/fatbin/cuda_fatbin.h"
 
-enum { ALIGNMENT = 8 }; /* of a fat binary in its section */
+enum { ALIGNMENT = 8 }; /* a fat binary's, in its section */
 
 static bool is_wanted(const struct cuda_fatbin_entry *entry, const char *mcpu)
 {

@@ -1,4 +1,4 @@
-/* See new_templates.h. The component is whole: it forwards memory requests and answers, counts
+/* Files of `heddle new`. The component is whole: it forwards memory requests and answers, counts
  * them, and passes its test. What is to be replaced is said in its comments. */
 #include "codegen/command/new_templates.h"
 
@@ -102,9 +102,9 @@ const char new_component_c[] =
     "static bool @NAME@_tick(struct @NAME@ *c)\n"
     "{\n"
     "    bool progress = false;\n"
-    "    for (int64_t i = 0; i < @NAME@_params(c)->rate && pass_reply(c); i++)\n"
+    "    for (uint64_t i = 0; i < @NAME@_params(c)->rate && pass_reply(c); i++)\n"
     "        progress = true;\n"
-    "    for (int64_t i = 0; i < @NAME@_params(c)->rate && pass_request(c); i++)\n"
+    "    for (uint64_t i = 0; i < @NAME@_params(c)->rate && pass_request(c); i++)\n"
     "        progress = true;\n"
     "    return progress;\n"
     "}\n"

@@ -1,4 +1,4 @@
-/* See python.h. */
+/* Starts the commands that are written in Python. */
 #define _GNU_SOURCE /* environ, pipe2 */
 #include "codegen/command/python.h"
 

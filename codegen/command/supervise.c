@@ -1,4 +1,5 @@
-/* See supervise.h. Signals are blocked and waited for, so nothing happens in handlers. */
+/* Runs a child that ends with this process. Signals are blocked and waited for, so nothing happens
+ * in handlers. */
 #include "codegen/command/supervise.h"
 
 #include "base/number.h"
@@ -27,7 +28,7 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGQUIT, SIGUS
 
 struct signals {
     sigset_t awaited, before;
-    int count; /* of those that were sent to us */
+    int count; /* signals that were sent to us */
     int64_t last_ms;
 };
 

@@ -15,7 +15,7 @@ struct supervise {
     char *const *arguments; /* NULL-terminated */
     bool apart;    /* in a process group of its own, which gets SIGTERM when we die: so that
                       it can write its files when a launcher kills our group */
-    int ledger;    /* of its processes (runtime/session/run_ledger.h); -1: none */
+    int ledger;    /* ledger of its processes (runtime/session/run_ledger.h); -1: none */
     int simulator; /* a process that serves it; 0: none. It ends when `control` is closed */
     int control;
 };

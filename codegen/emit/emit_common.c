@@ -1,6 +1,6 @@
-/* What the headers of components and parts have in common: parameters, statistics, and the parts
- * they own. The struct of the author (`struct NAME`) is incomplete in a generated header; its first
- * member is `struct NAME_io`, so the accessors cast. */
+/* Declarations that headers of components and parts have in common: parameters, statistics, and the
+ * parts they own. The struct of the author (`struct NAME`) is incomplete in a generated header; its
+ * first member is `struct NAME_io`, so the accessors cast. */
 #include "base/number.h"
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/names.h"

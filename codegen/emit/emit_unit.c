@@ -49,7 +49,7 @@ static void emit_constants(struct emit *e, const struct model_type *type,
     emit(e, "    }\n");
 }
 
-/* What the messages of an `any` port hold, where all instances of the unit agree on the protocol.
+/* Contents of the messages of an `any` port, where all instances of the unit agree on the protocol.
  */
 static void emit_messages_constant(struct emit *e, const struct model_type *type,
                                    const struct model_port_decl *port, const char *direction,

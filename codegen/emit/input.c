@@ -1,4 +1,4 @@
-/* See input.h. */
+/* Reads input files whole, and refuses those that are no file or too large. */
 #include "codegen/emit/input.h"
 
 #include <errno.h>

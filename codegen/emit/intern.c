@@ -1,4 +1,4 @@
-/* See intern.h. */
+/* A table from texts to small numbers. */
 #include "codegen/emit/intern.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See layout_builder.h: what layout.c and layout_wires.c both call. */
+/* State and functions that layout.c and layout_wires.c share. */
 #include "codegen/emit/layout_builder.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* See settings.h. Elements of arrays that agree are one member, with [*] for each index; where they
- * do not, each has its own. Two passes: the first finds out which agree. */
+/* Every setting of a platform as JSON. Elements of arrays that agree are one member, with [*] for
+ * each index; where they do not, each has its own. Two passes: the first finds out which agree. */
 #include "codegen/emit/settings.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "codegen/views/params_value.h"
 
 struct setting {
-    const char *value; /* of the first element */
+    const char *value; /* the first element's value */
     bool differs, written;
 };
 

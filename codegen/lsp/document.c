@@ -1,4 +1,4 @@
-/* See document.h. Called by server.c and the requests. */
+/* Documents that the editor has open. */
 #include "codegen/lsp/document.h"
 
 #include "base/grow.h"

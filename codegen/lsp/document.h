@@ -26,8 +26,9 @@ struct document {
     struct service *service; /* NULL: not made, or old */
     uint32_t service_uses;   /* answers stay in its region, so it is made anew now and then */
     struct compilation *checked;
-    const struct model *model; /* of `checked`; NULL: it has errors, or is of another state */
-    json_t *found;             /* diagnostics of the last check, by URI */
+    const struct model
+        *model;    /* model of `checked`; NULL: that has errors, or is of another state */
+    json_t *found; /* diagnostics of the last check, by URI */
 };
 
 struct documents {
@@ -55,7 +56,7 @@ void documents_edit(struct documents *all, struct document *document, struct pos
                     struct position to, const char *text, size_t size);
 /* Files that are not open have changed. */
 void documents_outdate(struct documents *all);
-/* What the names of a document mean; NULL: it is too large. */
+/* Declarations of the names in a document; NULL: it is too large. */
 struct service *documents_service(struct documents *all, struct document *document);
 /* The path without symbolic links, in memory of its own, or a copy of `path`. */
 char *documents_real_path(const char *path);

@@ -1,4 +1,4 @@
-/* See position.h. Called wherever places go to an editor or come from one. */
+/* Places in a text: bytes here, lines and UTF-16 code units in the protocol. */
 #include "codegen/lsp/position.h"
 
 #include "base/grow.h"

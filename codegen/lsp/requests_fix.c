@@ -7,10 +7,11 @@
 struct fix {
     const char *title;
     const char *text;
-    bool in_place; /* of what the diagnostic marks; otherwise at the begin of the file */
+    bool in_place; /* the fix replaces what the diagnostic marks; otherwise it goes to the file's
+                      begin */
 };
 
-/* What stands between `from` and the next `quote` in a message; NULL: nothing. */
+/* The text between `from` and the next `quote` in a message; NULL: none. */
 static const char *quoted(struct region *region, const char *message, const char *from, char quote)
 {
     const char *begin = strstr(message, from);

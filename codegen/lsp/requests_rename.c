@@ -103,7 +103,7 @@ static size_t errors_of(const struct compile_options *options, const char *path)
     return errors;
 }
 
-/* What would be wrong with the new texts; NULL: nothing that is not wrong now. */
+/* The mistake that the new texts would bring; NULL: none that is not there now. */
 static const char *try_texts(struct renaming *r)
 {
     struct server *s = r->server;

@@ -1,4 +1,4 @@
-/* What stands under the cursor, what could, and the layout: hover, completion, formatting. */
+/* Requests about text: hover, completion, formatting. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* See rpc.h. Called by server.c. */
+/* Messages of JSON-RPC with their headers. */
 #include "codegen/lsp/rpc.h"
 
 #include "base/grow.h"

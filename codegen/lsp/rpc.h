@@ -26,7 +26,7 @@ enum rpc_error {
 struct rpc_reader {
     char *bytes;
     size_t begin, end, capacity;
-    size_t skip; /* of what comes, bytes of a message that is too long */
+    size_t skip; /* bytes still to come of a message that is too long */
 };
 
 enum rpc_result {

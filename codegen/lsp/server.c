@@ -300,7 +300,7 @@ static void answer_error(struct server *s, const json_t *id, enum rpc_error code
     s->is_broken |= !rpc_send_error(s->out, id, code, text);
 }
 
-/* What keeps a method from being called; NULL: nothing. */
+/* The reason why a method cannot be called; NULL: it can. */
 static const char *refuse(const struct server *s, const struct method *method, const char *name,
                           struct region *region, enum rpc_error *code)
 {

@@ -47,7 +47,7 @@ struct document *server_document(struct server *s, const json_t *params, struct 
 /* The open document that the parameters name, its service, and the offset in it, in bytes. */
 struct service *server_place(struct server *s, const json_t *params, struct document **document,
                              uint32_t *at, struct failure *failure);
-/* What stands at the place, and where its name does if `place` is wanted; NULL: nothing, or with a
+/* The name at the place, and where it is declared if `place` is wanted; NULL: none, or with a
  * failure. */
 const struct service_symbol *server_symbol(struct server *s, const json_t *params,
                                            struct document **document, struct service **service,

@@ -1,4 +1,4 @@
-/* See uri.h. Called by document.c and workspace.c. */
+/* Paths of files as URIs, and back. */
 #include "codegen/lsp/uri.h"
 
 #include <string.h>

@@ -27,7 +27,7 @@ struct place_edge {
     uint32_t connections;
     uint64_t latency_ps; /* the shortest */
     uint64_t traffic;    /* bytes that were counted; else connections */
-    double bytes_per_ns; /* of links between the two, both ways; connections without a link do not
+    double bytes_per_ns; /* over links between the two, both ways; connections without a link do not
                             count */
     bool takes_turns;    /* both send over one way of a shared wire, which one rank grants */
 };
@@ -59,7 +59,7 @@ const char *place_read(const struct place_graph *graph, struct region *region, u
 /* Writes a placement as place_read() reads it, a line for each partition. */
 void place_write(const struct place_graph *graph, const uint8_t *rank_of, FILE *out);
 
-/* What a placement comes to, for people. */
+/* Prints how good a placement is. */
 void place_print(const struct place_graph *graph, uint32_t ranks, const uint8_t *rank_of,
                  FILE *out);
 

@@ -1,4 +1,4 @@
-/* What a placement comes to: how much work each rank has, what crosses between them, how often they
+/* How good a placement is: how much work each rank has, what crosses between them, how often they
  * meet, and how much faster that can be at best. */
 #include <inttypes.h>
 #include <string.h>

@@ -258,7 +258,7 @@ static void write_wire_rows(const struct dot_pen *pen, uint32_t box)
     }
 }
 
-/* What was measured of the wires, on its colour. */
+/* The measure of the wires, on its colour. */
 static void write_wire_share(const struct dot_pen *pen, uint32_t box)
 {
     char colour[DOT_HEAT_COLOUR], percent[16];

@@ -1,5 +1,6 @@
-/* See dot_graph.h. First the tree of nodes, opened as the options say; then each connection finds
- * the outermost closed node around its two ends, and the boundary ports at which it passes there.
+/* The graph of a diagram. First the tree of nodes, opened as the options say; then each connection
+ * finds the outermost closed node around its two ends, and the boundary ports at which it passes
+ * there.
  */
 #include "codegen/views/dot_graph.h"
 #include "base/number.h"
@@ -444,7 +445,7 @@ static void add_connection(struct builder *b, const struct model_connection *c,
         return;
     if ((!from && from_port == DOT_NO_PORT) || (!to && to_port == DOT_NO_PORT))
         return;
-    bool inside = from && to; /* of what leaves, the other end is not in the picture */
+    bool inside = from && to; /* a connection that leaves has its other end outside the picture */
     struct dot_edge edge = {.protocol = c->protocol,
                             .traffic = traffic_of(c),
                             .link = c->link,

@@ -42,11 +42,11 @@ struct dot_node {
     bool holds_compute; /* a compute unit, or a composite with one inside */
     bool leads_on;      /* is connected to something by more than what empties it */
     bool is_shown;      /* has an edge or a shown child, or nothing is filtered */
-    int64_t element;    /* of a node drawn apart; -1 */
+    int64_t element;    /* a node drawn apart has its index here; others -1 */
     uint32_t depth;     /* 0: the scope */
-    uint32_t distance;  /* of an overview: edges to the nearest node with compute units */
-    bool in_mesh;       /* of a grid that is no ring: lines between elements have no labels */
-    uint32_t grid_column, grid_row; /* of dot_grid_place(); column 0: in no grid */
+    uint32_t distance;  /* in an overview: edges to the nearest node with compute units */
+    bool in_mesh;       /* in a grid that is no ring, where lines between elements have no labels */
+    uint32_t grid_column, grid_row; /* as dot_grid_place() gives them; column 0: in no grid */
     const struct model_instance **instances;
     uint32_t instance_count, instance_capacity;
     uint32_t per_parent_min; /* members in one instance of the parent */
@@ -63,16 +63,16 @@ struct dot_edge {
     const struct dot_node *from, *to;
     uint32_t from_port, to_port; /* index in type->ports, or DOT_NO_PORT */
     const struct model_protocol *protocol;
-    enum dot_traffic traffic; /* of the protocol; orders to a cache or a TLB are control */
+    enum dot_traffic traffic;           /* the protocol's; orders to a cache or a TLB are control */
     const struct model_link_type *link; /* NULL: a wire */
     bool is_wire;                       /* with those of the other edges of `wire`, a box */
     uint32_t wire;                      /* the first wire of its box, as in model_connection */
-    bool two_way;                       /* of an overview: requests lead both ways */
+    bool two_way;                       /* in an overview: requests lead both ways */
     uint32_t latency_cy;
-    uint32_t depth;                /* of the first connection */
+    uint32_t depth;                /* the first connection's depth */
     const struct dot_node *around; /* smallest composite around both ends of each connection */
     uint32_t count;                /* connections */
-    uint32_t per_scope;            /* of those, inside one instance of `around` */
+    uint32_t per_scope;            /* connections inside one instance of `around` */
     bool all_to_all;               /* a leg of an interconnect that joins several */
 };
 
@@ -90,7 +90,8 @@ struct dot_graph {
     uint32_t *wire_box; /* by number of the wire: the first of its box */
 };
 
-/* What `heddle dot` draws: a graph, and below an overview the inside of what has compute units. */
+/* The picture of `heddle dot`: a graph, and below an overview the inside of nodes with compute
+ * units. */
 struct dot_picture {
     struct dot_graph main;
     struct dot_graph *insets;

@@ -1,4 +1,4 @@
-/* See dot_heat.h. */
+/* Colours, numbers and widths of a diagram that shows a run's measures. */
 #include "codegen/views/dot_heat.h"
 
 #include <inttypes.h>

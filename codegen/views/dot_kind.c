@@ -1,4 +1,4 @@
-/* See dot_kind.h. */
+/* The kind of a component in diagrams, by its ports and their protocols. */
 #include "codegen/views/dot_kind.h"
 
 #include <stdbool.h>

@@ -35,7 +35,7 @@ void dot_write_cluster_head(const struct dot_pen *pen, const struct dot_node *no
 void dot_write_stub(const struct dot_pen *pen, const struct dot_node *stub);
 /* The rows of a node's summary: capacity, bandwidth, clock, then settings. See dot_summary.c. */
 void dot_write_summary(const struct dot_pen *pen, const struct dot_node *node);
-/* What a closed composite holds: compute units, caches and memories with their sums. */
+/* The contents of a closed composite: compute units, caches and memories with their sums. */
 void dot_write_contents(const struct dot_pen *pen, const struct dot_node *node);
 
 /* Labels of the edges whose ends have `around` as the smallest open node around both: nodes that

@@ -233,7 +233,7 @@ static void add_content_share(const struct view_heat *heat, const struct model_i
     sum->whole += share->whole;
 }
 
-/* What was measured of the leaves of one name and type in all instances of the node. */
+/* The measure of the leaves of one name and type in all instances of the node. */
 static struct view_share content_share(const struct view_heat *heat, const struct dot_node *node,
                                        const struct content *content)
 {

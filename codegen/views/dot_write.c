@@ -11,7 +11,7 @@
 /* The widest that are usual first: boxes are laid out for it, so text fits in what a viewer has. */
 #define FONT "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif"
 
-/* What a picture's graphs have between them. */
+/* Kinds of nodes and of traffic in a picture's graphs, which its legend explains. */
 struct legend {
     bool kinds[DOT_KIND_COUNT];
     bool traffic[DOT_TRAFFIC_COUNT];

@@ -1,4 +1,4 @@
-/* See escape.h. */
+/* Text for labels of Graphviz and for CSV. */
 #include "codegen/views/escape.h"
 
 void escape_html(FILE *out, const char *text)

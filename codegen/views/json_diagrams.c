@@ -1,6 +1,6 @@
-/* See json_diagrams.h. Each composite has a picture in which everything inside is closed; all
- * elements of an array share one, in which nodes are links to `v-PATH:TYPE` (composites) and
- * `d-PATH:TYPE`. */
+/* Diagrams of a platform as JSON. Each composite has a picture in which everything inside is
+ * closed; all elements of an array share one, in which nodes are links to `v-PATH:TYPE`
+ * (composites) and `d-PATH:TYPE`. */
 #include "codegen/views/json_diagrams.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static json_t *ports_json(const struct dot_node *node)
     return all;
 }
 
-/* What fills the slots and sub-parts of the first member. */
+/* Parts in the slots and sub-parts of the first member. */
 static json_t *parts_json(const struct dot_node *node)
 {
     char buffer[PARAMS_VALUE_MAX];

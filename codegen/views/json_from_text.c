@@ -1,4 +1,4 @@
-/* See json_from_text.h. */
+/* Strings of JSON from any bytes. */
 #include "codegen/views/json_from_text.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See json_types.h. */
+/* Types of a platform as JSON. */
 #include "codegen/views/json_types.h"
 
 #include "codegen/views/dot_kind.h"

@@ -16,7 +16,7 @@ json_t *json_types(const struct model *m, bool unused, bool brief);
 json_t *json_protocols(const struct model *m);
 json_t *json_links(const struct model *m);
 json_t *json_interfaces(const struct model *m);
-json_t *json_choices(const struct model_enum *choice); /* of NULL: an empty list */
+json_t *json_choices(const struct model_enum *choice); /* an empty list for NULL */
 json_t *json_enums(const struct model *m);             /* those that have a name */
 
 #endif

@@ -17,7 +17,7 @@
 #include "dsl/origin.h"
 
 struct row {
-    const char *path;      /* of the first member */
+    const char *path;      /* the first member's path */
     const char *collapsed; /* with [*] for each index */
     uint32_t members;
     uint32_t group; /* members of the whole collapsed path */
@@ -127,7 +127,7 @@ static const char *row_path(struct region *region, const struct row *row)
                          row->param->decl->name, row->members - 1);
 }
 
-/* What a value rests on, and what says so. */
+/* The basis of a value, and the comment that names it. */
 struct basis {
     const char *name;   /* "measured", "derived", "override" */
     const char *source; /* one line; "" where there is none */
@@ -143,7 +143,7 @@ static const char *unfold(struct region *region, const char *text)
     return line;
 }
 
-/* What a comment says of a number (dsl/origin.h). What follows from other parameters is derived
+/* The origin of a number in a comment (dsl/origin.h). A value that follows from others is derived
  * from them, unless a comment says more. */
 static struct basis row_basis(struct region *region, const struct row *row)
 {

@@ -1,5 +1,5 @@
-/* See params_slots.h. A slot takes the parts in scope that implement its interface, or the one part
- * that it names; an optional slot also takes `none`. Called by params.c. */
+/* The slots of a platform. A slot takes the parts in scope that implement its interface, or the one
+ * part that it names; an optional slot also takes `none`. Called by params.c. */
 #include "codegen/views/params_slots.h"
 
 #include <string.h>

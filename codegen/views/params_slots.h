@@ -23,7 +23,7 @@ struct params_slots {
 void params_slots_collect(struct params_slots *slots, struct region *region, const struct model *m,
                           const char *(*collapse)(struct region *region, const char *path));
 
-/* What a slot takes: name, doc and parameters of each part. */
+/* Parts that a slot takes: name, doc and parameters of each. */
 json_t *params_slot_takes(const struct model *m, const struct model_part_decl *decl);
 
 #endif

@@ -1,5 +1,5 @@
-/* See params_value.h. Units are the ones the language reads, so every text can be pasted into a
- * description. */
+/* Values with the largest unit that divides them. Units are the ones the language reads, so every
+ * text can be pasted into a description. */
 #include "codegen/views/params_value.h"
 
 #include "base/number.h"

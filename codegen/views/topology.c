@@ -18,7 +18,7 @@
 struct writer {
     struct topology t;
     const struct view_files *files;
-    VECTOR(char) text; /* of the file under way */
+    VECTOR(char) text; /* text of the file that is being written */
     bool ok;
 };
 
@@ -52,7 +52,7 @@ static const char *path_of(struct writer *w, const struct topology_node *n, cons
 
 enum kind { SYSTEM, NODE, GPU, BANK, CACHE, LINK };
 
-/* What a file is about; of a node, with its cache or link. */
+/* The subject of a file: a node, and its cache or link. */
 struct subject {
     const struct topology_node *n;
     const struct topology_cache *cache;
@@ -124,8 +124,8 @@ static void write_topology(struct writer *w)
         write_node(w, &w->t.nodes[i]);
 }
 
-/* What libdrm reads of a render node, its list of names, and the list of modules. GPUs of one chip
- * have names of their own by their revision, which the interposer tells. */
+/* Files that libdrm reads: of a render node, its list of names, the list of modules. GPUs of one
+ * chip have names of their own by their revision, which the interposer tells. */
 static void write_surroundings(struct writer *w)
 {
     struct region *region = w->t.region;

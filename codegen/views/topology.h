@@ -16,7 +16,7 @@ struct topology_chip {
     const char *name; /* as the kernel calls it */
     uint32_t device_id;
     uint32_t firmware;
-    bool ecc; /* of its SRAMs; part of the target's name */
+    bool ecc; /* its SRAMs have ECC; part of the target's name */
 };
 
 struct topology_bank {

@@ -1,4 +1,4 @@
-/* See topology.h. Walks the instances of each GPU. */
+/* Collects the machine's GPUs: walks the instances of each. */
 #include "base/number.h"
 #include "codegen/views/topology.h"
 

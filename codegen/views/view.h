@@ -40,7 +40,7 @@ struct view_share {
     double part, whole;
 };
 
-/* What colours a diagram: the shares of one measure, by instance and by connection, and those of
+/* The colours of a diagram: the shares of one measure, by instance and by connection, and those of
  * all for tooltips. */
 struct view_heat {
     enum model_measure_kind measure;
@@ -93,7 +93,7 @@ struct view_files {
     void *context;
 };
 
-/* What the kernel driver of a machine with the platform's GPUs shows below
+/* Files that the kernel driver of a machine with the platform's GPUs shows below
  * VIEW_TOPOLOGY_FOLDER, and with `whole` the other files that AMD's runtime reads, by their paths.
  * A platform without GPUs of AMD is an error; that `put` failed is not said. */
 #define VIEW_TOPOLOGY_FOLDER "/sys/devices/virtual/kfd/kfd/topology/"

@@ -20,14 +20,11 @@
 
 extern char **environ;
 
-void *clang_grow(void *old, size_t size)
-{
-    return grow_memory(old, size, "a program's source");
-}
+#define SOURCE "a program's source" /* what memory is for */
 
 void *clang_allocate(size_t size)
 {
-    return grow_zeroed(size, "a program's source");
+    return grow_zeroed(size, SOURCE);
 }
 
 char *clang_join(const char *first, const char *second)
@@ -91,10 +88,7 @@ void clang_file_close(int *file)
 
 static void add_word(struct clang_command *command, char *word)
 {
-    if (command->count + 1 >= command->room) {
-        command->room = command->room ? 2 * command->room : 32;
-        command->words = clang_grow(command->words, command->room * sizeof *command->words);
-    }
+    grow_list(command->words, command->count + 2, command->capacity, SOURCE);
     command->words[command->count++] = word;
     command->words[command->count] = NULL;
 }
@@ -113,7 +107,7 @@ void clang_add_words(struct clang_command *command, const char *const *words, si
 
 static void keep_file(struct clang_command *command, int file)
 {
-    command->kept = clang_grow(command->kept, (command->kept_count + 1) * sizeof *command->kept);
+    grow_list(command->kept, command->kept_count + 1, command->kept_capacity, SOURCE);
     command->kept[command->kept_count++] = file;
 }
 

@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Host memory, zeroed; clang_grow() is realloc(). */
+/* Host memory, zeroed. */
 void *clang_allocate(size_t size);
-void *clang_grow(void *old, size_t size);
 char *clang_join(const char *first, const char *second);
 void clang_release(void *memory);
 
@@ -32,9 +31,9 @@ void clang_file_close(int *file);
 
 struct clang_command {
     char **words; /* up to NULL */
-    size_t count, room;
+    size_t count, capacity;
     int *kept; /* files that stay open under their numbers */
-    size_t kept_count;
+    size_t kept_count, kept_capacity;
 };
 
 /* Adds a word made of two parts. */

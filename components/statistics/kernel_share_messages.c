@@ -72,7 +72,7 @@ static const char *keep_text(const char *text)
             return names[i];
     if (count == ARRAY_COUNT(names))
         bug("kernels have more than %u names of details", count);
-    return names[count++] = grow_checked(strdup(text), "the name of a detail");
+    return names[count++] = grow_text(text, "the name of a detail");
 }
 
 static void merge_share(const struct head *head, struct rank_reader *from)

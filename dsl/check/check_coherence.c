@@ -34,7 +34,7 @@ struct target {
 
 /* One of each for a declared instance: what is missing between moments is one connection. */
 struct reported {
-    const struct ast_item *item; /* of the keeper */
+    const struct ast_item *item; /* the keeper's declaration */
     bool in_band;
 };
 

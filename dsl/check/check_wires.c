@@ -1,4 +1,4 @@
-/* What goes over one wire: two ends, with one instance at one of them. */
+/* Checks wires that connections share: two ends, with one instance at one of them. */
 #include "dsl/check/check.h"
 
 static bool meets(const struct wire *wire, const struct node *node)

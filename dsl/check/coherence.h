@@ -76,7 +76,7 @@ struct keeper {
     VECTOR(struct control) controls;
     VECTOR(struct passage) passages;
     uint32_t seen_in;         /* scratch: the target for which `inside` counts */
-    uint64_t order;           /* of the first that got here: actor * ROUTE_MAX + step */
+    uint64_t order;           /* order of the first that got here: actor * ROUTE_MAX + step */
     struct presence *inside;  /* per class */
     VECTOR(uint32_t) entered; /* classes that are inside, in order */
 };
@@ -105,7 +105,7 @@ struct kin {
 struct arrival {
     bool known, forwards;
     struct node *node;             /* NULL: an open end */
-    const struct route_path *next; /* of leaves: where accesses go on; NULL: they end here */
+    const struct route_path *next; /* in leaves: where accesses continue; NULL: they end here */
 };
 
 struct actor {

@@ -24,7 +24,7 @@ static void report_duplicate(struct program *program, const struct ast_item *ite
                         item->target.text);
 }
 
-/* What may stand in which body; the column is the declaration around it. */
+/* Statements that each body admits; the column is the declaration around it. */
 enum place_flags {
     IN_COMPONENT = 1,
     IN_PART = 2,
@@ -84,7 +84,7 @@ static bool makes_composite(const struct ast_items *body)
     return false;
 }
 
-/* What to write in place of a statement that cannot stand here. */
+/* The advice for a statement that cannot be here. */
 static void help_misplaced(struct program *program, struct diagnostic *d,
                            const struct ast_item *item, int flag, const char *where)
 {

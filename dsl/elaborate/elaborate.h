@@ -73,7 +73,7 @@ struct handed {
     const struct handed *before; /* the slot of a composite around, from which this one has it */
 };
 
-/* What parts and component instances have in common: parameters, and the braces that set them. */
+/* The common part of parts and component instances: parameters, and the braces that set them. */
 struct object {
     struct type_info *type;
     struct object *owner; /* the object around it; NULL for the root */
@@ -82,7 +82,7 @@ struct object {
     const char *path;
     bool in_array;
     uint32_t element;
-    struct span span;                 /* of its name where it is declared */
+    struct span span;                 /* span of its name where it is declared */
     const struct ast_items *settings; /* NULL: none */
     struct scope setting_scope;
     bool *reached; /* per setting: its path has led somewhere; NULL: none has a path */
@@ -353,7 +353,7 @@ void settings_init(struct elaboration *e, struct object *object);
  * from its end on. */
 bool setting_leads_to(struct elaboration *e, const struct object *anchor,
                       const struct ast_expr *path, const struct object *object);
-/* What sets `name` of an object; false: nothing does. */
+/* Finds the setting of `name` of an object; false: there is none. */
 bool setting_find(struct elaboration *e, const struct object *object, const char *name,
                   struct setting *setting);
 /* The setting of `name` in the object's own braces, or NULL. */
@@ -366,14 +366,14 @@ void settings_check_reached(struct elaboration *e);
 /* elaborate_tree.c */
 struct node *tree_build(struct elaboration *e, struct type_info *type);
 void tree_expand(struct elaboration *e, struct node *node);
-/* What an instance is made of. */
+/* How an instance is made. */
 struct node_plan {
     struct type_info *type;
     const struct ast_item *item;
     struct ast_name name;
     struct ast_name on;
     const struct ast_items *settings;
-    struct scope scope; /* of the settings */
+    struct scope scope; /* scope of the settings */
     bool in_array;
     uint32_t element, count;
 };

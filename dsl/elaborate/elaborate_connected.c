@@ -9,10 +9,10 @@
 
 #include "dsl/elaborate/elaborate.h"
 
-/* What is sought, and what was found. */
+/* A search, and its result so far. */
 struct search {
     struct elaboration *e;
-    struct span span; /* of the expression */
+    struct span span; /* span of the expression */
     struct node_list leaves;
     uint32_t depth; /* boundaries that were crossed */
     bool fine;
@@ -21,7 +21,7 @@ struct search {
 static void search_body(struct search *s, struct node *body, const struct node *node,
                         uint32_t port);
 
-/* What one side of a statement in `body` leads to. */
+/* Adds the instances that one side of a statement in `body` leads to. */
 static void add_side(struct search *s, struct node *body, const struct port_ranges *side)
 {
     for (uint32_t i = 0; i < side->v.count; i++) {

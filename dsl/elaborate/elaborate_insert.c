@@ -14,9 +14,9 @@
 /* Instances at one port of some elements of one array of children. */
 struct insertion {
     const struct ast_item *item;
-    struct scope scope; /* of its settings */
+    struct scope scope; /* scope of its settings */
     struct node_list at;
-    uint32_t port; /* of those */
+    uint32_t port; /* the port of these */
     bool before;   /* the port is an `in` port */
     struct type_info *type;
     uint32_t in, out; /* ports of the type */

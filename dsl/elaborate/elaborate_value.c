@@ -148,7 +148,7 @@ struct model_param plain_setting(struct elaboration *e, const struct plain_setti
     };
 }
 
-/* What the description says, without --set. */
+/* The value in the description, without --set. */
 static struct value described_value(struct elaboration *e, struct object *object, uint32_t param,
                                     struct cell *cell)
 {

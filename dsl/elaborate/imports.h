@@ -48,7 +48,7 @@ struct protocol_info {
     const struct ast_item *decl;
     struct item_list params; /* AST_FIELD: name and type */
     struct item_list requests, replies;
-    enum model_dimension *dimensions; /* of the parameters */
+    enum model_dimension *dimensions; /* dimensions of the parameters */
 };
 
 struct link_info {

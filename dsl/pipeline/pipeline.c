@@ -1,4 +1,4 @@
-/* See pipeline.h; elaborate.h explains the steps. Called by compile.c. */
+/* The steps from sources to a model; elaborate.h explains them. */
 #include "dsl/pipeline/pipeline.h"
 
 #include <string.h>

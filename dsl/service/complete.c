@@ -1,4 +1,4 @@
-/* What could stand at the cursor. The place and the words before it choose one of a few lists;
+/* Proposals for the cursor. The place and the words before it choose one of a few lists;
  * nothing is left out for its spelling, since editors do that. */
 #include <dirent.h>
 #include <string.h>

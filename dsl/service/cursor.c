@@ -1,4 +1,5 @@
-/* See cursor.h. A stack of the open braces, each with the words in front of it. */
+/* The context of the cursor, read off the tokens. A stack of the open braces, each with the words
+ * in front of it. */
 #include "dsl/service/cursor.h"
 
 #include <string.h>

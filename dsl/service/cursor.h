@@ -7,10 +7,10 @@
 
 enum cursor_place {
     CURSOR_TOP,
-    CURSOR_BODY,     /* of a platform, component or part */
+    CURSOR_BODY,     /* the body of a platform, component or part */
     CURSOR_SETTINGS, /* in the braces of an instance, part or link */
     CURSOR_PROTOCOL,
-    CURSOR_FIELDS, /* of a message */
+    CURSOR_FIELDS, /* the fields of a message */
     CURSOR_FACTS,
     CURSOR_NOWHERE /* in a comment or number, or between the names of an enumeration */
 };
@@ -22,7 +22,7 @@ struct cursor {
     const char *around;        /* the declaration at the top that it stands in; NULL: none */
     bool around_part;          /* the body around is that of a part */
     const char *target;        /* SETTINGS: the type or link whose braces they are; NULL: unknown */
-    const struct token *words; /* of the statement, before the word that is being written */
+    const struct token *words; /* words of the statement, before the one that is being written */
     uint32_t count;
     struct span word;                /* the text to replace; may be empty */
     bool in_string;                  /* `word` is what stands between the quotes */

@@ -1,4 +1,4 @@
-/* See describe.h. Called by complete.c, hover.c and outline.c. */
+/* Declarations as a line or two of heddle. */
 #include "dsl/service/describe.h"
 
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* What a name or number means: its declaration, the comment above it, values in a platform. */
+/* The meaning of a name or number: its declaration, the comment above it, values in a platform. */
 #include <stdio.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
 
 struct name_symbol {
     struct service_symbol shown; /* first: handed out */
-    struct span span;            /* of the first declaration */
+    struct span span;            /* span of the first declaration */
     const struct ast_item *item; /* its declaration; of a choice, the item with the enumeration */
     const struct type_info *owner;
 };
@@ -22,7 +22,7 @@ struct name_occurrence {
     struct span span;
     struct name_symbol *symbol;
     bool is_declaration;
-    uint32_t value; /* of a setting: offset of what it is set to; 0: it is none */
+    uint32_t value; /* a setting's: offset of what it is set to; 0: no setting */
 };
 
 struct names {
@@ -52,7 +52,7 @@ struct ast_name member_name(const struct ast_item *item);
 const struct ast_item *member_value(const struct type_info *type, const char *name);
 /* A port, instance, part, slot, store, clock or space. */
 const struct ast_item *member_thing(const struct type_info *type, const char *name);
-/* What can be set in the braces of an instance or part. */
+/* The names that the braces of an instance or part can set. */
 const struct ast_item *member_setting(const struct type_info *type, const char *name);
 /* The type of an instance, interconnect, part, or of what a slot takes by default; NULL: unknown.
  */

@@ -104,7 +104,7 @@ static void declare_choices(const struct scope_of_names *s, const struct ast_nam
 
 /* ---- paths and expressions */
 
-/* What the braces around insert under this name, wherever in the instance that stands. */
+/* The instance that the braces around insert under this name, wherever in it they do. */
 static const struct ast_item *inserted_named(const struct scope_of_names *s, const char *name)
 {
     for (uint32_t i = 0; s->inserted && i < s->inserted->v.count; i++) {
@@ -115,7 +115,8 @@ static const struct ast_item *inserted_named(const struct scope_of_names *s, con
     return NULL;
 }
 
-/* What a path names, from the body of `from`; `*owner` is the type that declares it. */
+/* The declaration that a path names, from the body of `from`; `*owner` is the type that declares
+ * it. */
 static const struct ast_item *walk_path(const struct scope_of_names *s, const struct ast_expr *x,
                                         const struct type_info *from,
                                         const struct type_info **owner)
@@ -176,7 +177,7 @@ static void walk_name(const struct scope_of_names *s, const struct ast_expr *x,
         }
     const struct ast_item *item =
         s->type ? member_value(s->type, x->name.text) : field_named(s->fields, x->name.text);
-    if (!item && s->type) /* of a part or a store, where these are values */
+    if (!item && s->type) /* member of a part or a store, where these are values */
         item = member_thing(s->type, x->name.text);
     if (item)
         refer(s, x->name.span, item, s->type);
@@ -388,7 +389,7 @@ static void walk_facts(const struct scope_of_names *s, const struct ast_items *f
     }
 }
 
-/* What all kinds of members share: the name, and expressions that need nothing else to be known. */
+/* The common part of all members: the name, and expressions that need nothing else to be known. */
 static void walk_member(const struct scope_of_names *s, const struct ast_item *item)
 {
     struct ast_name name = member_name(item);

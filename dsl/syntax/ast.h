@@ -141,7 +141,7 @@ struct ast_item {
     bool is_in, is_reply, unsized, optional, half_open, pow2;
 };
 
-/* What may follow a declaration in any order, while the parser gathers it. */
+/* Clauses that may follow a declaration in any order, while the parser gathers them. */
 struct ast_range {
     struct ast_expr *low, *high; /* NULL: absent */
     bool half_open;
@@ -186,7 +186,7 @@ struct ast_doc {
     const char *text;
 };
 
-/* What the parser and the builders share. */
+/* The state that the parser and the builders share. */
 struct parser {
     struct region *region;
     struct diagnostics *diagnostics;
@@ -250,9 +250,10 @@ struct ast_item *ast_insert(struct parser *p, struct ast_name name, struct ast_n
  * to; NULL: there is none, or it is something else. */
 const char *ast_keyword_meant(const struct parser *p, uint32_t at);
 
-/* What the grammar takes in place of a token; `symbol` and `only` are names of its symbols. */
+/* Symbols that the grammar takes in place of a token; `symbol` and `only` are names of its symbols.
+ */
 struct ast_expectation {
-    const char *symbol; /* of the token itself */
+    const char *symbol; /* symbol of the token itself */
     const char *only;   /* the one thing expected; NULL: there are several */
     bool semicolon, value;
 };

@@ -121,7 +121,7 @@ static uint32_t depth_after(uint32_t depth, int token)
     return depth - (depth > 0 && (token == '}' || token == ')' || token == ']'));
 }
 
-/* What a line of tokens [from, to) is aligned with. Only lines with one statement are. */
+/* The kind of lines that tokens [from, to) are aligned with. Only single statements are. */
 static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, bool starts_statement)
 {
     uint32_t depth = 0;

@@ -11,9 +11,9 @@
 #include "dsl/source.h"
 #include "dsl/syntax/token.h"
 
-#define FORMAT_COLUMNS      100 /* of a line, where it can be broken */
-#define FORMAT_INDENT       4   /* of a brace level */
-#define FORMAT_CONTINUATION 8   /* of the second line of a statement, and of those after it */
+#define FORMAT_COLUMNS      100 /* most columns of a line that can be broken */
+#define FORMAT_INDENT       4   /* columns for a brace level */
+#define FORMAT_CONTINUATION 8   /* columns for the second line of a statement, and those after it */
 #define FORMAT_CELLS_MAX    6
 #define NO_COMMENT          UINT32_MAX
 

@@ -609,7 +609,7 @@ member: PARAM name ':' type param_options semi
       | error ';'           { $$ = NULL; }
       ;
 
-/* What `check` is told of a component for the proof of coherence. The verbs are no keywords. */
+/* Statements about a component for the proof of coherence. The verbs are no keywords. */
 facts: %empty               { $$ = ast_items_append(p, NULL, NULL); }
      | facts name paths fact_options semi
                             { $$ = ast_items_add(p, $1, ast_fact(p, $2, $3, $4,

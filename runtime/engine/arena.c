@@ -47,7 +47,7 @@ struct extent { /* offsets */
 
 struct slice {
     struct extent front, rear;
-    size_t start[2]; /* of both */
+    size_t start[2]; /* each one's first byte */
 };
 
 #define SLICES_MAX 65 /* one for all ranks, and one for each */
@@ -57,13 +57,14 @@ static struct slice slices[SLICES_MAX];
 static struct slice *chosen = slices;
 static struct slice *own_slice; /* NULL: not divided */
 static size_t reserved;
-static int key; /* of the arena's pages, for good; 0: none yet, which is the key of other memory */
+static int
+    key; /* the arena's pages have it for good; 0: none yet, which is the key of other memory */
 static bool keyed;
 static char *derived;
 static size_t derived_used;
 static bool small_pages;
 
-/* What runs over the end of a neighbour's memory gets into the guards. */
+/* An access that runs over the end of a neighbour's memory gets into the guards. */
 static size_t guarded(size_t bytes)
 {
     return round_up(bytes, ARENA_PAGE) + 2 * GUARD_BYTES;

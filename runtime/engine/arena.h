@@ -44,7 +44,7 @@ void arena_close(void);
 #define ARENA_COMMON UINT32_MAX
 void arena_divide(uint32_t owners, uint32_t own);
 void arena_select(uint32_t owner);
-/* What has been handed out of a slice: two runs of the arena. */
+/* The allocated bytes of a slice: two runs of the arena. */
 struct arena_run {
     uint64_t start;
     uint64_t bytes;

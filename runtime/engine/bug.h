@@ -5,7 +5,7 @@
 /* Our own mistake: prints "bug: ..." and aborts. */
 _Noreturn void bug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What a user or the machine got wrong at a point without way back: prints "heddle: ..." and exits
+/* For mistakes of a user or the machine at a point without way back: prints "heddle: ..." and exits
  * with status 1. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

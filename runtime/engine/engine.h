@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ENGINE_MAX_CLOCKS  16 /* of a platform */
+#define ENGINE_MAX_CLOCKS  16 /* most clocks of a platform */
 #define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
 #define ENGINE_WORDS       8   /* a clock domain's words of bitmaps are a multiple of that */
@@ -65,7 +65,7 @@ _Static_assert(sizeof(struct component) == 64,
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
     uint64_t cycle;           /* edges so far: number of the current edge */
-    uint64_t time_ps;         /* of that edge */
+    uint64_t time_ps;         /* that edge's time */
     uint64_t period_ps;       /* 10^12 / hz */
     uint64_t remainder;       /* 10^12 % hz */
     uint64_t fraction;        /* accumulated remainder, < hz */
@@ -161,7 +161,7 @@ static inline void engine_wake_next(uint32_t id)
     engine_base.next[id >> 6] |= (uint64_t)1 << (id & 63);
 }
 
-/* What is at the same place of every arena: at the beginning. */
+/* The beginning of every arena, where all have the same. */
 struct engine_front {
     /* Cycles, modulo ENGINE_NEAR, in which a component is woken: 1. */
     uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];

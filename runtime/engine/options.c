@@ -1,4 +1,4 @@
-/* See options.h. The pairs point into one copy of the text, which is decoded in place. */
+/* Options of a run. The pairs point into one copy of the text, which is decoded in place. */
 #include "options.h"
 
 #include <errno.h>
@@ -12,14 +12,14 @@ enum { PAIRS_MAX = 96 }; /* more than there are options */
 
 struct pair {
     const char *key, *value;
-    char *path; /* of option_file() and option_folder(), or NULL */
+    char *path; /* as option_file() and option_folder() return it, or NULL */
     char sign;
     bool asked, wrong;
 };
 
 static struct {
     char *text;
-    char *shared; /* of options_shared(), or NULL */
+    char *shared; /* text that options_shared() returns, or NULL */
     struct pair pairs[PAIRS_MAX];
     unsigned count;
 } options;

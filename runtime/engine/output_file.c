@@ -1,5 +1,5 @@
-/* See output_file.h. A file without a name gets one in two steps, since a link cannot replace a
- * file and a renaming can: link it as PATH.PID.tmp, rename that. */
+/* Files that appear when they are complete. A file without a name gets one in two steps, since a
+ * link cannot replace a file and a renaming can: link it as PATH.PID.tmp, rename that. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "output_file.h"
 
@@ -41,7 +41,7 @@ static bool name(struct output_file *file)
     if (file->named)
         return true;
     snprintf(own, sizeof own, "/proc/self/fd/%d", file->fd);
-    unlink(file->temporary); /* of a process that had this number before */
+    unlink(file->temporary); /* a file that an earlier process of this number left */
     file->named = linkat(AT_FDCWD, own, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW) == 0;
     return file->named;
 }

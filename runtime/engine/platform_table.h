@@ -54,7 +54,7 @@ struct platform_instance {
  *     part place            {part number}                 {count, first entry in part_refs}
  *     store declaration     {store number}
  *
- * A part has the bindings of its part places only. RING_NONE or UINT32_MAX stands for what is not
+ * A part has the bindings of its part places only. RING_NONE or UINT32_MAX marks what is not
  * there. The runtime replaces part and store numbers by arena offsets, also those in part_refs
  * (engine_base.part_refs). In `parts`, owners are before their parts. `binding_kinds` runs
  * parallel to `bindings` and says what each is. */
@@ -83,7 +83,7 @@ struct platform_ring {
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
     uint32_t pending;  /* position in the receiver's list of incoming rings */
-    uint32_t reversed; /* of a shared wire: requests take the backward half, replies the forward */
+    uint32_t reversed; /* on a shared wire, requests take the backward half, replies the forward */
 };
 
 /* Which rings share a link. */
@@ -182,7 +182,7 @@ struct platform_table {
     uint32_t protocol_count, message_count, space_count, map_count, param_words, binding_words;
     uint32_t route_words;
     uint32_t port_ring_words, part_ref_count, incoming_count, partition_count, store_count;
-    uint32_t string_bytes; /* of strings, all terminators included; 0: unknown (not checked) */
+    uint32_t string_bytes; /* all terminators included; 0: unknown (not checked) */
 };
 
 /* So many components that a program touches some of each everywhere, and holds little of any:

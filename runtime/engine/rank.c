@@ -1,9 +1,9 @@
-/* See rank.h. A message is its length and its bytes, cut into pieces that every library can send. A
- * rank that waits for ranks of its machine looks for a moment, then sleeps until the last of them
- * wakes it. Where there are more ranks than processors it sleeps at once, so that ranks do not take
- * processors from each other. Whatever else it waits for it asks the library for, between naps that
- * grow with the time it has waited: a wait costs the more looks the longer it is, but only by its
- * logarithm.
+/* Ranks and their exchanges. A message is its length and its bytes, cut into pieces that every
+ * library can send. A rank that waits for ranks of its machine looks for a moment, then sleeps
+ * until the last of them wakes it. Where there are more ranks than processors it sleeps at once, so
+ * that ranks do not take processors from each other. Whatever else it waits for it asks the library
+ * for, between naps that grow with the time it has waited: a wait costs the more looks the longer
+ * it is, but only by its logarithm.
  *
  * Invariant: all ranks have made the same exchanges. Each message carries its number, so that a
  * mistake of ours shows at once. */
@@ -31,7 +31,7 @@
 #include "run_control.h"
 
 #define PIECE     ((size_t)1 << 30)
-#define LOOKS     500u /* of 10 to 50 ns: about what it costs to sleep and to be woken */
+#define LOOKS     500u /* each takes 10 to 50 ns: together as long as it takes to sleep and wake */
 /* Naps: a quarter of the time that was waited, but no shorter and no longer. */
 #define NAP_NS    20000u
 #define SLEEP_NS  20000000u
@@ -47,7 +47,7 @@ struct buffer {
 };
 
 struct head {
-    uint64_t size; /* of the message with this header */
+    uint64_t size; /* bytes of the message with this header */
     uint64_t number;
 };
 

@@ -90,7 +90,7 @@ struct rank_use {
     uint64_t waited_cpu_ns; /* processor time of that */
 };
 struct rank_use rank_use(void);
-/* What rank 0 asks the others to do: run when it does, or come to the end. */
+/* Rank 0's request to the others: run when it does, or come to the end. */
 enum rank_command { RANK_RUN, RANK_END };
 /* By any rank. Rank 0 asks, if there are others. */
 void rank_call(enum rank_command command);

@@ -1,4 +1,4 @@
-/* See rank_channel.h. In what an exchange carries, each message has its size before it. */
+/* Channels of recorders between ranks. In an exchange, each message has its size before it. */
 #include "rank_channel.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 
 struct rank_transport {
     uint32_t abi;
-    const char *name; /* of the library, for messages */
+    const char *name; /* the library's name, for messages */
     /* The number of this process, and of how many. */
     bool (*open)(uint32_t *number, uint32_t *count);
     /* How many of them are on this machine. */

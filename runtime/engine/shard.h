@@ -19,8 +19,8 @@ enum shard_watch {
  * that the leader always reads are in one cache line. */
 struct shard {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
-    uint64_t now_ps;                /* of the last edge that was run */
-    uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
+    uint64_t now_ps;                /* time of the last edge that was run */
+    uint64_t next_ps;               /* time of the next edge; ENGINE_NEVER: all sleep */
     uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
     uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
     bool live;           /* something is under way or will wake */
@@ -36,7 +36,7 @@ struct counter {
     uint32_t sleepers;
 };
 
-/* What threads that run shards have to know of a window. */
+/* A window, for the threads that run its shards. */
 struct window_plan {
     uint64_t end_ps;
     uint64_t until_ps; /* shards run their edges before that: end_ps or the limit */
@@ -45,7 +45,7 @@ struct window_plan {
 };
 extern struct window_plan window_plan __attribute__((visibility("hidden"))); /* the leader's */
 
-/* What the leader tells the others, in one cache line, which is as long on its way from one
+/* The leader's message to the others, in one cache line, which is as long on its way from one
  * processor to another as some ticks take. Only the leader looks at `window_plan`, so that it can
  * think at leisure while the others look at this line. */
 struct window_round {
@@ -56,7 +56,7 @@ struct window_round {
 };
 extern struct window_round window_published __attribute__((visibility("hidden")));
 
-/* What shards do from now on is what `window_plan` says. */
+/* From now on shards do as `window_plan` says. */
 static inline void window_publish(void)
 {
     window_published.plan = window_plan;

@@ -24,7 +24,7 @@
 enum status_page_state {
     STATUS_PAGE_RUNNING,
     STATUS_PAGE_PAUSED,
-    STATUS_PAGE_HOST, /* the program does something else; simulated time stands still */
+    STATUS_PAGE_HOST, /* the program does something else; simulated time does not pass */
     STATUS_PAGE_ENDED
 };
 
@@ -36,7 +36,7 @@ struct status_page_kernel {
     uint64_t cycles;
 };
 
-/* What the page asks for. */
+/* The page's request. */
 struct status_page_wishes {
     uint32_t pause; /* stop between windows for as long as this is set */
     uint32_t step;  /* go on to the end of a launch, then set `pause` */

@@ -1,6 +1,6 @@
-/* See store_log.h. Runs of bytes are noted as they come. A run that continues one of the last two,
- * or lies in it, extends that one: a table being filled gets an entry and a new head in turn. The
- * bytes are read when ranks meet, by a channel to all ranks. */
+/* Changes of stores, for other ranks. Runs of bytes are noted as they come. A run that continues
+ * one of the last two, or lies in it, extends that one: a table being filled gets an entry and a
+ * new head in turn. The bytes are read when ranks meet, by a channel to all ranks. */
 #include "store_log.h"
 
 #include "base/number.h"

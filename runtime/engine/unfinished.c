@@ -1,5 +1,5 @@
-/* See unfinished.h. Paths are in a static table, which a handler of signals may read: a slot is
- * in use before its file exists, until it is gone. */
+/* Files that a signal removes. Paths are in a static table, which a handler of signals may read: a
+ * slot is in use before its file exists, until it is gone. */
 #include "unfinished.h"
 
 #include "base/number.h"

@@ -20,10 +20,10 @@ struct unit_part_type {
 };
 
 struct unit_type {
-    const char *name;   /* of the component type */
+    const char *name;   /* the component type's name */
     const char *source; /* its C file, for messages */
     uint32_t instance_bytes;
-    uint32_t io_words_offset; /* of the first binding word in the instance */
+    uint32_t io_words_offset; /* offset of the first binding word in the instance */
     uint32_t stats_offset;
     uint32_t stat_count;
     const struct stat_descriptor *stats;

@@ -1,4 +1,4 @@
-/* What shards tell each other: an outbox for each pair of shards and direction, in two copies. In a
+/* Messages between shards: an outbox for each pair of shards and direction, in two copies. In a
  * window a shard writes into one copy of its outboxes, while other shards read the other copy,
  * written in the window before; between windows the copies change their roles. So nothing is read
  * while it is written. The only synchronisation is that a window ends before the next one begins.
@@ -22,7 +22,7 @@
 
 struct arrival {
     uint64_t ready; /* cycle of the receiver */
-    uint32_t ring;  /* of the tables: the sender's half */
+    uint32_t ring;  /* number in the tables: the sender's half */
 };
 
 struct outbox {

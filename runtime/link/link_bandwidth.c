@@ -49,7 +49,7 @@ uint64_t ring_link_bandwidth(const struct ring *r)
     return ring_route(r)->link ? ring_links[ring_route(r)->link - 1].bandwidth : 0;
 }
 
-/* What the message at the tail costs on a link: less than `bytes` where it is cut to its length. */
+/* Bytes of a link that the message at the tail takes: fewer than `bytes` where it is cut. */
 static uint32_t link_bytes(const struct ring *r, unsigned kind, uint32_t bytes)
 {
     const struct platform_message *about = &port_messages(ring_index(r))[kind];

@@ -15,7 +15,7 @@ static uint64_t hz_of(const struct platform_table *table, uint32_t leaf)
     bug("instance %u is in no group", leaf);
 }
 
-/* What a message or a credit takes at least, in ps. Wires count cycles of the server. */
+/* The least time that a message or a credit takes, in ps. Wires count cycles of the server. */
 static uint64_t least_latency(const struct platform_table *table, const struct platform_ring *r)
 {
     if (r->link)

@@ -1,5 +1,5 @@
-/* See rank_placement.h. The list is made by codegen/place, which sees the description; here it is
- * only compared with the platform. */
+/* Which rank has which partition. The list is made by codegen/place, which sees the description;
+ * here it is only compared with the platform. */
 #include "rank_placement.h"
 
 #include "base/number.h"

@@ -10,7 +10,7 @@
 
 #define PLACEMENT_ENVIRONMENT "HEDDLE_PLACE"
 
-/* What the environment says; "" when it says nothing. */
+/* The placement that the environment names; "" when it names none. */
 const char *placement_text(void);
 /* Fills rank_of[partition]. Partition 0, which has the host's side, is at rank 0. Prints why and
  * returns false when the list is not one of this platform. */

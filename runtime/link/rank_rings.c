@@ -1,4 +1,4 @@
-/* See rank_rings.h. Both ranks have the ring's control blocks and slots, each its own copy: the
+/* Rings between ranks. Both ranks have the ring's control blocks and slots, each its own copy: the
  * sender's end is right at the sender's rank, the receiver's end at the receiver's. A message that
  * was sent is copied into the same slot at the receiver's rank when the ranks meet, and the stamp
  * of a slot that was freed goes back. Neither can be missed before: ranks meet before a message
@@ -26,7 +26,7 @@
 /* A ring whose ends are at different ranks, one of them this. */
 struct cut {
     uint32_t ring; /* number of the sender's half */
-    uint32_t rank; /* of the other end */
+    uint32_t rank; /* the other end's rank */
     bool sends;    /* the sender is here */
     uint32_t next; /* slot of the next message to be sent or taken */
     uint32_t free; /* slot that is freed next */
@@ -35,7 +35,7 @@ struct cut {
 
 struct sent_message {
     uint32_t ring;
-    uint32_t bytes; /* of header and payload */
+    uint32_t bytes; /* header and payload together */
     uint64_t ready; /* cycle of the receiver */
 };
 
@@ -49,7 +49,7 @@ static uint32_t cut_count;
 static uint32_t *cut_of;  /* 1 + index, by ring */
 static uint32_t *holding; /* the cuts that hold messages, which may be freed */
 static uint32_t holding_count;
-static struct rank_rings_arrivals arrivals; /* of what was collected */
+static struct rank_rings_arrivals arrivals; /* messages and credits collected so far */
 static bool leaves;
 
 static uint32_t rank_at(uint32_t domain)

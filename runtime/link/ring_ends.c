@@ -1,5 +1,6 @@
-/* See ring_ends.h. Sums by ring, so the order of what was added does not matter. A component that
- * writes a store is initialised at all ranks and must add nothing: no driver does. */
+/* Waits and transfers at the ends of rings. Sums by ring, so the order of what was added does not
+ * matter. A component that writes a store is initialised at all ranks and must add nothing: no
+ * driver does. */
 #include "ring_ends.h"
 
 #include <string.h>

@@ -19,7 +19,7 @@ struct ring_route {
     uint8_t sender_domain;
     uint8_t receiver_domain;
     uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
-    uint8_t half;     /* of the link */
+    uint8_t half;     /* the link's half */
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t split;    /* between two shards: this is one of two rings */
     uint32_t depth;   /* slots */

@@ -24,7 +24,7 @@
 
 static struct platform_table split;
 static uint32_t shard_count;
-static uint32_t ring_count; /* of the tables */
+static uint32_t ring_count; /* rings in the tables */
 static uint32_t ring_total;
 static uint32_t *far_of;  /* by ring of the tables; NULL: nothing is split */
 static uint32_t *near_of; /* by number - ring_count */

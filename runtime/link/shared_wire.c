@@ -1,6 +1,6 @@
-/* See shared_wire.h. Channels of one half are side by side, in order of ring numbers; each has a
- * circle of what waits, as long as its ring. A channel's circle belongs to the shard of its sender
- * while shards run, and everything else to the thread that settles.
+/* Wires that several rings share. Channels of one half are side by side, in order of ring numbers;
+ * each has a circle of what waits, as long as its ring. A channel's circle belongs to the shard of
+ * its sender while shards run, and everything else to the thread that settles.
  *
  * Invariant between steps: a half decides at `decides_ps`, and nothing that waits in it was granted
  * later than it could be. A step looks only at halves in which something waits. */
@@ -35,7 +35,7 @@ struct shared_wire_half {
     uint32_t first;   /* channel */
     uint32_t count;   /* channels */
     uint32_t turn;    /* channel, from `first` on, that is asked first */
-    uint32_t shard;   /* of the senders */
+    uint32_t shard;   /* the senders' shard */
     bool mixed;       /* they are in several shards */
     uint64_t next_ps; /* when it decides next, if nothing is queued before; 0: not known */
 };

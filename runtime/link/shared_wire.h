@@ -22,7 +22,7 @@
 
 #include "runtime/engine/platform_table.h"
 
-/* What one ring has sent over its wire. */
+/* Messages and bytes that one ring has sent over its wire. */
 struct shared_wire_channel_use {
     uint32_t ring;
     uint64_t messages;

@@ -31,7 +31,7 @@ struct hang_report {
     char text[REPORT_BYTES];
     size_t used;
     uint32_t notes;
-    const char *path; /* of the component that is asked */
+    const char *path; /* path of the component in question */
 };
 
 /* One reason why `from` waits. */

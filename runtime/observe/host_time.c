@@ -1,13 +1,13 @@
-/* See host_time.h. One thread at a time runs the engine, and only between runs, or in the thread
- * that is in one, is the sum asked for. */
+/* Time of the host that a run takes. One thread at a time runs the engine, and only between runs,
+ * or in the thread that is in one, is the sum asked for. */
 #include "host_time.h"
 #include "runtime/engine/engine.h"
 
 static struct {
     bool wanted;
     bool running;
-    uint64_t begun_ns; /* of this run, on the clock of its thread */
-    uint64_t ended_ns; /* of all runs that have ended */
+    uint64_t begun_ns; /* when this run began, on the clock of its thread */
+    uint64_t ended_ns; /* sum over all runs that have ended */
     clockid_t workers[ENGINE_MAX_DOMAINS];
     uint32_t worker_count;
     uint64_t workers_ns; /* before host_time_open() */

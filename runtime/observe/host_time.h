@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What a clock of the host says, in nanoseconds; 0: there is no such clock. */
+/* The time of a clock of the host, in nanoseconds; 0: there is no such clock. */
 uint64_t host_time_read(clockid_t clock);
 /* From now on; what was measured before is forgotten. */
 void host_time_open(bool wanted);
@@ -22,7 +22,7 @@ void host_time_end(void);
 /* A worker, which does nothing but simulate and never ends. */
 void host_time_add_worker(pthread_t worker);
 
-/* What a thread took that has ended, in a run of the engine. */
+/* Adds the time of a thread that has ended, in a run of the engine. */
 void host_time_add(uint64_t ns);
 
 /* Cycles may differ from run to run, as the host has had a say in the order of what happened. */

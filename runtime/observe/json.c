@@ -93,7 +93,7 @@ void json_print(struct json *j, const char *format, ...)
 
 /* ---- most of a file is keys and whole numbers, so these call nothing ---- */
 
-/* What follows a backslash: 0 for what is as it is, 'u' for a number. */
+/* The character that follows the backslash: 0 if none is needed, 'u' for a number. */
 static const char escapes[256] = {[0x00 ... 0x1f] = 'u', ['"'] = '"', ['\\'] = '\\'};
 
 static inline char *escape(char *to, unsigned char c)

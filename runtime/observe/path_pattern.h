@@ -1,4 +1,4 @@
-/* Patterns of paths, as `--record-path` and `--series-counter` take them: '*' stands for anything,
+/* Patterns of paths, as `--record-path` and `--series-counter` take them: '*' matches anything,
  * an index that is left out for all, a path for what is below it, too. */
 #ifndef HEDDLE_RUNTIME_PATH_PATTERN_H
 #define HEDDLE_RUNTIME_PATH_PATTERN_H

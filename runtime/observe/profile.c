@@ -1,4 +1,4 @@
-/* See profile.h. The programs of a component are a list, as a run has few. */
+/* Profiles of instructions. The programs of a component are a list, as a run has few. */
 #include "runtime/observe/profile.h"
 
 #include "base/grow.h"
@@ -43,7 +43,7 @@ struct line {
 };
 
 static struct place *places;
-static struct line *others; /* of other ranks; their texts are copies */
+static struct line *others; /* lines from other ranks; their texts are copies */
 static uint32_t other_count;
 static size_t other_capacity;
 static uint32_t place_count, count_names;
@@ -186,7 +186,7 @@ static char *read_text(struct rank_reader *from)
     return grow_text(rank_read_text(from), "a profile");
 }
 
-/* What columns are called: it may be that nothing was counted here. */
+/* Names of the columns, from another rank if nothing was counted here. */
 static void read_columns(struct rank_reader *from)
 {
     static char first[64], texts[PROFILE_COUNTS][64];

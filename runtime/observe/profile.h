@@ -30,7 +30,7 @@ struct profile_row {
 /* Before a run. Without a path in the options nothing is kept. */
 void profile_open(const struct platform_table *table);
 bool profile_wanted(void);
-/* What the first column and the counts are called; the same for all components. The names stay the
+/* The names of the first column and of the counts, the same for all components. They stay the
  * caller's. */
 void profile_name_columns(const char *first, const char *const *names, uint32_t count);
 /* The name of a program and its symbol, which are copied, the device that the component belongs to,

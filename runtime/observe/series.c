@@ -1,6 +1,6 @@
-/* See series.h. While the run goes on, a sample is written to a spool without a name: the time, the
- * number of columns that grew, then column and growth of each. Only at the end is it known which
- * columns ever grew; the others are left out of the file. */
+/* Samples of counters over time. During the run, a sample is written to a spool without a name: the
+ * time, the number of columns that grew, then column and growth of each. Only at the end is it
+ * known which columns ever grew; the others are left out of the file. */
 #include "series.h"
 
 #include <errno.h>
@@ -34,14 +34,14 @@ static struct {
     struct series_column *columns;
     uint32_t column_count;
     uint64_t *sent;    /* by column: its counter when the last sample was taken */
-    uint64_t *growth;  /* of the last sample; for tracks, which are to fall back to 0 */
+    uint64_t *growth;  /* values of the last sample; tracks fall back to 0 after it */
     bool *grew;        /* ever */
-    uint64_t *record;  /* of a sample */
+    uint64_t *record;  /* one sample */
     uint64_t interval; /* ps, or cycles of the fastest clock */
     bool in_cycles;
     uint32_t clock;
     uint64_t number;     /* samples taken, by time */
-    uint64_t counted_ps; /* of the last sample that is kept */
+    uint64_t counted_ps; /* time of the last sample that is kept */
     uint64_t next_ps;
 } series = {.next_ps = ENGINE_NEVER};
 

@@ -10,7 +10,7 @@ struct platform_table;
 
 struct series_column {
     const uint64_t *value; /* as it is now */
-    const char *section;   /* of statistics: "components", "connections", "links" */
+    const char *section;   /* a section of statistics: "components", "connections", "links" */
     const char *path;      /* "device.cache[3]", "device.work[3]", or a link's name */
     char counter[64];      /* "hits", "occupancy.sum", "forward.bytes" */
     uint32_t rank;         /* the one that counts it */

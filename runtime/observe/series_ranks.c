@@ -1,5 +1,5 @@
-/* See series_ranks.h. Ranks take the same samples, but not at the same time: one that goes on alone
- * is ahead. Rank 0 keeps a queue of each, which it shortens whenever ranks have met. */
+/* Samples of several ranks. Ranks take the same samples, but not at the same time: one that goes on
+ * alone is ahead. Rank 0 keeps a queue of each, which it shortens whenever ranks have met. */
 #include "series_ranks.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ struct queue {
     size_t first, count, capacity; /* in words */
 };
 
-static struct queue queues[RANK_MAX]; /* of others only at rank 0 */
+static struct queue queues[RANK_MAX]; /* rank 0 has those of the others, too */
 
 static size_t words_of(const uint64_t *sample)
 {

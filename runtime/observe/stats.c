@@ -168,7 +168,7 @@ static void write_connections(void)
     json_close(&out, '}');
 }
 
-/* What each connection has sent over one way of a shared wire. */
+/* Traffic of each connection over one way of a shared wire. */
 static void write_channels(uint32_t link, unsigned half)
 {
     uint32_t count = shared_wire_channel_count(link, half);
@@ -310,7 +310,7 @@ static bool open_spool(void)
 {
     if (!stats_path)
         return true;
-    /* What other ranks write of spans goes to rank 0, by memory. */
+    /* Other ranks send their text of spans to rank 0 from memory. */
     if (!rank_is_first()) {
         int hidden = memfd_create("heddle spool", MFD_CLOEXEC);
         if (hidden < 0)

@@ -1,7 +1,8 @@
-/* See stats_log.h. Only a component that has ticked can have changed its own and its parts'
- * statistics. So the end of a window copies the blocks of the components that have ticked in it. A
- * copy of all blocks (`before`) keeps their contents before the first copy. The main partition's
- * blocks change between windows, too, but only after the last window of a stretch. */
+/* Statistics as they were at the end of each window. Only a component that has ticked can have
+ * changed its own and its parts' statistics. So the end of a window copies the blocks of the
+ * components that have ticked in it. A copy of all blocks (`before`) keeps their contents before
+ * the first copy. The main partition's blocks change between windows, too, but only after the last
+ * window of a stretch. */
 #include "stats_log.h"
 
 #include <string.h>
@@ -32,9 +33,10 @@ struct noted {
 };
 
 uint64_t *stats_log_ticked;
-static uint64_t *unsettled;           /* as stats_log_ticked: since the stretch began */
-static uint32_t id_words, main_words; /* of all, and of the main partition, which come first */
-static struct own_block *own_blocks;  /* in the order of ids */
+static uint64_t *unsettled; /* as stats_log_ticked: since the stretch began */
+static uint32_t id_words,
+    main_words; /* words of all ids; words of the main partition's, which come first */
+static struct own_block *own_blocks; /* in the order of ids */
 static uint32_t own_count;
 static uint32_t *first_of; /* by id: its first own block; one more at the end */
 static struct noted *noted;

@@ -1,5 +1,6 @@
-/* See stats_ranks.h. All ranks have the same tables, so no names travel, and only what has changed
- * does. What a shared wire was used for is known where all its senders are (link/rank_rings.c). */
+/* Statistics of several ranks. All ranks have the same tables, so no names travel, and only what
+ * has changed does. What a shared wire was used for is known where all its senders are
+ * (link/rank_rings.c). */
 #include "stats_ranks.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ uint32_t stats_leaf_of_block(const struct platform_table *t, uint32_t block)
     return block < t->instance_count ? block : t->parts[block - t->instance_count].owner_instance;
 }
 
-/* What rank 0 gets: an item's number and its words. Items are blocks, then rings, then halves of
+/* A message to rank 0: an item's number and its words. Items are blocks, then rings, then halves of
  * links. */
 struct item {
     uint32_t number;
@@ -31,7 +32,7 @@ struct item {
 };
 
 static uint32_t block_count, ring_count;
-static struct item *items; /* of this rank, in order of their numbers; not at rank 0 */
+static struct item *items; /* this rank's items, in order of their numbers; none at rank 0 */
 static uint32_t item_count;
 static uint8_t *half_ranks;
 
@@ -98,7 +99,7 @@ uint32_t stats_rank_of_half(uint32_t link, unsigned half)
     return half_ranks ? half_ranks[2 * link + half] : 0;
 }
 
-/* What each connection has sent over a half of a shared wire follows the half's own words. */
+/* Traffic of each connection over a half of a shared wire follows the half's own words. */
 static void encode_channels(uint32_t to, uint32_t half)
 {
     for (uint32_t c = 0; c < shared_wire_channel_count(half / 2, half % 2); c++)
@@ -143,7 +144,7 @@ static void merge_items(struct rank_reader *from)
     }
 }
 
-/* What a rank has used of its host machine; no result depends on it. */
+/* A rank's use of its host machine, on which no result depends. */
 struct spent {
     uint64_t peak_rss_bytes, cpu_us, instructions;
     struct rank_use use;

@@ -16,7 +16,7 @@ void stats_ranks_open(const struct platform_table *table);
 /* The rank that sends over this half of a link; RANK_MAX: none does. */
 uint32_t stats_rank_of_half(uint32_t link, unsigned half);
 
-/* What the host machines have spent on each rank, as rank 0 has heard last. */
+/* The host machines' time and memory for each rank, as rank 0 received them last. */
 void stats_ranks_write(struct json *out);
 
 #endif

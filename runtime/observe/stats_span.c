@@ -1,4 +1,4 @@
-/* What a span of simulated time added to the statistics; see stats_span.h.
+/* Growth of the statistics over a span of simulated time.
  *
  * A span's difference is written as text to an unnamed temporary file (the spool) when it ends, so
  * memory does not grow with the number of spans. It is summed over *places* unless every instance
@@ -27,7 +27,7 @@
 struct place {
     const char *path;
     const struct stat_block *first;
-    uint64_t *sums; /* of the words of all blocks there */
+    uint64_t *sums; /* sums of the words of all blocks there */
     bool changed;
 };
 
@@ -42,7 +42,7 @@ static uint32_t snapshots[SNAPSHOTS_MAX]; /* arena offsets, 0: not made yet */
 static bool snapshot_taken[SNAPSHOTS_MAX];
 static uint32_t snapshot_count; /* snapshots ever taken */
 static struct json spool;
-static uint64_t spool_start; /* of the text that is being written */
+static uint64_t spool_start; /* first byte of the text that is being written */
 
 uint32_t stat_words(const struct stat_descriptor *s)
 {

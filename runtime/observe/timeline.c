@@ -51,11 +51,11 @@ struct event {
     uint8_t fields[RING_FIELD_BYTES];
     uint16_t tag;
     uint32_t number; /* instance or ring */
-    uint32_t kind;   /* of a message, in its direction */
+    uint32_t kind;   /* a message's number in its direction */
     uint64_t id;
     uint64_t arrival_ps;
     const char *name;
-    const char *layout; /* of the fields */
+    const char *layout; /* how the fields lie */
 };
 
 #define ORDER_WIRE UINT32_MAX
@@ -343,7 +343,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uin
     add_event(ring_sender_domain(r) / engine.clock_count, &e);
 }
 
-/* What one instance did is in the collection of one shard, in order; what shared wires granted, in
+/* Events of one instance are in the collection of one shard, in order; grants of shared wires, in
  * that of the senders' shards. */
 static int by_time(const void *a, const void *b)
 {
@@ -351,7 +351,7 @@ static int by_time(const void *a, const void *b)
     const struct event *y = b;
     if (x->order_ps != y->order_ps)
         return x->order_ps < y->order_ps ? -1 : 1;
-    if ((x->phase == 'c') != (y->phase == 'c')) /* of what came before that time */
+    if ((x->phase == 'c') != (y->phase == 'c')) /* a counter shows the time before it */
         return x->phase == 'c' ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;

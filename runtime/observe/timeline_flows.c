@@ -1,5 +1,6 @@
-/* See timeline_internal.h. A component's list holds the requests that it has been sent and not
- * answered, in the order of their sending: some dozens, a few hundred at a memory. */
+/* Arrows from a request to those that it caused. A component's list holds the requests that it has
+ * been sent and not answered, in the order of their sending: some dozens, a few hundred at a
+ * memory. */
 #include "timeline_internal.h"
 
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"
 
-#define LINE_BYTES 64  /* of protocols whose answers have no line */
-#define BYTES_MAX  256 /* of a request that is one line, or part of it */
+#define LINE_BYTES 64  /* assumed where answers of a protocol have no line */
+#define BYTES_MAX  256 /* a request of one line, or part of one, has no more */
 #define PAGE_BITS  12  /* the smallest page */
 #define NO_FIELD   0xff
 
@@ -31,7 +32,7 @@ struct shape {
 struct request {
     uint64_t flow, merged, address, arrival_ps;
     uint32_t ring, pid, line;
-    uint32_t asked[2]; /* of others on its behalf: lines; translations */
+    uint32_t asked[2]; /* requests to others on its behalf: lines; translations */
     uint16_t tag;
     bool shown;     /* a message of the flow */
     uint32_t asker; /* instance that sent it */

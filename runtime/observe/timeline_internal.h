@@ -7,9 +7,9 @@
 
 #include "json.h"
 
-/* What of a run the trace shows: a window of simulated time, components by path, launches by name
- * or number. An event is shown when all that was asked for agree. Decided where events are written,
- * in the order of time, so it does not depend on threads. */
+/* The part of a run that the trace shows: a window of simulated time, components by path, launches
+ * by name or number. An event is shown when all that was asked for agree. Decided where events are
+ * written, in the order of time, so it does not depend on threads. */
 
 struct platform_table;
 
@@ -74,10 +74,10 @@ void timeline_spans_close(void);
 /* A message as the trace has it. */
 struct timeline_hop {
     uint32_t ring;
-    uint32_t kind; /* of the ring's direction */
+    uint32_t kind; /* the message's number in the ring's direction */
     uint16_t tag;
     const uint8_t *fields;
-    uint64_t id; /* of a flow that it begins */
+    uint64_t id; /* the flow that it begins */
     uint64_t sent_ps, arrival_ps;
 };
 

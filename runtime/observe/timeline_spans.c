@@ -1,4 +1,4 @@
-/* See timeline_internal.h. A component has some dozens open at most, so they are a list. */
+/* Open spans of components: some dozens each at most, so they are a list. */
 #include "timeline_internal.h"
 
 #include "base/grow.h"

@@ -33,7 +33,7 @@
 
 #define WRITE_SECONDS 0.2 /* between two writings, unless there is something to say */
 #define WAIT_NS       10000000L
-#define ALIVE_LOOKS   100 /* of a pause, between looks whether `heddle run` lives */
+#define ALIVE_LOOKS   100 /* polls of a pause between two checks that `heddle run` lives */
 
 bool view_open_now, view_stops_now;
 

@@ -1,6 +1,7 @@
-/* See watch.h. A request is about a line when its first field, which is where addresses are, lies
- * in it; its reply is recognised by connection and tag. What has no room for an address (fences,
- * cache control) is about no line. Called for each message while engine.tracing has ENGINE_WATCHES.
+/* Watched lines of memory. A request is about a line when its first field, which is where addresses
+ * are, lies in it; its reply is recognised by connection and tag. What has no room for an address
+ * (fences, cache control) is about no line. Called for each message while engine.tracing has
+ * ENGINE_WATCHES.
  */
 #include "watch.h"
 
@@ -22,7 +23,7 @@
 #define FRAME_BYTES 8
 
 struct awaited {
-    uint32_t ring; /* of the reply */
+    uint32_t ring; /* the reply's ring */
     uint16_t tag;
     uint64_t address;
 };

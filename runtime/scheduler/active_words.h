@@ -28,7 +28,7 @@ static inline uint64_t words_merge(uint64_t *restrict active, uint64_t *restrict
 /* Has a word bits? */
 static inline bool words_any(const uint64_t *words, size_t count)
 {
-    uint64_t any = 0; /* of all words, so that the compiler makes vectors of them */
+    uint64_t any = 0; /* the OR of all words, which the compiler computes with vectors */
     for (size_t w = 0; w < count; w++)
         any |= words[w];
     return any;

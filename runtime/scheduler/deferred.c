@@ -24,7 +24,7 @@ struct deferred_work {
 };
 
 /* All are made anew with each platform. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the next three */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the next three */
 static void (**window_work)(struct component *c);        /* by instance */
 static uint32_t *window_leaves;                          /* the instances that have left any */
 static uint32_t window_count;

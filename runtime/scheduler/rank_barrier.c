@@ -1,6 +1,7 @@
-/* See rank_barrier.h. One exchange carries a word of decisions, the messages and credits of cut
- * rings, and the writes to stores. Each rank says when its first message arrives at which rank, so
- * each rank knows without a second exchange when the others have something to do next.
+/* The end of a window with several ranks. One exchange carries a word of decisions, the messages
+ * and credits of cut rings, and the writes to stores. Each rank says when its first message arrives
+ * at which rank, so each rank knows without a second exchange when the others have something to do
+ * next.
  *
  * The order makes this exact: first a rank empties its outboxes to other ranks, then it delivers
  * the messages between its own shards, and only then it knows its own next edge. */

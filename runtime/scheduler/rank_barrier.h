@@ -8,12 +8,12 @@
 
 /* Before rank_barrier_wait(), the state of one rank; afterwards, that of all ranks together. */
 struct rank_barrier {
-    uint64_t end_ps;  /* of the window */
-    uint64_t now_ps;  /* of the last edge */
-    uint64_t next_ps; /* of the next one; ENGINE_NEVER: none */
+    uint64_t end_ps;  /* the window's end */
+    uint64_t now_ps;  /* time of the last edge */
+    uint64_t next_ps; /* time of the next edge; ENGINE_NEVER: none */
     bool live;        /* something is under way or will wake */
     bool stop;
-    bool interrupted; /* of rank 0 only */
+    bool interrupted; /* only rank 0 sets it */
     bool failed;
     /* Bit i: an extension has something to settle of window i of the stretch that ends,
      * RANK_BARRIER_LAST: of the last. */

@@ -278,7 +278,7 @@ enum engine_result engine_run(void)
     return ended;
 }
 
-/* What is settled at the end of a window must not be settled earlier. */
+/* Work that is settled at the end of a window must not be settled earlier. */
 void engine_pause_at(uint64_t time_ps)
 {
     this_run.pause_ps = time_ps == ENGINE_NEVER ? ENGINE_NEVER : window_end(time_ps) - 1;

@@ -15,7 +15,7 @@
 enum platform_progress { PLATFORM_QUIET, PLATFORM_PROGRESS_LINE, PLATFORM_PROGRESS_LINES };
 
 struct engine_limits {
-    uint64_t max_cycles;       /* of the fastest clock; 0: none */
+    uint64_t max_cycles;       /* cycles of the fastest clock; 0: no limit */
     uint64_t max_instructions; /* 0: none; the run ends at the first look after them */
     uint64_t stall_limit;      /* 0: default */
     int tick_order;            /* enum engine_order */

@@ -40,8 +40,8 @@
 #include "runtime/observe/host_time.h"
 #include "thread_pool.h"
 
-#define SPINS  500u /* of 10 to 50 ns */
-#define YIELDS 300u /* of 300 ns, when no other thread wants the processor */
+#define SPINS  500u /* 10 to 50 ns each */
+#define YIELDS 300u /* 300 ns each, when no other thread wants the processor */
 
 static uint32_t thread_count = 1;             /* the leader and all workers */
 static uint32_t threads_wanted;               /* on this platform */

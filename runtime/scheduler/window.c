@@ -193,5 +193,5 @@ void window_close(void)
 void window_open(void)
 {
     solo = engine.shard_count == 1 ? &shards[0] : NULL;
-    window_plan.end_ps = 0; /* of a platform before */
+    window_plan.end_ps = 0; /* an earlier platform may have left one */
 }

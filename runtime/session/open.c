@@ -1,4 +1,4 @@
-/* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
+/* The functions that a platform's shared object exports: start, run, finish. All else is hidden.
  * Called by front ends: a program's runtime library, and `heddle run`. */
 #include <signal.h>
 #include <stdio.h>
@@ -131,7 +131,7 @@ static void end_ranks(void)
     rank_barrier_settle_last();
 }
 
-/* What the others have counted. */
+/* Counts of the other ranks. */
 static void finish_ranks(void)
 {
     if (!rank_is_alone() && !rank_try(end_ranks)) {

@@ -1,5 +1,5 @@
-/* See run_ledger.h. Lines: "open PID NAME"; of process NUMBER: "status NUMBER STATUS", "done
- * NUMBER", "part NUMBER". A line that is none of these is passed over. */
+/* The ledger of a run's processes. Lines: "open PID NAME"; of process NUMBER: "status NUMBER
+ * STATUS", "done NUMBER", "part NUMBER". A line that is none of these is passed over. */
 #define _GNU_SOURCE /* memfd_create */
 #include "run_ledger.h"
 
@@ -14,7 +14,7 @@
 
 enum { LINE_BYTES = 128 };
 
-static unsigned number; /* of this process; 0: it has not opened the platform */
+static unsigned number; /* this process's; 0: it has not opened the platform */
 
 static int open_ledger(void)
 {

@@ -1,4 +1,5 @@
-/* See run_mode.h. Libraries of components link it without a platform, so it needs nothing of one.
+/* The mode of a run. Libraries of components link it without a platform, so it needs nothing of
+ * one.
  */
 #include "runtime/session/run_mode.h"
 

@@ -1,4 +1,4 @@
-/* See blob.h. Numbers that were given back are used again, the last one first. */
+/* Byte strings by number. Numbers that were given back are used again, the last one first. */
 #include "blob.h"
 
 #include <stdlib.h>

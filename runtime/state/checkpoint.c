@@ -1,4 +1,4 @@
-/* See checkpoint.h. Writing: a temporary file, renamed when it is complete. Loading: the platform
+/* State files. Writing: a temporary file, renamed when it is complete. Loading: the platform
  * has been started as always, so that everything is where it was; then its pages are dropped
  * and those of the file take their place.
  *
@@ -325,7 +325,7 @@ static uint64_t hash_shape(uint64_t sum)
     return sum;
 }
 
-/* What the offsets in the arena follow from, in addition to the model. */
+/* Sizes that the offsets in the arena follow from, in addition to the model. */
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};

@@ -30,7 +30,7 @@
 #include "checkpoint_format.h"
 #include "platform.h"
 
-/* What a library keeps outside of the arena and of simulated memory, and that belongs to the state.
+/* State that a library keeps outside of the arena and of simulated memory.
  * Registered before checkpoint_open(), once a process. */
 struct checkpoint_sink;
 struct checkpoint_part {

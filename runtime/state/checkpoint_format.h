@@ -18,14 +18,14 @@
 
 struct checkpoint_header {
     char magic[8];
-    uint32_t version; /* of this format */
+    uint32_t version; /* this format's version */
     uint32_t abi;
     char toolkit[16];
     char model[72];
     uint64_t layout; /* hash of the sizes of everything in the arena */
     uint64_t time_ps;
     uint64_t instructions;
-    uint64_t front_bytes; /* of the arena, in use: struct arena_ends */
+    uint64_t front_bytes; /* bytes of the arena in use: struct arena_ends */
     uint64_t arena_bytes;
     uint64_t memory_first;
     uint64_t memory_bytes;
@@ -52,7 +52,7 @@ struct checkpoint_page {
 
 struct checkpoint_part_header {
     char name[CHECKPOINT_PART_NAME];
-    uint64_t bytes; /* of the part that follows, without its filling */
+    uint64_t bytes; /* size of the part that follows, without its filling */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* See checkpoint_internal.h. Only pages that the system has given this process are looked at, so
+/* The memory in a state file. Only pages that the system has given this process are looked at, so
  * that looking at address space does not fill it. */
 #include "checkpoint_internal.h"
 
@@ -93,7 +93,7 @@ static void put_pages(struct writer *w, const char *base, uint64_t first, uint64
     }
 }
 
-/* What has been handed out. */
+/* The bytes that are allocated. */
 static void put_arena(struct writer *w)
 {
     struct arena_run runs[2];
@@ -119,7 +119,7 @@ static void put_to_sink(struct checkpoint_sink *sink, const void *bytes, size_t 
     put_summed((struct writer *)(void *)sink, bytes, size);
 }
 
-/* What is known before the contents are. */
+/* The header, whose fields are known before the contents are. */
 static struct checkpoint_header make_header(const struct platform_table *table, uint64_t layout)
 {
     uint64_t parts_bytes = parts_measure(); /* may still allocate */

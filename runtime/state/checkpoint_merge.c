@@ -1,5 +1,6 @@
-/* See checkpoint_internal.h. Words have 4 bytes: most of what components keep of parameters has so
- * many, and a neighbour that changes while the platform runs must not be in their way. */
+/* State files of one model with other parameters. Words have 4 bytes: most of what components keep
+ * of parameters has so many, and a neighbour that changes while the platform runs must not be in
+ * their way. */
 #include "checkpoint_internal.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 const char *platform_string(uint32_t offset);
 void *platform_part_at(uint32_t number);
-/* What a part is called in its unit's table, which has other parts in a generic build: out of the
+/* The name of a part in its unit's table, which has other parts in a generic build: out of the
  * state, and back. */
 void platform_hide_kinds(void);
 void platform_show_kinds(void);

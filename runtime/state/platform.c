@@ -40,7 +40,7 @@ static uint32_t *instance_ids; /* component id of each instance */
 static uint8_t *instance_domains;
 static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
-static struct platform_interleaving *interleavings; /* of the spaces */
+static struct platform_interleaving *interleavings; /* how each space is interleaved */
 static const void *driver_api;
 
 const char *platform_string(uint32_t offset)
@@ -494,7 +494,7 @@ static bool check_stores(void)
     return true;
 }
 
-/* What only the units know: sizes that the tables imply. */
+/* Checks sizes that only units know and the tables imply. */
 static bool check_units(void)
 {
     for (uint32_t i = 0; i < table->instance_count; i++) {

@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "runtime/engine/platform_table.h"
 
-/* What the generated C of a platform defines for the runtime, which opens it in
+/* Definitions in the generated C of a platform, for the runtime, which opens it in
  * heddle_platform.start(). */
 struct platform_image {
     const char *model_hash; /* specialised builds: of the one model that fits; else NULL */
@@ -44,7 +44,7 @@ struct platform_interleaving {
     uint64_t size;
     uint64_t interleave;
     uint32_t targets;
-    uint32_t shift; /* of the interleave, when both are powers of two */
+    uint32_t shift; /* log2 of the interleave, when both are powers of two */
     bool powers;
     uint8_t fold; /* hashed: bits of a target number; else 0 */
 };
@@ -102,7 +102,7 @@ struct heddle_platform {
     /* Ends a run that goes on, and lets none begin: run() returns soon. From any thread, also from
      * a signal handler; finish() may follow. */
     void (*interrupt)(void);
-    /* What the driver component registered for front ends, NULL without one. */
+    /* The driver component's table for front ends; NULL without a driver. */
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */
     bool (*suspects)(struct platform_lines *lines);

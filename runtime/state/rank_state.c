@@ -1,6 +1,6 @@
-/* See rank_state.h. Each rank tells what was handed out of its slice of the arena, which has the
- * same addresses at all ranks. The arena begins zeroed, and most of it is never touched: what is
- * zero is told as such. Rank 0 has then as much memory as one process. */
+/* The state of several ranks. Each rank sends what is allocated in its slice of the arena, which
+ * has the same addresses at all ranks. The arena begins zeroed, and most of it is never touched:
+ * what is zero is told as such. Rank 0 has then as much memory as one process. */
 #include "rank_state.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void tell(const char *bytes, uint64_t size)
     }
 }
 
-/* What is zero stays as it is: slices of others and new slots are zero here, and no ring is. */
+/* Zeros stay: slices of others and new slots are zero here, and no ring is. */
 static void take_piece(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {

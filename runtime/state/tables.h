@@ -45,7 +45,7 @@ enum tables_section {
 
 struct tables_header {
     uint64_t magic;
-    uint64_t checksum; /* of all that follows */
+    uint64_t checksum; /* over all that follows */
     uint32_t abi;
     uint32_t name;       /* string */
     uint32_t model_hash; /* string */

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 Test(grow, ends_with_a_message_when_there_is_no_memory)
 {

@@ -18,6 +18,10 @@ FORMS = {
     "round_up() or round_down()": re.compile(r"& ~(?:\((?:uint64_t|size_t)\))?\([A-Z_]+ - 1\)"),
     "ARRAY_COUNT()": re.compile(rf"sizeof \(?({OPERAND})\)? / sizeof \(?(?:\*\1|\1\[0\])"),
     "likely() or unlikely()": re.compile(r"\b__builtin_expect\("),
+    "grow_list() or grow_capacity()": re.compile(
+        r"\brealloc\(|\b(?:room|capacity) \? 2 \*|= 2 \* [\w>.-]*(?:room|capacity)\b"
+        r"|\b(?:room|capacity) \*= 2"),
+    "base/hash_table.h": re.compile(r"\((?:slot|at|i) \+ 1\) & "),
     "base/hash.h": re.compile(r"(?i:0x9e3779b|\b2654435761)"),
 }
 
@@ -39,7 +43,9 @@ def test_form_that_is_written_out_is_found():
     for text in ("x = a < b ? a : b;", "return p->size > most ? most : p->size;",
                  "n = (n + 63) / 64;", "f((size + PAGE - 1) / PAGE * PAGE);",
                  "x = (size_t)at & ~(uint64_t)(LINE - 1);", "sizeof rows / sizeof *rows",
-                 "if (__builtin_expect(found, 1))", "hash * 0x9e3779b97f4a7c15"):
+                 "if (__builtin_expect(found, 1))", "realloc(list, 8)",
+                 "l->room = l->room ? 2 * l->room : 8;", "l->capacity = 2 * l->capacity + 1;",
+                 "room *= 2;", "slot = (slot + 1) & (capacity - 1);", "hash * 0x9e3779b97f4a7c15"):
         assert raw_forms(text), text
     for text in ("x < low ? low : x > high ? high : x;", "min(a, b)",
                  "uint64_t bits[(N + 63) / 64];",

@@ -378,7 +378,7 @@ static bool make_archive(struct cuda_cc *cc)
     return cuda_cc_run(cc, &line);
 }
 
-/* What is made of the objects. */
+/* Makes the output from the objects. */
 static bool finish_compilation(struct cuda_cc *cc)
 {
     if (cc->only_ptx || cc->only_objects || cc->preprocessed)

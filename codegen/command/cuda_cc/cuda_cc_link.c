@@ -14,7 +14,7 @@
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
 
-/* What an object has: its name, and a file with its bitcode. */
+/* An object: its name, and a file with its bitcode. */
 struct unit {
     const char *id, *bitcode;
 };

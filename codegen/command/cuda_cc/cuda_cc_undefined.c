@@ -60,7 +60,7 @@ static const char *declared(struct cuda_cc *cc, const char *line)
     return region_strndup(cc->c->region, line + first, end - first);
 }
 
-/* What the executor has itself. */
+/* Functions that the executor defines itself. */
 static bool is_system(const char *name)
 {
     static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};

@@ -243,7 +243,7 @@ static int store_value(struct options *options, const struct option_spec *spec, 
     return -1;
 }
 
-/* What a missing value is called: "FILE"; "value", where the argument lists them. */
+/* The name of a missing value: "FILE"; "value", where the argument lists them. */
 static const char *value_name(const struct option_spec *spec)
 {
     return strchr(spec->argument, '|') && !option_is_file(spec) ? "value" : spec->argument;

@@ -1,4 +1,4 @@
-/* See options_table.h. */
+/* The rows of commands.def and options.def as tables. */
 #include "codegen/command/options/options_table.h"
 
 #include "base/number.h"

@@ -86,8 +86,8 @@ void option_usage(const struct option_spec *spec, char *text, size_t size);
 void option_words(const struct option_spec *spec, enum options_command command, char *text,
                   size_t size);
 
-/* What was given: `count` values, 0 when the option was not given; `number` is a text for numbers
- * and flags. */
+/* The values that were given: `count` of them, 0 when the option was not given; `number` is a text
+ * for numbers and flags. */
 struct option_given {
     const char *const *values;
     size_t count;

@@ -80,7 +80,7 @@ struct ended_run {
     int status;
 };
 
-/* What Python says of the file of each process that has written one; a process that failed before
+/* Python's words on the file of each process that has written one; a process that failed before
  * has said why. `about`: NULL, or what the table is about. Returns the status of all so far. */
 static int print_each(const struct ended_run *run, const char *table, const char *path,
                       const char *about, int status)

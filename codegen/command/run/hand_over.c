@@ -1,4 +1,4 @@
-/* See hand_over.h. */
+/* Writes the options that the process with the platform gets. */
 #include "codegen/command/run/hand_over.h"
 
 #include <inttypes.h>

@@ -15,7 +15,7 @@ const char *run_absolute(struct command *c, const char *path);
 /* The path of what process `number` of a run writes (options_number_path()), in the command's
  * region. */
 const char *run_numbered_path(struct command *c, const char *path, unsigned number, bool folder);
-/* What the options come to for the platform. -1 to go on, or an exit status: what is wrong was
+/* Applies the options to the platform. -1 to continue, or an exit status: what is wrong was
  * said. */
 struct handed;
 int run_options(struct command *c, struct handed *handed);
@@ -37,7 +37,7 @@ const char *run_find_program(struct command *c, const char *name);
  * platform. The first one's files have the names that options give, the others' those of
  * options_number_path(). */
 struct run_process {
-    const char *name;     /* of its program's file */
+    const char *name;     /* the name of its program's file */
     bool closed, partial; /* its files are written, or what was known when it was interrupted */
 };
 
@@ -89,7 +89,7 @@ int run_recording_end(struct command *c, const struct run_recording *recording,
 /* `mpirun -n N heddle run`: one simulation by N processes. The program runs once, at rank 0; the
  * others build the same platform and run their share of it (runtime/engine/rank.h). */
 
-/* What the launcher has started. */
+/* This process among those that the launcher has started. */
 struct run_ranks {
     unsigned number, count; /* 1: alone */
     const char *library;    /* openmpi, mpich */

@@ -1,5 +1,6 @@
-/* See run_layout.h. Linux on x86-64 puts the environment above the stack, so its size moves the
- * stack; the padding makes it the same for runs whose options differ. */
+/* Gives a program the same addresses in every run. Linux on x86-64 puts the environment
+ * above the stack, so its size moves the stack; the padding makes it the same for runs whose
+ * options differ. */
 #define _GNU_SOURCE /* environ */
 #include "run_layout.h"
 

@@ -1,6 +1,6 @@
-/* What a platform must have for what `heddle run` is to do with it: known from the elaborated
- * description, before anything is compiled. A result that is in the cache already is opened, and
- * says the same. Called by build.c through command_run.c. */
+/* Components that a platform must have for what `heddle run` is to do with it: known from the
+ * elaborated description, before anything is compiled. A result that is in the cache already is
+ * opened, and says the same. Called by build.c through command_run.c. */
 #include <stdlib.h>
 #include <string.h>
 

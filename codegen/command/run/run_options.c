@@ -284,8 +284,8 @@ static const char *quoted(struct command *c, const char *word)
     return region_printf(c->region, "%s%s'", text, word);
 }
 
-/* What ran, for the statistics: the description as it was given, the whole command, and the folder
- * from which its paths are seen. */
+/* The run's stamp for the statistics: the description as it was given, the whole command, and the
+ * folder from which its paths are seen. */
 static void hand_over_command(struct command *c, struct handed *handed)
 {
     char folder[PATH_MAX];

@@ -95,7 +95,7 @@ static void take_signal(int number)
     running->interrupt();
 }
 
-/* What the user has chosen to ignore stays ignored (nohup). */
+/* Signals that the user has chosen to ignore stay ignored (nohup). */
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};

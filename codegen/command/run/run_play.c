@@ -1,4 +1,4 @@
-/* See run.h. The player is a program like any other: it stands beside the HIP library,
+/* Plays recorded calls. The player is a program like any other: it is next to the HIP library,
  * through which it issues the calls of a trace. */
 #include <stdio.h>
 #include <unistd.h>

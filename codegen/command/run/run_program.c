@@ -85,7 +85,7 @@ static void offer_opencl(struct command *c)
         return;
     setenv("HEDDLE_CACHE", run_absolute(c, cache_folder(c->region)), 1);
     setenv("OCL_ICD_VENDORS", c->toolkit.opencl_library, 1);
-    setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* of Khronos' loader */
+    setenv("OCL_ICD_FILENAMES", c->toolkit.opencl_library, 1); /* Khronos' loader reads it */
 }
 
 /* The libraries of OpenCL and CUDA come too late to order the threads of the program, which the HIP
@@ -139,7 +139,7 @@ static void set_environment(struct command *c, const struct build_result *built,
 
 /* ---- what became of it ---- */
 
-/* What a run is to write, for messages: the first of them that it has. */
+/* The first output that the run has, for messages. */
 static const char *first_output(const struct options *o)
 {
     for (size_t i = 0; i < option_spec_count; i++) {
@@ -195,7 +195,7 @@ static bool is_static(const char *path)
     return !loaded;
 }
 
-/* What makes a process one of the simulation's. */
+/* The interface by whose use a process becomes one of the simulation's, for messages. */
 static const char *used_by(const struct options *o)
 {
     return run_uses_rocm(o) ? "a GPU" : "HIP, CUDA or OpenCL";

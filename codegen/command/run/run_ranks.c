@@ -1,4 +1,4 @@
-/* See run.h. */
+/* A run of several ranks, started by a launcher of MPI. */
 #include "base/number.h"
 #include "codegen/command/run/run.h"
 

@@ -1,4 +1,4 @@
-/* See run.h. */
+/* Recordings of a run. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "components/traces/api_trace/api_trace.h"
 #include "runtime/engine/options.h"
 
-/* What can be recorded, and the file that is there when the recording is complete. */
+/* Kinds of recordings, and the file that is there when the recording is complete. */
 static const struct recording_kind {
     const char *option, *complete;
 } recording_kinds[RUN_RECORDINGS] = {

@@ -1,5 +1,5 @@
-/* See run_rocm.h. The folder holds the files by their own paths; the preloaded library
- * (components/kfd) shows them there. */
+/* Shows a program the simulated kernel driver. The folder holds the files by their own paths; the
+ * preloaded library (components/kfd) shows them there. */
 #define _GNU_SOURCE /* nftw */
 #include "codegen/command/run/run_rocm.h"
 
@@ -77,7 +77,7 @@ static bool says_memory(const struct options *o)
     return false;
 }
 
-/* What is wrong with the description is said when it is built. */
+/* Errors of the description are printed when it is built. */
 void run_rocm_give_memory(struct command *c)
 {
     if (!run_uses_rocm(c->options) || says_memory(c->options))

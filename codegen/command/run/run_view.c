@@ -1,5 +1,5 @@
-/* See run.h. The child reports by a line that it serves, and ends when its input, a pipe, is
- * closed. */
+/* Serves the page of `--view`. The child reports by a line that it serves, and ends when its input,
+ * a pipe, is closed. */
 #define _GNU_SOURCE /* memfd_create, pipe2 */
 #include "codegen/command/run/run.h"
 

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* dladdr */
 #include "hip_findings.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/streams/hip_capture.h"
@@ -196,7 +197,7 @@ struct leak {
 };
 
 static struct leak *leaks;
-static size_t leak_count, leak_room;
+static size_t leak_count, leak_capacity;
 
 static void note_leak(const struct hip_origin *origin, const char *kind, uint64_t bytes,
                       uint64_t address)
@@ -207,7 +208,7 @@ static void note_leak(const struct hip_origin *origin, const char *kind, uint64_
                || leaks[i].origin.call != origin->call))
         i++;
     if (i == leak_count) {
-        HIP_MAKE_ROOM(leaks, leak_count, leak_room);
+        grow_list(leaks, leak_count + 1, leak_capacity, HIP_LIBRARY);
         leaks[leak_count++] = (struct leak){.origin = *origin, .kind = kind, .address = address};
     }
     leaks[i].count++;

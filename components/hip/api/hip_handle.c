@@ -3,6 +3,8 @@
 
 #include "hip_findings.h"
 
+#include "base/grow.h"
+
 #define FIRST_HANDLE 0x4e00000000000000u
 
 enum { HANDLE_STEP = 16 };
@@ -14,7 +16,7 @@ static struct {
         void *object;
         struct hip_origin origin;
     } * list;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t handles_made; /* so far */
 } table;
 
@@ -35,7 +37,7 @@ static struct entry *find_handle(const void *handle)
 
 void *hip_handle_add(enum hip_handle_kind kind, void *object)
 {
-    HIP_MAKE_ROOM(table.list, table.count, table.room);
+    grow_list(table.list, table.count + 1, table.capacity, HIP_LIBRARY);
     uint64_t handle = FIRST_HANDLE + ++table.handles_made * HANDLE_STEP;
     table.list[table.count++] = (struct entry){handle, kind, object, hip_origin_here()};
     return (void *)(uintptr_t)handle;

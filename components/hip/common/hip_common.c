@@ -144,22 +144,9 @@ void hip_complain_always(const char *text)
     fprintf(stderr, "heddle: %s: %s\n", step_name, text);
 }
 
-void *hip_grow(void *old, size_t size)
-{
-    return grow_memory(old, size, "the HIP library");
-}
-
 void *hip_allocate(size_t size)
 {
-    return grow_zeroed(size, "the HIP library");
-}
-
-void *hip_make_room(void *list, size_t count, size_t *room, size_t element_bytes)
-{
-    if (count < *room)
-        return list;
-    *room = *room ? 2 * *room : 16;
-    return hip_grow(list, *room * element_bytes);
+    return grow_zeroed(size, HIP_LIBRARY);
 }
 
 void hip_release(void *memory)

@@ -30,13 +30,10 @@ const char *hip_set_step(const char *step);
  * before. */
 const char *hip_set_outer_call(const char *function);
 const char *hip_outer_call(void);
-/* Host memory, zeroed; the program ends when there is none. hip_grow() is realloc(). */
+#define HIP_LIBRARY "the HIP library" /* what memory is for: base/grow.h */
+
+/* Host memory, zeroed; the program ends when there is none. */
 void *hip_allocate(size_t size);
-void *hip_grow(void *old, size_t size);
-/* Makes room in `list`, which has `count` elements and memory for `room`, for one more. */
-#define HIP_MAKE_ROOM(list, count, room)                                                           \
-    ((list) = hip_make_room(list, count, &(room), sizeof *(list)))
-void *hip_make_room(void *list, size_t count, size_t *room, size_t element_bytes);
 void hip_release(void *memory);
 
 #endif

@@ -2,7 +2,7 @@
  * trace may number them as it likes. */
 #include "play_api.h"
 
-#include "base/hash.h"
+#include "base/hash_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,36 +10,19 @@
 
 /* ---- numbers ---- */
 
-static struct {
-    struct play_object **slots;
-    size_t room, count; /* room is a power of two */
-} table;
+struct entry {
+    uint64_t kind, number;
+    struct play_object *object; /* which stays where it is */
+};
 
-static size_t find_slot(enum play_kind kind, uint32_t number)
-{
-    size_t slot = hash_multiply((uint64_t)number * PLAY_KINDS + kind) >> 32;
-    for (slot &= table.room - 1; table.slots[slot]; slot = (slot + 1) & (table.room - 1))
-        if (table.slots[slot]->number == number && table.slots[slot]->kind == kind)
-            break;
-    return slot;
-}
-
-static void enlarge(void)
-{
-    struct play_object **old = table.slots;
-    size_t room = table.room;
-    table.room = room ? 2 * room : 256;
-    table.slots = play_allocate(table.room * sizeof(struct play_object *));
-    for (size_t i = 0; i < room; i++)
-        if (old[i])
-            table.slots[find_slot(old[i]->kind, old[i]->number)] = old[i];
-    free(old);
-}
+static struct hash_table table;
+static const struct hash_kind entry_kind = HASH_KIND(struct entry, number, "an API trace");
 
 static struct play_object *play_find(enum play_kind kind, uint32_t number)
 {
-    struct play_object *object = table.room ? table.slots[find_slot(kind, number)] : NULL;
-    return object && object->is_used ? object : NULL;
+    const uint64_t key[] = {kind, number};
+    const struct entry *entry = hash_table_find(&table, &entry_kind, key);
+    return entry && entry->object->is_used ? entry->object : NULL;
 }
 
 struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind,
@@ -54,16 +37,13 @@ struct play_object *play_get(const struct api_trace_call *call, enum play_kind k
 
 struct play_object *play_add(enum play_kind kind, uint32_t number, void *handle)
 {
-    if (2 * table.count >= table.room)
-        enlarge();
-    size_t slot = find_slot(kind, number);
-    if (!table.slots[slot]) {
-        table.slots[slot] = play_allocate(sizeof(struct play_object));
-        table.count++;
-    }
-    *table.slots[slot] = (struct play_object){
+    const uint64_t key[] = {kind, number};
+    struct entry *entry = hash_table_add(&table, &entry_kind, key);
+    if (!entry->object)
+        entry->object = play_allocate(sizeof *entry->object);
+    *entry->object = (struct play_object){
         .number = number, .kind = (uint8_t)kind, .is_used = true, .handle = handle};
-    return table.slots[slot];
+    return entry->object;
 }
 
 void play_remove(enum play_kind kind, uint32_t number)

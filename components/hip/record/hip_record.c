@@ -39,9 +39,9 @@ struct pending {
 static struct {
     const char *folder;
     struct api_trace_call *calls;
-    size_t count, room;
+    size_t count, capacity;
     struct pending *pending;
-    size_t pending_count, pending_room;
+    size_t pending_count, pending_capacity;
     uint32_t unordered;   /* threads without turns that have been seen */
     uint32_t last_thread; /* the thread of the last line; at first 0 */
     bool names_thread;    /* the next line must name its thread */
@@ -68,7 +68,7 @@ static uint32_t thread_number(void)
 
 static size_t append_call(const struct api_trace_call *call)
 {
-    HIP_RECORD_MAKE_ROOM(record.calls, record.count, record.room);
+    HIP_RECORD_MAKE_ROOM(record.calls, record.count, record.capacity);
     record.calls[record.count] = *call;
     return record.count++;
 }
@@ -135,7 +135,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
 
 static void add_pending(const struct pending *pending)
 {
-    HIP_RECORD_MAKE_ROOM(record.pending, record.pending_count, record.pending_room);
+    HIP_RECORD_MAKE_ROOM(record.pending, record.pending_count, record.pending_capacity);
     record.pending[record.pending_count++] = *pending;
 }
 

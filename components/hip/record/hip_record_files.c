@@ -3,6 +3,7 @@
  * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
@@ -36,7 +37,7 @@ struct data_file {
 static struct {
     const char *folder;
     struct data_file *list;
-    size_t count, room;
+    size_t count, capacity;
     int trace;
     char *piece; /* the free rest of a piece of memory */
     size_t piece_bytes;
@@ -60,12 +61,12 @@ void *hip_record_keep(size_t size)
     return kept;
 }
 
-void *hip_record_make_room(void *list, size_t count, size_t *room, size_t element_bytes)
+void *hip_record_make_room(void *list, size_t count, size_t *capacity, size_t element_bytes)
 {
-    if (count < *room)
+    if (count < *capacity)
         return list;
-    *room = *room ? 2 * *room : 64;
-    void *grown = hip_record_keep(*room * element_bytes);
+    *capacity = grow_capacity(count + 1, *capacity);
+    void *grown = hip_record_keep(*capacity * element_bytes);
     return count ? memcpy(grown, list, count * element_bytes) : grown;
 }
 
@@ -156,7 +157,7 @@ const char *hip_record_data(const void *bytes, uint64_t size, uint64_t count, ui
         if (file->hash == hash && file->size == total && is_same(file, &rows))
             return file->name;
     }
-    HIP_RECORD_MAKE_ROOM(files.list, files.count, files.room);
+    HIP_RECORD_MAKE_ROOM(files.list, files.count, files.capacity);
     char *name = hip_record_keep(NAME_BYTES);
     snprintf(name, NAME_BYTES, "data-%zu.bin", files.count + 1);
     write_rows(name, &rows);

@@ -13,9 +13,9 @@
  * program's heap: kernels may see addresses there, so a recording must not change them.
  * HIP_RECORD_MAKE_ROOM(): room for one more in a list of it. */
 void *hip_record_keep(size_t size);
-#define HIP_RECORD_MAKE_ROOM(list, count, room)                                                    \
-    ((list) = hip_record_make_room(list, count, &(room), sizeof *(list)))
-void *hip_record_make_room(void *list, size_t count, size_t *room, size_t element_bytes);
+#define HIP_RECORD_MAKE_ROOM(list, count, capacity)                                                \
+    ((list) = hip_record_make_room(list, count, &(capacity), sizeof *(list)))
+void *hip_record_make_room(void *list, size_t count, size_t *capacity, size_t element_bytes);
 /* Claims the folder for this process. False: another has it, or it cannot be written; the
  * reason was written to stderr. */
 bool hip_record_files_open(const char *folder);

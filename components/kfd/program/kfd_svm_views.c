@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "kfd_client.h"
@@ -21,6 +22,7 @@ static struct {
     pthread_mutex_t lock;
     struct span *list;
     size_t count; /* atomic */
+    size_t capacity;
 } views = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void kfd_spans_reset(void)
@@ -33,22 +35,18 @@ static void note_span(struct span added)
 {
     size_t kept = 0;
     pthread_mutex_lock(&views.lock);
-    struct span *list = realloc(views.list, (views.count + 1) * sizeof *views.list);
-    if (list)
-        for (size_t i = 0; i < views.count; i++) {
-            struct span old = list[i];
-            if (old.end < added.start || added.end < old.start) {
-                list[kept++] = old;
-            } else {
-                added.start = min(old.start, added.start);
-                added.end = max(old.end, added.end);
-            }
+    grow_list(views.list, views.count + 1, views.capacity, "memory by attributes");
+    for (size_t i = 0; i < views.count; i++) {
+        struct span old = views.list[i];
+        if (old.end < added.start || added.end < old.start) {
+            views.list[kept++] = old;
+        } else {
+            added.start = min(old.start, added.start);
+            added.end = max(old.end, added.end);
         }
-    if (list) {
-        list[kept] = added;
-        views.list = list;
-        __atomic_store_n(&views.count, kept + 1, __ATOMIC_RELEASE);
     }
+    views.list[kept] = added;
+    __atomic_store_n(&views.count, kept + 1, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&views.lock);
 }
 

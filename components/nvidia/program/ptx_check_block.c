@@ -5,11 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 #include "ptx_private.h"
 
-static struct ptx_check_block **blocks; /* those that live, by launch and number; open addressing */
-static uint32_t block_room, block_count;
+struct live_block {
+    uint64_t launch, number;
+    struct ptx_check_block *block;
+};
+
+static struct hash_table live_blocks;
+static const struct hash_kind live_kind = HASH_KIND(struct live_block, number, PTX_PROGRAM);
 
 /* ---- reports ---- */
 
@@ -76,34 +82,12 @@ static void report_pair(enum finding_kind kind, struct check_place first, struct
 
 /* ---- blocks ---- */
 
-static struct ptx_check_block **slot_of(uint64_t launch, uint64_t number)
-{
-    uint64_t key = hash_multiply(hash_multiply(launch) ^ number);
-    uint32_t slot = (uint32_t)(key >> 32) & (block_room - 1);
-    while (blocks[slot] && (blocks[slot]->who.launch != launch || blocks[slot]->number != number))
-        slot = (slot + 1) & (block_room - 1);
-    return &blocks[slot];
-}
-
-static void table_rebuild(uint32_t room)
-{
-    struct ptx_check_block **old = blocks;
-    uint32_t before = block_room;
-    block_room = room;
-    blocks = ptx_code_memory(NULL, room * sizeof(struct ptx_check_block *));
-    memset(blocks, 0, room * sizeof(struct ptx_check_block *));
-    for (uint32_t i = 0; i < before; i++)
-        if (old[i])
-            *slot_of(old[i]->who.launch, old[i]->number) = old[i];
-    free(old);
-}
-
 static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t number,
                                            uint32_t command)
 {
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-    struct ptx_check_block *b = ptx_code_memory(NULL, sizeof *b);
+    struct ptx_check_block *b = grow_memory(NULL, sizeof *b, PTX_PROGRAM);
     *b = (struct ptx_check_block){.who = ptx_identity(c, number),
                                   .call = c,
                                   .number = number,
@@ -121,14 +105,11 @@ static struct ptx_check_block *block_begin(const struct ptx_call *c, uint64_t nu
 
 struct ptx_check_block *ptx_check_block(const struct ptx_call *c, uint64_t number, uint32_t command)
 {
-    if (4 * (block_count + 1) > 3 * block_room)
-        table_rebuild(block_room ? 2 * block_room : 1024);
-    struct ptx_check_block **at = slot_of(c->launch.number, number);
-    if (!*at) {
-        *at = block_begin(c, number, command);
-        block_count++;
-    }
-    return *at;
+    const uint64_t key[] = {c->launch.number, number};
+    struct live_block *live = hash_table_add(&live_blocks, &live_kind, key);
+    if (!live->block)
+        live->block = block_begin(c, number, command);
+    return live->block;
 }
 
 static void block_end(struct ptx_check_block *b)
@@ -136,10 +117,9 @@ static void block_end(struct ptx_check_block *b)
     for (uint32_t w = 0; w < RACE_GROUP; w++)
         race_wave_end(&b->wave[w]);
     race_release_memory(&b->shared);
-    *slot_of(b->who.launch, b->number) = NULL;
-    block_count--;
+    const uint64_t key[] = {b->who.launch, b->number};
+    hash_table_remove(&live_blocks, &live_kind, hash_table_find(&live_blocks, &live_kind, key));
     free(b);
-    table_rebuild(block_room); /* entries after the gap are found again */
 }
 
 void ptx_check_exit(struct ptx_check_block *b, const struct warp_step *s)

@@ -18,11 +18,6 @@
 static struct ptx_code *codes;
 static enum warp_fault_kind last_fault;
 
-void *ptx_code_memory(void *old, size_t bytes)
-{
-    return grow_memory(old, bytes, "a PTX program");
-}
-
 static struct ptx_module *code_parse(const char *name, const char *text, size_t size, char *error,
                                      size_t error_size)
 {
@@ -52,7 +47,7 @@ static bool code_add(const char *name, uint64_t address, const char *text, size_
         return false;
     if (module->warnings && *module->warnings)
         fprintf(stderr, "heddle: warning: %s", module->warnings);
-    struct ptx_code *c = ptx_code_memory(NULL, sizeof *c);
+    struct ptx_code *c = grow_memory(NULL, sizeof *c, PTX_PROGRAM);
     *c = (struct ptx_code){.next = codes,
                            .address = address,
                            .size = module->image_bytes,
@@ -125,7 +120,7 @@ static void call_release(void *context, uint64_t address)
 static bool call_take_parameters(struct ptx_call *c, uint64_t address)
 {
     uint32_t bytes = c->launch.kernel->parameter_bytes;
-    c->parameters = ptx_code_memory(NULL, bytes);
+    c->parameters = grow_memory(NULL, bytes, PTX_PROGRAM);
     c->launch.parameters = c->parameters;
     if (!bytes)
         return true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/checks/debugger/debugger.h"
 #include "ptx_private.h"
@@ -106,7 +107,7 @@ static struct debug_block *block_begin(const struct ptx_call *c, const struct wa
     const struct warp_launch *l = &c->launch;
     uint32_t threads = l->block[0] * l->block[1] * l->block[2];
     uint32_t warps = divide_up(threads, WARP_LANES);
-    struct debug_block *b = ptx_code_memory(NULL, sizeof *b + warps * sizeof b->warp[0]);
+    struct debug_block *b = grow_memory(NULL, sizeof *b + warps * sizeof b->warp[0], PTX_PROGRAM);
     *b = (struct debug_block){.block = block, .call = c, .warps = warps, .alive = warps};
     for (uint32_t i = 0; i < warps; i++) {
         struct debug_warp *w = &b->warp[i];

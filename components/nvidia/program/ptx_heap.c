@@ -2,6 +2,7 @@
  * run. The list is kept in host memory, so a kernel that writes past its piece breaks no other. */
 #include "ptx_private.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 
 #include <stdlib.h>
@@ -32,14 +33,14 @@ static struct ptx_heap *heap_find(uint32_t gpu, uint32_t pid)
 
 static struct heap_piece *piece_new(uint64_t address, uint64_t bytes, struct heap_piece *next)
 {
-    struct heap_piece *p = ptx_code_memory(NULL, sizeof *p);
+    struct heap_piece *p = grow_memory(NULL, sizeof *p, PTX_PROGRAM);
     *p = (struct heap_piece){.next = next, .address = address, .bytes = bytes};
     return p;
 }
 
 void ptx_heap_set(uint32_t gpu, uint32_t pid, uint64_t address, uint64_t bytes)
 {
-    struct ptx_heap *h = ptx_code_memory(NULL, sizeof *h);
+    struct ptx_heap *h = grow_memory(NULL, sizeof *h, PTX_PROGRAM);
     *h = (struct ptx_heap){
         .next = heaps, .gpu = gpu, .pid = pid, .first = piece_new(address, bytes, NULL)};
     heaps = h;

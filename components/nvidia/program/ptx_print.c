@@ -1,6 +1,7 @@
 /* Prints for kernels. The format and the arguments are in the device's memory: each argument at a
  * multiple of its size, as the ABI of PTX lays them out (CUDA, "PTX Writer's Guide to
  * Interoperability", vprintf). The texts of launches are kept until the driver asks for them. */
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/host/printf/kernel_printf.h"
 #include "ptx_private.h"
@@ -24,10 +25,7 @@ static struct ptx_output *outputs;
 
 static void text_add(struct ptx_text *t, const char *bytes, size_t size)
 {
-    if (t->room - t->size < size) {
-        t->room = 2 * t->room + size;
-        t->bytes = ptx_code_memory(t->bytes, t->room);
-    }
+    grow_list(t->bytes, t->size + size, t->capacity, PTX_PROGRAM);
     if (size)
         memcpy(t->bytes + t->size, bytes, size);
     t->size += size;
@@ -39,7 +37,7 @@ struct ptx_text *ptx_output_of(uint32_t gpu, uint64_t key)
     while (o && (o->gpu != gpu || o->key != key))
         o = o->next;
     if (!o) {
-        o = ptx_code_memory(NULL, sizeof *o);
+        o = grow_memory(NULL, sizeof *o, PTX_PROGRAM);
         *o = (struct ptx_output){.next = outputs, .gpu = gpu, .key = key};
         outputs = o;
     }
@@ -84,11 +82,10 @@ struct ptx_printing {
 /* A string of the device, which the caller frees; NULL: it is not there. */
 static char *print_string(const struct ptx_printing *p, uint64_t address)
 {
-    size_t size = 0, room = 0;
+    size_t size = 0, capacity = 0;
     char *text = NULL;
     do {
-        if (size == room)
-            text = ptx_code_memory(text, room = 2 * room + 64);
+        grow_list(text, size + 1, capacity, PTX_PROGRAM);
         if (size == FORMAT_BYTES_MAX
             || !warp_read(p->launch, p->block, p->thread, address + size, text + size, 1)) {
             free(text);

@@ -4,12 +4,11 @@
 
 #include "ptx_code.h"
 
-/* As realloc(); out of memory ends the program. */
-void *ptx_code_memory(void *old, size_t bytes);
+#define PTX_PROGRAM "a PTX program" /* what memory is for: base/grow.h */
 
 struct ptx_text {
     char *bytes;
-    size_t size, room;
+    size_t size, capacity;
 };
 
 /* Text that the launch has printed so far. */

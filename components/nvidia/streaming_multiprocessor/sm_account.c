@@ -41,16 +41,17 @@ static struct profile_row *profile_at(const struct streaming_multiprocessor *c, 
 static void profile_spent(const struct streaming_multiprocessor *c, const struct sm_warp *w,
                           uint64_t cycles)
 {
-    bool behind = w->doing >= WARP_WAITING_BARRIER && w->doing <= WARP_WAITING_PRODUCTS;
-    behind |= w->doing == WARP_WAITING_BLOCKS || w->doing == WARP_WAITING_END;
+    bool behind = w->cycles_kind >= WARP_WAITING_BARRIER && w->cycles_kind <= WARP_WAITING_PRODUCTS;
+    behind |= w->cycles_kind == WARP_WAITING_BLOCKS || w->cycles_kind == WARP_WAITING_END;
     uint32_t slot = (uint32_t)(w - c->warp);
-    profile_at(c, slot, behind ? w->last : w->id)->count[PROFILE_SLOT_CYCLES + w->doing] += cycles;
+    profile_at(c, slot, behind ? w->last_id : w->id)->count[PROFILE_SLOT_CYCLES + w->cycles_kind] +=
+        cycles;
 }
 
 static void profile_issued(const struct streaming_multiprocessor *c, uint32_t slot, unsigned kind)
 {
     const struct sm_warp *w = &c->warp[slot];
-    const uint32_t *record = sm_words(c) + w->at;
+    const uint32_t *record = sm_words(c) + w->record;
     uint64_t lanes = (uint64_t)__builtin_popcount(trace_record_mask(record));
     struct profile_row *row = profile_at(c, slot, w->id);
     row->count[PROFILE_EXECUTIONS]++;

@@ -46,7 +46,7 @@ static struct player_call *call_of(struct trace_player *p, struct player_kernel 
     for (struct player_call *c = player_calls; c; c = c->next)
         if (c->player == p && c->kernel == k)
             return c;
-    struct player_call *c = grow_checked(calloc(1, sizeof *c), "a launch");
+    struct player_call *c = grow_zeroed(sizeof *c, "a launch");
     c->player = p;
     c->kernel = k;
     c->next = player_calls;
@@ -74,7 +74,7 @@ static void record_begin(struct player_call *c, const struct ptx_order *o)
     memcpy(h.grid, l->grid, sizeof h.grid);
     memcpy(h.block, l->block, sizeof h.block);
     free(c->insts);
-    c->insts = grow_checked(calloc(m->instruction_count, sizeof *c->insts), "a recording");
+    c->insts = grow_zeroed(m->instruction_count * sizeof *c->insts, "a recording");
     c->trace = cuda_trace_begin(&h);
     c->recorded = c->kernel->at_block;
 }
@@ -151,7 +151,7 @@ static struct player_recorded *recorded_begin(const struct player_call *c, uint6
 {
     if (!c->trace)
         return NULL;
-    struct player_recorded *r = grow_checked(calloc(1, sizeof *r), "a recording");
+    struct player_recorded *r = grow_zeroed(sizeof *r, "a recording");
     r->number = number;
     r->warps = warps;
     recorded_add(c, r, 0);
@@ -403,7 +403,7 @@ static bool execute_has_room(const struct trace_player *p, const struct player_c
 
 static void kept_add(struct player_call *c, uint32_t block, uint32_t sm, uint32_t warps)
 {
-    struct player_kept *entry = grow_checked(calloc(1, sizeof *entry), "a block of a launch");
+    struct player_kept *entry = grow_zeroed(sizeof *entry, "a block of a launch");
     struct player_kept **last = &player_kept;
     *entry = (struct player_kept){
         .call = c, .block = block, .sm = sm, .number = c->kernel->at_block, .memory = c->block};

@@ -129,11 +129,7 @@ static void observe_addresses(const struct warp_step *step, struct itrace_step *
 
 static void warp_reserve(struct player_warp *w, size_t words)
 {
-    if (w->capacity - w->word_count >= words)
-        return;
-    w->capacity = 2 * w->capacity + words + TRACE_CHUNK;
-    w->words = grow_checked(realloc(w->words, w->capacity * sizeof *w->words),
-                            "the instructions of a block");
+    grow_list(w->words, w->word_count + words, w->capacity, "the instructions of a block");
 }
 
 static uint32_t lanes_of(const struct player_call *c, uint32_t warp)

@@ -12,6 +12,7 @@
 #ifndef HEDDLE_WARP_CODE_H
 #define HEDDLE_WARP_CODE_H
 
+#include "base/hash_table.h"
 #include "warp.h"
 
 struct warp_machine;
@@ -188,19 +189,21 @@ struct warp_code {
     const struct ptx_module *module;
     uint64_t base;
     struct warp_op *ops;
-    uint32_t op_count, op_room;
+    uint32_t op_count;
+    size_t op_capacity;
     struct warp_place *places;
-    uint32_t place_count, place_room;
+    uint32_t place_count;
+    size_t place_capacity;
     uint32_t *targets;
-    uint32_t target_count, target_room;
+    uint32_t target_count;
+    size_t target_capacity;
     struct warp_function *functions; /* as many as the module has */
     struct warp_kernel *kernels;
     uint32_t kernel_count;
     char *constants; /* rows, as many as constant_bytes; aligned to 64 bytes */
-    size_t constant_bytes, constant_room;
-    uint32_t *constant_hash; /* 1 + row's offset / 128, by value */
-    uint32_t constant_slots, constant_count;
-    uint32_t outgoing; /* the most narrow rows that a call writes before it begins */
+    size_t constant_bytes, constant_capacity;
+    struct hash_table constant_rows; /* by value and width */
+    uint32_t outgoing;               /* the most narrow rows that a call writes before it begins */
 };
 
 #endif

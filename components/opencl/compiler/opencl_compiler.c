@@ -8,6 +8,7 @@
 #include "opencl_functions.h"
 #include "opencl_prelude.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "base/path_search.h"
 #include "components/amd/isa/isa_target.h"
@@ -189,13 +190,13 @@ enum opencl_build_status opencl_compile(const struct opencl_job *job, struct ope
 static bool collect_objects(const struct opencl_text *objects, size_t count, const char *target,
                             struct opencl_object *all)
 {
+    size_t capacity = 0; /* `all` begins with no modules */
     for (size_t i = 0; i < count; i++) {
         struct opencl_object each;
         bool sound = opencl_object_read(&each, objects[i].bytes, objects[i].size)
                      && strcmp(each.target, target) == 0;
         if (sound) {
-            all->modules = clang_grow(all->modules, (all->module_count + each.module_count)
-                                                        * sizeof *all->modules);
+            grow_list(all->modules, all->module_count + each.module_count, capacity, "programs");
             memcpy(all->modules + all->module_count, each.modules,
                    each.module_count * sizeof *each.modules);
             all->module_count += each.module_count;

@@ -113,7 +113,7 @@ static void kill_all(struct prefetcher *c)
             kill_entry(c, e);
     }
     struct stream *s = arena_at(struct stream, c->streams);
-    for (int64_t i = 0; i < prefetcher_params(c)->streams; i++)
+    for (uint64_t i = 0; i < prefetcher_params(c)->streams; i++)
         s[i].asked = s[i].end;
 }
 
@@ -144,7 +144,7 @@ static struct stream *stream_of(const struct prefetcher *c, uint64_t line, uint3
                                 bool *follows)
 {
     struct stream *s = arena_at(struct stream, c->streams), *oldest = s;
-    for (int64_t i = 0; i < prefetcher_params(c)->streams; i++) {
+    for (uint64_t i = 0; i < prefetcher_params(c)->streams; i++) {
         uint64_t last = s[i].end > s[i].next ? s[i].end - line_bytes(c) : s[i].next;
         if (s[i].next && s[i].pid == pid && line >= s[i].next && line <= last) {
             *follows = true;
@@ -179,7 +179,7 @@ static void train(struct prefetcher *c, uint64_t line, uint32_t pid)
 static bool prefetch(struct prefetcher *c)
 {
     struct stream *s = arena_at(struct stream, c->streams);
-    for (int64_t i = 0; i < prefetcher_params(c)->streams; i++) {
+    for (uint64_t i = 0; i < prefetcher_params(c)->streams; i++) {
         if (s[i].asked >= s[i].end)
             continue;
         if (find(c, s[i].asked)) {
@@ -393,9 +393,9 @@ static bool take_command(struct prefetcher *c)
 static bool prefetcher_tick(struct prefetcher *c)
 {
     bool progress = take_command(c);
-    for (int64_t i = 0; i < prefetcher_params(c)->rate && take_reply(c); i++)
+    for (uint64_t i = 0; i < prefetcher_params(c)->rate && take_reply(c); i++)
         progress = true;
-    for (int64_t i = 0; i < prefetcher_params(c)->rate && take_request(c); i++)
+    for (uint64_t i = 0; i < prefetcher_params(c)->rate && take_request(c); i++)
         progress = true;
     if (!c->clearing && prefetch(c))
         progress = true;

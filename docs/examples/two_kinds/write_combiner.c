@@ -248,11 +248,11 @@ static bool take_reply(struct write_combiner *c)
 static bool write_combiner_tick(struct write_combiner *c)
 {
     bool progress = false;
-    for (int64_t i = 0; i < write_combiner_params(c)->rate && take_reply(c); i++)
+    for (uint64_t i = 0; i < write_combiner_params(c)->rate && take_reply(c); i++)
         progress = true;
-    for (int64_t i = 0; i < write_combiner_params(c)->rate && answer_write(c); i++)
+    for (uint64_t i = 0; i < write_combiner_params(c)->rate && answer_write(c); i++)
         progress = true;
-    for (int64_t i = 0; i < write_combiner_params(c)->rate && take_request(c); i++)
+    for (uint64_t i = 0; i < write_combiner_params(c)->rate && take_request(c); i++)
         progress = true;
     if (send_due(c))
         progress = true;

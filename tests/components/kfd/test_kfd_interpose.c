@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "components/kfd/program/interpose.h"
 #include "components/kfd/program/kfd_devices.h"
 
@@ -74,16 +75,16 @@ Test(kfd_interpose, no_path_leaves_the_folder)
     static const char *const words[] = {"..",  ".",    "",      "sys",     "devices",  "virtual",
                                         "kfd", "dev",  "dri",   "modules", "topology", "renderD128",
                                         "x",   "proc", "class", "226:1"};
-    uint64_t random = 1;
+    uint64_t state = 1, drawn = splitmix64(&state);
     uint32_t ours = 0;
     for (int i = 0; i < 200000; i++) {
         struct interpose_path found;
         char path[512] = "";
-        for (size_t length = 0; length < 100 && (random >> 33) % 9; length = strlen(path)) {
-            random = random * 6364136223846793005u + 1442695040888963407u;
-            snprintf(path + length, sizeof path - length, "/%s", words[(random >> 40) % 16]);
+        for (size_t length = 0; length < 100 && (drawn >> 33) % 9; length = strlen(path)) {
+            drawn = splitmix64(&state);
+            snprintf(path + length, sizeof path - length, "/%s", words[(drawn >> 40) % 16]);
         }
-        random = random * 6364136223846793005u + 1442695040888963407u;
+        drawn = splitmix64(&state);
         if (interpose_find(path, &found) == INTERPOSE_OTHER)
             continue;
         ours++;

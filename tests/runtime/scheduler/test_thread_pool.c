@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "runtime/engine/engine.h"
 #include "runtime/scheduler/thread_pool.h"
 #include "tests/runtime/probe.h"
@@ -76,8 +77,7 @@ ParameterizedTest(struct pool_case *k, thread_pool, a_round_runs_what_is_due_onc
         setenv("HEDDLE_THREAD_DELAYS", "3", 1);
     build(k->threads);
     for (uint32_t i = 0; i < k->rounds; i++) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        uint64_t due = state >> 40 & ((1u << SHARDS) - 1);
+        uint64_t due = splitmix64(&state) >> 40 & ((1u << SHARDS) - 1);
         round_now = i + 1;
         thread_pool_run(work, due);
         for (uint32_t shard = 0; shard < SHARDS; shard++) {

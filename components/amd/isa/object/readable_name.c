@@ -9,5 +9,5 @@
 char *code_object_readable_name(const char *symbol)
 {
     char *name = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
-    return name ? name : grow_checked(strdup(symbol), "a name");
+    return name ? name : grow_text(symbol, "a name");
 }

@@ -15,6 +15,7 @@
  * begun; payloads are written before the ready bit is cleared. */
 #include "hip_hostcall.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "runtime/session/run_ledger.h"
 
@@ -247,7 +248,7 @@ static hipError_t answer_chain(int device, uint64_t packet)
         uint64_t packet;
         struct header header;
     } *chain = NULL;
-    size_t count = 0, room = 0;
+    size_t count = 0, capacity = 0;
     hipError_t error = hipSuccess;
     while (packet && packet != services[device].last_top && error == hipSuccess) {
         if (count > layout->index_mask) {
@@ -256,7 +257,7 @@ static hipError_t answer_chain(int device, uint64_t packet)
             error = hipErrorLaunchFailure;
             break;
         }
-        HIP_MAKE_ROOM(chain, count, room);
+        grow_list(chain, count + 1, capacity, HIP_LIBRARY);
         chain[count].packet = packet;
         error = read_device(device, &chain[count].header,
                             layout->headers + (packet & layout->index_mask) * HEADER_BYTES,

@@ -3,6 +3,7 @@
  * A module comes from a file or memory that the program names, or from a binary embedded in it
  * (hip_registration.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
+#include "base/region.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
@@ -282,19 +283,11 @@ static hipError_t load_data(hipModule_t *handle, const void *image, size_t size,
 
 static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *name)
 {
-    size_t room = 1 << 16, size = 0;
-    uint8_t *bytes = hip_grow(NULL, room);
-    for (size_t got; (got = fread(bytes + size, 1, room - size, stream)) > 0;) {
-        size += got;
-        if (size == room) {
-            room *= 2;
-            bytes = hip_grow(bytes, room);
-        }
-        if (size > FILE_MAX)
-            break;
-    }
+    struct region region = {.what = HIP_LIBRARY};
+    size_t size;
+    const void *bytes = region_read(&region, stream, FILE_MAX, &size);
     hipError_t error = load_data(handle, bytes, size, name);
-    hip_release(bytes);
+    region_release(&region);
     return error;
 }
 

@@ -6,6 +6,7 @@
  * (bit 0: standard error), the format and other strings padded to words, everything else a word. */
 #include "hip_hostcall.h"
 
+#include "base/grow.h"
 #include "components/host/printf/kernel_printf.h"
 
 #include <stdio.h>
@@ -16,12 +17,12 @@ enum { MESSAGES_MAX = 1 << 20 };
 
 struct message {
     uint64_t *words;
-    size_t count, room;
+    size_t count, capacity;
     bool open;
 };
 
 static struct message *messages;
-static size_t message_count;
+static size_t message_count, message_capacity;
 
 /* Takes a free number for a new message. False: there are too many messages. */
 static bool open_message(uint64_t *number)
@@ -32,7 +33,7 @@ static bool open_message(uint64_t *number)
     if (free_one == MESSAGES_MAX)
         return false;
     if (free_one == message_count) {
-        messages = hip_grow(messages, (message_count + 1) * sizeof *messages);
+        grow_list(messages, message_count + 1, message_capacity, HIP_LIBRARY);
         messages[message_count++] = (struct message){0};
     }
     messages[free_one].open = true;
@@ -43,10 +44,7 @@ static bool open_message(uint64_t *number)
 
 static void append_words(struct message *message, const uint64_t *words, size_t count)
 {
-    if (message->count + count > message->room) {
-        message->room = 2 * (message->count + count);
-        message->words = hip_grow(message->words, message->room * sizeof *message->words);
-    }
+    grow_list(message->words, message->count + count, message->capacity, HIP_LIBRARY);
     memcpy(message->words + message->count, words, count * sizeof *words);
     message->count += count;
 }

@@ -6,6 +6,7 @@
  * to binaries that are registered. */
 #include "hip_registration.h"
 
+#include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
@@ -46,7 +47,7 @@ struct registered {
 
 struct registry {
     struct registered *list; /* sorted by host address */
-    size_t count, room;
+    size_t count, capacity;
 };
 
 static struct binary *binaries;
@@ -139,7 +140,7 @@ static const struct registered *registry_find(const struct registry *registry, c
 
 static void registry_add(struct registry *registry, struct registered entry)
 {
-    HIP_MAKE_ROOM(registry->list, registry->count, registry->room);
+    grow_list(registry->list, registry->count + 1, registry->capacity, HIP_LIBRARY);
     size_t index = registry_index(registry, entry.host);
     memmove(&registry->list[index + 1], &registry->list[index],
             (registry->count - index) * sizeof *registry->list);

@@ -5,6 +5,7 @@
  * addresses that is compiled after the source: what is at an entry's address is what the
  * expression means. Error codes are those of HIP 5.2's library, but that it ends with the program
  * where a pointer is null or a handle unknown. */
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
@@ -30,7 +31,7 @@ struct program {
     struct hip_rtc_header *headers;
     size_t header_count;
     struct expression *expressions;
-    size_t expression_count, expression_room;
+    size_t expression_count, expression_capacity;
     bool compiled;
     struct hip_rtc_result result; /* empty until compiled */
 };
@@ -340,7 +341,8 @@ RTC_DEFINE(hiprtcAddNameExpression, (handle, text), hiprtcProgram handle, const 
         return HIPRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
     if (find_expression(program, text))
         return HIPRTC_SUCCESS;
-    HIP_MAKE_ROOM(program->expressions, program->expression_count, program->expression_room);
+    grow_list(program->expressions, program->expression_count + 1, program->expression_capacity,
+              HIP_LIBRARY);
     program->expressions[program->expression_count++] = (struct expression){copy_text(text), NULL};
     return HIPRTC_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_version.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/clang/clang_library.h"
 #include "components/clang/clang_process.h"
@@ -182,7 +183,7 @@ static void take_output(const struct files *files, bool failed, struct hip_rtc_r
     if (is_object && !failed && clang_file_is_code(files->code)) {
         result->code = (uint8_t *)clang_file_read(files->code, &result->code_bytes);
     } else if (!is_object && !strstr(result->log, "error:")) {
-        result->log = hip_grow(result->log, log_bytes + sizeof no_code);
+        result->log = grow_memory(result->log, log_bytes + sizeof no_code, HIP_LIBRARY);
         memcpy(result->log + log_bytes, no_code, sizeof no_code);
     }
 }

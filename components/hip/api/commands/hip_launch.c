@@ -2,6 +2,7 @@
  * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
  */
 #include "hip_launch.h"
+#include "base/grow.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/code/hip_registration.h"
 #pragma GCC visibility push(default)
@@ -304,13 +305,13 @@ struct call {
 /* Kernel calls inside the arguments of kernel calls; the list stays as long as it has some. */
 static _Thread_local struct {
     struct call *list;
-    size_t count;
+    size_t count, capacity;
 } calls;
 
 /* clang's expansion of kernel<<<grid, block, lds, stream>>>(...) pushes and, in the stub, pops. */
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
 {
-    calls.list = hip_grow(calls.list, (calls.count + 1) * sizeof *calls.list);
+    grow_list(calls.list, calls.count + 1, calls.capacity, HIP_LIBRARY);
     calls.list[calls.count++] = (struct call){grid, block, dynamic_lds, stream};
     return hipSuccess;
 }
@@ -324,6 +325,7 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
     if (calls.count == 0) {
         hip_release(calls.list);
         calls.list = NULL;
+        calls.capacity = 0;
     }
     *grid = call.grid;
     *block = call.block;

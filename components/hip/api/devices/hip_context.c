@@ -2,12 +2,13 @@
  * is the address of its device's state. Each host thread has a stack of contexts. The one pushed
  * last is current until hipSetDevice() chooses another device, which leaves the stack as it is.
  * AMD's library does the same (clr, hip_context.cpp). */
+#include "base/grow.h"
 #include "components/hip/api/hip_internal.h"
 
 enum { STACK_MAX = 65536 };
 
 static _Thread_local struct {
-    size_t depth, room;
+    size_t depth, capacity;
     uint16_t *device;
 } stack;
 _Static_assert(HIP_DEVICES_MAX <= UINT16_MAX + 1, "device numbers fit the stack");
@@ -40,7 +41,7 @@ static hipError_t push(int device)
                 STACK_MAX);
         return hipErrorOutOfMemory;
     }
-    HIP_MAKE_ROOM(stack.device, stack.depth, stack.room);
+    grow_list(stack.device, stack.depth + 1, stack.capacity, HIP_LIBRARY);
     hipError_t error = hip_set_current_device(device);
     if (error == hipSuccess)
         stack.device[stack.depth++] = (uint16_t)device;

@@ -2,16 +2,17 @@
  * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
  * that a context has at an address that another process uses (heddleAllocateAt) is in a second
  * list, and counts while that context is the current device. */
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 
 static struct {
     struct hip_allocation *list;
-    size_t count, room;
+    size_t count, capacity;
     size_t wanted_count;
     uint32_t last_number;
     struct hip_allocation *context_list; /* allocations that count for one context only */
-    size_t context_count, context_room;
+    size_t context_count, context_capacity;
 } map;
 
 /* The number of entries that begin at or below `address`. */
@@ -137,7 +138,7 @@ void hip_set_wanted(uint64_t address)
 
 void hip_add_allocation(struct hip_allocation allocation)
 {
-    HIP_MAKE_ROOM(map.list, map.count, map.room);
+    grow_list(map.list, map.count + 1, map.capacity, HIP_LIBRARY);
     size_t index = count_below(allocation.address);
     memmove(&map.list[index + 1], &map.list[index], (map.count - index) * sizeof *map.list);
     map.list[index] = allocation;
@@ -148,7 +149,7 @@ void hip_add_allocation(struct hip_allocation allocation)
 
 void hip_add_context_allocation(struct hip_allocation allocation)
 {
-    HIP_MAKE_ROOM(map.context_list, map.context_count, map.context_room);
+    grow_list(map.context_list, map.context_count + 1, map.context_capacity, HIP_LIBRARY);
     allocation.number = ++map.last_number;
     allocation.origin = hip_origin_here();
     map.context_list[map.context_count++] = allocation;

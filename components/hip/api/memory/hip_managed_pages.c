@@ -7,6 +7,7 @@
  * UNUSED or AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
@@ -44,10 +45,10 @@ struct managed {
 
 static struct {
     struct managed **list;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t last_writes[HIP_DEVICES_MAX]; /* last write to each device */
     uint64_t *writes;                      /* tickets of commands that write mapped memory */
-    size_t write_count, write_room;
+    size_t write_count, write_capacity;
 } managed_pages;
 
 static struct managed *find_managed(uint64_t address)
@@ -138,7 +139,8 @@ static hipError_t wait_for_sent(uint32_t queue)
 
 void hip_managed_note_write(uint64_t ticket)
 {
-    HIP_MAKE_ROOM(managed_pages.writes, managed_pages.write_count, managed_pages.write_room);
+    grow_list(managed_pages.writes, managed_pages.write_count + 1, managed_pages.write_capacity,
+              HIP_LIBRARY);
     managed_pages.writes[managed_pages.write_count++] = ticket;
 }
 
@@ -307,7 +309,7 @@ static void unmap_pages(const struct managed *m)
 
 static struct managed *add_to_map(const struct managed *m)
 {
-    HIP_MAKE_ROOM(managed_pages.list, managed_pages.count, managed_pages.room);
+    grow_list(managed_pages.list, managed_pages.count + 1, managed_pages.capacity, HIP_LIBRARY);
     struct managed *added = managed_pages.list[managed_pages.count++] = hip_allocate(sizeof *added);
     *added = *m;
     added->blocks = divide_up(m->size, BLOCK);

@@ -4,6 +4,7 @@
  * a command may read it. */
 #include "hip_registered.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "hip_host_memory.h"
@@ -29,11 +30,11 @@ struct range {
 
 static struct {
     struct run *runs; /* by address */
-    size_t run_count, run_room;
+    size_t run_count, run_capacity;
     struct range *ranges;
-    size_t count, room;
+    size_t count, capacity;
     uint64_t *launches; /* tickets of kernels whose changes the host may not have */
-    size_t launch_count, launch_room;
+    size_t launch_count, launch_capacity;
 } registered;
 
 /* ---- pages ---- */
@@ -64,7 +65,7 @@ static hipError_t find_or_add_run(uint64_t address, uint64_t end, struct run **r
                       "mapping registered memory");
     if (error != hipSuccess)
         return error;
-    HIP_MAKE_ROOM(registered.runs, registered.run_count, registered.run_room);
+    grow_list(registered.runs, registered.run_count + 1, registered.run_capacity, HIP_LIBRARY);
     memmove(&registered.runs[index + 1], &registered.runs[index],
             (registered.run_count - index) * sizeof *registered.runs);
     registered.runs[index] = (struct run){.address = address, .size = end - address};
@@ -136,7 +137,7 @@ hipError_t hip_registered_map(uint64_t start, uint64_t size)
     hipError_t error = acquire_runs(first_page(start), end_of_pages(&range));
     if (error != hipSuccess)
         return error;
-    HIP_MAKE_ROOM(registered.ranges, registered.count, registered.room);
+    grow_list(registered.ranges, registered.count + 1, registered.capacity, HIP_LIBRARY);
     range.common_bytes = hip_allocate(size);
     registered.ranges[registered.count++] = range;
     return hipSuccess;
@@ -273,7 +274,8 @@ void hip_registered_note_launch(uint64_t ticket)
 {
     if (registered.count == 0)
         return;
-    HIP_MAKE_ROOM(registered.launches, registered.launch_count, registered.launch_room);
+    grow_list(registered.launches, registered.launch_count + 1, registered.launch_capacity,
+              HIP_LIBRARY);
     registered.launches[registered.launch_count++] = ticket;
 }
 

@@ -3,6 +3,7 @@
  * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
  * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
+#include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
 #include "hip_stream.h"
 
@@ -12,7 +13,7 @@ struct history {
     struct progress {
         size_t stream, calls, last;
     } * list;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct member {
@@ -31,11 +32,11 @@ struct capture {
     struct hip_origin origin;
     struct hip_captured *calls;
     struct history *call_histories; /* for each call, the calls that it follows */
-    size_t call_count, call_room, history_room;
+    size_t call_count, call_capacity, history_capacity;
     struct member *streams; /* the first one began it */
-    size_t stream_count, stream_room;
+    size_t stream_count, stream_capacity;
     struct captured_event *events;
-    size_t event_count, event_room;
+    size_t event_count, event_capacity;
     bool is_spoilt;
 };
 
@@ -60,7 +61,7 @@ static void advance(struct history *b, const struct progress *other)
             *one = *other;
         return;
     }
-    HIP_MAKE_ROOM(b->list, b->count, b->room);
+    grow_list(b->list, b->count + 1, b->capacity, HIP_LIBRARY);
     b->list[b->count++] = *other;
 }
 
@@ -112,9 +113,9 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
         if (!is_implied(c, history, &history->list[i]))
             call.before[call.before_count++] = history->list[i].last;
     see_all(&before, history);
-    HIP_MAKE_ROOM(c->call_histories, number, c->history_room);
+    grow_list(c->call_histories, number + 1, c->history_capacity, HIP_LIBRARY);
     c->call_histories[number] = before;
-    HIP_MAKE_ROOM(c->calls, number, c->call_room);
+    grow_list(c->calls, number + 1, c->call_capacity, HIP_LIBRARY);
     c->calls[c->call_count++] = call;
     advance(history, &(struct progress){place, calls_of(history, place) + 1, number});
     return c->is_spoilt ? hipErrorStreamCaptureInvalidated : hipSuccess;
@@ -141,7 +142,7 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
     struct capture *c = capture_of(stream);
     struct captured_event *captured = find_event(c, event);
     if (!captured) {
-        HIP_MAKE_ROOM(c->events, c->event_count, c->event_room);
+        grow_list(c->events, c->event_count + 1, c->event_capacity, HIP_LIBRARY);
         captured = &c->events[c->event_count++];
         *captured = (struct captured_event){.event = event};
     }
@@ -165,7 +166,7 @@ hipError_t hip_capture_ask(hipEvent_t event)
 
 static void join_capture(struct capture *c, hipStream_t stream)
 {
-    HIP_MAKE_ROOM(c->streams, c->stream_count, c->stream_room);
+    grow_list(c->streams, c->stream_count + 1, c->stream_capacity, HIP_LIBRARY);
     c->streams[c->stream_count++] = (struct member){.stream = stream};
 }
 

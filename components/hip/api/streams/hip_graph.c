@@ -5,6 +5,7 @@
  *
  * Ownership: a graph has its nodes, a node the arguments of its kernel and a graph inside of it. */
 #include "hip_graph.h"
+#include "base/grow.h"
 #include "components/hip/api/hip_handle.h"
 
 /* ---- actions ---- */
@@ -74,7 +75,7 @@ static void release_graph(struct hip_graph *graph)
 
 static void add_dependency(struct hip_node *node, struct hip_node *earlier)
 {
-    node->before = hip_grow(node->before, (node->before_count + 1) * sizeof *node->before);
+    grow_list(node->before, node->before_count + 1, node->before_capacity, HIP_LIBRARY);
     node->before[node->before_count++] = earlier;
 }
 

@@ -11,7 +11,7 @@ struct hip_node {
     struct hip_graph *graph;
     struct hip_action action;
     struct hip_node **before;
-    size_t before_count;
+    size_t before_count, before_capacity;
     bool placed;   /* while nodes are put in order */
     uint32_t step; /* the last one that was made of it, while steps, or a copy, are made */
     void **values; /* arguments of a kernel, for programs that ask; owned */

@@ -3,6 +3,7 @@
  * branch is made on the stream of the launch, others on streams of their own, which go when all was
  * enqueued; events hold what follows across branches. Actions of nodes, and of lists made from
  * them, can be changed. */
+#include "base/grow.h"
 #include "components/hip/api/hip_handle.h"
 #include "hip_graph.h"
 #include "hip_stream.h"
@@ -23,7 +24,7 @@ struct step {
 struct exec {
     hipGraphExec_t handle;
     struct step *steps;
-    size_t count;
+    size_t count, capacity;
     uint32_t branches;
     unsigned launches; /* launches that are being made */
     bool is_destroyed;
@@ -67,7 +68,7 @@ static void add_step(struct exec *exec, struct hip_node *node, uint32_t *after, 
                         .after_count = (uint32_t)count};
     for (size_t i = 0; i < count; i++)
         exec->steps[after[i]].is_followed = true;
-    exec->steps = hip_grow(exec->steps, (exec->count + 1) * sizeof *exec->steps);
+    grow_list(exec->steps, exec->count + 1, exec->capacity, HIP_LIBRARY);
     exec->steps[exec->count++] = step;
 }
 

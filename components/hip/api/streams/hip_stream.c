@@ -11,6 +11,7 @@
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
 #include "hip_stream.h"
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
@@ -259,14 +260,14 @@ hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticke
 /* The last commands of one stream, of the null stream and the blocking ones, or of all. */
 struct tickets {
     uint64_t *list;
-    size_t count;
+    size_t count, capacity;
 };
 
 static void tickets_add(struct tickets *tickets, uint32_t queue)
 {
     uint64_t ticket = last_ticket_of(queue);
     if (ticket) {
-        tickets->list = hip_grow(tickets->list, (tickets->count + 1) * sizeof *tickets->list);
+        grow_list(tickets->list, tickets->count + 1, tickets->capacity, HIP_LIBRARY);
         tickets->list[tickets->count++] = ticket;
     }
 }

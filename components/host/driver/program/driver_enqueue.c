@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
@@ -68,7 +69,8 @@ static void keep_mark(struct driver *d, struct driver_ticket mark)
 {
     const struct driver_ticket *old = arena_at(struct driver_ticket, d->old_marks);
     if (d->old_mark_count == d->old_mark_capacity) {
-        d->old_mark_capacity = d->old_mark_capacity ? 2 * d->old_mark_capacity : 1024;
+        d->old_mark_capacity =
+            (uint32_t)grow_capacity(max(d->old_mark_count + 1, 1024u), d->old_mark_capacity);
         d->old_marks = arena_allocate(d->old_mark_capacity * sizeof mark);
         if (d->old_mark_count)
             memcpy(arena_at(struct driver_ticket, d->old_marks), old,

@@ -40,9 +40,6 @@ struct warp_value {
 
 #define WARP_NO_VALUE ((struct warp_value){.bank = WARP_NOTHING})
 
-/* Makes room for one more of `count` entries. */
-void *warp_list_grow(void *list, uint32_t count, uint32_t *room, size_t size);
-
 /* Appends an operation, which becomes invalid with the next one. */
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run);
 /* enum warp_kind of an operation that reads the special register. */

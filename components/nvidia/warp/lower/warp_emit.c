@@ -4,20 +4,12 @@
 #include "warp_build.h"
 
 #include "base/grow.h"
-#include "base/hash.h"
-
-void *warp_list_grow(void *list, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return list;
-    *room = *room ? 2 * *room : 1024;
-    return grow_memory(list, *room * size, WARP_CODE);
-}
+#include "base/number.h"
 
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run)
 {
     struct warp_code *c = b->code;
-    c->ops = warp_list_grow(c->ops, c->op_count, &c->op_room, sizeof *c->ops);
+    grow_list(c->ops, (size_t)c->op_count + 1, c->op_capacity, WARP_CODE);
     struct warp_op *op = &c->ops[c->op_count++];
     *op = (struct warp_op){.run = warp_handler_of(run), .instruction = b->number};
     memset(op->bank, WARP_NOTHING, sizeof op->bank);
@@ -39,7 +31,7 @@ void warp_use(struct warp_op *op, unsigned i, struct warp_value v)
 uint32_t warp_place(struct warp_build *b, struct warp_value v)
 {
     struct warp_code *c = b->code;
-    c->places = warp_list_grow(c->places, c->place_count, &c->place_room, sizeof *c->places);
+    grow_list(c->places, (size_t)c->place_count + 1, c->place_capacity, WARP_CODE);
     c->places[c->place_count] = (struct warp_place){.at = v.at, .bank = v.bank, .wide = v.wide};
     return c->place_count++;
 }
@@ -52,50 +44,28 @@ struct warp_value warp_temporary(struct warp_build *b, enum warp_bank bank)
 
 /* ---- constants: a row for each value ---- */
 
-static uint32_t slot_of(uint64_t bits, bool wide, uint32_t slots)
-{
-    return (uint32_t)(hash_multiply(bits + wide) >> 40) & (slots - 1);
-}
+#define FIRST_BYTES ((size_t)1 << 14) /* of the rows; a multiple of their alignment */
 
-static bool row_is(const struct warp_code *c, uint32_t entry, uint64_t bits, bool wide)
-{
-    const char *row = c->constants + (size_t)(entry >> 1) * WARP_NARROW_BYTES;
-    uint64_t value = 0;
-    memcpy(&value, row, wide ? 8 : 4);
-    return (entry & 1) == wide && value == (wide ? bits : (uint32_t)bits);
-}
+struct constant_row {
+    uint64_t bits, wide;
+    uint32_t number; /* its offset / WARP_NARROW_BYTES */
+    bool is_made;
+};
 
-/* Entries are 2 * row + wide, plus 1. */
-static void rehash(struct warp_code *c, uint32_t slots)
-{
-    uint32_t *old = c->constant_hash, count = c->constant_slots;
-    c->constant_hash = grow_zeroed(slots * sizeof *c->constant_hash, WARP_CODE);
-    c->constant_slots = slots;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!old[i])
-            continue;
-        uint64_t value = 0;
-        uint32_t entry = old[i] - 1;
-        memcpy(&value, c->constants + (size_t)(entry >> 1) * WARP_NARROW_BYTES, entry & 1 ? 8 : 4);
-        uint32_t slot = slot_of(value, entry & 1, slots);
-        while (c->constant_hash[slot])
-            slot = (slot + 1) & (slots - 1);
-        c->constant_hash[slot] = old[i];
-    }
-    free(old);
-}
+static const struct hash_kind row_kind = HASH_KIND(struct constant_row, wide, WARP_CODE);
 
 static uint32_t add_row(struct warp_code *c, uint64_t bits, bool wide)
 {
     size_t bytes = wide ? WARP_WIDE_BYTES : WARP_NARROW_BYTES;
-    if (c->constant_bytes + bytes > c->constant_room) {
-        size_t room = c->constant_room ? 2 * c->constant_room : 1 << 14;
-        char *rows = grow_sized(aligned_alloc(64, room), room, WARP_CODE);
+    if (c->constant_bytes + bytes > c->constant_capacity) {
+        size_t size =
+            grow_capacity(max(c->constant_bytes + bytes, FIRST_BYTES), c->constant_capacity);
+        char *rows = grow_sized(aligned_alloc(64, size), size, WARP_CODE);
         if (c->constants)
             memcpy(rows, c->constants, c->constant_bytes);
         free(c->constants);
         c->constants = rows;
-        c->constant_room = room;
+        c->constant_capacity = size;
     }
     uint32_t low = (uint32_t)bits;
     char *row = c->constants + c->constant_bytes;
@@ -103,7 +73,6 @@ static uint32_t add_row(struct warp_code *c, uint64_t bits, bool wide)
         memcpy(row + i * (wide ? 8 : 4), wide ? (const void *)&bits : &low, wide ? 8 : 4);
     uint32_t number = (uint32_t)(c->constant_bytes / WARP_NARROW_BYTES);
     c->constant_bytes += bytes;
-    c->constant_count++;
     return number;
 }
 
@@ -111,15 +80,14 @@ struct warp_value warp_constant(struct warp_build *b, uint64_t bits, bool wide)
 {
     struct warp_code *c = b->code;
     bits = wide ? bits : (uint32_t)bits;
-    if (2 * c->constant_count >= c->constant_slots)
-        rehash(c, c->constant_slots ? 2 * c->constant_slots : 256);
-    uint32_t slot = slot_of(bits, wide, c->constant_slots);
-    while (c->constant_hash[slot] && !row_is(c, c->constant_hash[slot] - 1, bits, wide))
-        slot = (slot + 1) & (c->constant_slots - 1);
-    if (!c->constant_hash[slot])
-        c->constant_hash[slot] = 1 + (2 * add_row(c, bits, wide) | wide);
-    uint32_t row = (c->constant_hash[slot] - 1) >> 1;
-    return (struct warp_value){.at = row * WARP_NARROW_BYTES, .bank = WARP_CONSTANT, .wide = wide};
+    const uint64_t key[] = {bits, wide};
+    struct constant_row *row = hash_table_add(&c->constant_rows, &row_kind, key);
+    if (!row->is_made) {
+        row->number = add_row(c, bits, wide);
+        row->is_made = true;
+    }
+    return (struct warp_value){
+        .at = row->number * WARP_NARROW_BYTES, .bank = WARP_CONSTANT, .wide = wide};
 }
 
 /* ---- operands ---- */

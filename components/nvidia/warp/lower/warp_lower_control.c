@@ -2,6 +2,7 @@
 
 #include "warp_frame.h"
 
+#include "base/grow.h"
 #include "base/number.h"
 
 static void set_kind(struct warp_build *b, enum warp_kind kind)
@@ -12,7 +13,7 @@ static void set_kind(struct warp_build *b, enum warp_kind kind)
 static uint32_t add_target(struct warp_build *b, uint32_t target)
 {
     struct warp_code *c = b->code;
-    c->targets = warp_list_grow(c->targets, c->target_count, &c->target_room, sizeof *c->targets);
+    grow_list(c->targets, (size_t)c->target_count + 1, c->target_capacity, WARP_CODE);
     c->targets[c->target_count] = target;
     return c->target_count++;
 }

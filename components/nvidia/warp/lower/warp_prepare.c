@@ -227,7 +227,7 @@ void warp_release(struct warp_code *c)
     free(c->functions);
     free(c->kernels);
     free(c->constants);
-    free(c->constant_hash);
+    hash_table_release(&c->constant_rows);
     free(c);
 }
 

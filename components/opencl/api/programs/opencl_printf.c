@@ -25,7 +25,7 @@ struct output {
     uint8_t bytes[OPENCL_PRINTF_BYTES];
 };
 
-static struct output *outputs; /* in the order of launches */
+static struct output *outputs, **outputs_end = &outputs; /* in the order of launches */
 
 /* Buffers that are free, by device. */
 static struct {
@@ -57,10 +57,8 @@ cl_int opencl_printf_queued(uint64_t buffer, uint32_t lane, const struct opencl_
     output->formats = formats;
     output->owner = owner;
     opencl_hold(owner);
-    struct output **end = &outputs;
-    while (*end)
-        end = &(*end)->next;
-    *end = output;
+    *outputs_end = output;
+    outputs_end = &output->next;
     cl_int error =
         opencl_status(opencl.api->read(lane, output->bytes, buffer, sizeof output->bytes, ticket));
     output->ticket = *ticket;
@@ -211,6 +209,8 @@ void opencl_printf_flush(void)
     while (outputs && opencl.hip->is_ticket_done(outputs->ticket)) {
         struct output *first = outputs;
         outputs = first->next;
+        if (!outputs)
+            outputs_end = &outputs;
         if (opencl.hip->lost() == hipSuccess)
             print_all(first);
         struct hip_location location = opencl.hip->location_of(first->address);

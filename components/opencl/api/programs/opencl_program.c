@@ -1,6 +1,7 @@
 /* Makes programs from sources and binaries, and keeps their builds (see opencl_program.h). */
 #include "opencl_program.h"
 
+#include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
@@ -76,7 +77,7 @@ bool opencl_build_set(struct opencl_build *build, const void *bytes, size_t size
         return false;
     }
     free(build->binary);
-    build->binary = opencl_allocate(size);
+    build->binary = grow_memory(NULL, size, OPENCL_LIBRARY);
     memcpy(build->binary, bytes, size);
     build->size = size;
     return true;

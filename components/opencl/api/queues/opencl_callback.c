@@ -17,7 +17,7 @@ struct opencl_callback {
     void *data;
 };
 
-static struct opencl_callback *callbacks; /* in the order of calls */
+static struct opencl_callback *callbacks, **callbacks_end = &callbacks; /* in the order of calls */
 static bool has_thread;
 
 /* The first callback whose event is over, taken out of the list. */
@@ -30,6 +30,8 @@ static struct opencl_callback *take_due(void)
                    || (each->state >= CL_SUBMITTED && (is_user || each->event->state != CL_QUEUED));
         if (due) {
             *link = each->next;
+            if (!*link)
+                callbacks_end = link;
             return each;
         }
     }
@@ -90,10 +92,8 @@ static cl_int add_callback(cl_event handle, cl_int state,
     *callback = (struct opencl_callback){
         .event = event, .handle = handle, .state = state, .call = call, .data = data};
     opencl_hold(&event->object);
-    struct opencl_callback **end = &callbacks;
-    while (*end)
-        end = &(*end)->next;
-    *end = callback;
+    *callbacks_end = callback;
+    callbacks_end = &callback->next;
     opencl.hip->wake(opencl_changes());
     return CL_SUCCESS;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static struct opencl_event *waiting; /* in the order of calls */
+static struct opencl_event *waiting, **waiting_end = &waiting; /* in the order of calls */
 
 /* ---- checks ---- */
 
@@ -191,6 +191,8 @@ static struct opencl_event *take_ready(void)
         struct opencl_event *event = *link;
         if (can_issue(event)) {
             *link = event->next;
+            if (!*link)
+                waiting_end = link;
             return event;
         }
     }
@@ -208,11 +210,9 @@ void opencl_events_issue(void)
 
 static void keep_event(struct opencl_event *event)
 {
-    struct opencl_event **end = &waiting;
-    while (*end)
-        end = &(*end)->next;
-    *end = event;
     event->next = NULL;
+    *waiting_end = event;
+    waiting_end = &event->next;
     opencl_hold(&event->object);
 }
 

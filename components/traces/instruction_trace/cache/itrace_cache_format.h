@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
@@ -60,8 +61,7 @@ static inline uint32_t itrace_cache_predicted(const struct itrace_cache_coder *c
 static inline void itrace_cache_define(struct itrace_cache_coder *coder)
 {
     size_t need = coder->known + 1;
-    coder->successor =
-        itrace_reserve(coder->successor, need, &coder->capacity, sizeof *coder->successor);
+    grow_list(coder->successor, need, coder->capacity, ITRACE_MEMORY);
     coder->successor[coder->known++] = 0;
 }
 

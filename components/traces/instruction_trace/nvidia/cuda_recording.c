@@ -1,5 +1,6 @@
 /* Writes the files of a recording. Blocks come whole, so each line is written when it comes. */
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static struct {
     struct cuda_recording_form form;
     FILE *list, *stats;
     uint32_t *streams; /* by number of the launch */
-    size_t stream_room;
+    size_t stream_capacity;
     char folder[PATH_MAX - 64];
     char error[PATH_MAX + 100]; /* the first thing that went wrong */
 } record;
@@ -88,8 +89,7 @@ void cuda_recording_launch(uint64_t number, uint32_t stream)
     if (!record.on)
         return;
     fprintf(record.list, "kernel-%" PRIu64 ".trace%s\n", number, record.form.raw ? "" : "g");
-    record.streams =
-        itrace_reserve(record.streams, number + 1, &record.stream_room, sizeof *record.streams);
+    grow_list(record.streams, number + 1, record.stream_capacity, ITRACE_MEMORY);
     record.streams[number] = stream;
 }
 

@@ -1,6 +1,7 @@
 /* A line is one of a handful of structure lines, or an instruction. What may follow what is the
  * state; a line that may not be here is reported and left out. */
 #include "components/traces/instruction_trace/reader/itrace.h"
+#include "base/grow.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -93,8 +94,7 @@ static bool keep_header_line(struct itrace *t)
 {
     if (t->header_size + t->line_size + 1 > HEADER_MAX)
         return false;
-    t->header_text =
-        itrace_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
+    grow_list(t->header_text, t->header_size + t->line_size + 1, t->header_capacity, ITRACE_MEMORY);
     memcpy(t->header_text + t->header_size, t->line, t->line_size);
     t->header_size += t->line_size;
     t->header_text[t->header_size++] = '\n';

@@ -1,6 +1,7 @@
 /* Bytes come from a file or from memory, pass a decoder if there is one, and collect in `text`;
  * lines are cut out of it in place. Formats: RFC 8878 (zstd), the .xz file format 1.1. */
 #include "components/traces/instruction_trace/reader/itrace_input.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -166,7 +167,7 @@ static bool begin_input(struct itrace_input *in, const struct itrace_bytes *whol
     static const uint8_t xz_magic[6] = {0xfd, '7', 'z', 'X', 'Z', 0};
     static const uint8_t zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
     in->packed = itrace_allocate(PACKED_SIZE, 1);
-    in->text = itrace_reserve(NULL, TEXT_SIZE + 1, &in->capacity, 1);
+    grow_list(in->text, TEXT_SIZE + 1, in->capacity, ITRACE_MEMORY);
     in->capacity--; /* for the NUL */
     while (!in->ended && in->packed_size <= PACKED_SIZE - FIRST_SIZE
            && (in->packed_size < sizeof xz_magic
@@ -227,7 +228,7 @@ static bool make_room(struct itrace_input *in)
     if (in->end >= ITRACE_LINE_MAX)
         return fail(in, "a line is longer than 1 MiB: this is no trace");
     in->capacity++;
-    in->text = itrace_reserve(in->text, 2 * in->capacity, &in->capacity, 1);
+    grow_list(in->text, 2 * in->capacity, in->capacity, ITRACE_MEMORY);
     in->capacity--;
     return true;
 }

@@ -1,6 +1,7 @@
 /* A line is the name of a trace, or a copy to the device: a word and fields with commas between
  * them. */
 #include "components/traces/instruction_trace/reader/itrace_list.h"
+#include "base/grow.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +17,7 @@
 static struct itrace_command *add_command(struct itrace_list *list,
                                           const struct itrace_command *command)
 {
-    list->commands =
-        itrace_reserve(list->commands, list->count + 1, &list->capacity, sizeof *list->commands);
+    grow_list(list->commands, list->count + 1, list->capacity, ITRACE_MEMORY);
     list->commands[list->count] = *command;
     return &list->commands[list->count++];
 }

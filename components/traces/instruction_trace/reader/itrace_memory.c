@@ -8,26 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *checked(void *memory)
-{
-    return grow_checked(memory, "a trace of instructions");
-}
-
 void *itrace_allocate(size_t count, size_t size)
 {
-    return checked(calloc(count ? count : 1, size));
-}
-
-void *itrace_reserve(void *items, size_t need, size_t *capacity, size_t size)
-{
-    if (need <= *capacity)
-        return items;
-    size_t wanted = *capacity ? *capacity : 16;
-    while (wanted < need)
-        wanted *= 2;
-    items = checked(wanted <= SIZE_MAX / size ? realloc(items, wanted * size) : NULL);
-    *capacity = wanted;
-    return items;
+    return grow_zeroed(count <= SIZE_MAX / size ? count * size : SIZE_MAX, ITRACE_MEMORY);
 }
 
 char *itrace_copy_text(const char *text, size_t size)

@@ -4,11 +4,10 @@
 
 #include <stddef.h>
 
+#define ITRACE_MEMORY "a trace of instructions" /* what memory is for: base/grow.h */
+
 /* `count` zeroed items of `size` bytes. */
 void *itrace_allocate(size_t count, size_t size);
-/* Room for at least `need` items in `items` (NULL at first), doubling `*capacity`; what is added is
- * not zeroed. Returns the possibly moved items. */
-void *itrace_reserve(void *items, size_t need, size_t *capacity, size_t size);
 char *itrace_copy_text(const char *text, size_t size);
 void itrace_free(void *items);
 

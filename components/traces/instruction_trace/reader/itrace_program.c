@@ -2,6 +2,7 @@
  * the instructions of its PC. Only a line that equals none of them is parsed. The text of an
  * instruction is checked once, the parts that change from line to line each time. */
 #include "components/traces/instruction_trace/reader/itrace_program.h"
+#include "base/grow.h"
 
 #include "base/hash.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
@@ -97,8 +98,7 @@ bool itrace_program_add(struct itrace_program *program, const struct itrace_inst
     /* An unknown instruction with addresses reads or writes memory somewhere. */
     if (!copy->known && copy->width)
         copy->opcode.space = ITRACE_SPACE_GENERIC;
-    program->insts = itrace_reserve(program->insts, program->count + 1, &program->capacity,
-                                    sizeof *program->insts);
+    grow_list(program->insts, program->count + 1, program->capacity, ITRACE_MEMORY);
     program->insts[program->count++] = copy;
     struct itrace_inst **bucket = bucket_of(program, copy->pc);
     copy->chain = *bucket;

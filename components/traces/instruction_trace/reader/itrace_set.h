@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each key with 64 bits of its own; all zero is an empty set. Keys are below 2^64 - 1. */
+#include "base/hash_table.h"
+
+/* Each key with 64 bits of its own; all zero is an empty set. */
 struct itrace_set {
-    uint64_t *keys; /* + 1; 0: free */
-    uint64_t *bits;
-    size_t capacity, count;
+    struct hash_table entries;
 };
 
 /* The bits of `key`, which is added with none if it is not there. Valid until the next addition. */

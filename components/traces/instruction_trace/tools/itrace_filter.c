@@ -1,5 +1,6 @@
 /* "insts = " is in front of what it counts, so a warp's lines wait in memory. */
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +25,7 @@ bool itrace_filter_keeps(const struct itrace_inst *inst)
 
 static void keep_line(struct filter *f, const char *text, size_t size)
 {
-    f->lines = itrace_reserve(f->lines, f->used + size + 1, &f->capacity, 1);
+    grow_list(f->lines, f->used + size + 1, f->capacity, ITRACE_MEMORY);
     memcpy(f->lines + f->used, text, size);
     f->lines[f->used + size] = '\n';
     f->used += size + 1;

@@ -1,5 +1,6 @@
 /* Keeps lines as they came, one after another, and sorts them by reference. */
 #include "components/traces/instruction_trace/tools/itrace_group.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ struct group {
     char *text; /* lines without what is in front, each after the other */
     size_t used, capacity;
     struct raw_line *lines;
-    size_t count, room;
+    size_t count, line_capacity;
     struct itrace_group_result *result;
 };
 
@@ -33,7 +34,7 @@ static bool wrong(struct group *g, uint64_t line, const char *text)
 
 static void keep_line(struct group *g, const char *text, size_t size)
 {
-    g->text = itrace_reserve(g->text, g->used + size, &g->capacity, 1);
+    grow_list(g->text, g->used + size, g->capacity, ITRACE_MEMORY);
     memcpy(g->text + g->used, text, size);
     g->used += size;
 }
@@ -77,7 +78,7 @@ static bool take_line(struct group *g, const char *line, size_t size, uint64_t n
     }
     if (!is_part(at) && !has_mask(at))
         return wrong(g, number, what);
-    g->lines = itrace_reserve(g->lines, g->count + 1, &g->room, sizeof *g->lines);
+    grow_list(g->lines, g->count + 1, g->line_capacity, ITRACE_MEMORY);
     g->lines[g->count++] = (struct raw_line){
         {value[2], value[1], value[0], value[3]}, g->used, size - (size_t)(at - line)};
     keep_line(g, at, size - (size_t)(at - line));

@@ -1,6 +1,7 @@
 /* Only the sets grow, with the lines and pages that a kernel touches. The sets of one kernel are
  * kept until the next kernel is read. */
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
+#include "base/grow.h"
 
 #include <string.h>
 
@@ -83,13 +84,12 @@ bool itrace_stats_add(struct itrace_stats_run *run, struct itrace *t)
         s->arch = t->program.arch;
         s->kernel_id = t->header.kernel_id;
         s->static_count = t->program.count;
-        s->lines = c.lines.count;
+        s->lines = c.lines.entries.count;
         s->addresses = itrace_set_bits(&c.chunks);
         s->common_before = itrace_set_common(&c.lines, &run->before);
         if (run->count)
             run->kernels[run->count - 1].common_behind = s->common_before;
-        run->kernels =
-            itrace_reserve(run->kernels, run->count + 1, &run->capacity, sizeof *run->kernels);
+        grow_list(run->kernels, run->count + 1, run->capacity, ITRACE_MEMORY);
         run->kernels[run->count++] = *s;
         itrace_set_release(&run->before);
         run->before = c.lines;

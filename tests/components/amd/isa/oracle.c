@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/splitmix64.h"
+
 struct oracle {
     void *disassembler;
 };
@@ -101,6 +103,7 @@ static const struct oracle_format formats[] = {
 #define SDWA(low, scalar, ...)    {low, 8, ORACLE_CONSTANT, scalar, {__VA_ARGS__}}
 #define DPP(low, neg, abs)        {low, 8, ORACLE_REGISTER, 0, {neg, abs}}
 #include "oracle_formats.tab"
+
 };
 /* clang-format on */
 
@@ -116,8 +119,7 @@ const struct oracle_format *oracle_format(size_t index)
 
 static uint32_t random32(uint64_t *state)
 {
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)(*state >> 32);
+    return (uint32_t)(splitmix64(state) >> 32);
 }
 
 /* A source as compilers write them: mostly vector registers, then scalars and constants. */

@@ -6,6 +6,8 @@
 #include "fixed_float.h"
 #include "machine.h"
 
+#include "base/splitmix64.h"
+
 enum { TRIES = 64, BASE = 0x1000, MEMORY = 4096 };
 
 static struct machine m;
@@ -13,8 +15,7 @@ static uint64_t state = 7;
 
 static uint32_t random32(void)
 {
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (uint32_t)(state >> 32);
+    return (uint32_t)(splitmix64(&state) >> 32);
 }
 
 static void decode(enum isa_target target, const char *text, const uint32_t *word,

@@ -2,6 +2,8 @@
  * (The text of decoded instructions is compared with llvm-mc's in test_isa_oracle.c.) */
 #include "machine.h"
 
+#include "base/splitmix64.h"
+
 /* The words of an encoding whose fields are all legal: registers 0 and up, no modifiers. */
 static const struct plain {
     uint32_t first, second;
@@ -111,10 +113,8 @@ Test(isa_decode, random_words_never_escape_their_bounds)
     uint64_t state = 12345;
     for (unsigned i = 0; i < 2000000; i++) {
         uint32_t word[3];
-        for (unsigned j = 0; j < 3; j++) {
-            state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-            word[j] = (uint32_t)(state >> 32);
-        }
+        for (unsigned j = 0; j < 3; j++)
+            word[j] = (uint32_t)(splitmix64(&state) >> 32);
         struct isa_inst inst;
         char text[ISA_MAX_TEXT];
         int size = isa_decode(i & 1 ? ISA_GFX803 : ISA_GFX906, word, 12, &inst);

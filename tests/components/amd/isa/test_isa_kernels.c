@@ -9,6 +9,8 @@
 #include "kernel_ops.h"
 #include "kernel_wave.h"
 
+#include "base/splitmix64.h"
+
 enum { GROUPS = 8, ITEMS = GROUPS * 64, SLOTS = 64 };
 
 /* ---- expected values ------------------------------------------------------------------------- */
@@ -193,12 +195,12 @@ static void fill_inputs(const struct kernel_case *k)
 {
     uint64_t state = 42;
     for (unsigned i = 0; i < ITEMS; i++) {
-        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        double x = ((double)(state >> 11) * 0x1p-53 - 0.5) * 200.0;
-        uint64_t a = state >> 8 >> (i % 40);
-        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        double y = ((double)(state >> 11) * 0x1p-53 - 0.5) * 60.0;
-        uint64_t b = (state >> 7 >> (i % 50)) | 1;
+        uint64_t drawn = splitmix64(&state);
+        double x = ((double)(drawn >> 11) * 0x1p-53 - 0.5) * 200.0;
+        uint64_t a = drawn >> 8 >> (i % 40);
+        drawn = splitmix64(&state);
+        double y = ((double)(drawn >> 11) * 0x1p-53 - 0.5) * 60.0;
+        uint64_t b = (drawn >> 7 >> (i % 50)) | 1;
         float fx = (float)x, fy = (float)y;
         bool raw = k->kind == EXACT;
         memcpy((uint8_t *)xs + i * k->bytes,

@@ -11,6 +11,7 @@
  * elements. */
 #include <stdlib.h>
 
+#include "base/splitmix64.h"
 #include "covered.h"
 #include "fixed_float.h"
 #include "machine.h"
@@ -68,6 +69,7 @@ static const struct form forms[] = {
      b_of_##target##_##name,                                                                       \
      d_of_##target##_##name},
 #include "mfma.tab"
+
 #undef MFMA
 };
 
@@ -77,8 +79,7 @@ static uint64_t state = 1;
 
 static uint32_t random32(void)
 {
-    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
-    return (uint32_t)(state >> 32);
+    return (uint32_t)(splitmix64(&state) >> 32);
 }
 
 /* ---- an element of D ------------------------------------------------------------------------- */

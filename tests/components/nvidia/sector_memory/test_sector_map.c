@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "components/protocols/sector_mem/sector_map.h"
 
 static uint64_t remainder_of(uint64_t value, uint64_t divisor)
@@ -28,9 +29,11 @@ Test(sector_map, polynomial_hashes_are_remainders)
     struct sector_hash h;
     for (unsigned bits = 1; bits <= SECTOR_HASH_BITS; bits++) {
         sector_hash_init(&h, SECTOR_HASH_POLYNOMIAL, 1 << bits);
-        uint64_t x = 0x123456789abcdefu;
-        for (int i = 0; i < 1000; i++, x = x * 6364136223846793005u + 1442695040888963407u)
+        uint64_t state = bits;
+        for (int i = 0; i < 1000; i++) {
+            uint64_t x = splitmix64(&state);
             cr_assert_eq(sector_hash(&h, x), remainder_of(x, sector_polynomial(bits)));
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 
 enum { SIZE = 8192, LINES = 128, SEEDS = 12 };
@@ -213,8 +214,7 @@ Test(sass_damage, altered_byte_is_refused_or_makes_another_valid_value)
         bool is_inst = isxdigit((unsigned char)line[0]) && isxdigit((unsigned char)line[3]);
         for (size_t at = 0; line[at] != '\n'; at++)
             for (int n = 0; n < SEEDS; n++) {
-                seed = seed * 6364136223846793005u + 1442695040888963407u;
-                char other = others[(seed >> 33) % (sizeof others - 1)];
+                char other = others[(splitmix64(&seed) >> 33) % (sizeof others - 1)];
                 bool is_blank = isspace((unsigned char)line[at]);
                 bool is_free = is_inst ? !is_count(line, at) : is_free_header(line);
                 if (is_free || other == line[at] || (is_blank && isspace((unsigned char)other))
