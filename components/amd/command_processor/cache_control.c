@@ -124,13 +124,13 @@ static bool control_level_is_empty(const struct command_processor *c)
 
 /* A flush, and an acquire of system scope, ask the L2 once more when the L3 has answered: kernels
  * that go on have read lines of the L3 again which it dropped only after the L2 had. */
-static bool control_flush_again(struct command_processor *c)
+static bool control_repeat_flush(struct command_processor *c)
 {
     bool drops = c->control == CONTROL_FLUSH || c->control == CONTROL_ACQUIRE;
-    if (!drops || c->control_again || !control_count(c, CONTROL_L3)
+    if (!drops || c->flush_is_repeated || !control_count(c, CONTROL_L3)
         || c->control_level != control_level_of(c, CONTROL_L3))
         return false;
-    c->control_again = true;
+    c->flush_is_repeated = true;
     c->control_level = control_level_of(c, CONTROL_L2);
     c->control_next[CONTROL_L2] = 0;
     return !control_level_is_empty(c);
@@ -139,7 +139,7 @@ static bool control_flush_again(struct command_processor *c)
 /* Goes on to the next level that has caches; false: there is none. */
 static bool control_next_level(struct command_processor *c)
 {
-    if (control_flush_again(c))
+    if (control_repeat_flush(c))
         return true;
     bool all = c->control == CONTROL_FLUSH || c->control == CONTROL_ACQUIRE
                || c->control == CONTROL_RELEASE;
@@ -158,7 +158,7 @@ static void control_begin(struct command_processor *c, enum control_kind kind)
 {
     c->control = kind;
     c->control_level = 0;
-    c->control_again = false;
+    c->flush_is_repeated = false;
     memset(c->control_next, 0, sizeof c->control_next);
     c->control_awaited = 0;
     if (control_level_is_empty(c))
@@ -179,11 +179,11 @@ static void control_level_end(struct command_processor *c)
         return;
     }
     if (kind == CONTROL_SHOOTDOWN) {
-        c->shot.done = true;
+        c->shootdown.is_done = true;
         return;
     }
     if (kind == CONTROL_PAUSE || kind == CONTROL_RESUME) {
-        c->pause.done = true;
+        c->pause.is_done = true;
         if (kind == CONTROL_RESUME)
             c->io.stats.paused_cycles += command_processor_now(c) - c->pause.since;
         return;
@@ -234,8 +234,8 @@ static bool control_step(struct command_processor *c)
         }
         return progress;
     }
-    if (c->shot.wanted) {
-        c->shot.wanted = false;
+    if (c->shootdown.is_wanted) {
+        c->shootdown.is_wanted = false;
         c->io.stats.shootdowns++;
         control_begin(c, CONTROL_SHOOTDOWN);
         return true;
@@ -247,13 +247,13 @@ static bool control_step(struct command_processor *c)
         control_begin(c, c->flush_drops ? CONTROL_INVALIDATE : CONTROL_FLUSH);
         return true;
     }
-    if (c->pause.wanted) {
-        c->pause.wanted = false;
-        c->io.stats.pauses += c->pause.on;
-        control_begin(c, c->pause.on ? CONTROL_PAUSE : CONTROL_RESUME);
+    if (c->pause.is_wanted) {
+        c->pause.is_wanted = false;
+        c->io.stats.pauses += c->pause.is_on;
+        control_begin(c, c->pause.is_on ? CONTROL_PAUSE : CONTROL_RESUME);
         return true;
     }
-    return !c->pause.on && control_serve_dispatchers(c);
+    return !c->pause.is_on && control_serve_dispatchers(c);
 }
 
 static bool control_receive(struct command_processor *c)
@@ -283,9 +283,9 @@ static void drop_untimed(const struct command_processor *c, unsigned last, bool 
 
 static void begin_untimed(struct component *c, bool system)
 {
-    const struct command_processor *own = (const struct command_processor *)(const void *)c;
-    drop_untimed(own, system ? CONTROL_LAST_FLUSHED : CONTROL_LAST_INVALIDATED,
-                 !command_processor_params(own)->code_kept);
+    const struct command_processor *processor = (const struct command_processor *)(const void *)c;
+    drop_untimed(processor, system ? CONTROL_LAST_FLUSHED : CONTROL_LAST_INVALIDATED,
+                 !command_processor_params(processor)->code_kept);
 }
 
 static void flush_untimed(struct component *c)

@@ -33,13 +33,13 @@
 #include "dispatcher.h"
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
-                              int64_t otherwise)
+                              int64_t fallback)
 {
     const struct platform_table *table = engine_base.platform;
     for (uint32_t i = 0; i < instance->param_count; i++)
         if (!strcmp(table->strings + table->param_names[instance->params + i], name))
             return table->params[instance->params + i];
-    return otherwise;
+    return fallback;
 }
 
 /* The pool must not hand out what a compute unit does not have: both say how much there is. */
@@ -49,7 +49,7 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     const struct cu_resource_pool_params *p = cu_resource_pool_params(pool);
     const struct {
         const char *name;
-        int64_t promised;
+        int64_t pool_has;
     } resources[] = {{"simds", p->simds},
                      {"wavefronts", p->wavefronts},
                      {"vgprs", p->vgprs},
@@ -59,11 +59,11 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
     const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
     for (size_t i = 0; i < ARRAY_COUNT(resources); i++) {
-        int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
-        if (there < resources[i].promised)
+        int64_t unit_has = instance_param(unit, resources[i].name, resources[i].pool_has);
+        if (unit_has < resources[i].pool_has)
             engine_die(&c->io.base, "`pool` hands out %s = %lld, but %s has %lld; set both alike",
-                       resources[i].name, (long long)resources[i].promised,
-                       table->strings + unit->path, (long long)there);
+                       resources[i].name, (long long)resources[i].pool_has,
+                       table->strings + unit->path, (long long)unit_has);
     }
 }
 
@@ -129,7 +129,7 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     pool_limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
     d->answer_at = command_processor_now(c) + command_processor_params(c)->completion_cost;
-    account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
+    account_end(account_of(c, number), &shape, &c->total_use, command_processor_now(c), d->record);
     if (!d->shares)
         kernel_end(&c->io.base, d->record);
     timeline_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
@@ -204,7 +204,7 @@ static bool launch_share(struct command_processor *c, struct dispatcher *d,
 {
     dispatcher_divide(d, o->share, o->shares);
     d->common.die = (uint8_t)o->share;
-    if (!d->left || !dispatcher_lacks_scratch(d))
+    if (!d->remaining || !dispatcher_lacks_scratch(d))
         return true;
     engine_fail(&c->io.base,
                 "memory has room for the private memory of %u work-groups, and each of %u dies "
@@ -214,7 +214,7 @@ static bool launch_share(struct command_processor *c, struct dispatcher *d,
 }
 
 /* Scope of the work that an acquire or a release of `scope` needs in the caches of this die. */
-static uint8_t reach(const struct command_processor *c, unsigned scope)
+static uint8_t cache_scope(const struct command_processor *c, unsigned scope)
 {
     bool dies = command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_SEVERAL;
     return (uint8_t)(dies && scope == AQL_SCOPE_AGENT ? AQL_SCOPE_SYSTEM : scope);
@@ -256,8 +256,8 @@ static bool begin_kernel(struct command_processor *c, const struct command_reque
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;
     d->start_at = command_processor_now(c) + command_processor_params(c)->kernel_overhead;
-    d->acquire = reach(c, aql_scope(o.packet.header, AQL_ACQUIRE_SHIFT));
-    d->release = reach(c, aql_scope(o.packet.header, AQL_RELEASE_SHIFT));
+    d->acquire = cache_scope(c, aql_scope(o.packet.header, AQL_ACQUIRE_SHIFT));
+    d->release = cache_scope(c, aql_scope(o.packet.header, AQL_RELEASE_SHIFT));
     d->invalidated = d->acquire == AQL_SCOPE_NONE;
     d->released = false;
     d->common.memory_only = aql_memory_only(&o.packet);
@@ -268,7 +268,7 @@ static bool begin_kernel(struct command_processor *c, const struct command_reque
         timeline_begin(&c->io.base, number, name);
     else
         timeline_begin_launch(&c->io.base, number, name);
-    account_begin(account_of(c, number), &c->all, command_processor_now(c),
+    account_begin(account_of(c, number), &c->total_use, command_processor_now(c),
                   command_processor_work_count(c));
     return true;
 }
@@ -295,8 +295,8 @@ static bool dispatch(struct command_processor *c, uint32_t number)
         command_processor_work_send_map(c, g.cu, slot, d->kernel, g.id[0], g.id[1], g.id[2]);
     memcpy(work_map_placement(payload), &g.placement, sizeof g.placement);
     *placed_group_at(c, g.cu, slot) = (struct placed_group){(uint16_t)number, wavefronts};
-    slot_account_place(&account_of(c, number)->slots, &c->all, command_processor_now(c), wavefronts,
-                       !d->left);
+    slot_account_place(&account_of(c, number)->slots, &c->total_use, command_processor_now(c),
+                       wavefronts, !d->remaining);
     if (unlikely(online_parts_recording))
         online_parts_record_placed(&c->io.base);
     return true;
@@ -314,9 +314,9 @@ static bool dispatchers_step(struct command_processor *c)
             && d->start_at <= now) {
             d->state = DISPATCHER_RUNNING;
             d->busy_until_centi_cy = now * DISPATCHER_CENTI_CY;
-            slot_account_running(&account_of(c, i)->slots, &c->all, now);
+            slot_account_running(&account_of(c, i)->slots, &c->total_use, now);
             progress = true;
-            if (!d->left)
+            if (!d->remaining)
                 kernel_release(c, i);
         }
         if (d->state == DISPATCHER_RELEASING && d->released) {
@@ -343,9 +343,9 @@ static bool sync_receive(struct command_processor *c, uint32_t cu, const struct 
 {
     uint32_t wavefront = cu << WAVE_SYNC_CU_SHIFT | m->sync.wavefront;
     if (command_processor_params(c)->dies == COMMAND_PROCESSOR_DIES_ONE) {
-        const struct isa_sync asked = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
-                                       m->sync.value};
-        wave_sync_unit_take(&c->sync, &asked, wavefront);
+        const struct isa_sync request = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
+                                         m->sync.value};
+        wave_sync_unit_take(&c->sync, &request, wavefront);
         return true;
     }
     if (!command_processor_host_can_reply(c))
@@ -384,8 +384,9 @@ static void group_finished(struct command_processor *c, uint32_t cu, const struc
 {
     const struct placed_group *g = placed_group_at(c, cu, m->tag);
     struct dispatcher *d = command_processor_dispatcher(c, g->dispatcher);
-    account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c), g->wavefronts,
-                   cu, work_finished_account(command_processor_work_reply_payload(c, cu)));
+    account_finish(account_of(c, g->dispatcher), &c->total_use, command_processor_now(c),
+                   g->wavefronts, cu,
+                   work_finished_account(command_processor_work_reply_payload(c, cu)));
     kernel_count(d->record, 1, m->finished.wavefront_instructions);
     if (unlikely(online_parts_recording))
         online_parts_record_ended(&c->io.base, m->finished.wavefront_instructions);
@@ -467,30 +468,30 @@ static bool flush(struct command_processor *c, const struct command_request *m)
 
 static bool shoot_down(struct command_processor *c, const struct command_request *m)
 {
-    if (c->shot.wanted || c->shot.done || c->control == CONTROL_SHOOTDOWN)
+    if (c->shootdown.is_wanted || c->shootdown.is_done || c->control == CONTROL_SHOOTDOWN)
         return false;
-    c->shot.address = m->shootdown.address;
-    c->shot.size = m->shootdown.size;
-    c->shot.pid = m->shootdown.pid;
-    c->shot.tag = m->tag;
-    c->shot.wanted = true;
+    c->shootdown.address = m->shootdown.address;
+    c->shootdown.size = m->shootdown.size;
+    c->shootdown.pid = m->shootdown.pid;
+    c->shootdown.tag = m->tag;
+    c->shootdown.is_wanted = true;
     return true;
 }
 
 static bool pause_or_resume(struct command_processor *c, const struct command_request *m)
 {
     bool on = message_kind(m) == COMMAND_PAUSE;
-    if (c->pause.wanted || c->pause.done || control_is_pause(c))
+    if (c->pause.is_wanted || c->pause.is_done || control_is_pause(c))
         return false;
-    if (on == c->pause.on) {
+    if (on == c->pause.is_on) {
         engine_fail(&c->io.base, "it was told to %s twice", on ? "pause" : "go on");
         return false;
     }
     if (on)
         c->pause.since = command_processor_now(c);
-    c->pause.on = on;
+    c->pause.is_on = on;
     c->pause.tag = m->tag;
-    c->pause.wanted = true;
+    c->pause.is_wanted = true;
     return true;
 }
 
@@ -549,14 +550,14 @@ static bool answer_driver(struct command_processor *c)
         c->flush_answered = true;
         sent = true;
     }
-    if (c->shot.done && command_processor_host_can_reply(c)) {
-        command_processor_host_reply_done(c, c->shot.tag);
-        c->shot.done = false;
+    if (c->shootdown.is_done && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->shootdown.tag);
+        c->shootdown.is_done = false;
         sent = true;
     }
-    if (c->pause.done && command_processor_host_can_reply(c)) {
+    if (c->pause.is_done && command_processor_host_can_reply(c)) {
         command_processor_host_reply_done(c, c->pause.tag);
-        c->pause.done = false;
+        c->pause.is_done = false;
         sent = true;
     }
     return sent;
@@ -597,19 +598,25 @@ static bool command_processor_tick(struct command_processor *c)
     return false;
 }
 
+/* The work of the caches that are waited for. */
+static const char *control_text(const struct command_processor *c)
+{
+    if (control_is_pause(c))
+        return "pause or go on";
+    return c->control == CONTROL_RELEASE || c->control_level > CONTROL_LAST_INVALIDATED
+               ? "write back"
+               : "invalidate";
+}
+
 static unsigned command_processor_outstanding(const struct command_processor *c,
                                               struct hang_report *report)
 {
     unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered
-                      + c->shot.wanted + c->shot.done + c->pause.wanted + c->pause.done
-                      + c->pause.on;
+                      + c->shootdown.is_wanted + c->shootdown.is_done + c->pause.is_wanted
+                      + c->pause.is_done + c->pause.is_on;
     if (c->control != CONTROL_NONE && report)
-        hang_note(report, "waits for %u caches to %s", c->control_awaited,
-                  control_is_pause(c) ? "pause or go on"
-                  : c->control == CONTROL_RELEASE || c->control_level > CONTROL_LAST_INVALIDATED
-                      ? "write back"
-                      : "invalidate");
-    else if (c->pause.on && report)
+        hang_note(report, "waits for %u caches to %s", c->control_awaited, control_text(c));
+    else if (c->pause.is_on && report)
         hang_note(report, "memory accesses are paused for a page that moves");
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         const struct dispatcher *d = command_processor_dispatcher(c, i);
@@ -620,7 +627,7 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
             hang_note(report,
                       "dispatcher %u: kernel '%s', %llu work-groups running, %llu to be placed%s",
                       i, program_kernel_name(command_processor_program(c), d->kernel),
-                      (unsigned long long)d->running, (unsigned long long)d->left,
+                      (unsigned long long)d->running, (unsigned long long)d->remaining,
                       d->refused ? ", no compute unit has room" : "");
     }
     if (report)

@@ -17,7 +17,7 @@
 struct kernel_account {
     struct slot_account slots;
     struct work_account units;
-    uint32_t active; /* arena: uint64_t[compute units]: the part of each in units.active */
+    uint32_t active; /* arena: uint64_t[compute units]: the share of each in units.active */
 };
 
 /* A work-group on a compute unit. */
@@ -60,7 +60,8 @@ enum control_kind {
  * for the first-level data caches, which drop everything and then take nothing until resumed; then
  * for the caches in the middle, which may hold lines of a page that goes. */
 #define CONTROL_PORTS(X)                                                                           \
-    X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
+    X(TLB, tlb_control, 0,                                                                         \
+      forget(c, i, 0, c->shootdown.address, c->shootdown.size, c->shootdown.pid))                  \
     X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
     X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
     X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
@@ -80,29 +81,29 @@ struct command_processor {
     uint32_t control_level;
     uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
     uint32_t control_awaited;
-    bool control_again;  /* the L2 is asked for the second time, by a flush */
-    bool flush_answered; /* false while a flush is done but not answered */
-    bool flush_wanted;   /* a flush or invalidate command waits for the caches */
-    bool flush_drops;    /* it is an invalidate command */
-    bool flush_code;     /* instruction caches forget, too */
+    bool flush_is_repeated; /* the L2 is asked for the second time, by a flush */
+    bool flush_answered;    /* false while a flush is done but not answered */
+    bool flush_wanted;      /* a flush or invalidate command waits for the caches */
+    bool flush_drops;       /* it is an invalidate command */
+    bool flush_code;        /* instruction caches forget, too */
     bool flush_under_way;
     uint16_t flush_tag;
     struct {
         uint64_t address, size;
         uint32_t pid;
         uint16_t tag;
-        bool wanted, done; /* waits for the caches; is to be answered */
-    } shot;                /* the shoot-down */
+        bool is_wanted, is_done; /* waits for the caches; is to be answered */
+    } shootdown;                 /* the shoot-down */
     struct {
         uint64_t since; /* cycle in which the pause was wanted */
         uint16_t tag;
-        bool wanted, done; /* as above, for a pause or its end */
-        bool on;           /* between the two no kernel begins */
+        bool is_wanted, is_done; /* as above, for a pause or its end */
+        bool is_on;              /* between the two no kernel begins */
     } pause;
     uint32_t launches;          /* number of the next dispatch */
     uint32_t groups;            /* arena: struct placed_group[cus][WORK_GROUP_SLOTS_MAX] */
     uint32_t accounts;          /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all;        /* use by the work-groups of all dispatchers */
+    struct slot_use total_use;  /* use by the work-groups of all dispatchers */
     struct wave_sync_unit sync; /* the GPU's, unless it has several dies */
 };
 

@@ -31,7 +31,7 @@ struct resource_limits {
 /* Once, before anything else. */
 static void pool_init(struct cu_resource_pool *p, uint32_t compute_units);
 
-/* Could an empty compute unit hold it? */
+/* True if an empty compute unit can hold it. */
 static bool pool_possible(const struct cu_resource_pool *p, const struct resource_request *request);
 
 static void pool_limits(const struct cu_resource_pool *p, const struct resource_request *request,
@@ -46,7 +46,7 @@ static bool pool_may_fit(struct cu_resource_pool *p, uint32_t cu,
 static bool pool_place(struct cu_resource_pool *p, uint32_t cu,
                        const struct resource_request *request, struct work_placement *placement);
 
-/* Gives back what the work-group in that slot holds. */
+/* Frees the resources of the work-group in that slot. */
 static void pool_release(struct cu_resource_pool *p, uint32_t cu, uint32_t work_group_slot);
 
 /* Number of releases so far: a refused dispatcher need not ask again before it changes. */

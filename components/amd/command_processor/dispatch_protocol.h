@@ -28,8 +28,8 @@ struct dispatch_protocol_ops {
     /* The dispatcher has tried the compute unit, and there was room or not. *cycles: after how many
      * the dispatcher may continue, as far as the protocol is concerned. */
     enum dispatch_result (*tried)(struct part *self, uint32_t cu, bool room, uint32_t *cycles);
-    /* A work-group has ended on `cu`: one of this dispatcher's (`own`), or of another. */
-    void (*ended)(struct part *self, uint32_t cu, bool own);
+    /* A work-group has ended on `cu`: one of this dispatcher's (`is_own`), or of another. */
+    void (*ended)(struct part *self, uint32_t cu, bool is_own);
     /* No compute unit had room when `ends` work-groups of the GPU had ended; now `now` have. True
      * if there is a reason to try again. */
     bool (*may_retry)(const struct part *self, uint64_t ends, uint64_t now);

@@ -1,7 +1,7 @@
 /* Cuts a kernel into work-groups and places them. See dispatcher.h.
  *
- * Invariant: left + running + ended = total, the work-groups of the kernel that this GPU runs. A
- * dispatcher that found no room does not look again before its protocol sees a reason, so waiting
+ * Invariant: remaining + running + ended = total, the work-groups of the kernel that this GPU runs.
+ * A dispatcher that found no room does not look again before its protocol sees a reason, so waiting
  * costs nothing. Dispatch time is kept in hundredths of a cycle and carried from one work-group to
  * the next, so that 1.03 cycles a wavefront come out right in sums. */
 #include "dispatcher.h"
@@ -30,8 +30,8 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
 /* Blocks of private memory: number `share` and each `shares`th after it. */
 static void start_scratch(struct dispatcher *d, uint32_t groups, uint32_t share, uint32_t shares)
 {
-    uint32_t own = groups > share ? divide_up(groups - share, shares) : 0;
-    uint32_t blocks = min(own, d->scratch_capacity);
+    uint32_t count = groups > share ? divide_up(groups - share, shares) : 0;
+    uint32_t blocks = min(count, d->scratch_capacity);
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)
         arena_at(uint32_t, d->scratch_free)[i] = share + (blocks - 1 - i) * shares;
@@ -41,12 +41,12 @@ static bool dispatcher_begin(struct dispatcher *d, const struct work_launch *lau
 {
     const struct work_placement *w = &d->common;
     d->common = work_common(launch);
-    d->total = d->left = d->launched = work_count_groups(w, d->groups);
-    memset(d->next, 0, sizeof d->next);
+    d->total = d->remaining = d->launched = work_count_groups(w, d->groups);
+    memset(d->next_id, 0, sizeof d->next_id);
     d->next_number = 0;
-    d->first = 0;
+    d->first_number = 0;
     d->stride = 1;
-    dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
+    dispatcher_order_ops(d)->start(dispatcher_order(d), d->remaining);
     dispatcher_protocol_ops(d)->start(dispatcher_protocol(d));
     d->request =
         (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
@@ -60,20 +60,20 @@ static bool dispatcher_begin(struct dispatcher *d, const struct work_launch *lau
 
 static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count)
 {
-    work_nth_group(d->groups, first, d->next);
-    d->first = first;
-    d->total = d->left = d->launched = count;
+    work_nth_group(d->groups, first, d->next_id);
+    d->first_number = first;
+    d->total = d->remaining = d->launched = count;
     dispatcher_order_ops(d)->start(dispatcher_order(d), count);
 }
 
 static void dispatcher_divide(struct dispatcher *d, uint32_t share, uint32_t shares)
 {
-    d->first += share;
+    d->first_number += share;
     d->stride = shares;
-    d->total = d->left = d->launched > share ? divide_up(d->launched - share, shares) : 0;
-    work_nth_group(d->groups, d->first, d->next);
+    d->total = d->remaining = d->launched > share ? divide_up(d->launched - share, shares) : 0;
+    work_nth_group(d->groups, d->first_number, d->next_id);
     start_scratch(d, d->scratch_groups, share, shares);
-    dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
+    dispatcher_order_ops(d)->start(dispatcher_order(d), d->remaining);
 }
 
 /* The block of private memory of the work-group in `slot` of `cu`. */
@@ -137,23 +137,23 @@ static void find_group(struct dispatcher *d, uint64_t number)
     if (number == d->next_number)
         return;
     d->next_number = number;
-    work_nth_group(d->groups, d->first + number * d->stride, d->next);
+    work_nth_group(d->groups, d->first_number + number * d->stride, d->next_id);
 }
 
-/* The work-group in d->next goes to compute unit out->cu. */
+/* The work-group in d->next_id goes to compute unit out->cu. */
 static void send_group(struct dispatcher *d, struct dispatched_group *out)
 {
-    memcpy(out->id, d->next, sizeof d->next);
+    memcpy(out->id, d->next_id, sizeof d->next_id);
     take_scratch(d, out->cu, &out->placement);
     out->placement.cu = (uint16_t)out->cu;
     dispatcher_order_ops(d)->placed(dispatcher_order(d), out->cu);
-    d->left--;
+    d->remaining--;
     d->running++;
     d->next_number++;
     if (d->stride == 1)
-        work_next_group(d->groups, d->next);
+        work_next_group(d->groups, d->next_id);
     else
-        work_nth_group(d->groups, d->first + d->next_number * d->stride, d->next);
+        work_nth_group(d->groups, d->first_number + d->next_number * d->stride, d->next_id);
 }
 
 static bool dispatcher_next(struct dispatcher *d, uint64_t now, const struct dispatch_units *units,
@@ -175,7 +175,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, const struct dis
         if (number != cut) {
             find_group(d, number);
             out->placement = d->common;
-            work_cut_group(d->next, &out->placement);
+            work_cut_group(d->next_id, &out->placement);
             request.wavefronts = out->placement.wavefronts;
             cut = number;
         }
@@ -209,7 +209,7 @@ static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot
     pool_release(dispatcher_pool(d), cu, slot);
     dispatcher_protocol_ops(d)->ended(dispatcher_protocol(d), cu, true);
     d->running--;
-    return !d->left && !d->running;
+    return !d->remaining && !d->running;
 }
 
 static void dispatcher_other_finished(struct dispatcher *d, uint32_t cu)
@@ -220,7 +220,7 @@ static void dispatcher_other_finished(struct dispatcher *d, uint32_t cu)
 
 static uint64_t dispatcher_due(const struct dispatcher *d)
 {
-    if (!d->left)
+    if (!d->remaining)
         return ENGINE_NEVER;
     if (d->refused
         && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,

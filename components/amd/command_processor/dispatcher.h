@@ -31,27 +31,27 @@ struct dispatcher {
     uint16_t host_tag;        /* tag of the launch command */
     uint8_t acquire, release; /* scopes of the launch, enum aql_scope */
     bool invalidating;        /* waits for the operation under way: invalidation or release */
-    bool released;            /* the L2 has written back what it wrote */
+    bool released;            /* the L2 has written the kernel's lines back */
     bool invalidated;         /* the caches hold nothing that the kernel must not find */
     uint64_t start_at;        /* cycle at which the kernel overhead is over */
     uint64_t answer_at;       /* cycle at which its completion has been signalled */
-    /* Arguments for registers, in dwords: not there yet, there, asked for (kernel_preload.c). */
-    uint8_t preload_left, preload_there, preload_asked;
+    /* Arguments for registers, in dwords: missing, loaded, requested (kernel_preload.c). */
+    uint8_t preload_missing, preload_loaded, preload_requested;
     struct aql_descriptor descriptor;
     uint32_t record;                 /* handle of the kernel in the statistics */
     uint32_t shares;                 /* dies that run it together; 0: it is not shared */
     uint32_t kernel;                 /* number of its name */
     struct resource_request request; /* resources of a whole work-group */
-    struct work_placement common;    /* what all work-groups share */
+    struct work_placement common;    /* fields that all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */
-    uint32_t next[3];                /* one of them, ... */
-    uint64_t next_number; /* ... and its number among those to be run, in the order x, y, z */
-    uint64_t first;       /* the first of these; not 0 for a part of a launch on several GPUs */
-    uint32_t stride;      /* from one of these to the next; not 1 where dies share a launch */
-    uint64_t total;       /* to be run: all, or this GPU's or die's part */
-    uint64_t launched;    /* to be run by all dies of the GPU */
-    uint64_t left;        /* to be placed */
-    uint64_t running;     /* on compute units */
+    uint32_t next_id[3];             /* the next of them, ... */
+    uint64_t next_number;  /* ... and its number among those to be run, in the order x, y, z */
+    uint64_t first_number; /* the first of these; not 0 for a part of a launch on several GPUs */
+    uint32_t stride;       /* distance of two of these; not 1 if dies share a launch */
+    uint64_t total;        /* work-groups to be run: all, or this GPU's or die's share */
+    uint64_t launched;     /* work-groups to be run by all dies of the GPU */
+    uint64_t remaining;    /* work-groups to be placed */
+    uint64_t running;      /* work-groups on compute units */
     uint64_t busy_until_centi_cy; /* dispatching takes time */
     bool refused; /* no place since refused_at; at the last attempt the pool had seen
                      refused_releases */

@@ -27,22 +27,22 @@ static void account_begin(struct kernel_account *k, const struct slot_use *all, 
 static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
                            uint32_t wavefronts, uint32_t unit, const void *from_unit)
 {
-    struct work_account part;
-    memcpy(&part, from_unit, sizeof part);
+    struct work_account added;
+    memcpy(&added, from_unit, sizeof added);
     slot_account_finish(&k->slots, all, now, wavefronts);
     for (unsigned i = 0; i < WORK_CYCLES_KINDS; i++)
-        k->units.slot_cycles[i] += part.slot_cycles[i];
-    k->units.held += part.held;
-    k->units.active += part.active;
-    arena_at(uint64_t, k->active)[unit] += part.active;
-    k->units.lds_busy += part.lds_busy;
-    k->units.lds_conflict += part.lds_conflict;
-    k->units.vmem_lines += part.vmem_lines;
-    k->units.vmem_issued += part.vmem_issued;
-    k->units.vmem_cycles += part.vmem_cycles;
-    k->units.scratch_lines += part.scratch_lines;
-    k->units.valu_idle_lanes += part.valu_idle_lanes;
-    k->units.polls += part.polls;
+        k->units.slot_cycles[i] += added.slot_cycles[i];
+    k->units.held += added.held;
+    k->units.active += added.active;
+    arena_at(uint64_t, k->active)[unit] += added.active;
+    k->units.lds_busy += added.lds_busy;
+    k->units.lds_conflict += added.lds_conflict;
+    k->units.vmem_lines += added.vmem_lines;
+    k->units.vmem_issued += added.vmem_issued;
+    k->units.vmem_cycles += added.vmem_cycles;
+    k->units.scratch_lines += added.scratch_lines;
+    k->units.valu_idle_lanes += added.valu_idle_lanes;
+    k->units.polls += added.polls;
 }
 
 /* Every slot-cycle of the kernel, each once. */

@@ -22,14 +22,14 @@ static void preload_begin(const struct command_processor *c, struct dispatcher *
     struct kernel_registers k;
     kernel_registers_decode(&k, isa_traits[command_processor_params(c)->isa].registers, &words);
     d->descriptor = *descriptor;
-    d->preload_left = (uint8_t)min(k.preload, WORK_MAX_PRELOADED);
-    d->preload_there = 0;
-    d->preload_asked = 0;
+    d->preload_missing = (uint8_t)min(k.preload, WORK_MAX_PRELOADED);
+    d->preload_loaded = 0;
+    d->preload_requested = 0;
 }
 
 static bool preload_is_done(const struct dispatcher *d)
 {
-    return !d->preload_left;
+    return !d->preload_missing;
 }
 
 /* True when something happened. */
@@ -37,12 +37,12 @@ static bool preload_step(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
     uint64_t address;
-    if (!d->preload_left || d->preload_asked || !command_processor_dma_can_send(c))
+    if (!d->preload_missing || d->preload_requested || !command_processor_dma_can_send(c))
         return false;
-    d->preload_asked =
-        (uint8_t)aql_preload_part(&d->descriptor, d->preload_there, d->preload_left, &address);
+    d->preload_requested =
+        (uint8_t)aql_preload_part(&d->descriptor, d->preload_loaded, d->preload_missing, &address);
     command_processor_dma_send_read(c, (uint16_t)(PRELOAD_TAG | number), address,
-                                    d->preload_asked * 4u);
+                                    d->preload_requested * 4u);
     return true;
 }
 
@@ -52,11 +52,11 @@ static bool preload_receive(struct command_processor *c, const struct command_re
     if (m->tag < PRELOAD_TAG)
         return false;
     struct dispatcher *d = command_processor_dispatcher(c, m->tag & ~(uint32_t)PRELOAD_TAG);
-    memcpy(d->common.preloaded + d->preload_there,
-           command_data_data(command_processor_dma_reply_payload(c)), d->preload_asked * 4u);
-    d->preload_there = (uint8_t)(d->preload_there + d->preload_asked);
-    d->preload_left = (uint8_t)(d->preload_left - d->preload_asked);
-    d->preload_asked = 0;
+    memcpy(d->common.preloaded + d->preload_loaded,
+           command_data_data(command_processor_dma_reply_payload(c)), d->preload_requested * 4u);
+    d->preload_loaded = (uint8_t)(d->preload_loaded + d->preload_requested);
+    d->preload_missing = (uint8_t)(d->preload_missing - d->preload_requested);
+    d->preload_requested = 0;
     command_processor_dma_pop_reply(c);
     return true;
 }

@@ -14,12 +14,12 @@
  *                       may issue
  *   cu_issue.c          one SIMD a cycle issues; registers change at once (cu_execute.c)
  *   cu_vector_memory.c, cu_scalar_memory.c, cu_local_memory.c
- *                       what takes longer, until a counter goes down
+ *                       memory and LDS accesses, until a counter goes down
  *   cu_counters.c       s_waitcnt waits for that
  *   cu_work_group.c     s_endpgm; the last wavefront's end answers the work-group
  *
- * Beside that way: cu_deferred_issue.c (turns of a wavefront that is alone), cu_fault.c (what ends
- * a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
+ * Beside that way: cu_deferred_issue.c (turns of a wavefront that is alone), cu_fault.c (faults,
+ * which end a run), cu_memory_only.c (warm-up), cu_report.c (hangs). */
 #include "compute_unit.gen.h"
 
 #include "base/likely.h"
@@ -43,8 +43,8 @@ static void compute_unit_executed(struct component *base, struct warm_code *code
         decode_take_counts(cu_decoded(c), code);
     }
     code->seen = cu_decoded(c);
-    code->work->longest = max(c->longest, code->work->longest);
-    c->longest = 0;
+    code->work->longest = max(c->longest_wavefront, code->work->longest);
+    c->longest_wavefront = 0;
 }
 
 static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
@@ -71,7 +71,7 @@ static void init_tables(struct compute_unit *c, size_t waves, size_t queue)
     c->offsets = arena_allocate(queue * ISA_LANES);
     c->vmem_rest = arena_allocate(queue * sizeof(struct cu_vmem_rest));
     c->stages = arena_allocate(queue * CU_STAGE);
-    c->wide = arena_allocate(queue * CU_WIDE_STAGE);
+    c->wide_stages = arena_allocate(queue * CU_WIDE_STAGE);
 }
 
 static void compute_unit_init(struct compute_unit *c)

@@ -19,7 +19,7 @@ static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wav
 static inline void wave_charge(struct compute_unit *c, const struct cu_wave *w,
                                enum work_cycles_kind kind, uint64_t cycles);
 static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
-                              enum work_cycles_kind why);
+                              enum work_cycles_kind cause);
 static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
                                uint64_t now);
 static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
@@ -83,10 +83,9 @@ static void lds_finish(struct compute_unit *c, uint64_t now);
 /* Faults of the simulated program; see cu_fault.c. */
 
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                     uint64_t pc, unsigned lane, const char *what);
+                     uint64_t pc, unsigned lane, const char *cause);
 static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end);
 static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
-                         uint64_t address);
+                         uint64_t pc, unsigned lane, const struct work_fault_access *access);
 
 #endif

@@ -3,8 +3,9 @@
  *
  * A wavefront is in one state at a time. A wavefront that executes until a known cycle is in the
  * wheel. A wavefront whose next instruction is decoded and may issue has one bit in `ready` of its
- * SIMD, by kind of instruction. compute_unit.c lists the files that work on this state; the header
- * of each adds its structures, access to them, and its functions. */
+ * SIMD, by kind of instruction. compute_unit.c lists the files that work on this state. cu_fetch.h,
+ * cu_scalar_memory.h and cu_vector_memory.h add the structures of their files, and
+ * compute_unit_internal.h the functions that files share. */
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
@@ -71,24 +72,24 @@ struct cu_wave {
     uint8_t vm, lgkm;  /* outstanding: vmcnt, lgkmcnt */
     uint8_t limit_vm, limit_lgkm;
     uint8_t number;    /* in its work-group */
-    uint8_t time_kind; /* enum work_cycles_kind: what its time from accounted_until on goes to */
+    uint8_t time_kind; /* enum work_cycles_kind: account of its time from accounted_until on */
     uint8_t ledger;
     uint8_t lds,
         flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
-    uint8_t priority;    /* 0 .. 3: s_setprio */
-    uint8_t ahead;       /* instructions after the last one issued that have been executed, too */
-    bool unusual;        /* only its memory instructions take time: cu_memory_only.c */
-    uint32_t checked;    /* `fills` of the code when those were found in the decode cache */
-    uint32_t code;       /* version of the code in line_address; 0: the line is not there */
-    uint32_t vgpr;       /* arena offset of its registers */
-    uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
+    uint8_t priority; /* 0 .. 3: s_setprio */
+    uint8_t ahead;    /* instructions after the last one issued that have been executed, too */
+    bool unusual;     /* only its memory instructions take time: cu_memory_only.c */
+    uint32_t checked_fills; /* `fills` of the code when those were found in the decode cache */
+    uint32_t code;          /* version of the code in line_address; 0: the line is not there */
+    uint32_t vgpr;          /* arena offset of its registers */
+    uint16_t vmem_first;    /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint32_t line_code[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     /* 1 + version of the program when it was seen that all lines of the window, as far as they are
      * code, were there or coming; 0: since the window has moved it was not. */
     uint32_t complete;
-    uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
+    uint64_t conflict_cycles; /* ready for the LDS: cycles it had spent on bank conflicts */
     /* The last write to the LDS is over in the cycle `lds_written_at`, and its registers are needed
      * until `held_until`: address, data, more data. */
     uint64_t held_until, lds_written_at;
@@ -100,13 +101,14 @@ struct cu_wave {
     uint64_t sgpr_until;
     /* Address of the last vector memory instruction, and its operand: address and compare value. */
     uint64_t accessed_pc, accessed_operand;
-    uint64_t started; /* how many of the unit's wavefronts began before it */
+    uint64_t started; /* number of the unit's wavefronts that began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block after it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
     uint64_t code_end, code_at, code_pc, code_next;
 #ifdef HEDDLE_PROFILE
-    uint64_t issuing, waiting; /* pc of the instruction in its turn, and of the one that waits */
+    uint64_t issuing_pc,
+        waiting_pc; /* pc of the instruction in its turn, and of the one that waits */
 #endif
 };
 
@@ -142,11 +144,11 @@ struct cu_ledger {
 /* Turns that are left out together, of instructions that only change registers; see
  * cu_deferred_issue.c. */
 struct cu_deferred {
-    uint8_t ahead; /* instructions that were executed together; 0: nothing is known */
-    uint8_t count; /* turns that can be left out: as many, or one less */
-    uint8_t valu;  /* vector instructions among `count`; the others are scalar */
-    uint8_t bytes; /* bytes of code of all of them */
-    uint8_t last;  /* enum cu_kind of the last one */
+    uint8_t ahead;     /* instructions that were executed together; 0: nothing is known */
+    uint8_t count;     /* turns that can be left out: as many, or one less */
+    uint8_t valu;      /* vector instructions among `count`; the others are scalar */
+    uint8_t bytes;     /* bytes of code of all of them */
+    uint8_t last_kind; /* enum cu_kind of the last one */
     /* Cycles from the first turn on: to the last one, to when the vector ALU is free again, to the
      * turn after them. */
     uint8_t last_turn, valu_end, cycles;
@@ -186,10 +188,11 @@ struct compute_unit {
     uint64_t lds_next;         /* cycle in which the first LDS operation ends */
     uint64_t groups_to_answer; /* a bit for each group that has ended */
     uint32_t vmem_send_count, smem_send_count;
-    uint32_t retired;     /* instructions of this tick */
-    uint32_t longest;     /* instructions of the longest wavefront since they were last asked for */
-    uint32_t fetch_simds; /* SIMDs whose fetch_wanted is not 0 */
-    uint32_t deferred_simds; /* SIMDs with turns that have been left out */
+    uint32_t retired;           /* instructions of this tick */
+    uint32_t longest_wavefront; /* instructions of the longest wavefront since they were last asked
+                                   for */
+    uint32_t fetch_simds;       /* SIMDs whose fetch_wanted is not 0 */
+    uint32_t deferred_simds;    /* SIMDs with turns that have been left out */
     /* Arena offsets; there are more below. */
     uint32_t code;    /* struct cu_code, shared */
     uint32_t waves;   /* struct cu_wave[simds * wavefronts] */
@@ -212,8 +215,8 @@ struct compute_unit {
     uint32_t stages;     /* uint8_t[vmem_queue][CU_STAGE] */
     uint32_t line_slots; /* instruction buffer: lines a wavefront */
     uint32_t lines_ahead;
-    uint32_t line_free;   /* 1 + number of the line that was given back last; 0: none */
-    uint32_t lines_fresh; /* the lowest that was never taken */
+    uint32_t free_line;    /* 1 + number of the line that was given back last; 0: none */
+    uint32_t unused_lines; /* the lowest that was never taken */
     uint32_t lines_used;
     struct cu_simd simd[CU_MAX_SIMDS];
     struct cu_deferred_turns deferred[CU_MAX_SIMDS];
@@ -230,12 +233,12 @@ struct compute_unit {
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
-    uint32_t vgprs;     /* uint32_t[simds][cu_registers_of_simd()][64] */
-    uint32_t lds;       /* uint8_t[lds] */
-    uint32_t vmem_rest; /* struct cu_vmem_rest[vmem_queue] */
-    uint32_t rest_free; /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
-    uint32_t wide;      /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
-    uint32_t lds_ends;  /* struct cu_lds_end[lds_end_slots], a ring */
+    uint32_t vgprs;       /* uint32_t[simds][cu_registers_of_simd()][64] */
+    uint32_t lds;         /* uint8_t[lds] */
+    uint32_t vmem_rest;   /* struct cu_vmem_rest[vmem_queue] */
+    uint32_t rest_free;   /* uint16_t[vmem_queue]: the unused ones, see vmem_free_at() */
+    uint32_t wide_stages; /* uint8_t[vmem_queue][CU_WIDE_STAGE]: of more than a dword a lane */
+    uint32_t lds_ends;    /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     uint32_t vmem_free; /* uint16_t[vmem_queue]: unused entries, see vmem_free_at() */
     uint32_t smem;      /* struct cu_smem[CU_SMEM] */

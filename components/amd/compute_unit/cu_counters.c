@@ -43,7 +43,7 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
     return w->flat ? WORK_WAITING_VMCNT : WORK_WAITING_LGKMCNT_LDS;
 }
 
-/* A counter went down: is that what the wavefront waits for? */
+/* A counter went down: the wavefront issues again if it has waited for that. */
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)

@@ -59,7 +59,7 @@ static inline void deferred_run(struct compute_unit *c, struct cu_simd *s, struc
     account[w->time_kind] += first - w->accounted_until;
     for (unsigned i = 0; i < run->shares; i++)
         account[run->share[i]] += run->share_cycles[i];
-    w->time_kind = run->last == CU_VALU ? WORK_WAITING_VALU : WORK_WAITING_SCALAR;
+    w->time_kind = run->last_kind == CU_VALU ? WORK_WAITING_VALU : WORK_WAITING_SCALAR;
     w->accounted_until = w->ready_at = first + run->cycles;
     w->ahead -= run->count;
     w->instructions += run->count;
@@ -171,7 +171,7 @@ __attribute__((noinline)) static void deferred_describe(const struct compute_uni
             || !deferred_share(&result, valu ? d->issued : WORK_ISSUED_SALU, simds)
             || (cycles > simds && !deferred_share(&result, rest, cycles - simds)))
             return;
-        result.last = d->kind;
+        result.last_kind = d->kind;
         result.last_turn = (uint8_t)at;
         at += cycles;
         result.valu += valu;
@@ -226,19 +226,18 @@ __attribute__((noinline)) static void deferred_begin(struct compute_unit *c, str
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), after;
     uint64_t pc = cu_scalars(c, wave)->pc;
     if (s->valu_free > first || (!w->ahead && !execute_early(c, w, wave))
-        || unlikely(w->checked != cu_code(c)->fills))
+        || unlikely(w->checked_fills != cu_code(c)->fills))
         return;
-    struct cu_deferred *known = execute_deferred(c, w);
-    if (unlikely(!known->ahead) && c->whole_turns)
-        deferred_describe(c, w, pc, known);
-    unsigned count = known->count;
-    if (!count && known->ahead == w->ahead)
+    struct cu_deferred *run = execute_deferred(c, w);
+    if (unlikely(!run->ahead) && c->whole_turns)
+        deferred_describe(c, w, pc, run);
+    unsigned count = run->count;
+    if (!count && run->ahead == w->ahead)
         return;
-    if (likely(known->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
-               && first + known->cycles - now < CU_WHEEL
-               && !deferred_meets(c, first, known->cycles))) {
-        after = first + known->cycles;
-        c->deferred[simd].run = *known;
+    if (likely(run->ahead == w->ahead && c->wheel[first % CU_WHEEL] == bit
+               && first + run->cycles - now < CU_WHEEL && !deferred_meets(c, first, run->cycles))) {
+        after = first + run->cycles;
+        c->deferred[simd].run = *run;
     } else {
         c->deferred[simd].run.count = 0;
         count = deferred_count(c, w, pc, first, now, &after);

@@ -24,12 +24,12 @@ struct execute_entry {
     uint64_t address;
     uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t target;
-    bool is_single;   /* no instruction after it, in its line, can be executed with it */
-    uint8_t run;      /* how many of the next instructions can be executed together with this one */
-    uint32_t checked; /* `fills` of the code when it was seen to hold */
+    bool is_single;         /* no instruction after it, in its line, can be executed with it */
+    uint8_t run;            /* next instructions that can be executed together with this one */
+    uint32_t checked_fills; /* `fills` of the code when it was seen to hold */
     /* `fills` and version of the code when all instructions of the run were seen to be there: the
      * wavefront must have the same. */
-    uint32_t run_checked, run_code;
+    uint32_t run_fills, run_version;
     uint16_t run_vgprs, run_agprs;
 };
 _Static_assert(sizeof(struct execute_entry) == 128, "an instruction takes two of the host's lines");
@@ -37,10 +37,10 @@ _Static_assert(sizeof(struct execute_entry) == 128, "an instruction takes two of
 /* The turns of an instruction and of those executed with it, as far as they may be left out: while
  * `fills` and the version of the code are these. */
 struct execute_deferred {
-    uint32_t checked, code;
+    uint32_t fills, version;
     uint64_t pc;
     struct cu_deferred turns;
-    uint64_t times; /* how often they were left out, not yet in the counts of `decoded` */
+    uint64_t times; /* times that they were left out, not yet in the counts of `decoded` */
 };
 
 static struct execute_domain {
@@ -70,7 +70,7 @@ __attribute__((noinline)) static void execute_prepare(const struct decoded *d,
     memcpy(e->words, d->words, sizeof e->words);
     e->target = d->inst.target;
     e->is_single = false;
-    e->run_checked = 0;
+    e->run_fills = 0;
     isa_prepare(&d->inst, UINT32_MAX, UINT32_MAX, &e->ready);
 }
 
@@ -86,11 +86,11 @@ execute_entry(const struct compute_unit *c, const struct execute_domain *domain,
 {
     const struct decoded *d = &cu_decoded(c)[number];
     struct execute_entry *e = &domain->entries[number];
-    if (likely(e->checked == cu_code(c)->fills))
+    if (likely(e->checked_fills == cu_code(c)->fills))
         return e;
     if (!execute_holds(e, d))
         execute_prepare(d, e);
-    e->checked = cu_code(c)->fills;
+    e->checked_fills = cu_code(c)->fills;
     return e;
 }
 
@@ -100,7 +100,8 @@ static inline bool execute_fits(const struct isa_inst *inst, const struct isa_co
 }
 
 /* Finds the instructions from the pc on, in the line of the one before, that can be executed with
- * that. What goes to memory is left to its turn. How many there are follows from the code alone. */
+ * that. Memory instructions are left to their turns. The length of a run follows from the code
+ * alone. */
 __attribute__((noinline)) static void execute_find_run(const struct compute_unit *c,
                                                        const struct execute_domain *domain,
                                                        struct execute_entry *e, uint64_t pc,
@@ -120,11 +121,11 @@ __attribute__((noinline)) static void execute_find_run(const struct compute_unit
         at += d->inst.size;
         e->run++;
     }
-    e->run_checked = cu_code(c)->fills;
+    e->run_fills = cu_code(c)->fills;
 }
 
-/* Executes the instructions of the run after `e`, from the pc on, and leaves the pc where it is.
- * What fails is left to its turn. */
+/* Executes the instructions of the run after `e`, from the pc on, and leaves the pc where it is. An
+ * instruction that fails is left to its turn. */
 static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  struct isa_context *context, struct isa_wave *s,
                                  struct execute_domain *domain, struct execute_entry *e)
@@ -132,12 +133,12 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
     uint64_t pc = s->pc, at = pc - w->line_address;
     unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
     const struct cu_code *code = cu_code(c);
-    if (unlikely(e->run_checked != code->fills || e->run_code != code->version
+    if (unlikely(e->run_fills != code->fills || e->run_version != code->version
                  || w->code != code->version)) {
         execute_find_run(c, domain, e, pc, cu_line_bytes(c, wave, w->line_slot) + at, size);
-        e->run_code = w->code == code->version ? w->code : 0;
+        e->run_version = w->code == code->version ? w->code : 0;
     }
-    w->checked = e->run_checked;
+    w->checked_fills = e->run_fills;
     if (unlikely(e->run_vgprs > context->vgpr_count || e->run_agprs > context->agpr_count))
         return;
     for (unsigned i = 0; i < e->run; i++) {
@@ -194,7 +195,7 @@ static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsig
     if (!done)
         return false;
     if (!w->ahead)
-        w->checked = cu_code(c)->fills;
+        w->checked_fills = cu_code(c)->fills;
     w->ahead++;
     return true;
 }
@@ -226,12 +227,12 @@ static struct cu_deferred *execute_deferred(const struct compute_unit *c, const 
 {
     struct execute_deferred *deferred = execute_deferred_at(c, w->decoded);
     const struct cu_code *code = cu_code(c);
-    if (unlikely(deferred->checked != code->fills || deferred->code != code->version)) {
+    if (unlikely(deferred->fills != code->fills || deferred->version != code->version)) {
         execute_count_deferred(c, deferred);
         deferred->pc = cu_decoded(c)[w->decoded].address;
         deferred->turns.ahead = deferred->turns.count = 0;
-        deferred->checked = code->fills;
-        deferred->code = code->version;
+        deferred->fills = code->fills;
+        deferred->version = code->version;
     }
     return &deferred->turns;
 }

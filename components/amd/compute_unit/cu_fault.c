@@ -5,23 +5,30 @@
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 
-/* Reports the place of the fault. The wavefront stops, and so does the run. On a machine where
- * other programs continue, only the wavefront ends, as soon as its outstanding accesses are
- * over. */
-static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                       uint64_t pc, unsigned lane, const char *what, const uint64_t *address)
+static struct work_fault_place place_of(const struct compute_unit *c, unsigned wave,
+                                        const struct isa_inst *inst, uint64_t pc, unsigned lane)
+{
+    const struct cu_wave *w = cu_wave_at(c, wave);
+    const struct cu_group *g = cu_group_at(c, w->group);
+    return (struct work_fault_place){.kernel =
+                                         program_kernel_name(compute_unit_program(c), g->kernel),
+                                     .inst = inst,
+                                     .pc = pc,
+                                     .group = {g->id[0], g->id[1], g->id[2]},
+                                     .wavefront = w->number,
+                                     .lane = lane};
+}
+
+/* The wavefront stops, and so does the run. On a machine where other programs continue, only the
+ * wavefront ends, as soon as its outstanding accesses are over. */
+static void report_fault(struct compute_unit *c, unsigned wave,
+                         const struct work_fault_place *place, const char *cause,
+                         const uint64_t *address)
 {
     char text[WORK_FAULT_BYTES];
     struct cu_wave *w = cu_wave_at(c, wave);
     const struct cu_group *g = cu_group_at(c, w->group);
-    const struct work_fault_place place = {
-        .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
-        .inst = inst,
-        .pc = pc,
-        .group = {g->id[0], g->id[1], g->id[2]},
-        .wavefront = w->number,
-        .lane = lane};
-    work_fault_text(&place, what, text, WORK_FAULT_BYTES);
+    work_fault_text(place, cause, text, WORK_FAULT_BYTES);
     if (program_contains(compute_unit_program(c), g->pid)) {
         engine_note_fault(&c->io.base, g->pid, 0, address, text);
         wave_waits(c, w, compute_unit_now(c), WORK_WAITING_STORES);
@@ -41,9 +48,10 @@ static void tell_fault(struct compute_unit *c, unsigned wave, const struct isa_i
 /* The simulated program did something it must not. `lane` UINT32_MAX: the wavefront
  * as a whole. */
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                     uint64_t pc, unsigned lane, const char *what)
+                     uint64_t pc, unsigned lane, const char *cause)
 {
-    tell_fault(c, wave, inst, pc, lane, what, NULL);
+    const struct work_fault_place place = place_of(c, wave, inst, pc, lane);
+    report_fault(c, wave, &place, cause, NULL);
 }
 
 static uint32_t wave_pid(const struct compute_unit *c, unsigned wave)
@@ -69,11 +77,10 @@ static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, u
 }
 
 static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
-                         uint64_t address)
+                         uint64_t pc, unsigned lane, const struct work_fault_access *access)
 {
-    char what[WORK_FAULT_WHAT];
-    work_fault_bounds(compute_unit_program(c), wave_pid(c, wave), access, bytes, address, what,
-                      sizeof what);
-    tell_fault(c, wave, inst, pc, lane, what, &address);
+    char cause[WORK_FAULT_CAUSE_BYTES];
+    const struct work_fault_place place = place_of(c, wave, inst, pc, lane);
+    work_fault_bounds(compute_unit_program(c), wave_pid(c, wave), access, cause, sizeof cause);
+    report_fault(c, wave, &place, cause, &access->address);
 }

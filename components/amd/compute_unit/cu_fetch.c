@@ -113,11 +113,11 @@ static bool fetch_send(struct compute_unit *c)
             continue;
         }
         if (line == w->line_address && !fetch_is_allocated(c, w, line)) {
-            char what[WORK_FAULT_WHAT];
+            char cause[WORK_FAULT_CAUSE_BYTES];
             uint64_t pc = cu_scalars(c, wave)->pc;
-            work_fault_fetch(compute_unit_program(c), pc, what, sizeof what);
+            work_fault_fetch(compute_unit_program(c), pc, cause, sizeof cause);
             fetch_forget(c, simd, slot);
-            cu_fault(c, wave, NULL, pc, UINT32_MAX, what);
+            cu_fault(c, wave, NULL, pc, UINT32_MAX, cause);
             return true;
         }
         if (!compute_unit_imem_can_send(c))

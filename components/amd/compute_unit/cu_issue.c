@@ -245,7 +245,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     if (now > w->accounted_until) {
-        uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
+        uint64_t conflicts = lds_conflicts_until(c, now) - w->conflict_cycles;
         if (compute_unit_params(c)->lds_ports && conflicts > now - w->accounted_until)
             conflicts = now - w->accounted_until; /* the port was busy, too */
         wave_charge(c, w, WORK_WAITING_LDS_CONFLICT, conflicts);

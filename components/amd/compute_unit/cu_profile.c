@@ -19,10 +19,10 @@
 
 enum {
     PROFILE_EXECUTIONS,
-    PROFILE_IDLE_LANES,    /* that were off, of vector ALU instructions */
+    PROFILE_IDLE_LANES,    /* lanes of vector ALU instructions that were off */
     PROFILE_LINES,         /* line requests of vector memory */
-    PROFILE_BYTES,         /* that lanes asked for */
-    PROFILE_MEMORY_CYCLES, /* from issue to return */
+    PROFILE_BYTES,         /* bytes that lanes asked for */
+    PROFILE_MEMORY_CYCLES, /* cycles from issue to return */
     /* Requests of vector and scalar memory by the counters of two levels of caches. The second
      * level counts the requests that it receives. */
     PROFILE_L1,
@@ -54,50 +54,50 @@ static struct profile_row *profile_at(const struct compute_unit *c, const struct
 static void profile_start(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     uint32_t kernel = cu_group_at(c, w->group)->kernel;
-    w->issuing = w->waiting = cu_scalars(c, wave)->pc;
+    w->issuing_pc = w->waiting_pc = cu_scalars(c, wave)->pc;
     profile_name_columns("kernel", profile_names, PROFILE_ALL);
     profile_name_program(c->io.base.leaf, kernel,
                          program_kernel_name(compute_unit_program(c), kernel),
                          program_kernel_symbol(compute_unit_program(c), kernel),
-                         program_gpu_of(compute_unit_program(c), c->io.base.leaf), w->waiting);
+                         program_gpu_of(compute_unit_program(c), c->io.base.leaf), w->waiting_pc);
 }
 
 static void profile_turn(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
-    w->issuing = cu_scalars(c, wave)->pc;
+    w->issuing_pc = cu_scalars(c, wave)->pc;
 }
 
 static void profile_waited(struct compute_unit *c, const struct cu_wave *w, unsigned kind,
                            uint64_t cycles)
 {
     if (cycles)
-        profile_at(c, w, w->waiting)->count[PROFILE_SLOT_CYCLES + kind] += cycles;
+        profile_at(c, w, w->waiting_pc)->count[PROFILE_SLOT_CYCLES + kind] += cycles;
 }
 
 static void profile_spent(struct compute_unit *c, const struct cu_wave *w, unsigned kind,
                           uint64_t cycles)
 {
     if (cycles)
-        profile_at(c, w, w->issuing)->count[PROFILE_SLOT_CYCLES + kind] += cycles;
+        profile_at(c, w, w->issuing_pc)->count[PROFILE_SLOT_CYCLES + kind] += cycles;
 }
 
-static void profile_waits(struct compute_unit *c, struct cu_wave *w, enum work_cycles_kind why)
+static void profile_waits(struct compute_unit *c, struct cu_wave *w, enum work_cycles_kind cause)
 {
-    bool is_past = why == WORK_WAITING_VMCNT || why == WORK_WAITING_LGKMCNT_SMEM
-                   || why == WORK_WAITING_LGKMCNT_LDS || why == WORK_WAITING_BARRIER
-                   || why == WORK_WAITING_STORES;
-    w->waiting = is_past ? w->issuing : cu_scalars(c, (unsigned)(w - cu_wave_at(c, 0)))->pc;
-    if (why == WORK_WAITING_STORES) /* s_endpgm, which no turn follows */
-        profile_at(c, w, w->issuing)->count[PROFILE_EXECUTIONS]++;
+    bool is_past = cause == WORK_WAITING_VMCNT || cause == WORK_WAITING_LGKMCNT_SMEM
+                   || cause == WORK_WAITING_LGKMCNT_LDS || cause == WORK_WAITING_BARRIER
+                   || cause == WORK_WAITING_STORES;
+    w->waiting_pc = is_past ? w->issuing_pc : cu_scalars(c, (unsigned)(w - cu_wave_at(c, 0)))->pc;
+    if (cause == WORK_WAITING_STORES) /* s_endpgm, which no turn follows */
+        profile_at(c, w, w->issuing_pc)->count[PROFILE_EXECUTIONS]++;
 }
 
 static void profile_issued(struct compute_unit *c, struct cu_wave *w, unsigned issued,
                            uint64_t cycles)
 {
-    struct profile_row *row = profile_at(c, w, w->issuing);
+    struct profile_row *row = profile_at(c, w, w->issuing_pc);
     row->count[PROFILE_EXECUTIONS]++;
     row->count[PROFILE_SLOT_CYCLES + issued] += cycles;
-    w->waiting = w->issuing;
+    w->waiting_pc = w->issuing_pc;
 }
 
 /* Instructions may be executed before their turns. */
@@ -154,7 +154,7 @@ static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *
 #define profile_turn(c, w, wave)             ((void)0)
 #define profile_waited(c, w, kind, cycles)   ((void)0)
 #define profile_spent(c, w, kind, cycles)    ((void)0)
-#define profile_waits(c, w, why)             ((void)0)
+#define profile_waits(c, w, cause)           ((void)0)
 #define profile_issued(c, w, issued, cycles) ((void)0)
 #define profile_executed(c, w, pc, idle)     ((void)(pc), (void)(idle))
 #define profile_asked(c, e, lines)           ((void)0)

@@ -56,8 +56,8 @@ static bool smem_check(struct compute_unit *c, unsigned wave, const struct isa_i
     uint64_t pc = cu_scalars(c, wave)->pc;
     unsigned bytes = 4u * access->valid;
     if (bytes && !bounds_hold(c, wave, access->address, access->address + bytes)) {
-        bounds_fault(c, wave, inst, pc, UINT32_MAX, isa_scalar_name(access), bytes,
-                     access->address);
+        bounds_fault(c, wave, inst, pc, UINT32_MAX,
+                     &(struct work_fault_access){isa_scalar_name(access), bytes, access->address});
         return false;
     }
     if (access->kind == ISA_SCALAR_ATOMIC && bytes && access->address % bytes) {

@@ -71,7 +71,8 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = coalescer_run(m, lane, i, run);
             if (!bounds_hold(c, wave, a, a + run)) {
-                bounds_fault(c, wave, &e->inst, e->pc, lane, names[m->kind], m->bytes, a);
+                bounds_fault(c, wave, &e->inst, e->pc, lane,
+                             &(struct work_fault_access){names[m->kind], m->bytes, a});
                 return false;
             }
         }
@@ -164,7 +165,7 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, const str
     e->unsent = CU_NONE;
     for (unsigned i = count, next = CU_LAST_LINE; i-- > 0;) {
         uint16_t place = (uint16_t)cu_line_take(c);
-        *cu_line_at(c, place) = cu_line_make(lines[i], number, next);
+        *cu_line_at(c, place) = cu_line_of(lines[i], number, next);
         e->unsent = place;
         next = place;
     }

@@ -15,8 +15,8 @@ enum {
  * lanes stay in lines, need no more than the places of each line's bytes. */
 enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_IN_LINES };
 
-/* One vector memory instruction in flight: what most of them need, in two cache lines of the host,
- * since a large machine has thousands. Its bytes lie in a stage, cu_stage(). */
+/* One vector memory instruction in flight: the fields that most need, in two cache lines of the
+ * host, since a large machine has thousands. Its bytes lie in a stage, cu_stage(). */
 struct cu_vmem {
     uint64_t pc;
     uint64_t first_send; /* cycle of the earliest next request */
@@ -55,7 +55,7 @@ struct cu_line {
 };
 _Static_assert(CU_LINES < CU_LAST_LINE, "the number of a line has 11 bits");
 
-static inline struct cu_line cu_line_make(struct coalesced_line line, unsigned owner, unsigned next)
+static inline struct cu_line cu_line_of(struct coalesced_line line, unsigned owner, unsigned next)
 {
     return (struct cu_line){line.lanes,
                             line.address / CU_LINE | (uint64_t)owner << 42 | (uint64_t)next << 53};
@@ -79,16 +79,16 @@ static inline struct cu_line *cu_line_at(const struct compute_unit *c, unsigned 
 /* Lines are taken last in, first out; free ones are chained by `rest`. */
 static inline unsigned cu_line_take(struct compute_unit *c)
 {
-    unsigned number = c->line_free ? c->line_free - 1 : c->lines_fresh++;
-    c->line_free = c->line_free ? (uint32_t)cu_line_at(c, number)->rest : 0;
+    unsigned number = c->free_line ? c->free_line - 1 : c->unused_lines++;
+    c->free_line = c->free_line ? (uint32_t)cu_line_at(c, number)->rest : 0;
     c->lines_used++;
     return number;
 }
 
 static inline void cu_line_give(struct compute_unit *c, unsigned number)
 {
-    cu_line_at(c, number)->rest = c->line_free;
-    c->line_free = number + 1;
+    cu_line_at(c, number)->rest = c->free_line;
+    c->free_line = number + 1;
     c->lines_used--;
 }
 
@@ -125,7 +125,7 @@ static inline uint8_t *cu_offsets(const struct compute_unit *c, unsigned number)
 static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vmem *e)
 {
     size_t number = (size_t)(e - cu_vmem_at(c, 0));
-    return e->bytes > 4 ? arena_at(uint8_t, c->wide) + number * CU_WIDE_STAGE
+    return e->bytes > 4 ? arena_at(uint8_t, c->wide_stages) + number * CU_WIDE_STAGE
                         : arena_at(uint8_t, c->stages) + number * CU_STAGE;
 }
 

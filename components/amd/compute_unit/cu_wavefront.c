@@ -33,14 +33,14 @@ static inline void wave_charge_wait(struct compute_unit *c, const struct cu_wave
 /* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
  * turn after the instruction it has just issued, it waits for `why`. */
 static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
-                              enum work_cycles_kind why)
+                              enum work_cycles_kind cause)
 {
     if (now > w->accounted_until) {
         wave_charge_wait(c, w, now);
         w->accounted_until = now;
     }
-    w->time_kind = (uint8_t)why;
-    profile_waits(c, w, why);
+    w->time_kind = (uint8_t)cause;
+    profile_waits(c, w, cause);
 }
 
 /* A wavefront that was ready issues an instruction: this turn of the SIMD is its. */
@@ -86,7 +86,7 @@ static inline void wave_begin_ready(struct compute_unit *c, struct cu_wave *w, u
         [CU_SPECIAL] = WORK_WAITING_OTHER};
     wave_waits(c, w, now, waiting[w->kind]);
     if (w->kind == CU_LDS)
-        w->conflicts = lds_conflicts_until(c, now);
+        w->conflict_cycles = lds_conflicts_until(c, now);
 }
 
 /* Enters the wavefront among the ready ones of its SIMD. Whether the SIMD tries its next turn is up
@@ -159,14 +159,14 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         result = cu_find_decoded(c, pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
-        char what[128];
+        char cause[128];
         uint32_t word;
         memcpy(&word, bytes, 4);
         struct isa_inst inst;
-        bool known = result == ISA_ERROR_UNIMPLEMENTED
-                     && isa_decode(cu_target(c), bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
-        work_fault_decode(cu_target(c), word, known, what, sizeof what);
-        cu_fault(c, wave, known ? &inst : NULL, pc, UINT32_MAX, what);
+        bool is_known = result == ISA_ERROR_UNIMPLEMENTED
+                        && isa_decode(cu_target(c), bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
+        work_fault_decode(cu_target(c), word, is_known, cause, sizeof cause);
+        cu_fault(c, wave, is_known ? &inst : NULL, pc, UINT32_MAX, cause);
         return false;
     }
     struct decoded *d = &cu_decoded(c)[w->decoded];
@@ -195,7 +195,7 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
  * it was looked up then. */
 static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
-    if (!w->ahead || w->checked != cu_code(c)->fills)
+    if (!w->ahead || w->checked_fills != cu_code(c)->fills)
         return wave_decode(c, w, wave);
     w->decoded = decode_slot(cu_scalars(c, wave)->pc);
     w->kind = cu_decoded(c)[w->decoded].kind;

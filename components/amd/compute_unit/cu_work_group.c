@@ -196,7 +196,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     c->simd[w->simd].prioritised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
-    c->longest = max(w->instructions, c->longest);
+    c->longest_wavefront = max(w->instructions, c->longest_wavefront);
     c->resident--;
     if (!c->resident)
         c->io.stats.active_cycles += now - c->active_since;

@@ -176,9 +176,9 @@ static bool host_receive(struct dealer *c)
 
 static void sync_take(struct dealer *c, uint32_t die, const struct command_reply *m)
 {
-    const struct isa_sync asked = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
-                                   m->sync.value};
-    wave_sync_unit_take(&c->sync, &asked, die << WAVE_SYNC_DIE_SHIFT | m->sync.wavefront);
+    const struct isa_sync request = {(uint8_t)m->sync.operation, (uint8_t)m->sync.resource,
+                                     m->sync.value};
+    wave_sync_unit_take(&c->sync, &request, die << WAVE_SYNC_DIE_SHIFT | m->sync.wavefront);
 }
 
 /* Lets wavefronts continue that the global wave sync has released. */

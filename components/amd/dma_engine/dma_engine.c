@@ -35,11 +35,11 @@ static void dma_engine_init(struct dma_engine *c)
     c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
     c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
     c->pieces = arena_allocate(lines * sizeof(struct dma_piece));
-    c->kept = arena_allocate((size_t)lines * DMA_LONGEST);
+    c->target_lines = arena_allocate((size_t)lines * DMA_LONGEST);
     index_pool_init(&c->free_pieces, lines);
     c->order = arena_allocate(command_count(c) * sizeof(uint32_t));
-    c->used = arena_allocate(command_words(c) * sizeof(uint64_t));
-    c->complete = arena_allocate(command_words(c) * sizeof(uint64_t));
+    c->used_bits = arena_allocate(command_words(c) * sizeof(uint64_t));
+    c->complete_bits = arena_allocate(command_words(c) * sizeof(uint64_t));
     c->lanes = arena_allocate(lane_count(c) * sizeof(struct dma_lane));
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
@@ -111,15 +111,15 @@ static bool parse(const struct dma_engine *c, const struct command_request *m,
     return true;
 }
 
-/* A slot for command `new`, the lowest that is free, or DMA_NONE: it waits for an earlier one. At
- * least one is free. */
-static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *new)
+/* A slot for the command, the lowest that is free, or DMA_NONE: it waits for an earlier one.
+ * At least one is free. */
+static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *command)
 {
-    const uint64_t *used = command_bits(c->used);
+    const uint64_t *used = command_bits(c->used_bits);
     uint32_t slot = DMA_NONE;
     for (uint32_t w = 0; w < command_words(c); w++) {
         for (uint64_t bits = used[w]; bits; bits &= bits - 1)
-            if (commands_conflict(command_at(c, w * 64 + (uint32_t)__builtin_ctzll(bits)), new))
+            if (commands_conflict(command_at(c, w * 64 + (uint32_t)__builtin_ctzll(bits)), command))
                 return DMA_NONE;
         if (slot == DMA_NONE && ~used[w])
             slot = w * 64 + (uint32_t)__builtin_ctzll(~used[w]);
@@ -130,7 +130,7 @@ static uint32_t slot_for(const struct dma_engine *c, const struct dma_command *n
 /* All its bytes have been moved. */
 static void complete(struct dma_engine *c, uint32_t command)
 {
-    command_bits(c->complete)[command / 64] |= bit_of(command);
+    command_bits(c->complete_bits)[command / 64] |= bit_of(command);
     c->complete_count++;
 }
 
@@ -139,19 +139,19 @@ static bool take_commands(struct dma_engine *c)
     bool progress = false;
     const struct command_request *m;
     while (c->used_count < command_count(c) && (m = dma_engine_command_peek(c))) {
-        struct dma_command new;
+        struct dma_command command;
         uint32_t slot;
-        if (!parse(c, m, &new) || (slot = slot_for(c, &new)) == DMA_NONE)
+        if (!parse(c, m, &command) || (slot = slot_for(c, &command)) == DMA_NONE)
             break;
-        *command_at(c, slot) = new;
-        if (new.kind == COMMAND_WRITE)
+        *command_at(c, slot) = command;
+        if (command.kind == COMMAND_WRITE)
             memcpy(command_bytes(c, slot), command_write_data(dma_engine_command_payload(c)),
-                   new.size);
+                   command.size);
         dma_engine_command_pop(c);
         *order_at(c, c->oldest + c->unissued++) = slot;
-        command_bits(c->used)[slot / 64] |= bit_of(slot);
+        command_bits(c->used_bits)[slot / 64] |= bit_of(slot);
         c->used_count++;
-        if (new.size == 0)
+        if (command.size == 0)
             complete(c, slot);
         progress = true;
     }
@@ -165,13 +165,13 @@ static struct ring *lane_find(struct dma_engine *c)
 {
     const struct dma_lane *lanes = arena_at(struct dma_lane, c->lanes);
     uint64_t limit = c->io.base.limit;
-    uint32_t lane = c->turn;
+    uint32_t lane = c->next_lane;
     for (uint32_t i = 0; i < lane_count(c); i++) {
         struct ring *r = ring_placed(lanes[lane].request);
         lane = lane + 1 == lane_count(c) ? 0 : lane + 1;
         /* An engine that has sent something is ticked in the next cycle anyway. */
         if (!ring_has_had_its_cycle(r, limit) && ring_has_room(r, limit)) {
-            c->turn = lane;
+            c->next_lane = lane;
             return r;
         }
     }
@@ -314,7 +314,7 @@ static void issue_piece(struct dma_engine *c, struct ring *lane, uint32_t i)
 static void send_kept(struct dma_engine *c, struct ring *lane, uint32_t number)
 {
     const struct dma_piece *p = piece_at(c, number);
-    copy_bytes(c, put_write(c, lane, number), kept_at(c, number) + p->target % dma_line(c),
+    copy_bytes(c, put_write(c, lane, number), target_line_at(c, number) + p->target % dma_line(c),
                p->bytes);
     send_request(c, lane, MEM_WRITE, number);
 }
@@ -362,7 +362,7 @@ static bool send_requests(struct dma_engine *c)
 static void keep_bytes(struct dma_engine *c, uint16_t number, const uint8_t *bytes)
 {
     const struct dma_piece *p = piece_at(c, number);
-    copy_bytes(c, kept_at(c, number) + p->target % dma_line(c), bytes, p->bytes);
+    copy_bytes(c, target_line_at(c, number) + p->target % dma_line(c), bytes, p->bytes);
     if (c->first_read == DMA_NONE)
         c->first_read = number;
     else
@@ -422,8 +422,8 @@ static void finish_command(struct dma_engine *c, uint32_t i)
                command_bytes(c, i), command->size);
     else
         dma_engine_command_reply_done(c, command->tag);
-    command_bits(c->used)[i / 64] &= ~bit_of(i);
-    command_bits(c->complete)[i / 64] &= ~bit_of(i);
+    command_bits(c->used_bits)[i / 64] &= ~bit_of(i);
+    command_bits(c->complete_bits)[i / 64] &= ~bit_of(i);
     c->used_count--;
     c->complete_count--;
     c->io.stats.commands_done++;
@@ -435,7 +435,7 @@ static bool finish_commands(struct dma_engine *c)
     if (!c->complete_count)
         return false;
     for (uint32_t w = 0; w < command_words(c); w++) {
-        for (uint64_t bits = command_bits(c->complete)[w]; bits; bits &= bits - 1) {
+        for (uint64_t bits = command_bits(c->complete_bits)[w]; bits; bits &= bits - 1) {
             if (!dma_engine_command_can_reply(c))
                 return progress;
             finish_command(c, w * 64 + (uint32_t)__builtin_ctzll(bits));
@@ -457,7 +457,7 @@ static unsigned dma_engine_outstanding(const struct dma_engine *c, struct hang_r
 {
     if (report)
         for (uint32_t i = 0; i < command_count(c); i++)
-            if (command_bits(c->used)[i / 64] & bit_of(i))
+            if (command_bits(c->used_bits)[i / 64] & bit_of(i))
                 hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
                           command_at(c, i)->bytes_done);
     return c->used_count;

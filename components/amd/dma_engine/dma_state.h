@@ -38,16 +38,17 @@ struct dma_lane {
 struct dma_engine {
     struct dma_engine_io io;
     uint32_t commands; /* arena offsets */
-    uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
+    uint32_t data;     /* DMA_COMMAND_BYTES by command: bytes to be written, or those read */
     uint32_t pieces;
-    uint32_t kept; /* DMA_LONGEST by piece of a copy: the target's line, bytes at their places */
+    uint32_t target_lines; /* DMA_LONGEST by piece of a copy: bytes at their places in the line */
     uint32_t lanes;
-    uint32_t used, complete; /* bitmaps of commands: taken; taken, done and not answered yet */
+    uint32_t used_bits;     /* bitmap of commands that have a slot */
+    uint32_t complete_bits; /* bitmap of those that are done and not answered yet */
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
     uint32_t order;                 /* commands with bytes left to cut, a ring by age */
     uint32_t oldest, unissued;
-    uint32_t turn; /* lane that is asked first */
+    uint32_t next_lane; /* lane that is asked first */
     uint32_t used_count, complete_count;
 };
 
@@ -72,9 +73,9 @@ static inline struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
 }
 
 /* The bytes kept with a piece of a copy. */
-static inline uint8_t *kept_at(const struct dma_engine *c, uint32_t i)
+static inline uint8_t *target_line_at(const struct dma_engine *c, uint32_t i)
 {
-    return arena_at(uint8_t, c->kept) + (size_t)i * DMA_LONGEST;
+    return arena_at(uint8_t, c->target_lines) + (size_t)i * DMA_LONGEST;
 }
 
 static inline uint32_t *order_at(const struct dma_engine *c, uint32_t i)

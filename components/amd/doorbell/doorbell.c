@@ -11,10 +11,10 @@
 
 struct doorbell {
     struct doorbell_io io;
-    uint32_t values;  /* arena: uint64_t[doorbells] */
-    uint32_t written; /* arena: bool[doorbells] */
-    uint32_t waiting; /* doorbells that are written */
-    uint32_t next;    /* whose turn it is */
+    uint32_t values;        /* arena: uint64_t[doorbells] */
+    uint32_t written;       /* arena: bool[doorbells] */
+    uint32_t written_count; /* doorbells that are written */
+    uint32_t next_slot;     /* doorbell that is looked at first */
 };
 
 static void doorbell_init(struct doorbell *c)
@@ -37,7 +37,7 @@ static bool take_write(struct doorbell *c)
         *value = !*written || m->ring.value > *value ? m->ring.value : *value;
         c->io.stats.merged += *written;
         c->io.stats.rings++;
-        c->waiting += !*written;
+        c->written_count += !*written;
         *written = true;
         doorbell_host_pop(c);
         taken = true;
@@ -48,13 +48,14 @@ static bool take_write(struct doorbell *c)
 static bool hand_on(struct doorbell *c)
 {
     uint32_t count = doorbell_params(c)->doorbells;
-    if (!c->waiting || !doorbell_queues_can_send(c))
+    if (!c->written_count || !doorbell_queues_can_send(c))
         return false;
-    while (!arena_at(bool, c->written)[c->next])
-        c->next = c->next + 1 == count ? 0 : c->next + 1;
-    doorbell_queues_send_ring(c, 0, arena_at(uint64_t, c->values)[c->next], (uint16_t)c->next);
-    arena_at(bool, c->written)[c->next] = false;
-    c->waiting--;
+    while (!arena_at(bool, c->written)[c->next_slot])
+        c->next_slot = c->next_slot + 1 == count ? 0 : c->next_slot + 1;
+    doorbell_queues_send_ring(c, 0, arena_at(uint64_t, c->values)[c->next_slot],
+                              (uint16_t)c->next_slot);
+    arena_at(bool, c->written)[c->next_slot] = false;
+    c->written_count--;
     return true;
 }
 
@@ -66,7 +67,7 @@ static bool doorbell_tick(struct doorbell *c)
 
 static unsigned doorbell_outstanding(const struct doorbell *c, struct hang_report *report)
 {
-    if (c->waiting && report)
-        hang_note(report, "%u doorbells are not handed on", c->waiting);
-    return c->waiting;
+    if (c->written_count && report)
+        hang_note(report, "%u doorbells are not handed on", c->written_count);
+    return c->written_count;
 }

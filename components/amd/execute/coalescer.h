@@ -126,7 +126,7 @@ static inline uint64_t coalescer_byte_mask(unsigned first, unsigned bytes)
 static inline void coalescer_dwords_from_line(const uint8_t *offset, uint64_t lanes,
                                               const uint8_t *data, uint8_t *stage)
 {
-    enum { FEW = 4 }; /* for which vectors do not pay */
+    enum { FEW = 4 }; /* lanes for which vectors do not pay */
     if (__builtin_popcountll(lanes) > FEW) {
         isa_memory_pick(offset, lanes, data, stage);
         return;
@@ -167,11 +167,11 @@ void coalescer_inside_from_line(const uint8_t offset[ISA_LANES], unsigned bytes,
 uint64_t coalescer_inside_to_line(const uint8_t offset[ISA_LANES], unsigned bytes, uint64_t lanes,
                                   const uint8_t *stage, uint8_t *data);
 
-/* Copies what the lanes of `line` read from the line's bytes to their stage. */
+/* Copies the bytes that the lanes of `line` read from the line to their stage. */
 void coalescer_from_line(const struct isa_memory *m, struct coalesced_line line,
                          const uint8_t *data, uint8_t *stage);
 
-/* Copies what the lanes of `line` write from their stage to the line's bytes; returns the mask of
+/* Copies the bytes that the lanes of `line` write from their stage to the line; returns the mask of
  * bytes written. */
 uint64_t coalescer_to_line(const struct isa_memory *m, struct coalesced_line line,
                            const uint8_t *stage, uint8_t *data);

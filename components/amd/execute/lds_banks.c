@@ -71,13 +71,13 @@ unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords, u
         return LDS_LANES / lanes;
     isa_lds_spans(address, lanes, spans);
     for (unsigned group = 0; group < LDS_LANES / lanes; group++) {
-        uint64_t own = lds_lanes(group * lanes, lanes);
-        if (!(active & own))
+        uint64_t lanes_of_group = lds_lanes(group * lanes, lanes);
+        if (!(active & lanes_of_group))
             continue;
         groups++;
-        cycles += !(~active & own) && lds_is_narrow(spans[group], dwords)
+        cycles += !(~active & lanes_of_group) && lds_is_narrow(spans[group], dwords)
                       ? 1
-                      : lds_group_cycles(address, active & own, group * lanes, dwords);
+                      : lds_group_cycles(address, active & lanes_of_group, group * lanes, dwords);
     }
     *conflicts = cycles - groups;
     return cycles ? cycles : 1;

@@ -38,23 +38,23 @@ static bool pass_semaphore(struct wave_sync_resource *r, struct wave_sync_wait *
     return r->served <= wait->number;
 }
 
-bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave_sync_wait *wait)
+bool wave_sync_do(struct wave_sync *s, const struct isa_sync *request, struct wave_sync_wait *wait)
 {
-    struct wave_sync_resource *r = &s->resource[asked->resource];
+    struct wave_sync_resource *r = &s->resource[request->resource];
     bool waits = false;
-    switch ((enum isa_sync_operation)asked->operation) {
+    switch ((enum isa_sync_operation)request->operation) {
     case ISA_SYNC_INIT:
-        r->counter = asked->value;
+        r->counter = request->value;
         serve(r);
         break;
     case ISA_SYNC_BARRIER:
-        waits = meet(r, asked->value, wait);
+        waits = meet(r, request->value, wait);
         break;
     case ISA_SYNC_SIGNAL:
         signal_to(r, 1);
         break;
     case ISA_SYNC_SIGNAL_MANY:
-        signal_to(r, asked->value);
+        signal_to(r, request->value);
         break;
     case ISA_SYNC_WAIT:
         waits = pass_semaphore(r, wait);
@@ -65,7 +65,7 @@ bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave
         r->served = r->queued;
         break;
     }
-    wait->resource = asked->resource;
+    wait->resource = request->resource;
     return waits;
 }
 

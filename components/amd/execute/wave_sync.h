@@ -35,11 +35,11 @@ struct wave_sync_wait {
 };
 
 /* True: the wavefront waits, until wave_sync_is_over(). */
-bool wave_sync_do(struct wave_sync *s, const struct isa_sync *asked, struct wave_sync_wait *wait);
+bool wave_sync_do(struct wave_sync *s, const struct isa_sync *request, struct wave_sync_wait *wait);
 
 bool wave_sync_is_over(const struct wave_sync *s, const struct wave_sync_wait *wait);
 
-/* Says what a wavefront that waits for ever waits for. */
+/* Describes the event that a wavefront waits for and that cannot come. */
 void wave_sync_text(const struct wave_sync *s, const struct wave_sync_wait *wait, char *buf,
                     size_t n);
 

@@ -18,16 +18,16 @@ static struct wave_sync_entry *waiting_at(const struct wave_sync_unit *u, uint32
     return arena_at(struct wave_sync_entry, u->waiting) + number;
 }
 
-void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t room)
+void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t capacity)
 {
-    *u = (struct wave_sync_unit){.room = room};
-    u->waiting = arena_allocate((size_t)room * sizeof(struct wave_sync_entry));
-    u->answers = arena_allocate((size_t)room * sizeof(uint32_t));
+    *u = (struct wave_sync_unit){.capacity = capacity};
+    u->waiting = arena_allocate((size_t)capacity * sizeof(struct wave_sync_entry));
+    u->answers = arena_allocate((size_t)capacity * sizeof(uint32_t));
 }
 
 static void answer_wavefront(struct wave_sync_unit *u, uint32_t wavefront)
 {
-    uint32_t place = (u->answer_head + u->answer_count++) % u->room;
+    uint32_t place = (u->answer_head + u->answer_count++) % u->capacity;
     arena_at(uint32_t, u->answers)[place] = wavefront;
 }
 
@@ -44,14 +44,15 @@ static void answer_released(struct wave_sync_unit *u)
     u->waiting_count = kept;
 }
 
-void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *asked, uint32_t wavefront)
+void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *request,
+                         uint32_t wavefront)
 {
-    const struct wave_sync_resource *r = &u->sync.resource[asked->resource];
+    const struct wave_sync_resource *r = &u->sync.resource[request->resource];
     uint64_t released = r->releases + r->served;
     struct wave_sync_wait wait;
-    if (u->waiting_count + u->answer_count >= u->room)
+    if (u->waiting_count + u->answer_count >= u->capacity)
         bug("global wave sync: more wavefronts than the GPU has");
-    bool waits = wave_sync_do(&u->sync, asked, &wait);
+    bool waits = wave_sync_do(&u->sync, request, &wait);
     if (r->releases + r->served != released)
         answer_released(u);
     if (waits)
@@ -69,7 +70,7 @@ bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront)
 
 void wave_sync_unit_pop(struct wave_sync_unit *u)
 {
-    u->answer_head = (u->answer_head + 1) % u->room;
+    u->answer_head = (u->answer_head + 1) % u->capacity;
     u->answer_count--;
 }
 

@@ -11,25 +11,26 @@ struct hang_report;
  * wavefronts became free to continue. */
 struct wave_sync_unit {
     struct wave_sync sync;
-    uint32_t waiting, answers; /* arena: struct wave_sync_entry[room], uint32_t[room], a ring */
-    uint32_t room;
+    uint32_t waiting; /* arena: struct wave_sync_entry[capacity] */
+    uint32_t answers; /* arena: uint32_t[capacity], a ring of wavefronts */
+    uint32_t capacity;
     uint32_t waiting_count, answer_head, answer_count;
 };
 
 /* Number of a wavefront for its owner: die, compute unit, and number there. */
 enum { WAVE_SYNC_CU_SHIFT = 12, WAVE_SYNC_DIE_SHIFT = 24 };
 
-/* For at most `room` wavefronts at a time. */
-void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t room);
+/* For at most `capacity` wavefronts at a time. */
+void wave_sync_unit_init(struct wave_sync_unit *u, uint32_t capacity);
 
-void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *asked,
+void wave_sync_unit_take(struct wave_sync_unit *u, const struct isa_sync *request,
                          uint32_t wavefront);
 
 /* The next one that is to be answered; pop it when it has been. */
 bool wave_sync_unit_next(const struct wave_sync_unit *u, uint32_t *wavefront);
 void wave_sync_unit_pop(struct wave_sync_unit *u);
 
-/* Says where wavefronts wait, and for how many more. */
+/* Reports the resources at which wavefronts wait, and for how many more. */
 void wave_sync_unit_report(const struct wave_sync_unit *u, struct hang_report *report);
 
 #endif

@@ -34,7 +34,7 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
                         ? (uint64_t)p->private_bytes << 32
                         : p->scratch;
     const struct {
-        bool wanted;
+        bool is_enabled;
         uint64_t value;
     } pairs[] = {{k->dispatch_ptr, p->packet},
                  {k->queue_ptr, p->queue},
@@ -42,7 +42,7 @@ static unsigned wavefront_start_user(enum isa_target target, struct isa_wave *s,
                  {k->dispatch_id, p->dispatch_id},
                  {k->flat_scratch_init, flat}};
     for (unsigned i = 0; i < ARRAY_COUNT(pairs); i++) {
-        if (pairs[i].wanted) {
+        if (pairs[i].is_enabled) {
             isa_wave_set_pair(s, n, pairs[i].value);
             n += 2;
         }

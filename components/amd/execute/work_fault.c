@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void work_fault_text(const struct work_fault_place *p, const char *what, char *text, size_t size)
+void work_fault_text(const struct work_fault_place *p, const char *cause, char *text, size_t size)
 {
     char inst[ISA_MAX_TEXT] = "", lane[32] = "";
     if (p->inst && isa_format(p->inst, UINT64_MAX, inst, sizeof inst) >= sizeof inst)
@@ -16,83 +16,85 @@ void work_fault_text(const struct work_fault_place *p, const char *what, char *t
         snprintf(lane, sizeof lane, ", lane %u", p->lane);
     snprintf(text, size,
              "kernel '%s': %s\n  at pc 0x%" PRIx64 "%s%s, work-group (%u,%u,%u), wavefront %u%s",
-             p->kernel, what, p->pc, *inst ? ": " : "", inst, p->group[0], p->group[1], p->group[2],
-             p->wavefront, lane);
+             p->kernel, cause, p->pc, *inst ? ": " : "", inst, p->group[0], p->group[1],
+             p->group[2], p->wavefront, lane);
 }
 
 /* Describes an address near a value that kernels get in place of a pointer; false: it is none. */
-static bool tell_nothing(const char *access, unsigned bytes, uint64_t address, char *what,
-                         size_t size)
+static bool describe_no_pointer(const struct work_fault_access *access, char *cause, size_t size)
 {
+    uint64_t address = access->address;
     enum { NULL_BYTES = 4096 };
     if (address < NULL_BYTES)
-        snprintf(what, size,
+        snprintf(cause, size,
                  "%s of %u bytes through a null pointer, at 0x%" PRIx64
                  ": an argument or a pointer in memory was not set",
-                 access, bytes, address);
+                 access->name, access->bytes, address);
     else if (address >= KERNARG_NO_QUEUE && address < KERNARG_NOTHING_END)
-        snprintf(what, size, "%s, which is not supported (%s of %u bytes at 0x%" PRIx64 ")",
+        snprintf(cause, size, "%s, which is not supported (%s of %u bytes at 0x%" PRIx64 ")",
                  address < KERNARG_NO_HEAP
                      ? "device code starts kernels (enqueue_kernel)"
                      : "device code allocates memory (malloc, free, new or delete)",
-                 access, bytes, address);
+                 access->name, access->bytes, address);
     else
         return false;
     return true;
 }
 
-void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
-                       unsigned bytes, uint64_t address, char *what, size_t size)
+void work_fault_bounds(const struct program_table *program, uint32_t pid,
+                       const struct work_fault_access *access, char *cause, size_t size)
 {
+    uint64_t address = access->address;
     char where[160];
     uint32_t number;
     const struct program_allocation *a = program_find_in(program, pid, address);
     program_describe(program, program_name(program, pid, address), where, sizeof where);
-    if (tell_nothing(access, bytes, address, what, size))
+    if (describe_no_pointer(access, cause, size))
         return;
     if (!a && program_find_freed(program, address, &number)) {
-        snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 ", which was freed: %s", access, bytes,
-                 address, where);
+        snprintf(cause, size, "%s of %u bytes at 0x%" PRIx64 ", which was freed: %s", access->name,
+                 access->bytes, address, where);
         return;
     }
-    bool whole = a && bytes <= page_table_address(a->end) - address;
+    bool whole = a && access->bytes <= page_table_address(a->end) - address;
     if (whole && a->barred) {
-        snprintf(what, size,
+        snprintf(cause, size,
                  "%s of %u bytes at 0x%" PRIx64
                  " is in memory that is not mapped to this GPU (%s); "
                  "give it access first, by hipDeviceEnablePeerAccess() or "
                  "hsa_amd_agents_allow_access()",
-                 access, bytes, address, where);
+                 access->name, access->bytes, address, where);
         return;
     }
     if (whole) {
-        snprintf(what, size,
+        snprintf(cause, size,
                  "%s of %u bytes at 0x%" PRIx64
                  " is in memory of GPU %u, which this GPU may not access "
                  "(%s); call hipDeviceEnablePeerAccess(%u, 0) for this GPU first",
-                 access, bytes, address, a->device, where, a->device);
+                 access->name, access->bytes, address, a->device, where, a->device);
         return;
     }
     const struct program_allocation *before = program_find_before(program, address);
     uint64_t page = program->page_bytes ? program->page_bytes : 1;
-    bool in_page =
-        before && before->use <= PROGRAM_CODE && address + bytes <= round_up(before->end, page);
-    snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access, bytes,
-             address, where,
+    bool in_page = before && before->use <= PROGRAM_CODE
+                   && address + access->bytes <= round_up(before->end, page);
+    snprintf(cause, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s%s", access->name,
+             access->bytes, address, where,
              in_page ? " (in its last page; --bounds page allows that, as hardware does)" : "");
 }
 
-void work_fault_fetch(const struct program_table *program, uint64_t pc, char *what, size_t size)
+void work_fault_fetch(const struct program_table *program, uint64_t pc, char *cause, size_t size)
 {
     char where[160];
     program_describe(program, pc, where, sizeof where);
-    snprintf(what, size, "instruction fetch outside of any allocation: %s", where);
+    snprintf(cause, size, "instruction fetch outside of any allocation: %s", where);
 }
 
-void work_fault_decode(enum isa_target target, uint32_t word, bool known, char *what, size_t size)
+void work_fault_decode(enum isa_target target, uint32_t word, bool is_known, char *cause,
+                       size_t size)
 {
-    snprintf(what, size, "0x%08x is %s %s", word,
-             known ? "an instruction that is not implemented for" : "no instruction of",
+    snprintf(cause, size, "0x%08x is %s %s", word,
+             is_known ? "an instruction that is not implemented for" : "no instruction of",
              isa_target_name(target));
 }
 

@@ -10,7 +10,7 @@
 #include "components/amd/isa/isa.h"
 #include "components/memory/page_table/program_table.h"
 
-enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_WHAT = 320 };
+enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_CAUSE_BYTES = 320 };
 #define WORK_NO_LANE UINT32_MAX /* the wavefront as a whole */
 
 /* The kernel, instruction and lanes of a fault. */
@@ -23,16 +23,23 @@ struct work_fault_place {
     unsigned lane;      /* or WORK_NO_LANE */
 };
 
-void work_fault_text(const struct work_fault_place *p, const char *what, char *text, size_t size);
+void work_fault_text(const struct work_fault_place *p, const char *cause, char *text, size_t size);
 
-/* `access`: "load", "scalar store", ... */
-void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
-                       unsigned bytes, uint64_t address, char *what, size_t size);
+/* An access that is not allowed. */
+struct work_fault_access {
+    const char *name; /* "load", "scalar store", ... */
+    unsigned bytes;
+    uint64_t address;
+};
 
-void work_fault_fetch(const struct program_table *program, uint64_t pc, char *what, size_t size);
+void work_fault_bounds(const struct program_table *program, uint32_t pid,
+                       const struct work_fault_access *access, char *cause, size_t size);
 
-/* `known`: an instruction of the target whose semantics are missing. */
-void work_fault_decode(enum isa_target target, uint32_t word, bool known, char *what, size_t size);
+void work_fault_fetch(const struct program_table *program, uint64_t pc, char *cause, size_t size);
+
+/* `is_known`: an instruction of the target whose semantics are missing. */
+void work_fault_decode(enum isa_target target, uint32_t word, bool is_known, char *cause,
+                       size_t size);
 
 /* Why isa_execute() refused, or the trap that ends a kernel. */
 const char *work_fault_status(enum isa_status status);

@@ -1,6 +1,6 @@
-/* Tells the observer (components/statistics/execution_observer.h) which instruction a wavefront is
- * about to execute. The compute unit and the functional executor call these functions while there
- * is an observer; the functions are out of line, so that other runs do not pay for them. */
+/* Hands the observer (components/statistics/execution_observer.h) the instruction that a wavefront
+ * is about to execute. The compute unit and the functional executor call these functions while
+ * there is an observer; the functions are out of line, so that other runs do not pay for them. */
 #ifndef HEDDLE_EXECUTE_WORK_RECORD_H
 #define HEDDLE_EXECUTE_WORK_RECORD_H
 

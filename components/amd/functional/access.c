@@ -16,7 +16,7 @@
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
 
-static _Thread_local char what[WORK_FAULT_WHAT];
+static _Thread_local char cause[WORK_FAULT_CAUSE_BYTES];
 
 static const char *out_of_bounds(struct host_view *t, const char *access, unsigned bytes,
                                  uint64_t address)
@@ -26,12 +26,13 @@ static const char *out_of_bounds(struct host_view *t, const char *access, unsign
     t->refused_address = address;
     if (a && bytes <= page_table_address(a->end) - address
         && program_reaches(t->program, t->gpu, a))
-        snprintf(what, sizeof what,
+        snprintf(cause, sizeof cause,
                  "%s of %u bytes at 0x%" PRIx64 ", which is not mapped in process %u", access,
                  bytes, address, t->pid);
     else
-        work_fault_bounds(t->program, t->pid, access, bytes, address, what, sizeof what);
-    return what;
+        work_fault_bounds(t->program, t->pid, &(struct work_fault_access){access, bytes, address},
+                          cause, sizeof cause);
+    return cause;
 }
 
 /* The span that holds `bytes` from `address` on, or NULL. */
@@ -275,7 +276,7 @@ static void move_lanes(struct host_view *t, struct isa_context *context,
 
 /* Fault of an instruction that the threads which share a launch cannot execute; the launch begins
  * again, so this is never printed. */
-static const char lost[] = "work-groups that depend on each other";
+static const char dependence_fault[] = "work-groups that depend on each other";
 
 /* The operation of an update for footprint_mark_update(). 0: its order matters, as of all floats:
  * sums round, and minima differ in their NaNs and zeros. */
@@ -290,7 +291,7 @@ static uint8_t update_of(const struct isa_memory *m)
     return m->returns || !(ORDERLESS >> op & 1) ? 0 : (uint8_t)(2 * op + m->bytes / 8 + 1);
 }
 
-/* Lanes one by one. False: the launch is lost. */
+/* Lanes one by one. False: the launch is dependence_fault. */
 static bool mark_lanes_of(struct host_view *t, const struct isa_memory *m, uint8_t *hint)
 {
     uint8_t operation = m->kind == ISA_MEMORY_ATOMIC ? update_of(m) : 0;
@@ -314,7 +315,7 @@ static bool mark_lanes_of(struct host_view *t, const struct isa_memory *m, uint8
     return plain;
 }
 
-/* False: the launch is lost. */
+/* False: the launch is dependence_fault. */
 static bool mark_scalar(struct host_view *t, const struct isa_scalar *access, uint8_t *hint)
 {
     const struct host_span *w = span_of(t, access->address, 4u * access->valid, hint);
@@ -357,7 +358,7 @@ const char *PASTE(access_vector_,
     if (wrong)
         return wrong;
     if (view->footprint && m.mask && !mark_lanes_of(view, &m, hint))
-        return lost;
+        return dependence_fault;
     if (m.lds_mask)
         isa_memory_lds(context, inst, &m);
     if (plain)
@@ -422,7 +423,7 @@ const char *PASTE(access_scalar_,
         && !host_view_is_allocated(view, access.address, bytes))
         return out_of_bounds(view, isa_scalar_name(&access), bytes, access.address);
     if (view->footprint && !mark_scalar(view, &access, hint))
-        return lost;
+        return dependence_fault;
     if (load) {
         load_scalar(view, wave, inst, &access, hint);
     } else if (store) {

@@ -37,9 +37,9 @@ LANES_INLINE bool load_rows(struct host_view *t, struct isa_context *context,
 {
     const uint32_t *offset = context->vgpr + ready->source[0];
     const struct host_span *w = span_of(t, base + offset[0], 4, hint);
-    uint32_t kept[64];
+    uint32_t saved[64];
     if (t->footprint)
-        offset = memcpy(kept, offset, sizeof kept); /* what is loaded may overwrite it */
+        offset = memcpy(saved, offset, sizeof saved); /* what is loaded may overwrite it */
     if (!w
         || !lanes_load_rows(context->vgpr + ready->data, w->host, w->size, base - w->start, offset))
         return false;

@@ -28,7 +28,7 @@ LANES_INLINE uint64_t differing(lanes_vector a, lanes_vector b)
 
 /* Lanes' places in bytes from the beginning of the lowest one's line. */
 struct places {
-    uint32_t at[65];      /* at[1 + lane] */
+    uint32_t byte[65];    /* byte[1 + lane] */
     uint64_t new_line;    /* bit l: lane l lies in another line than lane l - 1 */
     uint64_t no_follower; /* it does not begin where lane l - 1 ends */
 };
@@ -48,13 +48,13 @@ LANES_INLINE bool find_places(const struct lanes_span *s, uint32_t in_line, unsi
             here = (here & active) | (first & ~active);
         }
         here += shift;
-        lanes_put(p->at + 1 + lane, here);
+        lanes_put(p->byte + 1 + lane, here);
         crossing |= ((here & 63) + (bytes - 1)) & 64;
     }
-    p->at[0] = p->at[1];
+    p->byte[0] = p->byte[1];
     p->new_line = p->no_follower = 0;
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
-        lanes_vector here = lanes_get(p->at + 1 + lane), before = lanes_get(p->at + lane);
+        lanes_vector here = lanes_get(p->byte + 1 + lane), before = lanes_get(p->byte + lane);
         p->new_line |= differing(here >> 6, before >> 6) << lane;
         p->no_follower |= differing(here, before + bytes) << lane;
     }
@@ -67,14 +67,14 @@ LANES_INLINE bool find_lines(const struct lanes_span *s, uint64_t base, unsigned
 {
     static uint32_t stamp[LINES_REACH];
     static uint8_t number[LINES_REACH];
-    static uint32_t now;
+    static uint32_t current;
     struct places p;
     uint32_t in_line = (uint32_t)((base + s->low) & 63);
     if ((s->high - s->low) >> 6 >= LINES_REACH - 2 || !find_places(s, in_line, bytes, exec, &p))
         return false;
-    if (!++now) { /* stamps of long ago would count again */
+    if (!++current) { /* stamps of long ago would count again */
         memset(stamp, 0, sizeof stamp);
-        now = 1;
+        current = 1;
     }
     out->base = base + s->low - in_line;
     out->count = 0;
@@ -84,9 +84,9 @@ LANES_INLINE bool find_lines(const struct lanes_span *s, uint64_t base, unsigned
     starts &= exec;
     for (uint64_t rest = starts; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint32_t at = p.at[1 + lane], line = at >> 6;
-        if (stamp[line] != now) {
-            stamp[line] = now;
+        uint32_t at = p.byte[1 + lane], line = at >> 6;
+        if (stamp[line] != current) {
+            stamp[line] = current;
             number[line] = (uint8_t)out->count;
             out->line[out->count] = line;
             out->mask[out->count++] = with_masks ? 0 : UINT64_MAX;

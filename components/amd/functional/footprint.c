@@ -14,16 +14,16 @@ uint8_t *footprint_pages;
 static char *copies;      /* copies of pages, at their places in memory */
 static uint64_t reserved; /* size of the memory that all of this is for */
 static struct footprint footprints[FOOTPRINT_THREADS];
-static bool lost; /* atomic */
+static bool sharing_failed; /* atomic */
 
 void footprint_lose(void)
 {
-    __atomic_store_n(&lost, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&sharing_failed, true, __ATOMIC_RELAXED);
 }
 
 bool footprint_is_lost(void)
 {
-    return __atomic_load_n(&lost, __ATOMIC_RELAXED);
+    return __atomic_load_n(&sharing_failed, __ATOMIC_RELAXED);
 }
 
 struct footprint *footprint_of(uint32_t thread)
@@ -71,7 +71,7 @@ void footprint_begin(uint32_t threads)
             f->mark[kind] =
                 arena_reserve(blocks_in(reserved) * BLOCK_WORDS * sizeof *f->mark[kind]);
     }
-    __atomic_store_n(&lost, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&sharing_failed, false, __ATOMIC_RELAXED);
 }
 
 /* ---- marks ---- */
@@ -111,13 +111,13 @@ enum { CHANGED = 1 << FOOTPRINT_WRITTEN | 1 << FOOTPRINT_UPDATED };
 static bool share_in(const struct footprint *a, enum footprint_kind kind, const struct footprint *b,
                      enum footprint_kind other, uint64_t block)
 {
-    const uint64_t *mine = a->mark[kind] + block * BLOCK_WORDS;
-    const uint64_t *its = b->mark[other] + block * BLOCK_WORDS;
+    const uint64_t *marks_of_a = a->mark[kind] + block * BLOCK_WORDS;
+    const uint64_t *marks_of_b = b->mark[other] + block * BLOCK_WORDS;
     uint64_t both = 0;
     if (!(a->blocks[block] >> kind & 1) || !(b->blocks[block] >> other & 1))
         return false;
     for (unsigned i = 0; i < BLOCK_WORDS; i++)
-        both |= mine[i] & its[i];
+        both |= marks_of_a[i] & marks_of_b[i];
     return both;
 }
 
@@ -131,7 +131,7 @@ static bool depend_in(const struct footprint *a, const struct footprint *b, uint
            || share_in(a, FOOTPRINT_UPDATED, b, FOOTPRINT_READ, block);
 }
 
-static bool depend(uint32_t threads)
+static bool any_depend(uint32_t threads)
 {
     for (const struct footprint *a = footprints; a < footprints + threads; a++)
         for (uint64_t block = a->low; block < a->high; block++)
@@ -143,31 +143,31 @@ static bool depend(uint32_t threads)
 }
 
 /* The pages of a block that has been changed: their copies go, or come back. */
-static void give_pages(uint64_t block, bool come_back)
+static void release_pages(uint64_t block, bool restore)
 {
     for (uint64_t page = block * BLOCK_PAGES; page < (block + 1) * BLOCK_PAGES; page++) {
-        if (come_back && footprint_pages[page] >= FOOTPRINT_KEPT)
+        if (restore && footprint_pages[page] >= FOOTPRINT_KEPT)
             memcpy(memory.bytes + page * PAGE_BYTES, copies + page * PAGE_BYTES, PAGE_BYTES);
         footprint_pages[page] = FOOTPRINT_FREE;
     }
 }
 
-static void clear(struct footprint *f, bool come_back)
+static void clear_marks(struct footprint *f, bool restore)
 {
     for (uint64_t block = f->low; block < f->high; block++) {
         for (unsigned kind = 0; kind < FOOTPRINT_KINDS; kind++)
             if (f->blocks[block] >> kind & 1)
                 memset(f->mark[kind] + block * BLOCK_WORDS, 0, BLOCK_WORDS * sizeof *f->mark[kind]);
         if (f->blocks[block] & CHANGED)
-            give_pages(block, come_back);
+            release_pages(block, restore);
         f->blocks[block] = 0;
     }
 }
 
 bool footprint_end(uint32_t threads)
 {
-    bool independent = !footprint_is_lost() && !depend(threads);
+    bool independent = !footprint_is_lost() && !any_depend(threads);
     for (uint32_t i = 0; i < threads; i++)
-        clear(footprint_of(i), !independent);
+        clear_marks(footprint_of(i), !independent);
     return independent;
 }

@@ -43,11 +43,14 @@ static void slot_open(uint32_t slot)
 /* Gives the work-group the LDS that most compute units have, or more if the kernel needs it. */
 static void group_fit_lds(struct group *g, uint32_t bytes)
 {
-    enum { LDS_USUAL = 64 << 10, LDS_BEHIND = 64 /* that wide accesses may look at */ };
-    if (bytes + LDS_BEHIND <= g->lds_room)
+    enum {
+        LDS_USUAL = 64 << 10,
+        LDS_BEHIND = 64 /* bytes after it that wide accesses may look at */
+    };
+    if (bytes + LDS_BEHIND <= g->lds_capacity)
         return;
-    g->lds_room = bytes <= LDS_USUAL ? LDS_USUAL + LDS_BEHIND : 2 * bytes;
-    g->lds = arena_allocate(g->lds_room);
+    g->lds_capacity = bytes <= LDS_USUAL ? LDS_USUAL + LDS_BEHIND : 2 * bytes;
+    g->lds = arena_allocate(g->lds_capacity);
 }
 
 /* The work-group of a slot, with room for the launch's registers and LDS. */
@@ -65,7 +68,7 @@ void functional_group_start(struct run *r, uint32_t slot)
 {
     struct group *g = functional_slot_group(r, slot);
     g->placement = r->common;
-    memcpy(g->id, r->next, sizeof g->id);
+    memcpy(g->id, r->next_id, sizeof g->id);
     work_cut_group(g->id, &g->placement);
     g->placement.scratch_wavefront = (slot - r->first) * work_full_wavefronts(&r->common);
     g->slot = slot;
@@ -91,8 +94,8 @@ void functional_group_start(struct run *r, uint32_t slot)
                                                        .program = r->launch->program,
                                                        .placement = &g->placement});
     }
-    work_next_group(r->groups, r->next);
-    r->left--;
+    work_next_group(r->groups, r->next_id);
+    r->remaining--;
 }
 
 static void set_limit(struct run *r)
@@ -131,7 +134,7 @@ static bool run_round(struct run *r)
 {
     uint32_t remaining = 0, *live = functional.live_groups + r->first,
              *free = functional.free_slots + r->first;
-    for (uint32_t i = 0; i < r->live; i++) {
+    for (uint32_t i = 0; i < r->live_count; i++) {
         struct group *g = functional_group_at(live[i]);
         if (!functional_group_run(r, g))
             return false;
@@ -147,11 +150,11 @@ static bool run_round(struct run *r)
                 return false;
             continue;
         }
-        free[r->free++] = g->slot;
+        free[r->free_count++] = g->slot;
         r->result.work_groups++;
     }
-    bool ended = remaining < r->live;
-    r->live = remaining;
+    bool ended = remaining < r->live_count;
+    r->live_count = remaining;
     if (ended)
         functional_note_progress(r);
     return true;
@@ -160,10 +163,11 @@ static bool run_round(struct run *r)
 /* Begins the work-groups that fit: one, or those that run side by side. */
 static void begin_groups(struct run *r)
 {
-    for (bool more = r->left && r->free; more; more = r->left && r->free && r->live < r->abreast) {
-        uint32_t slot = functional.free_slots[r->first + --r->free];
+    for (bool more = r->remaining && r->free_count; more;
+         more = r->remaining && r->free_count && r->live_count < r->abreast) {
+        uint32_t slot = functional.free_slots[r->first + --r->free_count];
         functional_group_start(r, slot);
-        functional.live_groups[r->first + r->live++] = slot;
+        functional.live_groups[r->first + r->live_count++] = slot;
         functional_note_progress(r);
     }
 }
@@ -198,7 +202,7 @@ static uint32_t free_range(uint32_t slots)
         before = first;
         for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++) {
             const struct run *r = &functional.runs[i];
-            if (functional.used[i] && first < r->first + r->slots && r->first < first + slots)
+            if (functional.run_used[i] && first < r->first + r->slots && r->first < first + slots)
                 first = r->first + r->slots;
         }
     } while (first != before);
@@ -208,7 +212,7 @@ static uint32_t free_range(uint32_t slots)
 static struct run *free_run(void)
 {
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
-        if (!functional.used[i])
+        if (!functional.run_used[i])
             return &functional.runs[i];
     return NULL;
 }
@@ -221,7 +225,7 @@ bool functional_has_room(uint32_t resident)
 bool functional_is_awaited(void)
 {
     uint32_t i = 0;
-    while (i < FUNCTIONAL_LAUNCHES && !functional.used[i])
+    while (i < FUNCTIONAL_LAUNCHES && !functional.run_used[i])
         i++;
     return i < FUNCTIONAL_LAUNCHES;
 }
@@ -262,8 +266,8 @@ static bool end_turn(struct run *r)
 {
     if (r->abreast && r->instructions < r->turn_end)
         return false;
-    r->still++;
-    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live;
+    r->idle_turns++;
+    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live_count;
     return true;
 }
 
@@ -272,12 +276,12 @@ static void run_on(struct run *r)
     functional_note_progress(r);
     functional_begin_watch(r);
     touch_turn(&r->touch);
-    while (r->left || r->live) {
+    while (r->remaining || r->live_count) {
         uint64_t before = r->instructions;
         begin_groups(r);
         if (!run_round(r))
             break;
-        if (r->instructions == before && r->live && (!r->left || !r->free)) {
+        if (r->instructions == before && r->live_count && (!r->remaining || !r->free_count)) {
             functional_all_wait(r);
             break;
         }
@@ -290,13 +294,13 @@ static void run_on(struct run *r)
             break;
         }
         functional_set_watch(r, end_turn(r));
-        if (r->launch->others && r->still >= FUNCTIONAL_PATIENCE) {
+        if (r->launch->others && r->idle_turns >= FUNCTIONAL_PATIENCE) {
             r->result.end = functional_yield(r);
             break;
         }
     }
-    functional.used[r - functional.runs] = r->result.end == FUNCTIONAL_YIELDED;
-    functional.yields = functional.used[r - functional.runs] ? functional.yields : 0;
+    functional.run_used[r - functional.runs] = r->result.end == FUNCTIONAL_YIELDED;
+    functional.yields = functional.run_used[r - functional.runs] ? functional.yields : 0;
     touch_pause(&r->touch);
     r->result.instructions = r->instructions;
     functional_take_counts(r);
@@ -315,9 +319,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
         .first = first,
         .slots = slots,
         .worker = functional_worker(0),
-        .free = slots,
+        .free_count = slots,
         .result = {.end = FUNCTIONAL_DONE, .threads = 1, .number = (uint32_t)(r - functional.runs)},
-        .observed = launch->profile || execution_observer};
+        .is_observed = launch->profile || execution_observer};
     r->launch = &r->own_launch;
     r->own_launch.packet = &r->packet;
     r->own_launch.descriptor = &r->descriptor;
@@ -326,10 +330,10 @@ void functional_run(const struct functional_launch *launch, struct functional_re
                                                   launch->entry, launch->packet_address,
                                                   launch->pid, launch->dispatch_id});
     r->stored = work_registers(launch->target, r->common.vgprs);
-    r->left = work_count_groups(&r->common, r->groups);
-    work_nth_group(r->groups, launch->first_group, r->next);
+    r->remaining = work_count_groups(&r->common, r->groups);
+    work_nth_group(r->groups, launch->first_group, r->next_id);
     if (launch->groups)
-        r->left = launch->groups;
+        r->remaining = launch->groups;
     functional_take_turn(r);
     preload(r);
     for (uint32_t i = 0; i < slots; i++)
@@ -348,7 +352,7 @@ void functional_resume(uint32_t number, uint64_t before, enum functional_others 
                        struct functional_result *result)
 {
     struct run *r = &functional.runs[number];
-    if (!functional.used[number])
+    if (!functional.run_used[number])
         bug("functional: launch %u has not yielded", number);
     r->own_launch.before = before - r->instructions;
     r->own_launch.others = others;

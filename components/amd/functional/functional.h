@@ -41,7 +41,7 @@
 enum {
     FUNCTIONAL_SLICE = 1 << 12,
     FUNCTIONAL_PATIENCE = LIVELOCK_PATIENCE, /* turns of a work-group */
-    FUNCTIONAL_LAUNCHES = 64                 /* that have begun and not ended */
+    FUNCTIONAL_LAUNCHES = 64                 /* launches that have begun and not ended */
 };
 
 /* Other work that can continue beside a launch. Unless there is none, the launch may come back as
@@ -54,7 +54,7 @@ struct functional_launch {
     enum isa_target target;
     uint32_t pid;
     uint32_t gpu;
-    uint64_t first_group, groups; /* those to be run, in the order x, y, z; groups 0: all */
+    uint64_t first_group, groups; /* work-groups to be run, in the order x, y, z; groups 0: all */
     uint32_t kernel;              /* number in the program table */
     uint32_t dispatch_id;
     uint32_t resident; /* work-groups that the device can hold at the same time, at least 1 */
@@ -70,8 +70,8 @@ struct functional_launch {
     bool (*is_alone)(void);       /* no thread of the program can change memory; NULL: one may */
     void (*attend)(uint32_t gpu); /* whenever a work-group gives way: its wavefronts may wait for
                                      the host; or NULL */
-    uint32_t threads; /* that may share it, see footprint.h; 0, 1: one. No thread of the program
-                         changes memory meanwhile. The results are the same */
+    uint32_t threads; /* threads that may share it, see footprint.h; 0, 1: one. No thread of the
+                         program changes memory meanwhile. The results are the same */
     struct sampler_work *executed; /* the work executed is added here; or NULL */
 };
 
@@ -102,10 +102,10 @@ enum functional_end {
 struct functional_result {
     enum functional_end end;
     uint64_t instructions;       /* executed by all wavefronts */
-    uint64_t work_groups;        /* that ended */
-    uint32_t threads;            /* that shared it; 1: it was run by one */
-    uint32_t number;             /* for functional_resume() */
-    char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
+    uint64_t work_groups;        /* work-groups that ended */
+    uint32_t threads;            /* threads that shared it; 1: it was run by one */
+    uint32_t number;             /* argument of functional_resume() */
+    char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: the cause and its place */
     bool by_access;              /* FUNCTIONAL_FAULT by an access to `address` */
     uint64_t address;
     struct functional_profile profile;

@@ -15,7 +15,7 @@
 struct habit {
     uint64_t entry;
     uint64_t instructions; /* executed by the last one; 0: there was none */
-    bool depends;
+    bool has_dependence;
 };
 
 enum {
@@ -59,7 +59,7 @@ static void share_run(uint32_t thread)
         uint64_t first = __atomic_fetch_add(&shared.next, shared.batch, __ATOMIC_RELAXED);
         uint64_t end = min(first + shared.batch, shared.groups);
         for (uint64_t i = first; i < end; i++) {
-            work_nth_group(r->groups, r->launch->first_group + i, r->next);
+            work_nth_group(r->groups, r->launch->first_group + i, r->next_id);
             functional_group_start(r, slot);
             if (!group_run_all(r, functional_group_at(slot))) {
                 footprint_lose();
@@ -75,8 +75,8 @@ static void share_run(uint32_t thread)
 static void share_begin(const struct run *r, uint32_t threads)
 {
     shared.next = 0;
-    shared.groups = r->left;
-    shared.batch = r->left / (8 * threads) ? r->left / (8 * threads) : 1;
+    shared.groups = r->remaining;
+    shared.batch = r->remaining / (8 * threads) ? r->remaining / (8 * threads) : 1;
     footprint_begin(threads);
     for (uint32_t i = 0; i < threads; i++) {
         struct worker *k = functional_worker(i);
@@ -116,11 +116,11 @@ static uint32_t share_among(const struct run *r, const struct habit *h)
     const struct functional_launch *launch = r->launch;
     uint64_t most = min(launch->threads, FOOTPRINT_THREADS);
     most = min(most, r->slots);
-    most = min(most, r->left / 2);
+    most = min(most, r->remaining / 2);
     bool large = !h->instructions || h->instructions >= SHARED_LEAST;
-    bool alone = h->depends || r->observed || launch->touches || r->limit != UINT64_MAX
-                 || r->packet.private_bytes || aql_meets(&r->packet);
-    return alone || !large ? 1 : (uint32_t)most;
+    bool is_alone = h->has_dependence || r->is_observed || launch->touches || r->limit != UINT64_MAX
+                    || r->packet.private_bytes || aql_meets(&r->packet);
+    return is_alone || !large ? 1 : (uint32_t)most;
 }
 
 /* Deals the work-groups to threads. False: nothing has been done. */
@@ -132,8 +132,8 @@ bool functional_run_shared(struct run *r)
         return false;
     share_begin(r, threads);
     thread_team_run(share_run, threads);
-    h->depends = !share_end(r, threads);
-    if (h->depends) {
+    h->has_dependence = !share_end(r, threads);
+    if (h->has_dependence) {
         functional_take_turn(r);
         return false;
     }

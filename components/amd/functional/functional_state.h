@@ -40,8 +40,8 @@ struct group {
     uint32_t unit; /* touches: the compute unit whose part it takes */
     uint32_t waves, ended, at_barrier;
     uint32_t vgprs; /* arena: uint32_t[waves][stored][64], with room for the most */
-    uint32_t lds;   /* arena: uint8_t[lds_room] */
-    uint32_t lds_room;
+    uint32_t lds;   /* arena: uint8_t[lds_capacity] */
+    uint32_t lds_capacity;
     struct wave wave[WORK_MAX_WAVEFRONTS];
 };
 
@@ -79,20 +79,21 @@ struct run {
     struct functional_result result;
     struct work_placement common;
     uint32_t stored; /* vector registers and accumulators of a wavefront */
-    uint32_t groups[3], next[3];
-    uint64_t left;          /* work-groups that have not begun */
-    uint32_t first, slots;  /* its part of the lists of slots */
-    uint32_t live, free;    /* entries of live_groups and free_slots, from `first` on */
+    uint32_t groups[3], next_id[3];
+    uint64_t remaining;              /* work-groups that have not begun */
+    uint32_t first, slots;           /* its part of the lists of slots */
+    uint32_t live_count, free_count; /* entries of live_groups and free_slots, from `first` on */
     uint32_t abreast;       /* work-groups that take turns at each wait for memory; 0: none */
-    uint32_t still;         /* turns of all since a work-group began or ended: rounds, but see */
+    uint32_t idle_turns;    /* turns of all since a work-group began or ended: rounds, but see */
     uint64_t turn_end;      /* end_turn(); and `instructions` at which the next one ends */
     uint64_t instructions;  /* executed by this launch */
     uint64_t limit;         /* value of `instructions` at which the run ends */
     const char *limited_by; /* the option that sets `limit` */
     uint64_t patient_to;    /* the limit after the end of the program; 0: none */
-    bool observed;          /* each instruction is counted, recorded or watched */
+    bool is_observed;       /* each instruction is counted, recorded or watched */
     struct livelock_watch watch;
-    uint32_t settled; /* the lap in which the launch repeated itself before it yielded; 0: none */
+    uint32_t
+        settled_lap; /* the lap in which the launch repeated itself before it yielded; 0: none */
     struct touch_launch touch;
 };
 
@@ -102,8 +103,9 @@ struct worker {
     struct isa_workspace workspace;
     struct decoded decode_cache[DECODE_ENTRIES];
     struct step steps[DECODE_ENTRIES];
-    uint32_t counted[DECODE_ENTRIES], counted_count; /* steps of this launch; for `executed` */
-    struct run run; /* the thread's part of a launch that it shares */
+    uint32_t counted_steps[DECODE_ENTRIES],
+        counted_count; /* steps of this launch; for `executed` */
+    struct run run;    /* the thread's part of a launch that it shares */
     struct sampler_work executed;
 };
 
@@ -114,7 +116,7 @@ struct functional_state {
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
     struct run runs[FUNCTIONAL_LAUNCHES];
-    bool used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
+    bool run_used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
     uint32_t launches;
     uint32_t yields; /* turns of launches since one of them ended or began */
     struct wave_sync syncs[GPU_SET_MAX];
@@ -128,14 +130,14 @@ static inline struct group *functional_group_at(uint32_t slot)
 
 static inline void functional_note_progress(struct run *r)
 {
-    r->still = 0;
-    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live;
+    r->idle_turns = 0;
+    r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live_count;
 }
 
 /* functional_steps.c: a turn of a work-group; false: the run has failed. */
 bool functional_group_run(struct run *r, struct group *g);
 void functional_fault(struct run *r, const struct group *g, const struct wave *w,
-                      const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *what);
+                      const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *cause);
 struct isa_context functional_context(const struct run *r, const struct group *g,
                                       const struct wave *w);
 /* Counts of instructions go to the launch, for its vector of sampling. */

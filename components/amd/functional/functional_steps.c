@@ -14,7 +14,7 @@
 /* ---- faults ---- */
 
 void functional_fault(struct run *r, const struct group *g, const struct wave *w,
-                      const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *what)
+                      const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *cause)
 {
     const struct work_fault_place place = {
         .kernel = program_kernel_name(r->launch->program, r->launch->kernel),
@@ -26,16 +26,16 @@ void functional_fault(struct run *r, const struct group *g, const struct wave *w
     r->result.end = FUNCTIONAL_FAULT;
     r->result.by_access = r->worker->view.refused;
     r->result.address = r->worker->view.refused_address;
-    work_fault_text(&place, what, r->result.text, sizeof r->result.text);
+    work_fault_text(&place, cause, r->result.text, sizeof r->result.text);
 }
 
 static void limit_reached(struct run *r, const struct group *g, const struct wave *w,
                           const struct isa_inst *inst)
 {
-    char what[WORK_FAULT_WHAT];
-    snprintf(what, sizeof what, "%" PRIu64 " wavefront instructions have been executed (%s)",
+    char cause[WORK_FAULT_CAUSE_BYTES];
+    snprintf(cause, sizeof cause, "%" PRIu64 " wavefront instructions have been executed (%s)",
              r->launch->before + r->instructions, r->limited_by);
-    functional_fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, what);
+    functional_fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, cause);
     r->result.end = FUNCTIONAL_LIMIT;
 }
 
@@ -73,7 +73,7 @@ void functional_take_counts(const struct run *r)
 {
     struct worker *k = r->worker;
     for (uint32_t i = 0; i < k->counted_count; i++)
-        take_count(r, &k->steps[k->counted[i]]);
+        take_count(r, &k->steps[k->counted_steps[i]]);
     k->counted_count = 0;
 }
 
@@ -85,7 +85,7 @@ static void begin_counting(const struct run *r, struct step *s)
     if (s->launch == functional.launches)
         take_count(r, s);
     else if (k->counted_count < DECODE_ENTRIES)
-        k->counted[k->counted_count++] = (uint32_t)(s - k->steps);
+        k->counted_steps[k->counted_count++] = (uint32_t)(s - k->steps);
     s->count = 0;
 }
 
@@ -125,7 +125,7 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
 {
     uint64_t pc = w->scalars.pc;
     uint8_t bytes[ISA_MAX_INST_BYTES];
-    char what[WORK_FAULT_WHAT];
+    char cause[WORK_FAULT_CAUSE_BYTES];
     struct host_view *view = &r->worker->view;
     struct step *seen = known_step(r, pc);
     if (seen) {
@@ -135,8 +135,8 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     }
     const struct program_allocation *a = program_find_in(r->launch->program, r->launch->pid, pc);
     if (!a || !host_view_find(view, pc)) {
-        work_fault_fetch(r->launch->program, pc, what, sizeof what);
-        functional_fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
+        work_fault_fetch(r->launch->program, pc, cause, sizeof cause);
+        functional_fault(r, g, w, NULL, pc, WORK_NO_LANE, cause);
         return NULL;
     }
     uint64_t end = page_table_address(a->end);
@@ -152,16 +152,16 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     if (result >= 0)
         return make_step(r, &r->worker->decode_cache[slot]);
     if (result == ISA_ERROR_TRUNCATED) {
-        work_fault_fetch(r->launch->program, end, what, sizeof what);
-        functional_fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
+        work_fault_fetch(r->launch->program, end, cause, sizeof cause);
+        functional_fault(r, g, w, NULL, pc, WORK_NO_LANE, cause);
         return NULL;
     }
     struct isa_inst inst;
-    bool known = result == ISA_ERROR_UNIMPLEMENTED
-                 && isa_decode(r->launch->target, bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
+    bool is_known = result == ISA_ERROR_UNIMPLEMENTED
+                    && isa_decode(r->launch->target, bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
     memcpy(&word, bytes, sizeof word);
-    work_fault_decode(r->launch->target, word, known, what, sizeof what);
-    functional_fault(r, g, w, known ? &inst : NULL, pc, WORK_NO_LANE, what);
+    work_fault_decode(r->launch->target, word, is_known, cause, sizeof cause);
+    functional_fault(r, g, w, is_known ? &inst : NULL, pc, WORK_NO_LANE, cause);
     return NULL;
 }
 
@@ -307,7 +307,7 @@ static bool wave_steps(struct run *r, struct group *g, struct wave *w, struct is
 {
     uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
     slice_end = min(slice_end, r->limit);
-    const bool observed = r->observed;
+    const bool observed = r->is_observed;
     const uint32_t launch = functional.launches;
     struct step *const steps = r->worker->steps;
     struct isa_workspace *const workspace = &r->worker->workspace;

@@ -10,7 +10,7 @@ void functional_all_wait(struct run *r)
 {
     const struct group *g = functional_group_at(functional.live_groups[r->first]);
     const struct wave *w = g->wave;
-    char what[WORK_FAULT_WHAT];
+    char cause[WORK_FAULT_CAUSE_BYTES];
     while (w < g->wave + g->waves && w->state != WAVE_AT_SYNC)
         w++;
     if (w == g->wave + g->waves)
@@ -20,15 +20,15 @@ void functional_all_wait(struct run *r)
         r->result.end = FUNCTIONAL_YIELDED;
         return;
     }
-    wave_sync_text(&functional.syncs[r->launch->gpu], &w->sync, what, sizeof what);
-    functional_fault(r, g, w, NULL, w->scalars.pc, WORK_NO_LANE, what);
+    wave_sync_text(&functional.syncs[r->launch->gpu], &w->sync, cause, sizeof cause);
+    functional_fault(r, g, w, NULL, w->scalars.pc, WORK_NO_LANE, cause);
 }
 
 void functional_set_watch(struct run *r, bool turn_is_over)
 {
     if (turn_is_over && !r->launch->others)
-        livelock_round(&r->watch, r->still);
-    r->observed = r->launch->profile || execution_observer || r->watch.on;
+        livelock_round(&r->watch, r->idle_turns);
+    r->is_observed = r->launch->profile || execution_observer || r->watch.on;
 }
 
 /* Launches that wait in turns are watched together, now and then. */
@@ -36,7 +36,7 @@ void functional_begin_watch(struct run *r)
 {
     uint32_t waiting = 0;
     for (uint32_t i = 0; i < FUNCTIONAL_LAUNCHES; i++)
-        waiting += functional.used[i];
+        waiting += functional.run_used[i];
     r->watch.on = r->launch->others == FUNCTIONAL_YIELDED_LAUNCHES
                   && livelock_turn(functional.yields, 3 * waiting);
     if (!r->watch.on)
@@ -46,20 +46,20 @@ void functional_begin_watch(struct run *r)
 
 /* True if each wavefront that could continue has come back to an earlier state while nothing
  * changed. */
-static bool all_repeat(struct run *r)
+static bool wavefronts_repeat(struct run *r)
 {
-    bool all = true, any = false;
-    for (uint32_t i = 0; i < r->live; i++) {
+    bool all_repeat = true, any_runs = false;
+    for (uint32_t i = 0; i < r->live_count; i++) {
         struct group *g = functional_group_at(functional.live_groups[r->first + i]);
         for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
-            any |= w->state == WAVE_RUNS;
+            any_runs |= w->state == WAVE_RUNS;
             if (w->state == WAVE_RUNS)
-                all &= livelock_state(
+                all_repeat &= livelock_state(
                     &w->livelock,
                     livelock_watch_state(&w->scalars, arena_at(uint32_t, w->vgpr), r->stored));
         }
     }
-    return all && any;
+    return all_repeat && any_runs;
 }
 
 /* Ends the run at the wavefront that explains most, and counts what the others do. */
@@ -68,8 +68,8 @@ void functional_deadlock(struct run *r)
     struct group *stuck_group = NULL;
     struct wave *stuck = NULL;
     uint32_t states[WAVE_ENDED + 1] = {0};
-    char waits[WORK_FAULT_WHAT - 128], what[WORK_FAULT_WHAT];
-    for (uint32_t i = 0; i < r->live; i++) {
+    char waits[WORK_FAULT_CAUSE_BYTES - 128], cause[WORK_FAULT_CAUSE_BYTES];
+    for (uint32_t i = 0; i < r->live_count; i++) {
         struct group *g = functional_group_at(functional.live_groups[r->first + i]);
         for (struct wave *w = g->wave; w < g->wave + g->waves; w++) {
             states[w->state]++;
@@ -78,38 +78,39 @@ void functional_deadlock(struct run *r)
         }
     }
     livelock_watch_text(r->launch->program, &stuck->livelock, waits, sizeof waits);
-    snprintf(what, sizeof what,
-             "deadlock: %s, and no wavefront changes anything any more: %" PRIu32
-             " repeat themselves, %" PRIu32 " wait at barriers, %" PRIu64
-             " work-groups have no room",
-             waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->left);
+    snprintf(
+        cause, sizeof cause,
+        "deadlock: %s, and no wavefront changes anything any more: %" PRIu32
+        " repeat themselves, %" PRIu32 " wait at barriers, %" PRIu64 " work-groups have no room",
+        waits, states[WAVE_RUNS], states[WAVE_AT_BARRIER] + states[WAVE_AT_SYNC], r->remaining);
     uint64_t pc = stuck->livelock.access ? stuck->livelock.pc : stuck->scalars.pc;
     const struct step *s = &r->worker->steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
     r->worker->view.refused = false;
     functional_fault(r, stuck_group, stuck, s->address == pc ? s->ready.inst : NULL, pc,
-                     WORK_NO_LANE, what);
+                     WORK_NO_LANE, cause);
     r->result.end = FUNCTIONAL_DEADLOCK;
 }
 
-/* After a round: is that what the launch does for ever? */
+/* After a round: true if the launch repeats it for ever. */
 bool functional_is_stuck(struct run *r)
 {
     const struct functional_launch *launch = r->launch;
-    if (!r->watch.on || (r->left && r->free) || !r->live || !all_repeat(r))
+    if (!r->watch.on || (r->remaining && r->free_count) || !r->live_count || !wavefronts_repeat(r))
         return false;
-    r->settled = livelock_lap();
+    r->settled_lap = livelock_lap();
     return !launch->others && launch->is_alone && launch->is_alone();
 }
 
 /* The end of a turn in which the launch only waited. */
 enum functional_end functional_yield(struct run *r)
 {
-    bool all = r->watch.on;
+    bool all_settled = r->watch.on;
     functional.yields++;
-    for (uint32_t i = 0; all && i < FUNCTIONAL_LAUNCHES; i++)
-        all = &functional.runs[i] == r || !functional.used[i]
-              || functional.runs[i].settled == livelock_lap();
-    if (!all || r->settled != livelock_lap() || !r->launch->is_alone || !r->launch->is_alone())
+    for (uint32_t i = 0; all_settled && i < FUNCTIONAL_LAUNCHES; i++)
+        all_settled = &functional.runs[i] == r || !functional.run_used[i]
+                      || functional.runs[i].settled_lap == livelock_lap();
+    if (!all_settled || r->settled_lap != livelock_lap() || !r->launch->is_alone
+        || !r->launch->is_alone())
         return FUNCTIONAL_YIELDED;
     functional_deadlock(r);
     return FUNCTIONAL_DEADLOCK;

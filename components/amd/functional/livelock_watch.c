@@ -12,7 +12,7 @@
 
 enum { LDS_KEPT = 64 << 10 };
 
-static struct isa_memory stored; /* by the instruction before; mask 0: none */
+static struct isa_memory stored; /* store of the instruction before; mask 0: none */
 static struct isa_scalar stored_scalar;
 static bool stores_scalar;
 static bool stores_lds;

@@ -18,7 +18,7 @@ void livelock_watch_end_turn(struct host_view *view, const struct isa_context *c
 uint64_t livelock_watch_state(const struct isa_wave *wave, const uint32_t *vgpr,
                               uint32_t registers);
 
-/* Writes in words what the launch waits for. */
+/* Describes the event that the launch waits for. */
 void livelock_watch_text(const struct program_table *program, const struct livelock *livelock,
                          char *text, size_t size);
 

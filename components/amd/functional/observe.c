@@ -30,18 +30,18 @@ void observe_end(uint32_t wave)
 bool observe_addresses(struct isa_context *context, const struct isa_wave *scalars,
                        const struct isa_inst *inst, struct isa_memory *access)
 {
-    uint32_t kept[4 * ISA_LANES];
+    uint32_t saved[4 * ISA_LANES];
     uint32_t *to = NULL;
     size_t count = 0;
     if (inst->dst >= ISA_VGPR && inst->dst < ISA_VGPR + context->vgpr_count) {
         count = context->vgpr_count - (inst->dst - ISA_VGPR);
         count = min(count, 4) * ISA_LANES;
         to = context->vgpr + (size_t)(inst->dst - ISA_VGPR) * ISA_LANES;
-        memcpy(kept, to, count * sizeof *to);
+        memcpy(saved, to, count * sizeof *to);
     }
     bool ok = isa_memory_addresses(context, scalars, inst, access) == ISA_OK;
     if (to)
-        memcpy(to, kept, count * sizeof *to);
+        memcpy(to, saved, count * sizeof *to);
     return ok;
 }
 

@@ -15,7 +15,7 @@ static uint32_t *marks;
 static uint32_t begun; /* profiled launches */
 
 static struct touch_launch nothing;                    /* before the first turn */
-static struct touch_launch *launch_in_turn = &nothing; /* whose turn it is */
+static struct touch_launch *launch_in_turn = &nothing; /* the launch whose turn it is */
 
 /* Units are in the order of instances, so those of a GPU are neighbours. */
 static void find_units(struct touch_launch *t)

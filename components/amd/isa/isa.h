@@ -23,8 +23,8 @@
  *       lanes of m.lds_mask (flat accesses into the LDS aperture): isa_memory_lds, at once
  *
  * s_waitcnt, s_barrier, s_sleep, s_endpgm and the rest of ISA_UNIT_SPECIAL change nothing here but
- * the pc: the compute unit acts on the flags and fields of the instruction. So do ds_gws_*: what
- * they ask of the GPU's global wave sync is what isa_sync() says.
+ * the pc: the compute unit acts on the flags and fields of the instruction. So do ds_gws_*, whose
+ * requests to the GPU's global wave sync isa_sync() returns.
  *
  * Sources of encodings and semantics: AMD "Graphics Core Next Architecture, Generation 3" ISA
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
@@ -148,8 +148,9 @@ enum isa_cache_op {
     ISA_CACHE_INVALIDATE_SCALAR,
     ISA_CACHE_WRITEBACK_SCALAR,
     ISA_CACHE_INVALIDATE_VECTOR, /* buffer_wbinvl1*: the vector L1 */
-    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: what others at the scope may have changed */
-    ISA_CACHE_RELEASE  /* buffer_wbl2: what others at the scope may want to see is written back */
+    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: lines that others at the scope may have changed
+                        */
+    ISA_CACHE_RELEASE  /* buffer_wbl2: lines that others at the scope may read are written back */
 };
 
 /* Scope of a vector memory operation; the order of `enum scope` of mem.heddle. */
@@ -309,9 +310,9 @@ static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
 }
 
 /*
- * What one execution may touch. Filled by the caller before a call; nothing in it is kept. Register
- * reg of lane l is vgpr[reg * 64 + l]; aligned to 64 bytes for speed. The aperture bases are full
- * 64-bit addresses whose low 32 bits are zero; 0 switches an aperture off.
+ * Registers and memory that one execution may touch. Filled by the caller before a call; nothing in
+ * it is kept. Register reg of lane l is vgpr[reg * 64 + l]; aligned to 64 bytes for speed. The
+ * aperture bases are full 64-bit addresses whose low 32 bits are zero; 0 switches an aperture off.
  */
 struct isa_context {
     uint32_t *vgpr;
@@ -323,9 +324,9 @@ struct isa_context {
     uint32_t lds_size;
     uint8_t *lds;
     uint64_t shared_aperture, private_aperture;
-    /* gfx8: what FLAT_SCRATCH's offset is relative to. */
+    /* gfx8: base of FLAT_SCRATCH's offset. */
     uint64_t scratch_base;
-    /* Cycles: what the caller answers ISA_SCALAR_TIME with, through isa_scalar_load. */
+    /* Cycles: the caller's answer to ISA_SCALAR_TIME, through isa_scalar_load. */
     uint64_t time;
 };
 
@@ -555,7 +556,7 @@ struct isa_lds_access {
     uint8_t kind;   /* enum isa_memory_kind: load, store or atomic */
     uint8_t bytes;  /* 1, 2, 4, 8, 12, 16 */
     uint8_t count;  /* 1 or 2 */
-    uint8_t atomic; /* enum isa_atomic, or larger: what only LDS has */
+    uint8_t atomic; /* enum isa_atomic, or larger: operations that only LDS has */
     bool returns;
     uint32_t offset[2];
 };

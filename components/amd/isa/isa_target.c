@@ -12,17 +12,17 @@ const struct isa_traits isa_traits[ISA_TARGET_COUNT] = {
 #undef OPCODE
 };
 
-static bool is_name(const char *known, const char *name, size_t length)
+static bool is_name(const char *target_name, const char *name, size_t length)
 {
-    return known && strlen(known) == length && !strncmp(name, known, length);
+    return target_name && strlen(target_name) == length && !strncmp(name, target_name, length);
 }
 
 int isa_target_by_name(const char *name, enum isa_target *out)
 {
     size_t length = strcspn(name, ":");
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
-        const char *const known[] = {isa_traits[target].name, isa_traits[target].generic};
-        if (is_name(known[0], name, length) || is_name(known[1], name, length)) {
+        const char *const names[] = {isa_traits[target].name, isa_traits[target].generic};
+        if (is_name(names[0], name, length) || is_name(names[1], name, length)) {
             *out = (enum isa_target)target;
             return 0;
         }

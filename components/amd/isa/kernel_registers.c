@@ -1,5 +1,4 @@
-/* The fields of a kernel descriptor's register words; see kernel_registers.h. Called by the reader
- * of code objects, by units that start or count wavefronts, and by the driver. */
+/* The fields of a kernel descriptor's register words; see kernel_registers.h. */
 #include "kernel_registers.h"
 
 #include <stddef.h>

@@ -50,8 +50,8 @@ static void packet_fail(struct packet_processor *c, struct packet *p, enum queue
 static void packet_wait(struct packet_processor *c, struct packet *p, uint64_t signal)
 {
     struct user_queue *q = queue_at(c, p->queue);
-    q->waiting = true;
-    q->awaited = signal;
+    q->is_waiting = true;
+    q->awaited_signal = signal;
     q->fetched = p->number;
     c->io.stats.waits++;
     packet_free(c, p);
@@ -191,17 +191,17 @@ static bool earlier_send(struct packet_processor *c, struct packet *p, uint32_t 
  * barrier is decided. */
 static bool depend_send(struct packet_processor *c, struct packet *p, uint32_t number)
 {
-    bool every = packet_type(p) == AQL_BARRIER_AND;
-    uint64_t any_named = 0;
+    bool waits_for_all = packet_type(p) == AQL_BARRIER_AND;
+    uint64_t named_signal = 0;
     while (p->dependency < AQL_DEPENDENCIES && !p->aql.barrier.dependency[p->dependency])
         p->dependency++;
     if (p->dependency < AQL_DEPENDENCIES)
         return send_read(c, p, number, p->aql.barrier.dependency[p->dependency] + AQL_SIGNAL_VALUE,
                          8);
-    for (unsigned i = 0; i < AQL_DEPENDENCIES && !any_named; i++)
-        any_named = p->aql.barrier.dependency[i];
-    if (!every && any_named) {
-        packet_wait(c, p, any_named);
+    for (unsigned i = 0; i < AQL_DEPENDENCIES && !named_signal; i++)
+        named_signal = p->aql.barrier.dependency[i];
+    if (!waits_for_all && named_signal) {
+        packet_wait(c, p, named_signal);
         return true;
     }
     packet_acquire(c, p);
@@ -210,12 +210,12 @@ static bool depend_send(struct packet_processor *c, struct packet *p, uint32_t n
 
 static void depend_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
-    bool every = packet_type(p) == AQL_BARRIER_AND;
+    bool waits_for_all = packet_type(p) == AQL_BARRIER_AND;
     memcpy(&p->value, data, sizeof p->value);
     p->under_way = 0;
-    if (every && p->value)
+    if (waits_for_all && p->value)
         packet_wait(c, p, p->aql.barrier.dependency[p->dependency]);
-    else if (!every && !p->value)
+    else if (!waits_for_all && !p->value)
         packet_acquire(c, p);
     else
         p->dependency++;

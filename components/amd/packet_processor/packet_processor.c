@@ -88,7 +88,7 @@ static bool driver_answers_take(struct packet_processor *c)
 /* True if the queue's next packet has been looked at and nothing has happened since. */
 static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
-    return q->used && !q->dying && !q->error && q->waiting && q->looked == c->events;
+    return q->used && !q->dying && !q->error && q->is_waiting && q->looked_at == c->events;
 }
 
 static bool queue_has_work(const struct packet_processor *c, const struct user_queue *q)
@@ -121,7 +121,7 @@ static bool doorbells_take(struct packet_processor *c)
         else if (m->ring.value >= q->written)
             q->written = m->ring.value + 1;
         if (q)
-            q->waiting = false;
+            q->is_waiting = false;
         packet_processor_doorbell_pop(c);
         c->scheduled = false;
         taken = true;
@@ -207,8 +207,8 @@ static bool queue_begin(struct packet_processor *c, uint32_t number)
     *packet_at(c, i) =
         (struct packet){.phase = PACKET_FETCH, .queue = number, .number = q->fetched++};
     q->front = i;
-    q->waiting = false;
-    q->looked = c->events;
+    q->is_waiting = false;
+    q->looked_at = c->events;
     q->active++;
     c->used++;
     c->fronts++;
@@ -290,11 +290,11 @@ static unsigned queues_waiting(const struct packet_processor *c, struct hang_rep
         if (!queue_waits(c, q))
             continue;
         waiting++;
-        if (report && q->awaited)
+        if (report && q->awaited_signal)
             hang_note(report,
                       "user queue %u of process %" PRIu32 ": packet %" PRIu64
                       ", a barrier, waits for the signal at 0x%" PRIx64,
-                      i, q->pid, q->fetched, q->awaited);
+                      i, q->pid, q->fetched, q->awaited_signal);
         else if (report)
             hang_note(report,
                       "user queue %u of process %" PRIu32 ": packet %" PRIu64

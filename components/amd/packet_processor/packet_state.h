@@ -65,22 +65,22 @@ struct packet {
 
 struct user_queue {
     bool used;
-    bool dying;     /* is to be destroyed */
-    bool advancing; /* its read index is being written */
-    bool waiting;   /* the packet at `fetched` waits for an event */
-    uint8_t error;  /* enum queue_error */
+    bool dying;      /* true from the command that destroys it on */
+    bool advancing;  /* its read index is being written */
+    bool is_waiting; /* the packet at `fetched` waits for an event */
+    uint8_t error;   /* enum queue_error */
     uint16_t gpu;
     uint16_t destroy_tag;
     uint32_t pid;
     uint32_t packets;
-    uint32_t front;   /* packet, or PACKET_NONE */
-    uint32_t active;  /* packets in flight */
-    uint64_t base;    /* virtual */
-    uint64_t read;    /* all before are over */
-    uint64_t fetched; /* the next to be fetched */
-    uint64_t written; /* one past the last that was announced */
-    uint64_t looked;  /* events when its front was begun */
-    uint64_t awaited; /* waiting: the signal; 0: for the packet to be written */
+    uint32_t front;          /* packet, or PACKET_NONE */
+    uint32_t active;         /* packets in flight */
+    uint64_t base;           /* virtual */
+    uint64_t read;           /* all before are over */
+    uint64_t fetched;        /* the next to be fetched */
+    uint64_t written;        /* one past the last that was announced */
+    uint64_t looked_at;      /* events when its front was begun */
+    uint64_t awaited_signal; /* waiting: the signal; 0: for the packet to be written */
 };
 
 struct packet_processor {

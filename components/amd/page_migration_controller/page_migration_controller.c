@@ -32,7 +32,7 @@ struct pmc_page {
     uint64_t page;
     uint32_t pid;
     uint8_t wish; /* enum page_wish */
-    bool used, sent;
+    bool is_used, is_sent;
 };
 
 enum fault_state { FAULT_NONE, FAULT_UNASKED, FAULT_ASKED, FAULT_OVER };
@@ -49,8 +49,8 @@ struct pmc_fault {
 
 struct pmc_line {
     uint64_t to;
-    bool read; /* its bytes are here and wait to be written */
-    bool writing;
+    bool is_read;    /* its bytes are here and wait to be written */
+    bool is_writing; /* its bytes are on their way to memory */
     uint8_t data[PMC_LINE];
 };
 
@@ -93,16 +93,17 @@ static void page_migration_controller_init(struct page_migration_controller *c)
 
 /* ---- touches ---- */
 
-/* Asks for the page, unless that is asked already. `held`: an access waits. False: too much is. */
-static bool want(struct page_migration_controller *c, uint64_t page, uint32_t pid,
-                 enum page_wish wish, bool held)
+/* Asks the driver for the page, unless that has been done. `is_held`: an access waits. False: too
+ * many pages have been asked for. */
+static bool request_page(struct page_migration_controller *c, uint64_t page, uint32_t pid,
+                         enum page_wish wish, bool is_held)
 {
-    uint32_t place = UINT32_MAX, first = held ? wanted_count(c) : 0;
+    uint32_t place = UINT32_MAX, first = is_held ? wanted_count(c) : 0;
     for (uint32_t i = first; i < first + wanted_count(c); i++) {
         const struct pmc_page *p = page_at(c, i);
-        if (p->used && p->page == page && p->pid == pid)
+        if (p->is_used && p->page == page && p->pid == pid)
             return true;
-        if (!p->used && place == UINT32_MAX)
+        if (!p->is_used && place == UINT32_MAX)
             place = i;
     }
     if (place == UINT32_MAX)
@@ -143,7 +144,7 @@ static void touch(struct page_migration_controller *c, uint64_t address, uint32_
     c->io.stats.touched++;
     const struct migration_policy_ops *policy = page_migration_controller_policy_ops(c);
     if (policy->wants(page_migration_controller_policy(c), &t)
-        && !want(c, t.page, pid, policy->copies ? PAGE_WISH_COPY : PAGE_WISH_MOVE, false))
+        && !request_page(c, t.page, pid, policy->copies ? PAGE_WISH_COPY : PAGE_WISH_MOVE, false))
         c->io.stats.left_out++;
 }
 
@@ -188,7 +189,7 @@ static bool ask_for_fault(struct page_migration_controller *c, struct pmc_fault 
         f->wish = PAGE_WISH_WRITE;
     else
         return false;
-    f->state = want(c, page_of(c, f->address), f->pid, (enum page_wish)f->wish, true)
+    f->state = request_page(c, page_of(c, f->address), f->pid, (enum page_wish)f->wish, true)
                    ? FAULT_ASKED
                    : FAULT_UNASKED;
     return true;
@@ -283,8 +284,8 @@ static bool pass_lookups(struct page_migration_controller *c)
 }
 
 /* The location of a page for this GPU: its own copy in place of the page. */
-static uint64_t own_place(const struct page_migration_controller *c,
-                          const struct translate_reply *m)
+static uint64_t own_location(const struct page_migration_controller *c,
+                             const struct translate_reply *m)
 {
     const struct page_table *table = page_migration_controller_page_table(c);
     if (page_may_be_written(m->found.traits) || !m->found.page_bits
@@ -301,7 +302,7 @@ static bool pass_answers(struct page_migration_controller *c)
         const struct translate_reply *m;
         while ((m = page_migration_controller_bottom_peek_reply(c, i))
                && page_migration_controller_top_can_reply(c, i)) {
-            page_migration_controller_top_reply_found(c, i, m->tag, own_place(c, m),
+            page_migration_controller_top_reply_found(c, i, m->tag, own_location(c, m),
                                                       m->found.page_bits, m->found.fragment_bits,
                                                       m->found.traits);
             page_migration_controller_bottom_pop_reply(c, i);
@@ -316,7 +317,7 @@ static bool ask_driver(struct page_migration_controller *c)
     bool progress = false;
     while (page_migration_controller_touch_peek_reply(c)) {
         struct pmc_page *p = page_at(c, page_migration_controller_touch_peek_reply(c)->tag);
-        p->used = false;
+        p->is_used = false;
         if (page_migration_controller_touch_peek_reply(c)->tag >= wanted_count(c))
             end_faults(c, p);
         page_migration_controller_touch_pop_reply(c);
@@ -324,13 +325,13 @@ static bool ask_driver(struct page_migration_controller *c)
     }
     for (uint32_t i = 0; c->pages_to_send && i < 2 * wanted_count(c); i++) {
         struct pmc_page *p = page_at(c, i);
-        if (!p->used || p->sent)
+        if (!p->is_used || p->is_sent)
             continue;
         if (!page_migration_controller_touch_can_send(c))
             break;
         page_migration_controller_touch_send_touched(c, (uint16_t)i, p->page, p->pid,
                                                      (enum page_wish)p->wish);
-        p->sent = true;
+        p->is_sent = true;
         c->pages_to_send--;
         progress = true;
     }
@@ -345,14 +346,14 @@ static bool take_lines(struct page_migration_controller *c)
     const struct mem_reply *m;
     while ((m = page_migration_controller_mem_peek_reply(c))) {
         struct pmc_line *line = line_at(c, m->tag);
-        if (line->writing) {
+        if (line->is_writing) {
             index_pool_give(&c->free_lines, m->tag);
             c->bytes_written += PMC_LINE;
         } else {
             memcpy(line->data,
                    mem_data_data(page_migration_controller_mem_reply_payload(c), PMC_LINE),
                    PMC_LINE);
-            line->read = true;
+            line->is_read = true;
             c->lines_read++;
         }
         page_migration_controller_mem_pop_reply(c);
@@ -369,8 +370,8 @@ static void write_line(struct page_migration_controller *c, uint32_t i)
     mem_mask_store(mem_write_mask(payload, PMC_LINE), mem_mask_range(0, PMC_LINE, PMC_LINE),
                    PMC_LINE);
     memcpy(mem_write_data(payload, PMC_LINE), line->data, PMC_LINE);
-    line->read = false;
-    line->writing = true;
+    line->is_read = false;
+    line->is_writing = true;
     c->lines_read--;
 }
 
@@ -378,7 +379,7 @@ static bool send_lines(struct page_migration_controller *c, const struct page_mo
 {
     bool progress = false;
     for (uint32_t i = 0; c->lines_read && page_migration_controller_mem_can_send(c); i++) {
-        if (line_at(c, i)->read) {
+        if (line_at(c, i)->is_read) {
             write_line(c, i);
             progress = true;
         }

@@ -71,10 +71,10 @@ static enum dispatch_result ack_nak_tried(struct part *self, uint32_t cu, bool r
     return DISPATCH_REFUSED;
 }
 
-static void ack_nak_ended(struct part *self, uint32_t cu, bool own)
+static void ack_nak_ended(struct part *self, uint32_t cu, bool is_own)
 {
     struct ack_nak *p = ack_nak_of(self);
-    if (!own && ack_nak_params(p)->hears == ACK_NAK_HEARS_OWN)
+    if (!is_own && ack_nak_params(p)->hears == ACK_NAK_HEARS_OWN)
         return;
     p->busy_count -= ack_nak_busy(p)[cu];
     ack_nak_busy(p)[cu] = false;

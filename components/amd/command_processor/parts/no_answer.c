@@ -36,11 +36,11 @@ static enum dispatch_result no_answer_tried(struct part *self, uint32_t cu, bool
     return room ? DISPATCH_PLACED : DISPATCH_NEXT;
 }
 
-static void no_answer_ended(struct part *self, uint32_t cu, bool own)
+static void no_answer_ended(struct part *self, uint32_t cu, bool is_own)
 {
     (void)self;
     (void)cu;
-    (void)own;
+    (void)is_own;
 }
 
 /* True after each end of a work-group: resources that one kernel frees are free for all. */

@@ -1,5 +1,4 @@
-/* Scalar memory, LDS, flat, global, scratch and buffer formats. Called by
- * isa_decode.c. */
+/* Decodes the formats of scalar memory, LDS, flat, global, scratch and buffer instructions. */
 #include "isa_decode.h"
 
 int isa_decode_smem(struct isa_decoder *d)
@@ -51,6 +50,11 @@ int isa_decode_smem(struct isa_decoder *d)
         isa_decoder_note_sgprs(out, out->soffset, 1);
     }
     return 0;
+}
+
+static unsigned flag_if(bool is_set, unsigned flag)
+{
+    return is_set ? flag : 0;
 }
 
 static void memory_register(struct isa_decoder *d, unsigned index, unsigned code, unsigned dwords)
@@ -190,14 +194,14 @@ int isa_decode_flat(struct isa_decoder *d)
     if (error)
         return error;
     struct isa_inst *out = d->out;
-    out->memory = (uint8_t)((isa_field(w, 16, 1) ? ISA_MEM_GLC : 0)
-                            | (isa_field(w, 17, 1) ? ISA_MEM_SLC : 0));
+    out->memory = (uint8_t)(flag_if(isa_field(w, 16, 1), ISA_MEM_GLC)
+                            | flag_if(isa_field(w, 17, 1), ISA_MEM_SLC));
     if (gfx9) {
         out->simm =
             segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19 : (int32_t)isa_field(w, 0, 12);
-        out->memory |= (uint8_t)((isa_field(w, 13, 1) && !architected ? ISA_MEM_LDS : 0)
-                                 | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_NV : 0)
-                                 | (isa_field(w, 25, 1) && unified ? ISA_MEM_SCC : 0));
+        out->memory |= (uint8_t)(flag_if(isa_field(w, 13, 1) && !architected, ISA_MEM_LDS)
+                                 | flag_if(isa_field(hi, 23, 1) && !unified, ISA_MEM_NV)
+                                 | flag_if(isa_field(w, 25, 1) && unified, ISA_MEM_SCC));
     }
     unsigned saddr = isa_field(hi, 16, 7);
     out->soffset = ISA_NO_OPERAND;
@@ -227,12 +231,12 @@ int isa_decode_buffer(struct isa_decoder *d, enum isa_format format)
     unsigned scc = format == ISA_MUBUF ? isa_field(w, 15, 1) : isa_field(hi, 21, 1);
     unsigned slc = format == ISA_MUBUF ? isa_field(w, 17, 1) : isa_field(hi, 22, 1);
     unsigned lds = format == ISA_MUBUF ? isa_field(w, 16, 1) : 0;
-    out->memory =
-        (uint8_t)((isa_field(w, 12, 1) ? ISA_MEM_OFFEN : 0)
-                  | (isa_field(w, 13, 1) ? ISA_MEM_IDXEN : 0)
-                  | (isa_field(w, 14, 1) ? ISA_MEM_GLC : 0) | (slc ? ISA_MEM_SLC : 0)
-                  | (lds ? ISA_MEM_LDS : 0) | (isa_field(hi, 23, 1) && !unified ? ISA_MEM_TFE : 0)
-                  | (scc && unified ? ISA_MEM_SCC : 0));
+    out->memory = (uint8_t)(flag_if(isa_field(w, 12, 1), ISA_MEM_OFFEN)
+                            | flag_if(isa_field(w, 13, 1), ISA_MEM_IDXEN)
+                            | flag_if(isa_field(w, 14, 1), ISA_MEM_GLC) | flag_if(slc, ISA_MEM_SLC)
+                            | flag_if(lds, ISA_MEM_LDS)
+                            | flag_if(isa_field(hi, 23, 1) && !unified, ISA_MEM_TFE)
+                            | flag_if(scc && unified, ISA_MEM_SCC));
     if (d->kind == KIND_CACHE)
         return 0;
     out->simm = (int32_t)isa_field(w, 0, 12);

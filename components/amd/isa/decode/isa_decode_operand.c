@@ -1,4 +1,4 @@
-/* Words, rows and operands: what the decoders of all formats are made of. */
+/* Words, rows and operands: the elements that the decoders of all formats share. */
 #include "isa_decode.h"
 
 bool isa_decoder_fetch(struct isa_decoder *d, unsigned index)

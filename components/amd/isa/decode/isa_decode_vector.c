@@ -1,5 +1,4 @@
-/* The vector ALU formats, with their SDWA and DPP extensions. Called by
- * isa_decode.c. */
+/* Decodes the vector ALU formats, with their SDWA and DPP extensions. */
 #include "isa_decode.h"
 
 enum { SDWA_CODE = 249, DPP_CODE = 250 };

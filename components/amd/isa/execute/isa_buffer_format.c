@@ -146,9 +146,9 @@ static uint32_t pack_component(uint32_t value, unsigned width, unsigned number)
     case NUMBER_SSCALED:
         return (uint32_t)(int32_t)limited(x, low, (double)half) & most;
     case NUMBER_UINT:
-        return min_u32(value, most);
+        return min(value, most);
     case NUMBER_SINT:
-        return (uint32_t)max_i32(-(int32_t)half - 1, min_i32(whole, (int32_t)half)) & most;
+        return (uint32_t)max(-(int32_t)half - 1, min(whole, (int32_t)half)) & most;
     default:
         return pack_float(value, width);
     }

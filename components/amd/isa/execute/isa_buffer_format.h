@@ -1,7 +1,7 @@
 /* Elements of typed buffers: from their bytes to components in registers and back. Private to
  * components/amd/isa.
  *
- * A data format says how wide the components are, a number format what they mean (GCN3 ISA manual,
+ * A data format gives the width of the components, a number format their meaning (GCN3 ISA manual,
  * "Memory buffer instructions": data format and number format; Vega's are the same). Component 0
  * lies in the lowest bits. */
 #ifndef HEDDLE_ISA_BUFFER_FORMAT_H

@@ -3,7 +3,7 @@
  * the modifier come here. Instructions that cannot overflow ignore it, and so do conversions, whose
  * results are limited anyway.
  *
- * Which rows have the modifier: LLVM 19 (HasIntClamp, VOP3_CLAMP); what it does: Vega ISA manual,
+ * Which rows have the modifier: LLVM 19 (HasIntClamp, VOP3_CLAMP); its effect: Vega ISA manual,
  * "Clamp". */
 #include "components/amd/isa/tables/isa_table.h"
 

@@ -101,15 +101,15 @@ LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint3
 /* Gives inactive lanes the value of an active lane. */
 LANES_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
 {
-    uint32_t low = s->low, high = s->low, kept[64];
+    uint32_t low = s->low, high = s->low, saved[64];
     const uint32_t *offset = s->offset;
     if (exec != UINT64_MAX) {
         const lanes_vector first = (lanes_vector){0} + low;
         for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
             lanes_vector active = lanes_active(exec, lane);
-            lanes_put(kept + lane, (lanes_get(offset + lane) & active) | (first & ~active));
+            lanes_put(saved + lane, (lanes_get(offset + lane) & active) | (first & ~active));
         }
-        offset = kept;
+        offset = saved;
     }
     for (unsigned lane = 0; lane < 64; lane++) {
         low = min(offset[lane], low);
@@ -308,11 +308,11 @@ LANES_INLINE void lanes_load_uniform(uint32_t *to, const char *host, unsigned dw
 LANES_INLINE void lanes_load_scattered(uint32_t *to, const char *host, const struct lanes_span *s,
                                        unsigned dwords, uint64_t exec)
 {
-    uint32_t kept[64];
+    uint32_t saved[64];
     const uint32_t *offset = s->offset;
     if (dwords > 1) { /* the first register that is written may be the address */
-        memcpy(kept, offset, sizeof kept);
-        offset = kept;
+        memcpy(saved, offset, sizeof saved);
+        offset = saved;
     }
     for (unsigned i = 0; i < dwords; i++)
         lanes_gather(to + 64 * i, host + 4 * i, offset, s->low, exec);

@@ -262,9 +262,9 @@ static void exchange_marked(const struct isa_context *ctx, uint64_t exec,
         if (memory)
             memcpy(old, memory, 8);
         for (unsigned i = 0; i < 2; i++) {
-            uint32_t kept = fresh[i] & 0x80000000 ? fresh[i] & 0x7fffffff : old[i];
+            uint32_t wrapped = fresh[i] & 0x80000000 ? fresh[i] & 0x7fffffff : old[i];
             if (memory)
-                memcpy(memory + 4 * i, &kept, 4);
+                memcpy(memory + 4 * i, &wrapped, 4);
         }
         write_words(vgpr(ctx, inst->dst), lane, 2, old);
     }
@@ -321,10 +321,10 @@ static unsigned swizzle_source(unsigned pattern, unsigned lane)
 static void gather_lanes(const struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                          const uint32_t *data, const uint32_t offset[64])
 {
-    uint32_t given[64], out[64];
+    uint32_t masked[64], out[64];
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE)
-        lanes_put(given + lane, lanes_get(data + lane) & lanes_active(exec, lane));
-    lanes_gather(out, (const char *)given, offset, 0, UINT64_MAX);
+        lanes_put(masked + lane, lanes_get(data + lane) & lanes_active(exec, lane));
+    lanes_gather(out, (const char *)masked, offset, 0, UINT64_MAX);
     lanes_write(vgpr(ctx, inst->dst), out, exec);
 }
 
@@ -489,13 +489,13 @@ static enum isa_status run_two(struct isa_context *ctx, struct isa_wave *wave,
 {
     uint64_t exec = isa_wave_exec(wave);
     const uint32_t *address = ctx->vgpr + ready->source[0];
-    uint32_t *data = ctx->vgpr + ready->data, kept[64];
+    uint32_t *data = ctx->vgpr + ready->data, saved[64];
     (void)work;
     wave->pc += ready->size;
     if (!exec || (wave->mode & ISA_MODE_SKIP))
         return ISA_OK;
     if (!ready->direct)
-        address = memcpy(kept, address, sizeof kept);
+        address = memcpy(saved, address, sizeof saved);
     struct lanes_span s = lanes_span_of(address, exec, ready->bytes);
     uint32_t first = (uint32_t)ready->constant[0], second = (uint32_t)ready->constant[1];
     if (!all_inside(ctx, &s, max(first, second), ready->bytes))

@@ -1,7 +1,7 @@
-/* See isa_lds_conflicts.h. Compiled once for each x86-64 level.
+/* Counts the conflicts of 32 lanes at the banks of the LDS. Compiled once for each x86-64 level.
  *
- * Again and again, all lanes that are left write their dword into a table of banks; each bank
- * serves the dword that stays there, to all lanes that ask for it. Without AVX2 nothing is counted
+ * In each round, all lanes that are left write their dword into a table of banks; each bank serves
+ * the dword that stays there, to all lanes that ask for it. Without AVX2 nothing is counted
  * here. */
 #include "isa_lds_conflicts.h"
 

@@ -228,22 +228,6 @@ INLINE int32_t i24(int32_t x)
 {
     return (int32_t)((uint32_t)x << 8) >> 8;
 }
-INLINE int32_t min_i32(int32_t a, int32_t b)
-{
-    return min(a, b);
-}
-INLINE int32_t max_i32(int32_t a, int32_t b)
-{
-    return max(a, b);
-}
-INLINE uint32_t min_u32(uint32_t a, uint32_t b)
-{
-    return min(a, b);
-}
-INLINE uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return max(a, b);
-}
 INLINE uint32_t absdiff(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
@@ -367,11 +351,11 @@ INLINE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t c)
 
 INLINE uint32_t saturate_u8(int32_t x)
 {
-    return (uint32_t)max_i32(0, min_i32(255, x));
+    return (uint32_t)max(0, min(255, x));
 }
 INLINE uint32_t saturate_i16(int32_t x)
 {
-    return (uint32_t)max_i32(-32768, min_i32(32767, x)) & 0xffff;
+    return (uint32_t)max(-32768, min(32767, x)) & 0xffff;
 }
 
 /* Carry out of a 64-bit signed multiply-add: the sum does not fit into 64 bits. */
@@ -483,11 +467,11 @@ INLINE uint32_t u32_from_f64(double x)
 
 INLINE uint32_t u16_from_f32(float x)
 {
-    return (uint32_t)max_i32(0, min_i32(65535, i32_from_f32(x)));
+    return (uint32_t)max(0, min(65535, i32_from_f32(x)));
 }
 INLINE int32_t i16_from_f32(float x)
 {
-    return max_i32(-32768, min_i32(32767, i32_from_f32(x)));
+    return max(-32768, min(32767, i32_from_f32(x)));
 }
 
 INLINE float clamp_f32(float x, float low, float high)
@@ -511,7 +495,7 @@ INLINE uint32_t norm_u16(float x)
 INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
 {
     uint32_t shift = (b & 3) * 8;
-    uint32_t byte = (uint32_t)max_i32(0, min_i32(255, i32_from_f32(__builtin_rintf(a))));
+    uint32_t byte = (uint32_t)max(0, min(255, i32_from_f32(__builtin_rintf(a))));
     return (c & ~(255u << shift)) | byte << shift;
 }
 
@@ -668,13 +652,13 @@ INLINE double power_of_two(int32_t exponent)
 /* a * 2^b with one rounding: in double the product is exact for any float and clamped exponent. */
 INLINE float ldexp_f32(float a, int32_t b)
 {
-    return (float)((double)a * power_of_two(max_i32(-300, min_i32(300, b))));
+    return (float)((double)a * power_of_two(max(-300, min(300, b))));
 }
 
 /* The product is exact in float; only the store rounds. */
 INLINE float ldexp_f16(float a, int32_t b)
 {
-    int32_t exponent = max_i32(-60, min_i32(60, b));
+    int32_t exponent = max(-60, min(60, b));
     return a * f32_bits((uint32_t)(exponent + 127) << 23);
 }
 
@@ -682,17 +666,17 @@ INLINE float ldexp_f16(float a, int32_t b)
  * remains. */
 INLINE double ldexp_f64(double a, int32_t b)
 {
-    int32_t exponent = max_i32(-2200, min_i32(2200, b));
-    uint32_t own = (uint32_t)(bits_f64(a) >> 52) & 2047;
-    int32_t lift = own ? 0 : 64; /* normalise a denormal first */
-    double normal = own ? a : a * 0x1p64;
+    int32_t exponent = max(-2200, min(2200, b));
+    uint32_t exponent_bits = (uint32_t)(bits_f64(a) >> 52) & 2047;
+    int32_t lift = exponent_bits ? 0 : 64; /* normalise a denormal first */
+    double normal = exponent_bits ? a : a * 0x1p64;
     int32_t stored = (int32_t)(bits_f64(normal) >> 52 & 2047), target = stored + exponent - lift;
     uint64_t body = bits_f64(normal) & UINT64_C(0x800fffffffffffff);
-    int32_t inside = max_i32(1, min_i32(2046, target));
+    int32_t inside = max(1, min(2046, target));
     double value = f64_bits(body | (uint64_t)(uint32_t)inside << 52);
-    int32_t rest = target < 1 ? max_i32(-1000, target - 1) : target > 2046 ? 1 : 0;
+    int32_t rest = target < 1 ? max(-1000, target - 1) : target > 2046 ? 1 : 0;
     double scaled = target > 2046 ? value * 0x1p1000 * 0x1p1000 : value * power_of_two(rest);
-    return own == 2047 || a == 0.0 ? a : scaled;
+    return exponent_bits == 2047 || a == 0.0 ? a : scaled;
 }
 
 /* ---- classification -------------------------------------------------------------------------- */

@@ -137,10 +137,10 @@ INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bo
 /* With the sign of the denormal, or, `plus`, without. */
 INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
 {
-    row_i32 u = (row_i32)x, normal = (u & 0x7f800000) != 0, kept = u & INT32_MIN;
+    row_i32 u = (row_i32)x, normal = (u & 0x7f800000) != 0, sign = u & INT32_MIN;
     if (plus)
-        kept &= (u & INT32_MAX) == 0;
-    return flush ? (row_f32)choose_i32(normal, u, kept) : x;
+        sign &= (u & INT32_MAX) == 0;
+    return flush ? (row_f32)choose_i32(normal, u, sign) : x;
 }
 
 INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, unsigned group,
@@ -169,10 +169,10 @@ INLINE half_f64 half_power(half_i32 exponent)
 /* The exponent of a number as if there were no denormals. */
 INLINE row_i32 row_exponent(row_f32 c)
 {
-    row_i32 own = ((row_i32)c >> 23 & 255) - 127,
+    row_i32 exponent = ((row_i32)c >> 23 & 255) - 127,
             scaled = ((row_i32)(c * 0x1p64f) >> 23 & 255) - 191;
-    row_i32 any = choose_i32(own == -127, scaled, own);
-    return choose_i32(c == 0.0f, (row_i32){0} + MATRIX_ZERO_EXPONENT, any);
+    row_i32 of_nonzero = choose_i32(exponent == -127, scaled, exponent);
+    return choose_i32(c == 0.0f, (row_i32){0} + MATRIX_ZERO_EXPONENT, of_nonzero);
 }
 
 INLINE half_f32 half_join(half_i32 s, half_i32 e, half_f32 c, half_i32 m)
@@ -188,10 +188,10 @@ struct row_sum {
 };
 
 /* The sum and C, of exponent `own`, rounded once. Of fp8, a small C is none. */
-INLINE row_f32 row_join(struct row_sum s, row_f32 c, row_i32 own, bool fp8)
+INLINE row_f32 row_join(struct row_sum s, row_f32 c, row_i32 exponent, bool fp8)
 {
-    row_i32 m = most_i32(s.exponent, own);
-    row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(own < m - 25)) : c;
+    row_i32 m = most_i32(s.exponent, exponent);
+    row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(exponent < m - 25)) : c;
     half_f32 low = half_join(LOW_HALF(s.sum), LOW_HALF(s.exponent), LOW_HALF(addend), LOW_HALF(m));
     half_f32 high =
         half_join(HIGH_HALF(s.sum), HIGH_HALF(s.exponent), HIGH_HALF(addend), HIGH_HALF(m));
@@ -294,7 +294,7 @@ INLINE double group_sum(const struct matrix_group *g, unsigned first, unsigned s
     double sum = 0.0;
     *e = g->exponent[first];
     for (unsigned i = first; i < g->terms; i += step)
-        *e = max_i32(*e, g->exponent[i]);
+        *e = max(*e, g->exponent[i]);
     for (unsigned i = first; i < g->terms; i += step)
         sum += __builtin_trunc(g->product[i] * power_of_two(24 - *e));
     return sum;
@@ -304,7 +304,7 @@ INLINE double group_pair(const struct matrix_group *g, int32_t *e)
 {
     int32_t e_even, e_odd;
     double even = group_sum(g, 0, 2, &e_even), odd = group_sum(g, 1, 2, &e_odd);
-    *e = max_i32(e_even, e_odd);
+    *e = max(e_even, e_odd);
     return __builtin_floor(even * power_of_two(e_even - *e))
            + __builtin_floor(odd * power_of_two(e_odd - *e));
 }

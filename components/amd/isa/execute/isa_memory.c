@@ -65,14 +65,16 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
 static bool any_in_apertures(const struct isa_context *ctx, const struct isa_inst *inst,
                              const struct isa_memory *m)
 {
-    uint64_t shared = ctx->shared_aperture >> 32, own = ctx->private_aperture >> 32, any = 0;
+    uint64_t shared_half = ctx->shared_aperture >> 32, private_half = ctx->private_aperture >> 32,
+             hits = 0;
     if (inst->soffset == ISA_NO_OPERAND && !inst->simm)
-        return isa_memory_words(vgpr(ctx, inst->src[0]) + 64, (uint32_t)shared, (uint32_t)own);
+        return isa_memory_words(vgpr(ctx, inst->src[0]) + 64, (uint32_t)shared_half,
+                                (uint32_t)private_half);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t upper = m->address[lane] >> 32;
-        any |= (upper == shared ? 1u : 0u) | (upper == own ? 1u : 0u);
+        hits |= (upper == shared_half ? 1u : 0u) | (upper == private_half ? 1u : 0u);
     }
-    return any;
+    return hits;
 }
 
 static void split_apertures(const struct isa_context *ctx, const struct isa_wave *wave,
@@ -111,16 +113,17 @@ static void scratch_addresses(const struct isa_context *ctx, const struct isa_wa
                               const struct isa_inst *inst, struct isa_memory *m)
 {
     uint64_t base = scratch_base(ctx, wave, inst->target);
-    uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0, any = 0;
+    uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0,
+             all_offsets = 0;
     for (unsigned lane = 0; lane < 64; lane++) {
         uint32_t vector = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0])[lane] : 0;
         uint32_t offset = vector + scalar + (uint32_t)inst->simm;
-        any |= offset;
+        all_offsets |= offset;
         m->address[lane] = interleaved(base, offset, lane);
     }
     m->swizzle_mask = m->mask;
     m->skew = base & 3;
-    if (any & 3)
+    if (all_offsets & 3)
         isa_memory_find_straddling(m, m->mask);
 }
 
@@ -270,13 +273,13 @@ static void apply_range(const struct resource *r, const struct buffer_lanes *lan
 static bool find_straddling(const struct resource *r, const struct buffer_lanes *lanes,
                             bool lanes_differ, uint64_t base, struct isa_memory *m)
 {
-    uint32_t any = lanes->offset[0];
+    uint32_t all_offsets = lanes->offset[0];
     if (m->bytes == 1)
         return true;
     if (lanes_differ)
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            any |= lanes->offset[lane];
-    if (!(any & (r->element - 1)))
+            all_offsets |= lanes->offset[lane];
+    if (!(all_offsets & (r->element - 1)))
         return true;
     if (r->element == 4) {
         m->skew = base & 3;
@@ -295,11 +298,11 @@ static bool find_straddling(const struct resource *r, const struct buffer_lanes 
 static bool find_format(const struct resource *r, const struct isa_inst *inst, struct isa_memory *m)
 {
     enum { IDENTITY = 4 | 5 << 3 | 6 << 6 | 7 << 9 };
-    bool own = inst->format == ISA_MTBUF;
+    bool is_typed = inst->format == ISA_MTBUF;
     m->unusual |= ISA_UNUSUAL_TYPED;
-    m->data_format = own ? inst->format_bits & 15 : (uint8_t)r->data_format;
-    m->number_format = own ? inst->format_bits >> 4 : (uint8_t)r->number_format;
-    m->select = own ? IDENTITY : (uint16_t)r->select;
+    m->data_format = is_typed ? inst->format_bits & 15 : (uint8_t)r->data_format;
+    m->number_format = is_typed ? inst->format_bits >> 4 : (uint8_t)r->number_format;
+    m->select = is_typed ? IDENTITY : (uint16_t)r->select;
     m->bytes = (uint8_t)isa_buffer_format_bytes(m->data_format, m->number_format);
     return m->bytes;
 }

@@ -87,7 +87,7 @@ enum isa_ready_memory {
 };
 
 /* An instruction ready for run(); made by isa_prepare() and read by components/amd/isa only, but
- * for `run`, `inst`, `size` and what belongs to memory instructions. */
+ * for `run`, `inst`, `size` and the fields of memory instructions. */
 struct isa_ready {
     isa_runner *run;
     const struct isa_inst *inst;
@@ -108,13 +108,13 @@ struct isa_ready {
     bool sets_exec;
     bool direct;    /* no source is a register that is written */
     uint8_t memory; /* enum isa_ready_memory */
-    uint8_t bytes;  /* that a lane moves */
+    uint8_t bytes;  /* bytes that a lane moves */
     uint16_t base;  /* SGPR pair that 32-bit addresses are relative to, or ISA_NO_OPERAND */
-    uint32_t data;  /* place of what is stored, or of the first register that is loaded */
+    uint32_t data;  /* place of the first register that is stored or loaded */
 };
 
-/* *inst must live as long as *out. `vgprs`, `agprs`: what isa_context.vgpr_count and
- * agpr_count will be. Never fails: what cannot be executed says so in run(). */
+/* *inst must live as long as *out. `vgprs`, `agprs`: what isa_context.vgpr_count and agpr_count
+ * will be. Never fails: run() of an instruction that cannot be executed returns the error. */
 void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, uint32_t agprs,
                  struct isa_ready *out);
 

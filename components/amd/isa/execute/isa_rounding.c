@@ -93,8 +93,8 @@ static uint64_t pack(const struct layout *t, struct number x, unsigned round)
     if (!x.magnitude)
         return sign;
     int lift = 125 - top_bit(x.magnitude);
-    int exponent = x.exponent - lift, own = exponent + 125;
-    int least = max(own, 1 - bias); /* exponent of all denormal results */
+    int exponent = x.exponent - lift, unbiased = exponent + 125;
+    int least = max(unbiased, 1 - bias); /* exponent of all denormal results */
     wide m = x.magnitude << lift;
     m = shift_down(m, least - t->fraction - 2 - exponent); /* with two bits more than needed */
     uint64_t value = (uint64_t)(m >> 2);
@@ -107,7 +107,7 @@ static uint64_t pack(const struct layout *t, struct number x, unsigned round)
     if (normal)
         value += (uint64_t)(least + bias - 1) << t->fraction; /* the hidden bit counts one */
     bool stays_finite = round == 3 || round == (x.negative ? 1u : 2u);
-    if (own > bias || value >= infinity)
+    if (unbiased > bias || value >= infinity)
         value = infinity - stays_finite;
     return sign | value;
 }

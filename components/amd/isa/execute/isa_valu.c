@@ -83,7 +83,7 @@ static const struct entry entries[] = {
 enum {
     FLUSHES = 1,         /* fp32 and fp16 denormals, whatever MODE says */
     IS_MINIMUM = 2,      /* or maximum or median */
-    KEEPS_SOURCES = 3,   /* that are denormals */
+    KEEPS_SOURCES = 3,   /* keeps denormal sources */
     FLUSHES_SINGLES = 4, /* fp32 denormals, whatever MODE says */
 };
 
@@ -227,16 +227,28 @@ static void apply_sign(struct lanes *value, unsigned type, bool abs, bool neg)
 {
     bool high = type == TYPE_F64 || type == TYPE_M64;
     uint32_t sign = type == TYPE_F16 || type == TYPE_M16 ? 0x8000 : 0x80000000;
-    uint32_t *word = value->word + (high ? 64 : 0), clear = abs ? ~sign : ~0u,
-             flip = neg ? sign : 0;
+    uint32_t *word = value->word + (high ? 64 : 0);
+    uint32_t clear = abs ? ~sign : ~0u, flip = neg ? sign : 0;
     for (unsigned i = 0; i < 64; i++)
         word[i] = (word[i] & clear) ^ flip;
 }
 
+/* SDWA selects a byte (0 to 3), a half (4, 5) or the word (6) of a register. */
+static unsigned selected_shift(unsigned select)
+{
+    static const uint8_t shifts[8] = {0, 8, 16, 24, 0, 16};
+    return shifts[select];
+}
+
+static unsigned selected_bits(unsigned select)
+{
+    static const uint8_t bits[8] = {8, 8, 8, 8, 16, 16, 32, 32};
+    return bits[select];
+}
+
 static void select_part(uint32_t *to, const uint32_t *from, unsigned select, bool sext)
 {
-    unsigned shift = select < 4 ? select * 8 : select == 5 ? 16 : 0;
-    unsigned up = select < 4 ? 24 : select < 6 ? 16 : 0;
+    unsigned shift = selected_shift(select), up = 32 - selected_bits(select);
     for (unsigned i = 0; i < 64; i++) {
         uint32_t part = from[i] >> shift << up;
         to[i] = sext ? (uint32_t)((int32_t)part >> up) : part >> up;
@@ -417,12 +429,7 @@ static bool subtracts(unsigned op)
 
 static void place_part(uint32_t *result, const uint32_t *old, unsigned select, unsigned unused)
 {
-    unsigned shift = select < 4    ? select * 8
-                     : select == 5 ? 16
-                                   : 0,
-             width = select < 4   ? 8
-                     : select < 6 ? 16
-                                  : 32;
+    unsigned shift = selected_shift(select), width = selected_bits(select);
     if (width == 32)
         return;
     uint32_t field = ((1u << width) - 1) << shift;

@@ -123,7 +123,7 @@ struct code_object_kernel {
     uint32_t required_group[3];       /* work-items; zeros: not stated */
     uint32_t group_hint[3];
     const char *vector_hint;            /* "float4"; "": not stated */
-    uint32_t stated[CODE_OBJECT_FACTS]; /* by metadata; the reader refuses what contradicts */
+    uint32_t stated[CODE_OBJECT_FACTS]; /* values in metadata; the reader refuses contradictions */
 };
 
 struct code_object_segment {

@@ -1,9 +1,8 @@
-/* A code object's bytes: how many the file has when its size is not given, and what stands in
+/* A code object's bytes: the length of the file when its size is not given, and the contents of
  * memory once it is loaded.
  *
  * Loading copies segments and applies relocations (LLVM AMDGPU guide, "Relocation Records");
- * code_object_read() has checked that everything lies inside. Called by front ends, and by
- * code_object.c for the width of relocations. */
+ * code_object_read() has checked that everything lies inside. */
 #include "code_object_internal.h"
 
 #include <libelf.h>

@@ -2,8 +2,7 @@
  * "Code Object V3 Metadata"). Keys that are not known are skipped.
  *
  * The msgpack library allocates a container before it reads its elements, so a scan first checks
- * that every container and string can be as large as it claims, and bounds the nesting. Called by
- * code_object.c. */
+ * that every container and string can be as large as it claims, and bounds the nesting. */
 #include "code_object_internal.h"
 
 #include "base/number.h"
@@ -72,16 +71,16 @@ static bool read_head(const uint8_t *bytes, size_t size, struct head *head)
 /* True if one value with all that is in it can lie in `size` bytes. */
 static bool is_plausible(const uint8_t *bytes, size_t size)
 {
-    uint64_t left[NESTING_MAX] = {1};
+    uint64_t remaining[NESTING_MAX] = {1};
     unsigned depth = 0;
     size_t at = 0;
     for (;;) {
-        while (left[depth] == 0) {
+        while (remaining[depth] == 0) {
             if (depth == 0)
                 return true;
             depth--;
         }
-        left[depth]--;
+        remaining[depth]--;
         struct head head;
         if (!read_head(bytes + at, size - at, &head))
             return false;
@@ -92,7 +91,7 @@ static bool is_plausible(const uint8_t *bytes, size_t size)
         if (head.values > 0) {
             if (++depth == NESTING_MAX)
                 return false;
-            left[depth] = head.values;
+            remaining[depth] = head.values;
         }
     }
 }

@@ -1,6 +1,5 @@
 /* A hidden argument is a number that the launch decides; hidden_value() has all of them in one
- * place. A value is written as many bytes wide as the metadata says, little endian. Called by the
- * front ends. */
+ * place. A value is written as many bytes wide as the metadata says, little endian. */
 #include "kernarg.h"
 
 #include "components/amd/isa/isa_target.h"

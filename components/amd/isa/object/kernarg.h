@@ -28,7 +28,7 @@ struct kernarg_geometry {
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
     uint64_t printf_buffer;   /* and of that for printf of OpenCL */
     uint64_t offset[3];       /* offset of the grid's first work-item */
-    uint32_t dimensions;      /* that the program gave; 0: as many as the grid needs */
+    uint32_t dimensions;      /* number that the program gave; 0: as many as the grid needs */
 };
 
 /* The flat addresses of LDS and scratch on a device of architecture `gfx` ("gfx906"). */

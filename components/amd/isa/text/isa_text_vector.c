@@ -28,13 +28,13 @@ static void put_modified(struct isa_text *t, unsigned i)
     bool sext =
         !takes && !packed && ((inst->sext >> i & 1) || (extends_by_neg(t) && (inst->neg >> i & 1)));
     isa_text_separate(t);
-    isa_text_put(t, "%s%s%s", neg ? (isa_text_is_constant(code) && !abs ? "neg(" : "-") : "",
-                 abs ? "|" : "", sext ? "sext(" : "");
+    bool in_brackets = neg && isa_text_is_constant(code) && !abs;
+    const char *minus = in_brackets ? "neg(" : "-";
+    isa_text_put(t, "%s%s%s", neg ? minus : "", abs ? "|" : "", sext ? "sext(" : "");
     /* LLVM's one operand that is an integer with floats as constants. */
     bool exponent = inst->op == ISA_OP_v_ldexp_f16;
     isa_text_source(t, code, exponent ? TYPE_F16 : type);
-    isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && isa_text_is_constant(code) && !abs ? ")" : "",
-                 sext ? ")" : "");
+    isa_text_put(t, "%s%s%s", abs ? "|" : "", in_brackets ? ")" : "", sext ? ")" : "");
 }
 
 static void put_dpp(struct isa_text *t)

@@ -147,7 +147,7 @@ Test(dispatcher, work_groups_go_out_in_the_order_x_y_z, .init = set_up)
     uint32_t sent = 0;
     cr_assert(begin(ISA_GFX803, &packet, &descriptor));
     dispatcher->state = DISPATCHER_RUNNING;
-    for (uint64_t now = 0; dispatcher->left; now++) {
+    for (uint64_t now = 0; dispatcher->remaining; now++) {
         if (!next(now, &g))
             continue;
         cr_assert_eq(g.id[0] + 3 * (g.id[1] + 4 * g.id[2]), sent, "(%u, %u, %u) came as number %u",
@@ -189,8 +189,8 @@ static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t co
     dispatcher_divide(dispatcher, share, dies);
     dispatcher->state = DISPATCHER_RUNNING;
     dispatcher->busy_until_centi_cy = 0;
-    cr_assert_eq(dispatcher->left, left);
-    for (uint64_t now = 0; dispatcher->left && now < 10000; now++) {
+    cr_assert_eq(dispatcher->remaining, left);
+    for (uint64_t now = 0; dispatcher->remaining && now < 10000; now++) {
         struct dispatched_group g;
         if (!next(now, &g))
             continue;
@@ -201,7 +201,7 @@ static void run_share(uint32_t share, uint32_t dies, uint32_t first, uint32_t co
         seen[number] = true;
         dispatcher_finished(dispatcher, g.cu, g.placement.work_group_slot);
     }
-    cr_assert_eq(dispatcher->left, 0);
+    cr_assert_eq(dispatcher->remaining, 0);
 }
 
 Test(dispatcher, dies_take_work_groups_in_turn, .init = set_up)
@@ -242,8 +242,8 @@ Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
     uint32_t items[3][2] = {{0}};
     cr_assert(begin(ISA_GFX803, &packet, &descriptor));
     dispatcher->state = DISPATCHER_RUNNING;
-    cr_assert_eq(dispatcher->left, 6);
-    for (uint64_t now = 0; dispatcher->left; now++) {
+    cr_assert_eq(dispatcher->remaining, 6);
+    for (uint64_t now = 0; dispatcher->remaining; now++) {
         if (next(now, &g)) {
             items[g.id[0]][g.id[1]] = (uint32_t)g.placement.items[0] * g.placement.items[1];
             cr_assert_eq(g.placement.wavefronts, divide_up(items[g.id[0]][g.id[1]], 64));
@@ -320,7 +320,7 @@ Test(dispatcher, partitioned_gives_each_compute_unit_neighbours, .init = set_up)
             pool_release(dispatcher_pool(dispatcher), cu, slot);
     cr_assert_eq(place_all(10, 32768, at, on), 8,
                  "two fit on each; the third ones wait for their own unit");
-    cr_assert_eq(dispatcher->left, 2);
+    cr_assert_eq(dispatcher->remaining, 2);
 }
 
 /* Every work-group of a grid with three directions comes exactly once, whatever the order; of a
