@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/splitmix64.h"
 #include "components/sampling/stratified_sampler.h"
 
 enum { MOST = 4096 };
@@ -109,18 +108,18 @@ Test(stratified_sampler, launches_that_are_all_alike_are_simulated_ever_more_sel
 Test(stratified_sampler, the_interval_holds_if_all_launches_begin_at_one_kind_of_moment)
 {
     enum { RUNS = 400 };
-    uint64_t state = 1, drawn = 0;
+    uint64_t state = 1;
     unsigned inside = 0;
     double width = 0;
     for (unsigned run = 0; run < RUNS; run++) {
         struct made_up m = plain(1, 0);
         begin(SAMPLING_ALL);
         for (unsigned i = 0; i < 100; i++) {
-            drawn = splitmix64(&state);
-            m.rate = i ? 1 + 0.01 * (double)(drawn >> 62) : 2;
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            m.rate = i ? 1 + 0.01 * (double)(state >> 62) : 2;
             launch(&m);
         }
-        double all = 200000 + 99 * 100000 * (1 + 0.01 * (double)(drawn >> 32 & 3));
+        double all = 200000 + 99 * 100000 * (1 + 0.01 * (double)(state >> 32 & 3));
         struct sampler_estimate e = sampler_estimate_all(&sampler, SAMPLER_CYCLES);
         inside += fabs(e.value - all) <= sampler_interval(&e);
         width += sampler_interval(&e) / all / RUNS;
@@ -348,7 +347,8 @@ Test(stratified_sampler, cycles_that_do_not_follow_instructions_are_not_told_by_
     begin(SAMPLING_ALL);
     for (unsigned i = 0; i < 1000; i++) {
         struct made_up m = plain(1, 0);
-        m.instructions = 50000 + (splitmix64(&state) >> 33) % 100000;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        m.instructions = 50000 + (state >> 33) % 100000;
         m.loop = m.instructions / 2;
         m.rate = 7000.0 / (double)m.instructions;
         simulated += launch(&m) == SAMPLING_DETAILED;
@@ -372,9 +372,9 @@ Test(stratified_sampler, the_longest_wavefront_tells_what_instructions_do_not)
         begin(SAMPLING_ALL);
         for (unsigned i = 0; i < 1000; i++) {
             struct made_up m = plain(1, 0);
-            uint64_t drawn = splitmix64(&state);
-            uint64_t longest = 80 + (drawn >> 60 ? 0 : (drawn >> 33) % 4000);
-            m.instructions = 20000 + (drawn >> 20) % 200000;
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            uint64_t longest = 80 + (state >> 60 ? 0 : (state >> 33) % 4000);
+            m.instructions = 20000 + (state >> 20) % 200000;
             m.loop = m.instructions / 2;
             m.longest = known ? longest : 0;
             m.rate = (3000 + 0.02 * (double)m.instructions + 40 * (double)longest)
@@ -498,8 +498,8 @@ Test(stratified_sampler, what_is_simulated_was_warmed_up)
         uint64_t depth = 1 + seed % 13, state = seed, kinds = 1 + seed % 9, left = 0;
         begin(depth);
         for (unsigned i = 0; i < 3000; i++) {
-            uint64_t drawn = splitmix64(&state);
-            unsigned kind = (unsigned)(seed % 4 ? i % kinds : (drawn >> 40) % kinds);
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            unsigned kind = (unsigned)(seed % 4 ? i % kinds : (state >> 40) % kinds);
             struct made_up m = plain(kind, 0.5);
             launch(&m);
             left += ways[i] == 's';
@@ -520,8 +520,10 @@ Test(stratified_sampler, what_is_simulated_was_warmed_up)
 static double normal(uint64_t *state)
 {
     double sum = 0;
-    for (unsigned i = 0; i < 12; i++)
-        sum += (double)(splitmix64(state) >> 11) / 9007199254740992.0;
+    for (unsigned i = 0; i < 12; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(*state >> 11) / 9007199254740992.0;
+    }
     return sum - 6;
 }
 

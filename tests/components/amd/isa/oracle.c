@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/splitmix64.h"
-
 struct oracle {
     void *disassembler;
 };
@@ -103,7 +101,6 @@ static const struct oracle_format formats[] = {
 #define SDWA(low, scalar, ...)    {low, 8, ORACLE_CONSTANT, scalar, {__VA_ARGS__}}
 #define DPP(low, neg, abs)        {low, 8, ORACLE_REGISTER, 0, {neg, abs}}
 #include "oracle_formats.tab"
-
 };
 /* clang-format on */
 
@@ -119,7 +116,8 @@ const struct oracle_format *oracle_format(size_t index)
 
 static uint32_t random32(uint64_t *state)
 {
-    return (uint32_t)(splitmix64(state) >> 32);
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 32);
 }
 
 /* A source as compilers write them: mostly vector registers, then scalars and constants. */
