@@ -8,6 +8,7 @@
 #include "codegen/command/new_templates.h"
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
+#include "dsl/compile.h"
 
 struct new_file {
     const char *suffix; /* behind the name */
@@ -116,13 +117,25 @@ static struct emit fill_template(struct region *region, const char *template, co
     return text;
 }
 
+/* Writes a description as `heddle fmt` would lay it out, now that its names have their lengths. */
+static enum emit_result write_description(const struct emit *text, const char *path)
+{
+    struct compilation *c = compile_open(NULL);
+    size_t size;
+    const char *formatted = compile_format_text(c, path, text->text, strlen(text->text), &size);
+    enum emit_result result = emit_write_bytes(path, formatted, size);
+    compile_close(c);
+    return result;
+}
+
 static bool write_files(struct region *region, const char *prefix, const char *name,
                         const struct new_kind *kind, FILE *out)
 {
     for (size_t i = 0; i < kind->count; i++) {
         const char *path = region_printf(region, "%s%s%s", prefix, name, kind->files[i].suffix);
         struct emit text = fill_template(region, kind->files[i].template, name, prefix);
-        if (emit_write(&text, path) == EMIT_FAILED)
+        bool is_code = strcmp(strrchr(path, '.'), ".c") == 0;
+        if ((is_code ? emit_write(&text, path) : write_description(&text, path)) == EMIT_FAILED)
             return false;
         fprintf(out, "wrote %s\n", path);
     }

@@ -117,7 +117,7 @@ static bool finish_job(struct cache *c)
     return true;
 }
 
-/* What a fence says, in either of its forms. */
+/* A fence, in either of its forms. */
 struct fence_kind {
     unsigned scope;
     bool acquire, release;

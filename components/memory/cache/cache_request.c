@@ -1,4 +1,4 @@
-/* What happens to a request whose physical address is known. Each take_* either takes the request
+/* Requests whose physical address is known. Each take_* either takes the request
  * completely, or returns false and has changed nothing that a second attempt would count again (it
  * may have written a victim back, after which its way is free).
  *

@@ -34,7 +34,7 @@
 #define LINE_NONE      UINT32_MAX
 #define WAY_NONE       UINT32_MAX
 #define PARKED_NONE    0  /* those that wait are numbered from 1 on */
-#define HINT_WAYS      8u /* of a word */
+#define HINT_WAYS      8u /* ways in a word */
 #define CACHE_TAGS_MAX 32
 
 /* CACHE_INLINE: the path of hits and plain misses, inlined into one function. CACHE_RARE: all else,
@@ -42,7 +42,7 @@
 #define CACHE_INLINE static inline __attribute__((always_inline))
 #define CACHE_RARE   static __attribute__((noinline))
 
-/* What finding and replacing need to know of a set: one or a few lines of the host's caches. It is
+/* The state of a set for lookups and replacement: one or a few lines of the host's caches. It is
  * followed by a byte for each way, a hash of its tag, so that 16 ways are searched at once; then by
  * the tags, uint64_t [ways]. Bit w of the masks is way w. */
 struct cache_set {
@@ -124,7 +124,7 @@ struct cache_last_read {
     uint64_t now;  /* 1 + cycle, 0: there is none */
     uint32_t mshr;
     uint32_t pid;
-    uint32_t slot; /* of its ring */
+    uint32_t slot; /* slot of its ring */
 };
 
 /* A request whose page has been asked for, or that waits to be replayed after it. */
@@ -196,8 +196,8 @@ struct cache {
     struct cache_last_write last_write;
     struct cache_last_read last_read;
     uint64_t probed_base, probed_size; /* bytes whose lines are probed */
-    uint32_t probe_pid;                /* of what goes below; 0: not probed */
-    bool others;                       /* there is other memory below */
+    uint32_t probe_pid;  /* process of requests that go below; 0: they are not probed */
+    bool others;         /* there is other memory below */
     uint64_t below_next; /* with below_interval: the first cycle in which a line may go below */
 #ifdef HEDDLE_PROFILE
     uint8_t served; /* what is noted on the next answer, see mem_served.h */
@@ -269,7 +269,7 @@ static inline uint32_t line_count(const struct cache *c)
     return cache_params(c)->sets * way_count(c);
 }
 
-/* What a request that goes below has as its process. */
+/* The process that a request has as it goes below. */
 static inline uint32_t pid_below(const struct cache *c, uint32_t pid)
 {
     return c->probe_pid ? c->probe_pid : pid;

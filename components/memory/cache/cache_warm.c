@@ -13,7 +13,7 @@
 /* One line of an access, in physical addresses. */
 struct cache_touch {
     const struct warm_access *access;
-    uint64_t number; /* of the line */
+    uint64_t number; /* the line's number */
     uint32_t set;
     struct mem_mask mask;
 };
@@ -121,7 +121,7 @@ static void warm_write_on(struct cache *c, const struct cache_touch *t)
     warm_below(c, t, WARM_WRITE);
 }
 
-/* What goes past this cache makes its copy an old one. */
+/* A write that bypasses this cache makes its copy an old one. */
 static void warm_past(struct cache *c, const struct cache_touch *t)
 {
     uint32_t line = line_find(c, t->set, t->number);

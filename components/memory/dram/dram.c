@@ -137,7 +137,7 @@ static bool dram_tick(struct dram *c)
     return true;
 }
 
-/* What an ideal memory has not answered lies in its rings. */
+/* Requests that an ideal memory has not answered are in its rings. */
 static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)
 {
     static const char *const names[] = {"top", "dma"};

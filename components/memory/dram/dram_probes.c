@@ -111,7 +111,7 @@ static bool dram_withhold(struct dram *c, const struct mem_request *m, uint64_t 
     return true;
 }
 
-/* What a request of `top` that has taken effect makes of the holders. */
+/* Updates the holders after a request of `top` has taken effect. */
 static void dram_note_holder(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     uint16_t *holders = dram_holders(c, address), own = (uint16_t)dram_die_bit(dram_requester(m));

@@ -55,7 +55,7 @@ struct dram {
     uint64_t free_at;  /* cycle of the next request */
     uint64_t extra_ps; /* what an answer from memory takes more than a hit, above its own time */
     /* With caches that are probed. */
-    struct platform_interleaving placing; /* of the space that this slice is a part of */
+    struct platform_interleaving placing; /* how the space of this slice is interleaved */
     struct index_pool free_withheld;
     uint32_t holders;      /* arena offset: uint16_t by line of the slice, a bit a die */
     uint32_t withheld;     /* arena offset: struct dram_withheld by number */

@@ -327,6 +327,6 @@ static bool dram_tick_timed(struct dram *c)
     next_ps = dram_timing_ops(c)->next_ps(part);
     if (next_ps != DRAM_TIMING_LATER)
         dram_wake_at(c, dram_edge_at(c, next_ps));
-    /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
+    /* A request that waits at a port found no slot, or is one more than a cycle takes. */
     return (room || taken) && shown;
 }

@@ -58,7 +58,7 @@ struct hbm_queue {
     uint64_t hits;  /* slots whose row is open */
     uint64_t busy;  /* banks at which a request waits */
     uint64_t open;  /* banks at which a request wants a column of the open row: hbm_sort_bank() */
-    uint32_t first; /* of the oldest request; the slot is this % 64 */
+    uint32_t first; /* number of the oldest request; its slot is this % 64 */
     uint32_t next;
     uint32_t count;
     uint32_t reserved;

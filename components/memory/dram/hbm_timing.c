@@ -1,4 +1,4 @@
-/* What each command of the memory does to the state of bank, group and channel: which later
+/* Effects of each command on the state of bank, group and channel: which later
  * commands it delays, and to which edge. Whether a command may go is decided in hbm.c. */
 #include "hbm.gen.h"
 

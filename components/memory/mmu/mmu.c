@@ -18,7 +18,7 @@
 struct mmu_lookup {
     uint64_t address;
     uint32_t pid;
-    uint32_t next; /* of the lookups that joined the walk, MMU_NONE: the last one */
+    uint32_t next; /* the next lookup that joined the walk; MMU_NONE: this is the last */
     uint16_t tag;
 };
 

@@ -1,4 +1,4 @@
-/* See host_pointer.h. What is only reserved, as the addresses of devices are, is nothing. */
+/* Pointers of the host. Memory that is only reserved, as device addresses are, does not count. */
 #include "host_pointer.h"
 
 #include <inttypes.h>

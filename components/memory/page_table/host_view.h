@@ -19,7 +19,7 @@ enum { HOST_VIEW_SPANS = 64 };
 struct host_span {
     uint64_t start; /* virtual */
     uint64_t size;
-    char *host;     /* of start */
+    char *host;     /* the host's address of `start` */
     bool fragments; /* the driver marks fragments in it (page_table_fragment()) */
 };
 
@@ -28,10 +28,10 @@ struct host_view {
     const struct page_table *pages;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t version; /* of the program table */
+    uint32_t version; /* version of the program table */
     uint32_t unit;    /* compute unit that accesses are touched for, or HOST_VIEW_NO_UNIT */
     uint32_t count, next;
-    struct footprint *footprint; /* of the executor: where accesses are marked, or NULL */
+    struct footprint *footprint; /* where the executor marks accesses, or NULL */
     bool refused;                /* an access, to an address that is not there */
     uint64_t refused_address;
     struct host_span span[HOST_VIEW_SPANS];

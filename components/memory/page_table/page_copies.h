@@ -19,7 +19,7 @@ enum { PAGE_COPIES = 1 << 16, PAGE_COPIES_BUCKETS = 1 << 16 };
 struct page_copy {
     uint64_t master, physical; /* first bytes */
     uint32_t gpu;
-    uint32_t next; /* of the same bucket: 1 + number, 0 none */
+    uint32_t next; /* next of the same bucket: 1 + number; 0: none */
 };
 
 struct page_copies {

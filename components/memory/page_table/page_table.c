@@ -21,7 +21,7 @@ void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_page
     store_offer(t);
 }
 
-/* What readers see of the table itself: all but the processes. */
+/* The part of the table that readers see: all but the processes. */
 static void wrote_head(const struct page_table *t)
 {
     store_wrote(t, offsetof(struct page_table, roots));

@@ -45,7 +45,7 @@ struct program_allocation {
 
 struct program_freed {
     uint64_t start, end;
-    uint64_t number; /* of the allocation */
+    uint64_t number; /* the allocation's number */
 };
 
 struct program_table {
@@ -107,8 +107,8 @@ static inline uint64_t program_name(const struct program_table *table, uint32_t 
     return table->named && program_find(table, name) ? name : address;
 }
 
-/* What `address` means in a process: the process' own allocation there, or another process'
- * allocation, which this process cannot access. */
+/* Finds the allocation of `address` in a process: the process' own allocation there, or another
+ * process' allocation, which this process cannot access. */
 static inline const struct program_allocation *program_find_in(const struct program_table *table,
                                                                uint32_t pid, uint64_t address)
 {
@@ -180,7 +180,7 @@ bool program_add_allocation(struct program_table *table, const struct program_al
 /* Removes the allocation that starts at `start`; false: there is none. */
 bool program_remove_allocation(struct program_table *table, uint64_t start);
 
-/* What people call a kernel, and what its code object does. */
+/* The name that people give a kernel, and the one in its code object. */
 const char *program_kernel_name(const struct program_table *table, uint32_t kernel);
 const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel);
 

@@ -1,4 +1,4 @@
-/* See tlb_shootdown.h. */
+/* Whether each TLB of a platform learns of changed mappings. */
 #include "components/memory/tlb/tlb_shootdown.h"
 
 #include <string.h>

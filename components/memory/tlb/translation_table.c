@@ -1,4 +1,4 @@
-/* See translation_table.h. */
+/* The entries of a TLB, by process and page. */
 #include "components/memory/tlb/translation_table.h"
 #include "base/hash.h"
 #include "base/likely.h"

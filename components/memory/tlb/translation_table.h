@@ -43,14 +43,15 @@ struct translation_table {
     uint32_t order;   /* translation_set [sets] */
     uint32_t buckets; /* uint32_t [bucket_most]: 1 + entry, 0 none */
     uint32_t bucket_most;
-    uint32_t bucket_mask; /* of those in use, the first ones */
+    uint32_t bucket_mask; /* mask of the buckets in use, the first ones */
     uint32_t sets, ways;
     uint32_t pending_capacity;
     uint32_t pending_count;
     uint32_t valid_count;
     uint32_t free_pending; /* chain of free pending entries */
-    uint32_t page_bits;    /* of all pages; 12 before the first answer */
-    uint32_t key_bits;     /* of what is asked for: page_bits, or 12 with fragments */
+    uint32_t page_bits;    /* log2 of a page's bytes; 12 before the first answer */
+    uint32_t
+        key_bits; /* log2 of the bytes that a key stands for: page_bits, or 12 with fragments */
     bool chained; /* pending entries are in their chain: from the first page on that is asked for */
     bool page_known;
     bool fragments;

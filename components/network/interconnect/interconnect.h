@@ -34,10 +34,10 @@ struct interconnect_origin {
     uint16_t tag;
 };
 
-/* What a message of a kind takes: of a target's time, and to be copied. */
+/* Costs of a message of a kind: cycles of a target, and pieces to copy. */
 struct interconnect_kind {
     uint32_t cycles;
-    uint16_t pieces; /* of payload, INTERCONNECT_PIECE bytes each; slots are whole units of that */
+    uint16_t pieces; /* pieces of payload, INTERCONNECT_PIECE bytes each; slots are whole pieces */
     uint16_t awaited;
 };
 
@@ -54,7 +54,7 @@ struct interconnect_target {
 
 struct interconnect_side {
     uint32_t sources, targets;
-    uint32_t words;      /* of a bitmap, of sources and of targets */
+    uint32_t words;      /* words of a bitmap, of sources and of targets */
     uint32_t bitmaps;    /* arena offsets: of sources that are known; of targets that are wanted; of
                             the sources that want each target */
     uint32_t by_source;  /* struct interconnect_source [sources] */
@@ -89,7 +89,7 @@ struct interconnect_unit {
     uint32_t (*carried)(const uint8_t *fields, unsigned kind, bool reply);
     bool busy_sources; /* a source is busy for as long as the target that it sends to */
     bool bubble;       /* a stop of a ring: see switch.c */
-    const struct sector_hash *hash; /* of the number of an address's chunk; NULL: by spaces */
+    const struct sector_hash *hash; /* hash of the number of an address's chunk; NULL: by spaces */
     uint64_t chunk;                 /* bytes */
     uint64_t half;                  /* bytes, that choose the output of a channel; 0: no halves */
 };

@@ -12,7 +12,7 @@
 #include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 
-/* What comes in by `copy_out` leaves as this process, which none has, so that the peer knows it. */
+/* Requests from `copy_out` leave as this process, which none has, so that the peer knows them. */
 #define RDMA_COPY_PID UINT16_MAX
 
 /* By which port a request came in. */
@@ -21,7 +21,7 @@ enum rdma_way { RDMA_LOCAL, RDMA_COPY_OUT, RDMA_PEER };
 /* A request on its way. */
 struct rdma_request {
     uint64_t sent; /* cycle */
-    uint16_t tag;  /* of the requester */
+    uint16_t tag;  /* the requester's tag */
     uint16_t way;  /* enum rdma_way */
 };
 

@@ -70,7 +70,7 @@ static inline unsigned profile_details(struct kernel_detail details[PROFILE_DETA
         {"profile", "units", units, 0},
         {"profile", "blocks", blocks, 0},
         {"profile", "accesses", NULL, profile.accesses},
-        {"profile", "lines", NULL, profile.lines.count},
+        {"profile", "lines", NULL, profile.lines.entries.count},
         {"profile", "reused", NULL, itrace_set_common(&profile.lines, &profile.before)},
         {"profile", "memory_reads", NULL, warm_counts()[WARM_READ] + warm_counts()[WARM_COHERENT]},
         {"profile", "memory_writes", NULL, warm_counts()[WARM_WRITE]},

@@ -3,9 +3,9 @@
 #ifndef HEDDLE_COMPONENTS_API_CALL_H
 #define HEDDLE_COMPONENTS_API_CALL_H
 
-/* What is called; balar's numbers up to DEVICE_GET_ATTRIBUTE. PARAM_CONFIG, CREATE_CHANNEL,
- * BIND_TEXTURE and REGISTER_TEXTURE keep theirs but do not occur: HIP programs for these GPUs do
- * not call them. */
+/* The function that is called; balar's numbers up to DEVICE_GET_ATTRIBUTE. PARAM_CONFIG,
+ * CREATE_CHANNEL, BIND_TEXTURE and REGISTER_TEXTURE keep theirs but do not occur: HIP programs for
+ * these GPUs do not call them. */
 enum api_call {
     API_CALL_NONE,
     API_CALL_REGISTER_MODULE,

@@ -31,16 +31,16 @@
 
 enum {
     TRACE_CHUNK = 1024,    /* words */
-    TRACE_WARPS = 32,      /* of a block: 1,024 threads */
+    TRACE_WARPS = 32,      /* warps in a block: 1,024 threads */
     TRACE_SOURCES = 5,     /* registers that an instruction reads, at most */
     TRACE_REGISTERS = 320, /* 256 of a thread, 64 uniform ones behind them */
     TRACE_NO_REGISTER = 0xffff,
     TRACE_INSTS = 65536,       /* static instructions of a kernel, at most */
     TRACE_RECORD = 2 + 2 * 32, /* words, at most */
-    TRACE_RUNS = 12,           /* of a bulk copy, at most: its record is no longer than others */
-    TRACE_RUN = 5,             /* words, behind */
+    TRACE_RUNS = 12, /* most runs of a bulk copy, so that its record is no longer than others */
+    TRACE_RUN = 5,   /* words, behind */
     TRACE_BULK_HEAD = 3,
-    TRACE_BARRIERS = 16, /* of a block */
+    TRACE_BARRIERS = 16, /* barriers of a block */
     TRACE_PHASES = 32    /* barriers in shared memory that a block tells apart */
 };
 
@@ -49,7 +49,7 @@ enum {
     TRACE_FULL = 1 << 16,
     TRACE_MODE_SHIFT = 17,
     TRACE_SPACE_SHIFT = 19,
-    TRACE_FIELD = 3, /* of mode and space */
+    TRACE_FIELD = 3, /* bits of mode and of space */
     TRACE_LINK = 1 << 21,
     TRACE_BULK = 1 << 22,
     TRACE_PART = 1 << 23
@@ -69,7 +69,7 @@ enum trace_unit {
     TRACE_TEXTURE,
     TRACE_UNIFORM,
     TRACE_MEMORY,
-    TRACE_COPIER, /* of bulk copies: the tensor memory accelerator */
+    TRACE_COPIER, /* the unit of bulk copies: the tensor memory accelerator */
     TRACE_UNITS
 };
 
@@ -81,7 +81,7 @@ enum trace_kind {
     TRACE_BARRIER, /* waits for the block's other warps */
     TRACE_ARRIVE,  /* counts for such a barrier and goes on */
     TRACE_MEMBAR,  /* waits for the warp's own memory accesses */
-    /* What is asynchronous joins the warp's open group of copies or of products. */
+    /* Asynchronous instructions join the warp's open group of copies or of products. */
     TRACE_COPY,          /* global to shared memory, lane by lane */
     TRACE_COPY_COMMIT,   /* closes the open group of copies */
     TRACE_COPY_ARRIVE,   /* closes it, and lets the barrier in its address wait for it */
@@ -93,7 +93,7 @@ enum trace_kind {
     TRACE_MATRIX_CLOSE,  /* closes it, too */
     TRACE_MATRIX_GATHER, /* waits for the other warps of the four; `count` 0: closes a group */
     TRACE_MATRIX_WAIT,
-    TRACE_BULK_LOAD, /* of the copier: to shared memory, announced at a barrier */
+    TRACE_BULK_LOAD, /* a copy by the copier to shared memory, announced at a barrier */
     TRACE_BULK_PREFETCH,
     TRACE_BULK_STORE, /* these two join a group of copies */
     TRACE_BULK_REDUCE,

@@ -39,7 +39,7 @@ struct work_placement {
     uint32_t pid;
     uint32_t grid[3];    /* work-items */
     uint16_t block[3];   /* as launched */
-    uint16_t items[3];   /* of this work-group: smaller at the edges of the grid */
+    uint16_t items[3];   /* items of this work-group: fewer at the edges of the grid */
     uint32_t lds_offset; /* bytes */
     uint32_t lds_bytes;
     uint16_t vgprs; /* registers a wavefront */

@@ -284,7 +284,7 @@ static void note_writer(struct memory_tester *c, uint32_t thread, uint32_t word,
         ordered(c)->write(memory_tester_order(c), word, value);
 }
 
-/* What an atomic leaves, by definition; deliberately not isa_atomic_apply(). */
+/* The result of an atomic, by definition; deliberately not isa_atomic_apply(). */
 static uint32_t atomic_result(unsigned op, uint32_t old, uint32_t operand, uint32_t compare)
 {
     switch (op) {

@@ -78,7 +78,7 @@ static void pages_scramble(struct memory_tester *c)
     }
 }
 
-/* What the controllers look up: which GPU they belong to, and what memory that has. */
+/* Tables for the controllers: the GPU of each, and its memory. */
 static void gpus_note(struct memory_tester *c)
 {
     const struct platform_table *table = engine_base.platform;
@@ -169,7 +169,7 @@ static struct tester_wish *first_wish(const struct memory_tester *c)
     return arena_at(struct tester_wish, c->moves.wishes) + c->moves.first_wish % TESTER_WISHES;
 }
 
-/* What the first wish comes to. False: nothing, it is only answered. */
+/* Chooses the change that the first wish asks for. False: none, it is only answered. */
 static bool choose_wished(struct memory_tester *c)
 {
     struct tester_moves *m = &c->moves;

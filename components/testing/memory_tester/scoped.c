@@ -48,7 +48,7 @@ struct scoped {
     struct scoped_io io;
     uint32_t agents, threads, words; /* arena offsets */
     uint32_t each;                   /* threads of an agent */
-    uint64_t sequence;               /* of beginnings and ends of episodes */
+    uint64_t sequence;               /* counts beginnings and ends of episodes */
 };
 
 static struct scoped *scoped_of(struct part *self)

@@ -77,7 +77,7 @@ enum moves_state {
     MOVES_RESUME
 };
 
-/* What happens to a page: it goes to another GPU, or one more gets a copy, or the copies go. */
+/* A change of a page: it goes to another GPU, or one more gets a copy, or the copies go. */
 enum moves_kind { KIND_MOVE, KIND_COPY, KIND_WRITE };
 
 /* A controller has asked for a page. */
@@ -104,7 +104,7 @@ struct tester_moves {
     uint32_t first_wish, wish_count;
     bool wished; /* what happens is the first wish's */
     bool paused;
-    uint64_t due; /* of the next move */
+    uint64_t due; /* time of the next move */
     uint64_t random;
 };
 

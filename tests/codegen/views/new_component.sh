@@ -12,6 +12,7 @@ cd "$dir"
 "$heddle" new component my_filter > said
 grep -q 'heddle run my_filter_test.heddle' said
 "$heddle" check my_filter_test.heddle
+"$heddle" fmt --check my_filter.heddle my_filter_test.heddle
 "$heddle" run my_filter_test.heddle --stats good.json
 python3 - <<'PYTHON'
 import json
@@ -43,6 +44,7 @@ grep -q 'requests unanswered' hang
 
 "$heddle" new platform my_gpu -o platforms > said
 "$heddle" check platforms/my_gpu.heddle
+"$heddle" fmt --check platforms/my_gpu.heddle
 "$heddle" dot platforms/my_gpu.heddle --svg -o my_gpu.svg
 grep -q '</svg>' my_gpu.svg
 # A part: another policy than the default one, and as right; and one that names a line that may not

@@ -1,4 +1,4 @@
-/* See itrace_set.h. */
+/* Sets of 64-bit numbers. */
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
