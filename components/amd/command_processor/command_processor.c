@@ -628,7 +628,7 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
                       "dispatcher %u: kernel '%s', %llu work-groups running, %llu to be placed%s",
                       i, program_kernel_name(command_processor_program(c), d->kernel),
                       (unsigned long long)d->running, (unsigned long long)d->remaining,
-                      d->refused ? ", no compute unit has room" : "");
+                      d->is_refused ? ", no compute unit has room" : "");
     }
     if (report)
         wave_sync_unit_report(&c->sync, report);

@@ -51,7 +51,7 @@ static bool dispatcher_begin(struct dispatcher *d, const struct work_launch *lau
     d->request =
         (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
     d->running = 0;
-    d->refused = false;
+    d->is_refused = false;
     d->scratch_groups = aql_scratch_groups(launch->packet);
     start_scratch(d, d->scratch_groups, 0, 1);
     d->io.stats.kernels++;
@@ -110,9 +110,9 @@ static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts,
                 ? cost.small
                 : (uint64_t)cost.per_wavefront * wavefronts + DISPATCH_CONSTANT,
             cycles);
-    if (d->refused)
+    if (d->is_refused)
         d->io.stats.no_resources += now - d->refused_at;
-    d->refused = false;
+    d->is_refused = false;
     d->io.stats.work_groups++;
     d->io.stats.wavefronts += wavefronts;
 }
@@ -124,9 +124,9 @@ static bool dispatcher_lacks_scratch(const struct dispatcher *d)
 
 static void refuse_group(struct dispatcher *d, uint64_t now)
 {
-    if (!d->refused)
+    if (!d->is_refused)
         d->refused_at = now;
-    d->refused = true;
+    d->is_refused = true;
     d->refused_releases = pool_releases(dispatcher_pool(d));
 }
 
@@ -222,7 +222,7 @@ static uint64_t dispatcher_due(const struct dispatcher *d)
 {
     if (!d->remaining)
         return ENGINE_NEVER;
-    if (d->refused
+    if (d->is_refused
         && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,
                                                   pool_releases(dispatcher_pool(d))))
         return ENGINE_NEVER;

@@ -53,7 +53,7 @@ struct dispatcher {
     uint64_t remaining;    /* work-groups to be placed */
     uint64_t running;      /* work-groups on compute units */
     uint64_t busy_until_centi_cy; /* dispatching takes time */
-    bool refused; /* no place since refused_at; at the last attempt the pool had seen
+    bool is_refused; /* no place since refused_at; at the last attempt the pool had seen
                      refused_releases */
     uint64_t refused_at;
     uint64_t refused_releases;

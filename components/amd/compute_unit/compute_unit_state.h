@@ -80,15 +80,15 @@ struct cu_wave {
     uint8_t ahead;    /* instructions after the last one issued that have been executed, too */
     bool unusual;     /* only its memory instructions take time: cu_memory_only.c */
     uint32_t checked_fills; /* `fills` of the code when those were found in the decode cache */
-    uint32_t code;          /* version of the code in line_address; 0: the line is not there */
+    uint32_t code_version;  /* version of the code in line_address; 0: the line is not there */
     uint32_t vgpr;          /* arena offset of its registers */
     uint16_t vmem_first;    /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
-    uint32_t line_code[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
+    uint32_t line_version[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];
     /* 1 + version of the program when it was seen that all lines of the window, as far as they are
      * code, were there or coming; 0: since the window has moved it was not. */
-    uint32_t complete;
+    uint32_t complete_version;
     uint64_t conflict_cycles; /* ready for the LDS: cycles it had spent on bank conflicts */
     /* The last write to the LDS is over in the cycle `lds_written_at`, and its registers are needed
      * until `held_until`: address, data, more data. */
@@ -101,7 +101,7 @@ struct cu_wave {
     uint64_t sgpr_until;
     /* Address of the last vector memory instruction, and its operand: address and compare value. */
     uint64_t accessed_pc, accessed_operand;
-    uint64_t started; /* number of the unit's wavefronts that began before it */
+    uint64_t start_number; /* number of the unit's wavefronts that began before it */
     uint64_t line[CU_MAX_LINE_SLOTS];
     /* With fetch_latency: code up to `code_end` is in the buffer, the block after it comes in the
      * cycle `code_at`; the next instruction begins at `code_pc` and ends at `code_next`. */
@@ -114,7 +114,7 @@ struct cu_wave {
 
 struct cu_group {
     uint16_t tag; /* tag of the request to answer */
-    uint8_t used;
+    bool is_used;
     uint8_t waves, ended, at_barrier;
     uint8_t ledger;
     uint32_t instructions;
@@ -228,8 +228,8 @@ struct compute_unit {
     uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
-    bool whole_turns;   /* all instructions on registers take whole turns */
-    uint64_t started;   /* wavefronts that have begun */
+    bool whole_turns; /* all instructions on registers take whole turns */
+    uint64_t started_waves;
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;
     /* Arena offsets. */
@@ -250,7 +250,7 @@ struct compute_unit {
     uint8_t smem_free[CU_SMEM], smem_order[CU_SMEM];
     uint32_t smem_free_count, smem_send_head;
     uint64_t ledgers_used; /* with work-groups that are not answered */
-    uint32_t resident;     /* wavefronts */
+    uint32_t resident_waves;
     uint64_t active_since;
     /* Bounds: the allocation hit last. */
     uint64_t span_start, span_end;

@@ -130,7 +130,8 @@ static inline bool deferred_is_near(const struct compute_unit *c, const struct c
                                     uint64_t pc)
 {
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    return d->address == pc && d->checked == w->code && w->code == cu_code(c)->version
+    return d->address == pc && d->checked == w->code_version
+           && w->code_version == cu_code(c)->version
            && pc + d->inst.size <= w->line_address + CU_LINE;
 }
 

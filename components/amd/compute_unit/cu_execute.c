@@ -55,9 +55,9 @@ static void execute_init(struct compute_unit *c)
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
     struct cu_code *code = cu_code(c);
     c->tables = (uint8_t)c->io.base.domain;
-    if (code->opened)
+    if (code->is_opened)
         return;
-    code->opened = code->fills = code->version = 1;
+    code->is_opened = code->fills = code->version = 1;
     domain->entries = arena_derive(DECODE_ENTRIES * sizeof *domain->entries);
     domain->deferred = arena_derive(DECODE_ENTRIES * sizeof *domain->deferred);
     isa_workspace_begin(&domain->workspace);
@@ -134,9 +134,9 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
     unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
     const struct cu_code *code = cu_code(c);
     if (unlikely(e->run_fills != code->fills || e->run_version != code->version
-                 || w->code != code->version)) {
+                 || w->code_version != code->version)) {
         execute_find_run(c, domain, e, pc, cu_line_bytes(c, wave, w->line_slot) + at, size);
-        e->run_version = w->code == code->version ? w->code : 0;
+        e->run_version = w->code_version == code->version ? w->code_version : 0;
     }
     w->checked_fills = e->run_fills;
     if (unlikely(e->run_vgprs > context->vgpr_count || e->run_agprs > context->agpr_count))

@@ -60,7 +60,7 @@ static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigne
             return line;
         break;
     }
-    w->complete = compute_unit_program(c)->version + 1;
+    w->complete_version = compute_unit_program(c)->version + 1;
     return UINT64_MAX;
 }
 
@@ -68,7 +68,7 @@ static uint64_t fetch_missing(struct compute_unit *c, struct cu_wave *w, unsigne
  * span stay until it moves. */
 static inline bool fetch_is_complete(const struct compute_unit *c, const struct cu_wave *w)
 {
-    return w->complete && w->complete == compute_unit_program(c)->version + 1;
+    return w->complete_version && w->complete_version == compute_unit_program(c)->version + 1;
 }
 
 /* The wavefront wants no line. */
@@ -160,7 +160,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
             const uint8_t *bytes = mem_data_data(compute_unit_imem_reply_payload(c), CU_LINE);
             memcpy(cu_line_bytes(c, wave, slot), bytes, CU_LINE);
             w->line_state[slot] = LINE_VALID;
-            w->line_code[slot] = fetch_code_version(c, w->line[slot], bytes);
+            w->line_version[slot] = fetch_code_version(c, w->line[slot], bytes);
         } else {
             w->line_state[slot] = LINE_EMPTY;
         }

@@ -20,8 +20,8 @@ struct cu_code_line {
 struct cu_code {
     struct decoded decoded[DECODE_ENTRIES];
     struct cu_code_line lines[CU_CODE_LINES];
-    uint32_t opened;  /* 1: by the first of these units */
-    uint32_t version; /* counts changes from 1 on, modulo 2^32 */
+    uint32_t is_opened; /* 1: the first of these units has opened it */
+    uint32_t version;   /* counts changes from 1 on, modulo 2^32 */
     uint32_t fills; /* fills of the decode cache, from 1 on, modulo 2^32: while that stays the same,
                        what has been found there still is there */
 };

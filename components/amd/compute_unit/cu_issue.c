@@ -370,8 +370,8 @@ static inline unsigned issue_next(const struct compute_unit *c, unsigned simd, u
     if (compute_unit_params(c)->issue_order == COMPUTE_UNIT_ISSUE_ORDER_OLDEST) {
         for (bits &= bits - 1; bits; bits &= bits - 1) {
             unsigned other = (unsigned)__builtin_ctzll(bits);
-            if (cu_wave_at(c, cu_wave_number(c, simd, other))->started
-                < cu_wave_at(c, cu_wave_number(c, simd, slot))->started)
+            if (cu_wave_at(c, cu_wave_number(c, simd, other))->start_number
+                < cu_wave_at(c, cu_wave_number(c, simd, slot))->start_number)
                 slot = other;
         }
         return slot;

@@ -96,7 +96,7 @@ static bool is_first_busy(const struct compute_unit *c)
     const struct platform_instance *all = engine_base.platform->instances;
     for (uint32_t leaf = 0; leaf < c->io.base.leaf; leaf++) {
         const struct compute_unit *other = (const void *)platform_component(leaf);
-        if (all[leaf].type == all[c->io.base.leaf].type && other->resident)
+        if (all[leaf].type == all[c->io.base.leaf].type && other->resident_waves)
             return false;
     }
     return true;
@@ -141,8 +141,8 @@ static unsigned compute_unit_outstanding(const struct compute_unit *c, struct ha
     enum { SHOWN = 3 };
     unsigned slots = compute_unit_params(c)->wavefronts;
     unsigned waves = compute_unit_params(c)->simds * slots, shown = 0;
-    if (!report || !c->resident)
-        return c->resident;
+    if (!report || !c->resident_waves)
+        return c->resident_waves;
     if (is_first_busy(c)) /* once a report */
         note_hottest(c, report);
     for (unsigned i = 0; i < waves; i++) {
@@ -153,5 +153,5 @@ static unsigned compute_unit_outstanding(const struct compute_unit *c, struct ha
     }
     if (shown > SHOWN)
         hang_note(report, "and %u more wavefronts", shown - SHOWN);
-    return c->resident;
+    return c->resident_waves;
 }

@@ -129,11 +129,11 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
     uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
     uint8_t joined[ISA_MAX_INST_BYTES];
     unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
-    if (line != w->line_address || !w->code) {
+    if (line != w->line_address || !w->code_version) {
         int slot = wave_find_line(c, w, line);
-        w->complete = line == w->line_address ? w->complete : 0;
+        w->complete_version = line == w->line_address ? w->complete_version : 0;
         w->line_address = line;
-        w->code = 0;
+        w->code_version = 0;
         if (slot < 0 || (!fetch_is_complete(c, w) && fetch_missing(c, w, 1) != UINT64_MAX))
             wave_want_lines(c, w);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
@@ -141,7 +141,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
             return false;
         }
         w->line_slot = (uint8_t)slot;
-        w->code = w->line_code[slot];
+        w->code_version = w->line_version[slot];
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
     bool joins = false;
@@ -170,8 +170,8 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
         return false;
     }
     struct decoded *d = &cu_decoded(c)[w->decoded];
-    if (!joins && w->code == cu_code(c)->version)
-        d->checked = w->code;
+    if (!joins && w->code_version == cu_code(c)->version)
+        d->checked = w->code_version;
     w->kind = d->kind;
     return true;
 }
@@ -183,8 +183,8 @@ __attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct
 {
     uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    if (line != w->line_address || w->code != cu_code(c)->version || d->checked != w->code
-        || d->address != pc)
+    if (line != w->line_address || w->code_version != cu_code(c)->version
+        || d->checked != w->code_version || d->address != pc)
         return wave_decode_anew(c, w, wave);
     w->decoded = decode_slot(pc);
     w->kind = d->kind;

@@ -47,7 +47,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->group = (uint8_t)p->work_group_slot;
     w->number = (uint8_t)number;
     w->instructions = 0;
-    w->started = c->started++;
+    w->start_number = c->started_waves++;
     w->vm = w->lgkm = w->lds = w->flat = 0;
     w->priority = 0;
     w->ahead = 0;
@@ -60,8 +60,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->unusual = g->memory_only;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
-    w->complete = 0;
-    w->code = 0;
+    w->complete_version = 0;
+    w->code_version = 0;
     wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     profile_start(c, w, wave);
@@ -111,11 +111,11 @@ static void group_start(struct compute_unit *c, uint64_t now)
     struct work_placement p;
     memcpy(&p, work_map_placement(compute_unit_work_payload(c)), sizeof p);
     struct cu_group *g = cu_group_at(c, p.work_group_slot);
-    if (p.work_group_slot >= WORK_GROUP_SLOTS_MAX || g->used)
+    if (p.work_group_slot >= WORK_GROUP_SLOTS_MAX || g->is_used)
         bug("compute unit: work-group slot %u is taken", p.work_group_slot);
     *g = (struct cu_group){
         .tag = m->tag,
-        .used = 1,
+        .is_used = true,
         .waves = (uint8_t)p.wavefronts,
         .kernel = m->map.kernel,
         .id = {m->map.group_x, m->map.group_y, m->map.group_z},
@@ -130,9 +130,9 @@ static void group_start(struct compute_unit *c, uint64_t now)
         .memory_only = p.memory_only != 0,
         .arrived = now};
     g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
-    if (!c->resident)
+    if (!c->resident_waves)
         c->active_since = now;
-    c->resident += p.wavefronts;
+    c->resident_waves += p.wavefronts;
     c->io.stats.work_groups++;
     c->io.stats.wavefronts_run += p.wavefronts;
     for (unsigned i = 0; i < p.wavefronts; i++)
@@ -154,7 +154,7 @@ static void group_answer(struct compute_unit *c)
         memset(&ledger->account, 0, sizeof ledger->account);
         if (!--ledger->groups)
             c->ledgers_used &= ~((uint64_t)1 << g->ledger);
-        g->used = 0;
+        g->is_used = false;
         c->groups_to_answer &= c->groups_to_answer - 1;
     }
 }
@@ -197,8 +197,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     fetch_forget(c, w->simd, w->slot);
     g->instructions += w->instructions;
     c->longest_wavefront = max(w->instructions, c->longest_wavefront);
-    c->resident--;
-    if (!c->resident)
+    c->resident_waves--;
+    if (!c->resident_waves)
         c->io.stats.active_cycles += now - c->active_since;
     if (++g->ended == g->waves)
         group_finish(c, g, now);

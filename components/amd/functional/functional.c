@@ -81,7 +81,7 @@ void functional_group_start(struct run *r, uint32_t slot)
         wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
                         i);
         g->wave[i].state = WAVE_RUNS;
-        g->wave[i].expected = g->wave[i].instructions = 0;
+        g->wave[i].next_block_pc = g->wave[i].instructions = 0;
         g->wave[i].livelock = (struct livelock){0};
         if (execution_observer)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,

@@ -27,7 +27,7 @@ struct wave {
     struct wave_sync_wait sync; /* WAVE_AT_SYNC */
     uint32_t vgpr;              /* arena: uint32_t[stored][64] */
     uint32_t block;             /* profiles: bucket of the present basic block */
-    uint64_t expected;          /* profiles: the pc at which that block continues */
+    uint64_t next_block_pc;     /* profiles: the pc at which that block continues */
     uint64_t instructions;
     struct livelock livelock;
 };

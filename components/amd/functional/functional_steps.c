@@ -271,9 +271,9 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
                                                     const struct isa_inst *inst, uint64_t pc)
 {
     struct functional_profile *p = &r->result.profile;
-    if (pc != w->expected)
+    if (pc != w->next_block_pc)
         w->block = hash_multiply_32((uint32_t)((pc - r->launch->entry) >> 2)) >> 27;
-    w->expected = inst->flags & ISA_IS_BRANCH ? 0 : pc + inst->size;
+    w->next_block_pc = inst->flags & ISA_IS_BRANCH ? 0 : pc + inst->size;
     p->units[inst->unit]++;
     p->blocks[w->block]++;
 }

@@ -148,8 +148,7 @@ enum isa_cache_op {
     ISA_CACHE_INVALIDATE_SCALAR,
     ISA_CACHE_WRITEBACK_SCALAR,
     ISA_CACHE_INVALIDATE_VECTOR, /* buffer_wbinvl1*: the vector L1 */
-    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: lines that others at the scope may have changed
-                        */
+    ISA_CACHE_ACQUIRE, /* buffer_inv, buffer_invl2: lines that others at the scope have changed */
     ISA_CACHE_RELEASE  /* buffer_wbl2: lines that others at the scope may read are written back */
 };
 

@@ -77,7 +77,7 @@ static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t nu
     if (!packet_processor_cp_can_send(c))
         return false;
     packet_processor_cp_send_flush(c, (uint16_t)(PACKET_TAG | number));
-    c->dirty = c->kernels > 0;
+    c->dirty = c->running_kernels > 0;
     c->io.stats.flushes++;
     p->under_way = 1;
     return true;
@@ -193,8 +193,8 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
 {
     const struct user_queue *q = queue_at(c, p->queue);
     struct aql_descriptor descriptor = p->descriptor;
-    uint32_t launched = c->used - c->fronts;
-    if (c->kernels >= packet_processor_params(c)->kernels
+    uint32_t launched = c->used_packets - c->fronts;
+    if (c->running_kernels >= packet_processor_params(c)->kernels
         || launched >= c->packet_count - packet_processor_params(c)->slots
         || !packet_processor_cp_can_send(c))
         return false;
@@ -215,7 +215,7 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
     memcpy(command_launch_packet(payload), &packet, sizeof packet);
     memcpy(command_launch_descriptor(payload), &descriptor, sizeof descriptor);
     c->dirty = true;
-    c->kernels++;
+    c->running_kernels++;
     c->io.stats.dispatches++;
     packet_leave_front(c, p);
     packet_enter(p, PACKET_RUNNING);

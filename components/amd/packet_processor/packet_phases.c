@@ -15,7 +15,7 @@ static void packet_leave_front(struct packet_processor *c, struct packet *p)
 {
     queue_at(c, p->queue)->front = PACKET_NONE;
     c->fronts--;
-    c->scheduled = false;
+    c->is_scheduled = false;
 }
 
 static void packet_free(struct packet_processor *c, struct packet *p)
@@ -23,9 +23,9 @@ static void packet_free(struct packet_processor *c, struct packet *p)
     struct user_queue *q = queue_at(c, p->queue);
     if (packet_is_front(p))
         packet_leave_front(c, p);
-    q->active--;
-    c->used--;
-    c->scheduled = false;
+    q->active_packets--;
+    c->used_packets--;
+    c->is_scheduled = false;
     p->phase = PACKET_FREE;
 }
 
@@ -36,7 +36,7 @@ static void queue_fail(struct packet_processor *c, struct user_queue *q, enum qu
         return;
     q->error = (uint8_t)error;
     c->io.stats.errors++;
-    c->scheduled = false;
+    c->is_scheduled = false;
 }
 
 static void packet_fail(struct packet_processor *c, struct packet *p, enum queue_error error)
@@ -52,7 +52,7 @@ static void packet_wait(struct packet_processor *c, struct packet *p, uint64_t s
     struct user_queue *q = queue_at(c, p->queue);
     q->is_waiting = true;
     q->awaited_signal = signal;
-    q->fetched = p->number;
+    q->next_packet = p->number;
     c->io.stats.waits++;
     packet_free(c, p);
 }
@@ -61,7 +61,7 @@ static void packet_wait(struct packet_processor *c, struct packet *p, uint64_t s
 static void packets_look_again(struct packet_processor *c)
 {
     c->events++;
-    c->scheduled = false;
+    c->is_scheduled = false;
 }
 
 /* ---- from phase to phase ---- */
@@ -74,7 +74,7 @@ static bool needs_flush(const struct packet_processor *c, const struct packet *p
 /* True if packets of the queue before it are not over. */
 static bool has_earlier(const struct packet_processor *c, const struct packet *p)
 {
-    if (queue_at(c, p->queue)->active <= 1)
+    if (queue_at(c, p->queue)->active_packets <= 1)
         return false;
     for (uint32_t i = 0; i < c->packet_count; i++) {
         const struct packet *other = packet_at(c, i);
@@ -96,7 +96,7 @@ static bool needs_invalidate(const struct packet_processor *c, const struct pack
 static void packet_complete(struct packet *p)
 {
     packet_enter(p, packet_completion(p) ? PACKET_SIGNAL
-                    : p->released        ? PACKET_INTERRUPT
+                    : p->is_released     ? PACKET_INTERRUPT
                                          : PACKET_RETIRE);
 }
 
@@ -106,7 +106,7 @@ static void packet_end(struct packet_processor *c, struct packet *p)
     c->io.stats.barriers += packet_type(p) != AQL_DISPATCH;
     if (needs_flush(c, p, AQL_RELEASE_SHIFT)) {
         packet_enter(p, PACKET_RELEASE);
-        p->released = true;
+        p->is_released = true;
     } else {
         packet_complete(p);
     }
@@ -247,7 +247,7 @@ static void descriptor_answer(struct packet_processor *c, struct packet *p, cons
 static void running_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
     (void)data;
-    c->kernels--;
+    c->running_kernels--;
     if (p->scratch)
         packet_enter(p, PACKET_UNUSED);
     else
@@ -299,8 +299,8 @@ static void retire_answer(struct packet_processor *c, struct packet *p, const vo
 static bool advance_send(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     struct user_queue *q = queue_at(c, p->queue);
-    uint64_t oldest = q->fetched;
-    if (q->advancing)
+    uint64_t oldest = q->next_packet;
+    if (q->is_advancing)
         return false;
     for (uint32_t i = 0; i < c->packet_count; i++) {
         const struct packet *other = packet_at(c, i);
@@ -308,15 +308,15 @@ static bool advance_send(struct packet_processor *c, struct packet *p, uint32_t 
             && other->number < oldest)
             oldest = other->number;
     }
-    if (oldest <= q->read) {
+    if (oldest <= q->read_index) {
         packet_free(c, p);
         return true;
     }
     bool sent = send_write(c, p, number, q->base + (uint64_t)q->packets * AQL_PACKET_BYTES, &oldest,
                            sizeof oldest);
     if (p->phase == PACKET_ADVANCE && p->under_way) {
-        q->read = oldest;
-        q->advancing = true;
+        q->read_index = oldest;
+        q->is_advancing = true;
     }
     return sent;
 }
@@ -324,7 +324,7 @@ static bool advance_send(struct packet_processor *c, struct packet *p, uint32_t 
 static void advance_answer(struct packet_processor *c, struct packet *p, const void *data)
 {
     (void)data;
-    queue_at(c, p->queue)->advancing = false;
+    queue_at(c, p->queue)->is_advancing = false;
     packet_free(c, p);
 }
 
@@ -362,7 +362,7 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
 {
     struct packet *p = packet_at(c, number);
     const struct user_queue *q = queue_at(c, p->queue);
-    if (packet_is_front(p) && (q->dying || q->error)) {
+    if (packet_is_front(p) && (q->is_dying || q->error)) {
         if (p->scratch)
             return send_unused(c, p);
         packet_free(c, p);

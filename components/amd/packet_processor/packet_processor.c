@@ -88,13 +88,13 @@ static bool driver_answers_take(struct packet_processor *c)
 /* True if the queue's next packet has been looked at and nothing has happened since. */
 static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
-    return q->used && !q->dying && !q->error && q->is_waiting && q->looked_at == c->events;
+    return q->is_used && !q->is_dying && !q->error && q->is_waiting && q->looked_at == c->events;
 }
 
 static bool queue_has_work(const struct packet_processor *c, const struct user_queue *q)
 {
-    return q->used && !q->dying && !q->error && !queue_waits(c, q)
-           && (q->front != PACKET_NONE || q->fetched < q->written);
+    return q->is_used && !q->is_dying && !q->error && !queue_waits(c, q)
+           && (q->front != PACKET_NONE || q->next_packet < q->write_index);
 }
 
 /* After every change of queue_has_work(). */
@@ -114,16 +114,16 @@ static bool doorbells_take(struct packet_processor *c)
         uint32_t number = m->ring.slot;
         struct user_queue *q =
             number < packet_processor_params(c)->queues ? queue_at(c, number) : NULL;
-        if (!q || !q->used || q->dying)
+        if (!q || !q->is_used || q->is_dying)
             c->io.stats.ignored_rings++;
-        else if (m->ring.value - q->read >= q->packets && m->ring.value >= q->written)
+        else if (m->ring.value - q->read_index >= q->packets && m->ring.value >= q->write_index)
             queue_fail(c, q, QUEUE_OVERFLOW);
-        else if (m->ring.value >= q->written)
-            q->written = m->ring.value + 1;
+        else if (m->ring.value >= q->write_index)
+            q->write_index = m->ring.value + 1;
         if (q)
             q->is_waiting = false;
         packet_processor_doorbell_pop(c);
-        c->scheduled = false;
+        c->is_scheduled = false;
         taken = true;
     }
     return taken;
@@ -132,9 +132,9 @@ static bool doorbells_take(struct packet_processor *c)
 static void queue_create(struct packet_processor *c, const struct queue_control_request *m)
 {
     struct user_queue *q = queue_at(c, m->create.slot);
-    if (q->used)
+    if (q->is_used)
         bug("packet processor: queue %u is there already", m->create.slot);
-    *q = (struct user_queue){.used = true,
+    *q = (struct user_queue){.is_used = true,
                              .gpu = m->create.gpu,
                              .pid = m->create.pid,
                              .packets = m->create.packets,
@@ -163,17 +163,17 @@ static bool control_take(struct packet_processor *c)
         bug("packet processor: there is no queue %u", number);
     struct user_queue *q = queue_at(c, number);
     uint8_t error =
-        message_kind(m) != QUEUE_CONTROL_CREATE && !q->used ? QUEUE_NOT_THERE : q->error;
+        message_kind(m) != QUEUE_CONTROL_CREATE && !q->is_used ? QUEUE_NOT_THERE : q->error;
     if (message_kind(m) == QUEUE_CONTROL_CREATE)
         queue_create(c, m);
-    if (message_kind(m) == QUEUE_CONTROL_DESTROY && q->used) {
-        q->dying = true;
+    if (message_kind(m) == QUEUE_CONTROL_DESTROY && q->is_used) {
+        q->is_dying = true;
         q->destroy_tag = m->tag;
-        c->dying++;
+        c->dying_queues++;
     } else {
-        packet_processor_control_reply_done(c, m->tag, q->read, error);
+        packet_processor_control_reply_done(c, m->tag, q->read_index, error);
     }
-    c->scheduled = false;
+    c->is_scheduled = false;
     packet_processor_control_pop(c);
     return true;
 }
@@ -182,15 +182,16 @@ static bool control_take(struct packet_processor *c)
 static bool queues_bury(struct packet_processor *c)
 {
     bool progress = false;
-    for (uint32_t i = 0; c->dying && i < c->queue_end; i++) {
+    for (uint32_t i = 0; c->dying_queues && i < c->queue_end; i++) {
         struct user_queue *q = queue_at(c, i);
-        if (!q->used || !q->dying || q->active || !packet_processor_control_can_reply(c))
+        if (!q->is_used || !q->is_dying || q->active_packets
+            || !packet_processor_control_can_reply(c))
             continue;
         run_list_done(packet_processor_scheduler(c), i);
-        packet_processor_control_reply_done(c, q->destroy_tag, q->read, q->error);
+        packet_processor_control_reply_done(c, q->destroy_tag, q->read_index, q->error);
         *q = (struct user_queue){0};
-        c->dying--;
-        c->scheduled = false;
+        c->dying_queues--;
+        c->is_scheduled = false;
         progress = true;
     }
     return progress;
@@ -199,18 +200,19 @@ static bool queues_bury(struct packet_processor *c)
 static bool queue_begin(struct packet_processor *c, uint32_t number)
 {
     struct user_queue *q = queue_at(c, number);
-    if (q->front != PACKET_NONE || q->fetched == q->written || c->used == c->packet_count)
+    if (q->front != PACKET_NONE || q->next_packet == q->write_index
+        || c->used_packets == c->packet_count)
         return false;
     uint32_t i = 0;
     while (packet_at(c, i)->phase != PACKET_FREE)
         i++;
     *packet_at(c, i) =
-        (struct packet){.phase = PACKET_FETCH, .queue = number, .number = q->fetched++};
+        (struct packet){.phase = PACKET_FETCH, .queue = number, .number = q->next_packet++};
     q->front = i;
     q->is_waiting = false;
     q->looked_at = c->events;
-    q->active++;
-    c->used++;
+    q->active_packets++;
+    c->used_packets++;
     c->fronts++;
     return true;
 }
@@ -219,9 +221,9 @@ static bool queue_begin(struct packet_processor *c, uint32_t number)
 static bool queues_schedule(struct packet_processor *c)
 {
     bool progress = false, changed;
-    if (c->scheduled && c->slice_end > packet_processor_now(c))
+    if (c->is_scheduled && c->slice_end > packet_processor_now(c))
         return false;
-    c->scheduled = true;
+    c->is_scheduled = true;
     for (uint32_t i = 0; i < c->queue_end; i++)
         queue_update_scheduler(c, i);
     c->slice_end =
@@ -232,7 +234,7 @@ static bool queues_schedule(struct packet_processor *c)
         if (run_list_mapped(packet_processor_scheduler(c), i))
             progress |= queue_begin(c, i);
     }
-    c->scheduled = true;
+    c->is_scheduled = true;
     return progress || changed;
 }
 
@@ -254,7 +256,7 @@ static bool report_waits(struct packet_processor *c)
 static bool packets_step(struct packet_processor *c)
 {
     bool progress = false;
-    for (uint32_t i = 0, left = c->used; left && i < c->packet_count; i++) {
+    for (uint32_t i = 0, left = c->used_packets; left && i < c->packet_count; i++) {
         const struct packet *p = packet_at(c, i);
         if (p->phase == PACKET_FREE)
             continue;
@@ -294,12 +296,12 @@ static unsigned queues_waiting(const struct packet_processor *c, struct hang_rep
             hang_note(report,
                       "user queue %u of process %" PRIu32 ": packet %" PRIu64
                       ", a barrier, waits for the signal at 0x%" PRIx64,
-                      i, q->pid, q->fetched, q->awaited_signal);
+                      i, q->pid, q->next_packet, q->awaited_signal);
         else if (report)
             hang_note(report,
                       "user queue %u of process %" PRIu32 ": packet %" PRIu64
                       " was announced and is not written",
-                      i, q->pid, q->fetched);
+                      i, q->pid, q->next_packet);
     }
     return waiting;
 }
@@ -314,5 +316,5 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
                 hang_note(report, "queue %u: packet %" PRIu64 " %s", p->queue, p->number,
                           packet_activity(p));
         }
-    return c->used + c->dying + queues_waiting(c, report);
+    return c->used_packets + c->dying_queues + queues_waiting(c, report);
 }

@@ -47,7 +47,7 @@ enum packet_phase {
 
 struct packet {
     uint8_t phase;     /* enum packet_phase */
-    bool released;     /* its release fence did something */
+    bool is_released;  /* its release fence did something */
     uint8_t under_way; /* the phase's command */
     uint8_t dependency;
     uint32_t queue;
@@ -64,21 +64,21 @@ struct packet {
 };
 
 struct user_queue {
-    bool used;
-    bool dying;      /* true from the command that destroys it on */
-    bool advancing;  /* its read index is being written */
-    bool is_waiting; /* the packet at `fetched` waits for an event */
-    uint8_t error;   /* enum queue_error */
+    bool is_used;
+    bool is_dying;     /* true from the command that destroys it on */
+    bool is_advancing; /* its read index is being written */
+    bool is_waiting;   /* `next_packet` waits for an event */
+    uint8_t error;     /* enum queue_error */
     uint16_t gpu;
     uint16_t destroy_tag;
     uint32_t pid;
     uint32_t packets;
     uint32_t front;          /* packet, or PACKET_NONE */
-    uint32_t active;         /* packets in flight */
+    uint32_t active_packets; /* packets in flight */
     uint64_t base;           /* virtual */
-    uint64_t read;           /* all before are over */
-    uint64_t fetched;        /* the next to be fetched */
-    uint64_t written;        /* one past the last that was announced */
+    uint64_t read_index;     /* all before are over */
+    uint64_t next_packet;    /* the next to be fetched */
+    uint64_t write_index;    /* one past the last that was announced */
     uint64_t looked_at;      /* events when its front was begun */
     uint64_t awaited_signal; /* waiting: the signal; 0: for the packet to be written */
 };
@@ -87,18 +87,17 @@ struct packet_processor {
     struct packet_processor_io io;
     uint32_t queues;  /* arena: struct user_queue[] */
     uint32_t packets; /* arena: struct packet[] */
-    uint32_t packet_count, used;
-    uint32_t fronts;        /* packets in front of their queues */
-    uint32_t kernels;       /* kernels that run */
-    uint32_t next;          /* queue that may begin first */
+    uint32_t packet_count, used_packets;
+    uint32_t fronts; /* packets in front of their queues */
+    uint32_t running_kernels;
     uint32_t queue_end;     /* no queue from here on was ever used */
-    uint32_t dying;         /* queues */
+    uint32_t dying_queues;  /* queues that are to be destroyed */
     bool dirty;             /* a kernel ran since the last flush was sent */
     uint64_t events;        /* signals that may have changed, packets that may have been written */
     uint64_t driver_events; /* as the driver counts them, as far as is known */
     bool waits_reported;    /* the driver knows that queues wait */
     uint64_t slice_end;     /* the scheduler wants to be called; ENGINE_NEVER */
-    bool scheduled;         /* nothing has changed for the scheduler since it was called */
+    bool is_scheduled;      /* nothing has changed for the scheduler since it was called */
 };
 
 static inline struct user_queue *queue_at(const struct packet_processor *c, uint32_t number)
