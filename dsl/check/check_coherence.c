@@ -1,23 +1,32 @@
-/* Is what one writes seen by all others (E0507)?
+/* Proves that every actor sees the writes of all others, or reports a violation (E0507).
+ *
+ * An example: a CPU and a GPU share a memory, and the GPU has a cache.
+ *
+ *     cpu ------------> memory
+ *     gpu --> cache --> memory
+ *
+ * If the CPU writes a line of which the cache has a copy, the GPU reads the old value, unless the
+ * cache drops its copy first. If the GPU writes a line and the cache delays it, the CPU reads the
+ * old value, unless the cache writes it back first.
  *
  * For every piece of memory on the map and every actor the route of its accesses is followed
- * (coherence_routes.c). A keeper that all actors pass shows the same lines to all of them. One that
+ * (coherence_routes.c). A cache that all actors pass shows the same lines to all of them. One that
  * only some pass, the *inside*, needs two things: when one outside has written, those inside must
  * lose their copies before they read it (drop); when one inside has written and the line stays in
- * the keeper, it must go below before one outside reads it (write back).
+ * the cache, it must go below before one outside reads it (write back).
  *
  * When must that be? Two actors that order their accesses by fences: at the fences, which go the
- * route of the accesses and must get as far as the keeper: those of system scope for any two, those
+ * route of the accesses and must get as far as the cache: those of system scope for any two, those
  * of agent scope, too, for two of one agent. Two actors with moments: between any moment of the
- * writer and any of the reader, by a control that reaches the keeper before or after one of them.
+ * writer and any of the reader, by a control that reaches the cache before or after one of them.
  * Requests that one place must do for all (atomics, coherent reads, writes that a whole scope is to
- * see) may not end in a keeper at all while others outside write, if both are ordered by fences:
+ * see) may not end in a cache at all while others outside write, if both are ordered by fences:
  * those act at the same time.
  *
  * Routes of all actors to one piece of memory form a tree, so everything is counted along the
  * routes, and no pair is looked at twice: actors that differ in their place only are a class, and
- * what a keeper lacks depends on the class inside and the shape of the class outside. Actors that
- * have one joint are followed together (coherence_groups.c). Keepers before it are looked at only
+ * what a cache lacks depends on the class inside and the shape of the class outside. Actors that
+ * have one branch are followed together (coherence_groups.c). Caches before it are looked at only
  * once for all pieces of memory of a composite that the same groups get at. */
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +43,12 @@ struct target {
 
 /* One of each for a declared instance: what is missing between moments is one connection. */
 struct reported {
-    const struct ast_item *item; /* the keeper's declaration */
+    const struct ast_item *item; /* the cache's declaration */
     bool in_band;
 };
 
-/* Groups that get at memory of a composite, and no keeper before their joints lacks anything. */
-struct settled {
+/* Groups that get at memory of a composite, and no cache before their branches lacks anything. */
+struct proven {
     const struct node *owner;
     const uint64_t *here;
 };
@@ -49,17 +58,18 @@ struct proof {
     struct target target;
     uint32_t atomic, scoped; /* bits of these requests: read-modify-write, a write with a scope */
     uint32_t round;
-    uint32_t *present;                  /* per shape: actors that get at the target */
-    uint32_t *present_kin, *inside_kin; /* per kin: those; scratch, 0: those inside a keeper */
-    uint32_t *outside;                  /* scratch: classes, one of a shape */
-    VECTOR(uint32_t) shapes;            /* shapes of all classes */
-    const struct node *end;             /* where the routes lead that are looked at */
-    VECTOR(const struct node *) ended;  /* ends that have been looked at */
-    VECTOR(struct keeper *) touched;
+    uint32_t *present; /* per shape: actors that get at the target */
+    uint32_t *present_agent_shape,
+        *inside_agent_shape; /* per agent_shape: those; scratch, 0: those inside a cache */
+    uint32_t *outside;       /* scratch: classes, one of a shape */
+    VECTOR(uint32_t) shapes; /* shapes of all classes */
+    const struct node *end;  /* where the routes lead that are looked at */
+    VECTOR(const struct node *) ended; /* ends that have been looked at */
+    VECTOR(struct cache *) visited;
     VECTOR(struct reported *) reported;
-    uint64_t *here;             /* a bit for each group whose routes lead to `end` */
-    uint32_t here_words, holes; /* holes: found in this round, whether reported or not */
-    VECTOR(struct settled) settled;
+    uint64_t *here;                  /* a bit for each group whose routes lead to `end` */
+    uint32_t here_words, violations; /* violations: found in this round, whether reported or not */
+    VECTOR(struct proven) proven;
 };
 
 static bool in_band(const struct actor_class *class)
@@ -90,23 +100,23 @@ static bool acts(const struct proof *p, const struct control *control,
     return !control->after && (control->moment & (written | read));
 }
 
-static bool acted(const struct proof *p, const struct keeper *keeper, unsigned effect,
+static bool acted(const struct proof *p, const struct cache *cache, unsigned effect,
                   const struct actor_class *class, uint32_t written, uint32_t read)
 {
-    for (uint32_t i = 0; i < keeper->controls.count; i++)
-        if ((keeper->controls.items[i].effects & effect)
-            && acts(p, &keeper->controls.items[i], class, effect == EFFECT_DROP, written, read))
+    for (uint32_t i = 0; i < cache->controls.count; i++)
+        if ((cache->controls.items[i].effects & effect)
+            && acts(p, &cache->controls.items[i], class, effect == EFFECT_DROP, written, read))
             return true;
     return false;
 }
 
 /* ---- what is missing ---- */
 
-/* An actor like `other` whose route to the target does not lead through the keeper. */
-static const struct actor *one_outside(struct proof *p, const struct coherence_hole *hole,
+/* An actor like `other` whose route to the target does not lead through the cache. */
+static const struct actor *one_outside(struct proof *p, const struct coherence_violation *violation,
                                        const struct actor_class *other)
 {
-    bool same_agent = hole->in_band && hole->scope == FENCE_AGENT;
+    bool same_agent = violation->in_band && violation->scope == FENCE_AGENT;
     struct route route;
     for (uint32_t i = 0; i < p->c.actors.count; i++) {
         const struct actor *actor = &p->c.actors.items[i];
@@ -117,165 +127,168 @@ static const struct actor *one_outside(struct proof *p, const struct coherence_h
         route_find(&p->c, actor, p->target.space, p->target.address, &route);
         bool passes = route.end != p->end;
         for (uint32_t k = 0; k < route.count; k++)
-            passes |= route.steps[k].keeper == hole->keeper;
+            passes |= route.steps[k].cache == violation->cache;
         if (!passes)
             return actor;
     }
     return NULL;
 }
 
-static void report(struct proof *p, struct coherence_hole hole, uint32_t inside,
+static void report(struct proof *p, struct coherence_violation violation, uint32_t inside,
                    const struct actor_class *other)
 {
-    p->holes++;
+    p->violations++;
     for (uint32_t i = 0; i < p->reported.count; i++)
-        if (p->reported.items[i]->item == hole.keeper->node->item
-            && p->reported.items[i]->in_band == hole.in_band)
+        if (p->reported.items[i]->item == violation.cache->node->item
+            && p->reported.items[i]->in_band == violation.in_band)
             return;
-    hole.inside = &p->c.actors.items[inside];
-    hole.outside = one_outside(p, &hole, other);
-    hole.space = p->target.space;
-    hole.owner = p->target.owner;
-    hole.address = p->target.address;
-    if (!hole.outside)
+    violation.inside = &p->c.actors.items[inside];
+    violation.outside = one_outside(p, &violation, other);
+    violation.space = p->target.space;
+    violation.owner = p->target.owner;
+    violation.address = p->target.address;
+    if (!violation.outside)
         return;
     struct reported *one = region_take(p->c.e->region, sizeof *one);
-    *one = (struct reported){hole.keeper->node->item, hole.in_band};
+    *one = (struct reported){violation.cache->node->item, violation.in_band};
     vector_push(p->c.e->region, &p->reported, one);
     p->c.e->diagnostics->key = one; /* several of one instance are different mistakes */
-    hole_report(&p->c, &hole);
+    violation_report(&p->c, &violation);
 }
 
 /* Looks at what is missing between each moment of `first` and each of `second`. */
-static void look_between(struct proof *p, struct coherence_hole hole, uint32_t inside,
+static void look_between(struct proof *p, struct coherence_violation violation, uint32_t inside,
                          const struct actor_class *class, const struct actor_class *other)
 {
-    bool reads = hole.missing == EFFECT_DROP;
+    bool reads = violation.missing == EFFECT_DROP;
     uint32_t written = reads ? other->moments : class->moments;
     uint32_t read = reads ? class->moments : other->moments;
     for (uint32_t w = written; w; w &= w - 1)
         for (uint32_t r = read; r; r &= r - 1) {
-            hole.before = w & -w;
-            hole.after = r & -r;
-            if (!acted(p, hole.keeper, hole.missing, class, hole.before, hole.after)) {
-                report(p, hole, inside, other);
+            violation.before = w & -w;
+            violation.after = r & -r;
+            if (!acted(p, violation.cache, violation.missing, class, violation.before,
+                       violation.after)) {
+                report(p, violation, inside, other);
                 return;
             }
         }
 }
 
 /* Fences of `scope` of one of class `number` inside, and of one like `other` outside. */
-static void look_at_fences(struct proof *p, struct keeper *keeper, uint32_t number,
+static void look_at_fences(struct proof *p, struct cache *cache, uint32_t number,
                            const struct actor_class *other, enum fence_scope s)
 {
     const struct actor_class *class = &p->c.classes.items[number];
-    const struct presence *inside = &keeper->inside[number];
-    struct coherence_hole hole = {.keeper = keeper, .in_band = true, .scope = s};
-    uint32_t answered = keeper->answers[s] & class->others;
+    const struct presence *inside = &cache->inside[number];
+    struct coherence_violation violation = {.cache = cache, .in_band = true, .scope = s};
+    uint32_t answered = cache->answers[s] & class->others;
     if (!in_band(class) || !in_band(other))
         return;
     answered &= (changes(p, other) ? ~p->scoped : 0) | (other->reads ? p->scoped : 0);
     if (answered) {
-        hole.request = p->c.requests[__builtin_ctz(answered)];
-        report(p, hole, inside->first, other);
+        violation.request = p->c.requests[__builtin_ctz(answered)];
+        report(p, violation, inside->first, other);
     }
-    hole.missing = EFFECT_WRITE_BACK;
-    if (keeper->delays && changes(p, class) && other->reads
-        && (!class->release || !(keeper->release[s] & EFFECT_WRITE_BACK) || inside->unreleased[s]))
-        report(p, hole, inside->unreleased[s] ? inside->unreleased[s] - 1 : inside->first, other);
-    hole.missing = EFFECT_DROP;
+    violation.missing = EFFECT_WRITE_BACK;
+    if (cache->delays && changes(p, class) && other->reads
+        && (!class->release || !(cache->release[s] & EFFECT_WRITE_BACK) || inside->unreleased[s]))
+        report(p, violation, inside->unreleased[s] ? inside->unreleased[s] - 1 : inside->first,
+               other);
+    violation.missing = EFFECT_DROP;
     if (class->reads && changes(p, other) && class->acquire
-        && (!(keeper->acquire[s] & EFFECT_DROP) || inside->unfenced[s]))
-        report(p, hole, inside->unfenced[s] ? inside->unfenced[s] - 1 : inside->first, other);
+        && (!(cache->acquire[s] & EFFECT_DROP) || inside->unfenced[s]))
+        report(p, violation, inside->unfenced[s] ? inside->unfenced[s] - 1 : inside->first, other);
 }
 
 /* What is ordered by controls, for the same two. */
-static void look_at_moments(struct proof *p, struct keeper *keeper, uint32_t number,
+static void look_at_moments(struct proof *p, struct cache *cache, uint32_t number,
                             const struct actor_class *other)
 {
     const struct actor_class *class = &p->c.classes.items[number];
-    struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_WRITE_BACK};
-    if (keeper->delays && changes(p, class) && other->reads)
-        look_between(p, hole, keeper->inside[number].first, class, other);
-    hole.missing = EFFECT_DROP;
+    struct coherence_violation violation = {.cache = cache, .missing = EFFECT_WRITE_BACK};
+    if (cache->delays && changes(p, class) && other->reads)
+        look_between(p, violation, cache->inside[number].first, class, other);
+    violation.missing = EFFECT_DROP;
     if (class->reads && changes(p, other))
-        look_between(p, hole, keeper->inside[number].first, class, other);
+        look_between(p, violation, cache->inside[number].first, class, other);
 }
 
 /* Actors inside, each with others of its agent outside: fences of agent scope order those. */
-static void look_at_agents(struct proof *p, struct keeper *keeper)
+static void look_at_agents(struct proof *p, struct cache *cache)
 {
     const struct actor_class *classes = p->c.classes.items;
-    for (uint32_t i = 0; i < keeper->entered.count; i++)
-        p->inside_kin[classes[keeper->entered.items[i]].kin] +=
-            keeper->inside[keeper->entered.items[i]].count;
-    for (uint32_t a = 0; a < keeper->entered.count; a++) {
-        uint32_t class = keeper->entered.items[a];
-        for (uint32_t k = p->c.kin_of[classes[class].agent]; k; k = p->c.kins.items[k - 1].next) {
-            if (p->present_kin[k - 1] != p->inside_kin[k - 1])
-                look_at_fences(p, keeper, class, &classes[p->c.kins.items[k - 1].class],
+    for (uint32_t i = 0; i < cache->classes_inside.count; i++)
+        p->inside_agent_shape[classes[cache->classes_inside.items[i]].agent_shape] +=
+            cache->inside[cache->classes_inside.items[i]].count;
+    for (uint32_t a = 0; a < cache->classes_inside.count; a++) {
+        uint32_t class = cache->classes_inside.items[a];
+        for (uint32_t k = p->c.agent_shape_of[classes[class].agent]; k;
+             k = p->c.agent_shapes.items[k - 1].next) {
+            if (p->present_agent_shape[k - 1] != p->inside_agent_shape[k - 1])
+                look_at_fences(p, cache, class, &classes[p->c.agent_shapes.items[k - 1].class],
                                FENCE_AGENT);
         }
     }
-    for (uint32_t i = 0; i < keeper->entered.count; i++)
-        p->inside_kin[classes[keeper->entered.items[i]].kin] = 0;
+    for (uint32_t i = 0; i < cache->classes_inside.count; i++)
+        p->inside_agent_shape[classes[cache->classes_inside.items[i]].agent_shape] = 0;
 }
 
-static void look_at_keeper(struct proof *p, struct keeper *keeper)
+static void look_at_cache(struct proof *p, struct cache *cache)
 {
     uint32_t *outside = p->outside, count = 0;
     for (uint32_t i = 0; i < p->shapes.count; i++) { /* classes of a shape are alike outside */
         uint32_t shape = p->shapes.items[i], inside = 0;
-        for (uint32_t k = 0; k < keeper->entered.count; k++) {
-            uint32_t class = keeper->entered.items[k];
+        for (uint32_t k = 0; k < cache->classes_inside.count; k++) {
+            uint32_t class = cache->classes_inside.items[k];
             if (p->c.classes.items[class].shape == shape)
-                inside += keeper->inside[class].count;
+                inside += cache->inside[class].count;
         }
         if (p->present[shape] != inside)
             outside[count++] = shape;
     }
-    for (uint32_t a = 0; a < keeper->entered.count; a++)
+    for (uint32_t a = 0; a < cache->classes_inside.count; a++)
         for (uint32_t i = 0; i < count; i++) {
             const struct actor_class *other = &p->c.classes.items[outside[i]];
-            look_at_fences(p, keeper, keeper->entered.items[a], other, FENCE_SYSTEM);
-            look_at_moments(p, keeper, keeper->entered.items[a], other);
+            look_at_fences(p, cache, cache->classes_inside.items[a], other, FENCE_SYSTEM);
+            look_at_moments(p, cache, cache->classes_inside.items[a], other);
         }
-    look_at_agents(p, keeper);
+    look_at_agents(p, cache);
 }
 
 /* ---- routes ---- */
 
 /* Into the list of classes that are inside, in their order. */
-static void note_class(struct proof *p, struct keeper *keeper, uint32_t class)
+static void note_class(struct proof *p, struct cache *cache, uint32_t class)
 {
-    vector_push(p->c.e->region, &keeper->entered, class);
-    uint32_t *list = keeper->entered.items, at = keeper->entered.count - 1;
+    vector_push(p->c.e->region, &cache->classes_inside, class);
+    uint32_t *list = cache->classes_inside.items, at = cache->classes_inside.count - 1;
     for (; at > 0 && list[at - 1] > class; at--)
         list[at] = list[at - 1];
     list[at] = class;
 }
 
-/* An actor reaches the keeper in this round. */
-static void touch(struct proof *p, struct keeper *keeper, uint64_t order)
+/* An actor reaches the cache in this round. */
+static void touch(struct proof *p, struct cache *cache, uint64_t order)
 {
-    if (keeper->seen_in == p->round) {
-        keeper->order = min(order, keeper->order);
+    if (cache->seen_in == p->round) {
+        cache->order = min(order, cache->order);
         return;
     }
-    for (uint32_t i = 0; i < keeper->entered.count; i++)
-        keeper->inside[keeper->entered.items[i]] = (struct presence){0};
-    keeper->seen_in = p->round;
-    keeper->order = order;
-    keeper->entered.count = 0;
-    vector_push(p->c.e->region, &p->touched, keeper);
+    for (uint32_t i = 0; i < cache->classes_inside.count; i++)
+        cache->inside[cache->classes_inside.items[i]] = (struct presence){0};
+    cache->seen_in = p->round;
+    cache->order = order;
+    cache->classes_inside.count = 0;
+    vector_push(p->c.e->region, &p->visited, cache);
 }
 
-static void enter(struct proof *p, struct keeper *keeper, uint32_t class,
+static void enter(struct proof *p, struct cache *cache, uint32_t class,
                   const struct presence *presence)
 {
-    if (keeper->inside[class].count == 0)
-        note_class(p, keeper, class);
-    presence_add(&keeper->inside[class], presence);
+    if (cache->inside[class].count == 0)
+        note_class(p, cache, class);
+    presence_add(&cache->inside[class], presence);
 }
 
 static bool is_here(const struct proof *p, uint32_t group)
@@ -283,21 +296,21 @@ static bool is_here(const struct proof *p, uint32_t group)
     return p->here[group / 64] >> group % 64 & 1;
 }
 
-/* Counts a group from its joint on. */
+/* Counts a group from its branch on. */
 static void count_along(struct proof *p, const struct actor_group *group, const struct route *route)
 {
     const struct actor_class *class = &p->c.classes.items[group->class];
     struct fences fences = group->fences;
     p->present[class->shape] += group->count;
-    p->present_kin[class->kin] += group->count;
+    p->present_agent_shape[class->agent_shape] += group->count;
     for (uint32_t i = group->steps; i < route->count; i++) {
         const struct route_step *step = &route->steps[i];
         struct presence presence = presence_of(&fences, group->count, group->first, group->last);
-        if (step->keeper) {
-            touch(p, step->keeper, (uint64_t)group->first * ROUTE_MAX + i);
-            enter(p, step->keeper, group->class, &presence);
+        if (step->cache) {
+            touch(p, step->cache, (uint64_t)group->first * ROUTE_MAX + i);
+            enter(p, step->cache, group->class, &presence);
         }
-        if (step->splits && !step->keeper)
+        if (step->splits && !step->cache)
             lost_fences_note(&p->c, group, i, &fences, p->target.space, p->target.address);
         route_fences_pass(step, &fences);
     }
@@ -314,8 +327,8 @@ static bool follow(struct proof *p, uint32_t number)
     route.end = group->end;
     if (p->c.classes.items[group->class].own && !is_around(p, group->around))
         return false;
-    if (group->joint)
-        route_go_on(&p->c, &access, group->joint, &route);
+    if (group->branch)
+        route_go_on(&p->c, &access, group->branch, &route);
     for (uint32_t i = 0; i < p->ended.count; i++)
         if (p->ended.items[i] == route.end)
             return false;
@@ -329,13 +342,13 @@ static bool follow(struct proof *p, uint32_t number)
     return false;
 }
 
-/* ---- keepers before the joints ---- */
+/* ---- caches before the branches ---- */
 
-static bool is_settled(const struct proof *p)
+static bool is_proven(const struct proof *p)
 {
-    for (uint32_t i = 0; i < p->settled.count; i++)
-        if (p->settled.items[i].owner == p->target.owner
-            && memcmp(p->settled.items[i].here, p->here, p->here_words * sizeof *p->here) == 0)
+    for (uint32_t i = 0; i < p->proven.count; i++)
+        if (p->proven.items[i].owner == p->target.owner
+            && memcmp(p->proven.items[i].here, p->here, p->here_words * sizeof *p->here) == 0)
             return true;
     return false;
 }
@@ -344,25 +357,25 @@ static void settle_proof(struct proof *p)
 {
     uint64_t *here = region_take(p->c.e->region, p->here_words * sizeof *here);
     memcpy(here, p->here, p->here_words * sizeof *here);
-    struct settled settled = {p->target.owner, here};
-    vector_push(p->c.e->region, &p->settled, settled);
+    struct proven proven = {p->target.owner, here};
+    vector_push(p->c.e->region, &p->proven, proven);
 }
 
-/* enter_early() finds out when the keepers are reached. */
+/* enter_early() finds out when the caches are reached. */
 static void touch_early(struct proof *p, const struct actor_group *group)
 {
-    for (uint32_t i = 0; i < group->keepers.count; i++)
-        touch(p, group->keepers.items[i], UINT64_MAX);
+    for (uint32_t i = 0; i < group->caches.count; i++)
+        touch(p, group->caches.items[i], UINT64_MAX);
 }
 
-static void enter_early(struct proof *p, struct keeper *keeper)
+static void enter_early(struct proof *p, struct cache *cache)
 {
-    for (uint32_t i = 0; i < keeper->passages.count; i++) {
-        const struct passage *passage = &keeper->passages.items[i];
+    for (uint32_t i = 0; i < cache->passages.count; i++) {
+        const struct passage *passage = &cache->passages.items[i];
         if (!is_here(p, passage->group))
             continue;
-        touch(p, keeper, passage->order);
-        enter(p, keeper, p->c.groups.items[passage->group].class, &passage->presence);
+        touch(p, cache, passage->order);
+        enter(p, cache, p->c.groups.items[passage->group].class, &passage->presence);
     }
 }
 
@@ -370,25 +383,25 @@ static void enter_early(struct proof *p, struct keeper *keeper)
 
 static int by_order(const void *a, const void *b)
 {
-    const struct keeper *const *x = a, *const *y = b;
+    const struct cache *const *x = a, *const *y = b;
     return ((*x)->order > (*y)->order) - ((*x)->order < (*y)->order);
 }
 
-/* Looks at the keepers that actors reach on the route to p->end. */
+/* Looks at the caches that actors reach on the route to p->end. */
 static void look_at_end(struct proof *p)
 {
-    bool settled = is_settled(p);
-    for (uint32_t i = 0; i < p->c.groups.count && !settled; i++)
+    bool proven = is_proven(p);
+    for (uint32_t i = 0; i < p->c.groups.count && !proven; i++)
         if (is_here(p, i))
             touch_early(p, &p->c.groups.items[i]);
-    for (uint32_t i = 0; i < p->touched.count; i++)
-        enter_early(p, p->touched.items[i]);
-    if (p->touched.count > 1) /* in the order in which actors get there, one after the other */
-        qsort(p->touched.items, p->touched.count, sizeof(struct keeper *), by_order);
-    p->holes = 0;
-    for (uint32_t i = 0; i < p->touched.count; i++)
-        look_at_keeper(p, p->touched.items[i]);
-    if (!settled && p->holes == 0)
+    for (uint32_t i = 0; i < p->visited.count; i++)
+        enter_early(p, p->visited.items[i]);
+    if (p->visited.count > 1) /* in the order in which actors get there, one after the other */
+        qsort(p->visited.items, p->visited.count, sizeof(struct cache *), by_order);
+    p->violations = 0;
+    for (uint32_t i = 0; i < p->visited.count; i++)
+        look_at_cache(p, p->visited.items[i]);
+    if (!proven && p->violations == 0)
         settle_proof(p);
 }
 
@@ -401,9 +414,10 @@ static void look_at_target(struct proof *p)
     while (more) {
         p->round++;
         p->end = NULL;
-        p->touched.count = 0;
+        p->visited.count = 0;
         memset(p->present, 0, (p->c.classes.count + 1) * sizeof *p->present);
-        memset(p->present_kin, 0, (p->c.kins.count + 1) * sizeof *p->present_kin);
+        memset(p->present_agent_shape, 0,
+               (p->c.agent_shapes.count + 1) * sizeof *p->present_agent_shape);
         memset(p->here, 0, p->here_words * sizeof *p->here);
         more = false;
         for (uint32_t i = 0; i < p->c.groups.count; i++)
@@ -444,11 +458,13 @@ static void run_coherence(struct elaboration *e)
     groups_find(&p.c);
     p.atomic = request_bit(&p.c, "atomic");
     p.scoped = request_bit(&p.c, "write.scope");
-    if (p.c.keepers.count == 0)
+    if (p.c.caches.count == 0)
         return;
     p.present = region_take(e->region, (p.c.classes.count + 1) * sizeof *p.present);
-    p.present_kin = region_take(e->region, (p.c.kins.count + 1) * sizeof *p.present_kin);
-    p.inside_kin = region_take(e->region, (p.c.kins.count + 1) * sizeof *p.inside_kin);
+    p.present_agent_shape =
+        region_take(e->region, (p.c.agent_shapes.count + 1) * sizeof *p.present_agent_shape);
+    p.inside_agent_shape =
+        region_take(e->region, (p.c.agent_shapes.count + 1) * sizeof *p.inside_agent_shape);
     p.outside = region_take(e->region, (p.c.classes.count + 1) * sizeof *p.outside);
     p.here_words = p.c.groups.count / 64 + 1;
     p.here = region_take(e->region, p.here_words * sizeof *p.here);

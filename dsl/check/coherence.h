@@ -1,13 +1,13 @@
 /* The statements of components in `coherence { }`, and the routes of accesses to memory, for the
  * proof in check_coherence.c.
  *
- * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *keeper* is a leaf that
+ * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *cache* is a leaf that
  * keeps copies of what passes (`keeps`), written lines among them (`delays`). A *moment* is a name
  * for what actors do one after the other (`kernel`, `copy`): an actor is to see in its moment the
- * writes of another actor's earlier moment. A *control* reaches a keeper before or after a moment.
+ * writes of another actor's earlier moment. A *control* reaches a cache before or after a moment.
  * Actors with `fence.acquire` or `fence.release` order their accesses in band, by fences that go
  * the way of the accesses. Two actors of one *agent* may order them by fences of agent scope or of
- * system scope, others by those of system scope only. Moments are bits of a mask. The *joint* of a
+ * system scope, others by those of system scope only. Moments are bits of a mask. The *branch* of a
  * route is the first interconnect whose output depends on the address; before it all routes of an
  * actor are one. */
 #ifndef HEDDLE_DSL_COHERENCE_H
@@ -51,7 +51,7 @@ struct control {
     unsigned effects;
 };
 
-/* Actors of one class whose route leads through a keeper. */
+/* Actors of one class whose route leads through a cache. */
 struct presence {
     uint32_t count;
     uint32_t first; /* one of them */
@@ -59,14 +59,14 @@ struct presence {
     uint32_t unfenced[FENCE_SCOPES], unreleased[FENCE_SCOPES];
 };
 
-/* The actors of a group that pass a keeper before their joint. */
+/* The actors of a group that pass a cache before their branch. */
 struct passage {
     uint32_t group;
     struct presence presence;
-    uint64_t order; /* as in keeper.order */
+    uint64_t order; /* as in cache.order */
 };
 
-struct keeper {
+struct cache {
     struct node *node;
     uint32_t in_port;
     const struct ast_item *delays; /* NULL: it keeps no written lines */
@@ -75,10 +75,10 @@ struct keeper {
     uint32_t answers[FENCE_SCOPES];
     VECTOR(struct control) controls;
     VECTOR(struct passage) passages;
-    uint32_t seen_in;         /* scratch: the target for which `inside` counts */
-    uint64_t order;           /* order of the first that got here: actor * ROUTE_MAX + step */
-    struct presence *inside;  /* per class */
-    VECTOR(uint32_t) entered; /* classes that are inside, in order */
+    uint32_t seen_in;        /* scratch: the target for which `inside` counts */
+    uint64_t order;          /* order of the first that got here: actor * ROUTE_MAX + step */
+    struct presence *inside; /* per class */
+    VECTOR(uint32_t) classes_inside; /* classes that are inside, in order */
 };
 
 /* Actors that differ in their place only. */
@@ -92,13 +92,13 @@ struct actor_class {
     uint32_t moments;
     uint32_t agent; /* 0: that of all to which none is given */
     uint32_t shape; /* the same for classes that differ in type, port, controller and agent only */
-    uint32_t kin;   /* number in `kins` */
+    uint32_t agent_shape; /* number in `agent_shapes` */
 };
 
 /* Classes of one shape and one agent. */
-struct kin {
+struct agent_shape {
     uint32_t class; /* one of them */
-    uint32_t next;  /* 1 + another kin of the agent; 0: none */
+    uint32_t next;  /* 1 + another agent_shape of the agent; 0: none */
 };
 
 /* What becomes of accesses that come by a path; the same for all classes of the same moments. */
@@ -123,14 +123,14 @@ struct access {
 
 struct route_step {
     struct node *node;
-    struct keeper *keeper; /* NULL: it passes things on */
+    struct cache *cache; /* NULL: it passes things on */
     bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
 /* Do fences of an actor get this far along its route? By scope. */
 struct fences {
     bool acquire[FENCE_SCOPES], release[FENCE_SCOPES];
-    /* The last keeper sent them to all that are below. */
+    /* The last cache sent them to all that are below. */
     bool acquire_spreads[FENCE_SCOPES], release_spreads[FENCE_SCOPES];
 };
 
@@ -140,24 +140,24 @@ struct route {
     struct node *end; /* NULL: it leads nowhere */
 };
 
-/* Actors of a class that have one joint and come to it alike: from there on their routes are one.
+/* Actors of a class that have one branch and come to it alike: from there on their routes are one.
  */
 struct actor_group {
     uint32_t class;
-    struct node *joint; /* NULL: their routes are one from the beginning, and end at `end` */
+    struct node *branch; /* NULL: their routes are one from the beginning, and end at `end` */
     struct node *end;
-    const struct node *around;       /* the composite around each of them */
-    uint32_t steps;                  /* before the joint */
-    struct fences fences;            /* at the joint */
-    uint32_t count, first, last;     /* actors */
-    uint32_t next;                   /* 1 + another of this joint or end; 0: none */
-    VECTOR(struct keeper *) keepers; /* before the joint */
+    const struct node *around;     /* the composite around each of them */
+    uint32_t steps;                /* before the branch */
+    struct fences fences;          /* at the branch */
+    uint32_t count, first, last;   /* actors */
+    uint32_t next;                 /* 1 + another of this branch or end; 0: none */
+    VECTOR(struct cache *) caches; /* before the branch */
 };
 
 /* Fences that come to an interconnect with several outputs, which looks for an address in them. */
 struct lost_fence {
-    const struct node *sender, *joint;
-    bool release, passes; /* passes: the sender is a keeper */
+    const struct node *sender, *branch;
+    bool release, passes; /* passes: the sender is a cache */
     enum fence_scope scope;
 };
 
@@ -165,15 +165,15 @@ struct coherence {
     struct elaboration *e;
     struct arrival **arrivals; /* per class, NULL until needed: per path; shared, see arrive() */
     uint32_t ***path_at;       /* per node, port, element: 1 + path that begins there; 0: none */
-    struct keeper **keeper;    /* per node */
+    struct cache **cache;      /* per node */
     struct node **controller;
     uint32_t *agent;                   /* per node */
     uint32_t agents;                   /* the highest number of one */
     uint32_t *first_agent;             /* per node with agents_by: one less than its first number */
     const struct ast_item **agents_by; /* per node: what it says of agents, or NULL */
-    VECTOR(struct kin) kins;
-    uint32_t *kin_of; /* per agent: 1 + its first kin; 0: none */
-    VECTOR(struct keeper *) keepers;
+    VECTOR(struct agent_shape) agent_shapes;
+    uint32_t *agent_shape_of; /* per agent: 1 + its first agent_shape; 0: none */
+    VECTOR(struct cache *) caches;
     VECTOR(struct actor_class) classes;
     VECTOR(struct actor) actors;
     VECTOR(struct actor_group) groups; /* in the order of their first actors */
@@ -181,7 +181,7 @@ struct coherence {
     uint32_t moment_count;
     const char *requests[REQUESTS_MAX];
     uint32_t request_count;
-    VECTOR(const char *) kept;               /* protocols whose accesses some keeper takes */
+    VECTOR(const char *) kept;               /* protocols whose accesses some cache takes */
     VECTOR(const struct type_info *) silent; /* types that were warned of */
     VECTOR(struct lost_fence) lost;          /* one for each two types */
 };
@@ -215,12 +215,12 @@ void routes_init(struct coherence *c, struct elaboration *e);
 /* The path from an `out` port, or NULL. */
 const struct route_path *route_next_path(const struct coherence *c, const struct node *node,
                                          uint32_t port, uint32_t element);
-/* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
+/* Does a fence get past a step? `spread`: the last cache sent it to all that are below. */
 bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
                         bool *spread);
-/* The last keeper of a route before `step`, or NULL. */
-const struct route_step *route_keeper_before(const struct route *route,
-                                             const struct route_step *step);
+/* The last cache of a route before `step`, or NULL. */
+const struct route_step *route_cache_before(const struct route *route,
+                                            const struct route_step *step);
 struct fences route_fences_begin(void);
 /* Passes all fences, which have come to the step as `fences` says. */
 void route_fences_pass(const struct route_step *step, struct fences *fences);
@@ -230,10 +230,10 @@ struct presence presence_of(const struct fences *fences, uint32_t count, uint32_
 /* Finds the route of an access from `actor` to `address` of `space` (NULL: anywhere). */
 void route_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
                 uint64_t address, struct route *route);
-/* A route in two parts. route_begin() ends at the joint, which it returns; NULL: there is none, or
- * the route leads nowhere (`end` NULL). route_go_on() adds the steps from the joint on. */
+/* A route in two parts. route_begin() ends at the branch, which it returns; NULL: there is none, or
+ * the route leads nowhere (`end` NULL). route_go_on() adds the steps from the branch on. */
 struct node *route_begin(struct coherence *c, const struct actor *actor, struct route *route);
-void route_go_on(struct coherence *c, const struct access *access, struct node *joint,
+void route_go_on(struct coherence *c, const struct access *access, struct node *branch,
                  struct route *route);
 /* Calls `found` for every leaf that requests of a port array, or of one of its elements, reach,
  * whatever their address. */
@@ -245,10 +245,10 @@ void route_reach(struct coherence *c, struct node *node, uint32_t port,
 
 bool node_is_inside(const struct node *node, const struct node *owner);
 
-/* coherence_units.c: keepers, actors and controllers. */
+/* coherence_units.c: caches, actors and controllers. */
 void units_find(struct coherence *c);
 
-/* coherence_groups.c: actors whose routes are one from their joint on. */
+/* coherence_groups.c: actors whose routes are one from their branch on. */
 void groups_find(struct coherence *c);
 /* Notes fences of a group that come to step `at` of its route as `fences` says, and are lost there.
  */
@@ -259,9 +259,9 @@ void lost_fences_note(struct coherence *c, const struct actor_group *group, uint
 void presence_add(struct presence *to, const struct presence *more);
 
 /* coherence_report.c */
-struct coherence_hole {
-    const struct keeper *keeper;
-    const struct actor *inside, *outside; /* behind the keeper, and not */
+struct coherence_violation {
+    const struct cache *cache;
+    const struct actor *inside, *outside; /* behind the cache, and not */
     unsigned missing;                     /* enum effects; 0: `request` is answered here */
     const char *request;
     bool in_band;
@@ -271,9 +271,9 @@ struct coherence_hole {
     const struct node *owner; /* in which the space is declared; NULL: there is no map */
     uint64_t address;
 };
-/* E0509 of what was noted; where there are holes, they speak of lost fences themselves. */
+/* E0509 of what was noted; where there are violations, they speak of lost fences themselves. */
 void lost_fences_report(struct coherence *c);
-void hole_report(struct coherence *c, const struct coherence_hole *hole);
+void violation_report(struct coherence *c, const struct coherence_violation *violation);
 /* W0706 of a leaf that says nothing of its accesses, once for its type. */
 void silence_report(struct coherence *c, const struct node *node);
 

@@ -274,7 +274,7 @@ static void look_at_operands(const struct reading *r)
     }
 }
 
-/* What a fence does and what ends in a keeper depend on a scope. */
+/* What a fence does and what ends in a cache depend on a scope. */
 static bool has_scope(const struct reading *r)
 {
     enum fact_verb verb = fact_verb(r->fact);

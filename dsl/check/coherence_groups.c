@@ -27,14 +27,14 @@ static bool same_fences(struct fences a, struct fences b)
 
 static bool same_group(const struct actor_group *a, const struct actor_group *b)
 {
-    return a->class == b->class && a->joint == b->joint && a->end == b->end
+    return a->class == b->class && a->branch == b->branch && a->end == b->end
            && a->around == b->around && a->steps == b->steps && same_fences(a->fences, b->fences);
 }
 
-/* The group like `one`; `first_at`: 1 + the first group of each joint and end, per node. */
+/* The group like `one`; `first_at`: 1 + the first group of each branch and end, per node. */
 static uint32_t group_number(struct coherence *c, const struct actor_group *one, uint32_t *first_at)
 {
-    const struct node *at = one->joint ? one->joint : one->end;
+    const struct node *at = one->branch ? one->branch : one->end;
     for (uint32_t i = first_at[at->model.id]; i != 0; i = c->groups.items[i - 1].next)
         if (same_group(&c->groups.items[i - 1], one))
             return i - 1;
@@ -44,28 +44,28 @@ static uint32_t group_number(struct coherence *c, const struct actor_group *one,
     return c->groups.count - 1;
 }
 
-static void note_passage(struct coherence *c, struct keeper *keeper, uint32_t group,
+static void note_passage(struct coherence *c, struct cache *cache, uint32_t group,
                          const struct presence *presence, uint64_t order)
 {
-    for (uint32_t i = 0; i < keeper->passages.count; i++)
-        if (keeper->passages.items[i].group == group) { /* actors come in their order */
-            presence_add(&keeper->passages.items[i].presence, presence);
+    for (uint32_t i = 0; i < cache->passages.count; i++)
+        if (cache->passages.items[i].group == group) { /* actors come in their order */
+            presence_add(&cache->passages.items[i].presence, presence);
             return;
         }
     struct passage passage = {group, *presence, order};
-    vector_push(c->e->region, &keeper->passages, passage);
-    vector_push(c->e->region, &c->groups.items[group].keepers, keeper);
+    vector_push(c->e->region, &cache->passages, passage);
+    vector_push(c->e->region, &c->groups.items[group].caches, cache);
 }
 
-/* Notes the keepers of an actor's route before the joint. */
+/* Notes the caches of an actor's route before the branch. */
 static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
                           const struct route *route)
 {
     struct fences fences = route_fences_begin();
     for (uint32_t i = 0; i < route->count; i++) {
         struct presence one = presence_of(&fences, 1, actor, actor);
-        if (route->steps[i].keeper)
-            note_passage(c, route->steps[i].keeper, group, &one, (uint64_t)actor * ROUTE_MAX + i);
+        if (route->steps[i].cache)
+            note_passage(c, route->steps[i].cache, group, &one, (uint64_t)actor * ROUTE_MAX + i);
         route_fences_pass(&route->steps[i], &fences);
     }
 }
@@ -76,12 +76,12 @@ void groups_find(struct coherence *c)
     for (uint32_t i = 0; i < c->actors.count; i++) {
         const struct actor *actor = &c->actors.items[i];
         struct route route;
-        struct node *joint = route_begin(c, actor, &route);
-        if (!joint && !route.end)
+        struct node *branch = route_begin(c, actor, &route);
+        if (!branch && !route.end)
             continue;
         bool own = c->classes.items[actor->class].own;
         struct actor_group one = {.class = actor->class,
-                                  .joint = joint,
+                                  .branch = branch,
                                   .end = route.end,
                                   .around = own ? actor->node->parent : NULL,
                                   .steps = route.count,
@@ -100,7 +100,7 @@ static bool is_noted(const struct coherence *c, const struct lost_fence *lost)
 {
     for (uint32_t i = 0; i < c->lost.count; i++)
         if (c->lost.items[i].sender->object.type == lost->sender->object.type
-            && c->lost.items[i].joint->object.type == lost->joint->object.type)
+            && c->lost.items[i].branch->object.type == lost->branch->object.type)
             return true;
     return false;
 }
@@ -118,11 +118,11 @@ void lost_fences_note(struct coherence *c, const struct actor_group *group, uint
         if (!acquire && !release)
             continue;
         route_find(c, actor, space, address, &route);
-        const struct route_step *keeper = route_keeper_before(&route, &route.steps[at]);
-        struct lost_fence lost = {.sender = keeper ? keeper->node : actor->node,
-                                  .joint = route.steps[at].node,
+        const struct route_step *cache = route_cache_before(&route, &route.steps[at]);
+        struct lost_fence lost = {.sender = cache ? cache->node : actor->node,
+                                  .branch = route.steps[at].node,
                                   .release = !acquire,
-                                  .passes = keeper != NULL,
+                                  .passes = cache != NULL,
                                   .scope = s};
         if (!is_noted(c, &lost))
             vector_push(c->e->region, &c->lost, lost);

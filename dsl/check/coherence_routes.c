@@ -133,7 +133,7 @@ static void add_step(const struct coherence *c, struct route *route, struct node
     uint32_t port = forwards ? forward_port(node) : PORT_NONE;
     route->steps[route->count++] =
         (struct route_step){.node = node,
-                            .keeper = c->keeper[node->model.id],
+                            .cache = c->cache[node->model.id],
                             .splits = port != PORT_NONE && node->ports[port].count > 1};
 }
 
@@ -168,21 +168,21 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
 }
 
 /* Does the output of an interconnect depend on where an access goes? */
-static bool is_joint(const struct node *node)
+static bool is_branch(const struct node *node)
 {
     uint32_t port = forward_port(node);
     return node->space || (port != PORT_NONE && node->ports[port].count != 1);
 }
 
-/* Adds the steps from `path` on; `to_joint`: those before the joint, which is returned. */
+/* Adds the steps from `path` on; `to_branch`: those before the branch, which is returned. */
 static struct node *go_on(struct coherence *c, const struct access *access,
-                          const struct route_path *path, bool to_joint, struct route *route)
+                          const struct route_path *path, bool to_branch, struct route *route)
 {
     while (path && route->count < ROUTE_MAX) {
         const struct arrival *arrival = arrive(c, access->class, path);
         if (!arrival->node)
             return NULL;
-        if (to_joint && arrival->forwards && is_joint(arrival->node))
+        if (to_branch && arrival->forwards && is_branch(arrival->node))
             return arrival->node;
         path = arrival->forwards ? forward(c, arrival->node, access) : arrival->next;
         if (!path && !arrival->forwards)
@@ -202,37 +202,37 @@ struct node *route_begin(struct coherence *c, const struct actor *actor, struct 
                  route);
 }
 
-void route_go_on(struct coherence *c, const struct access *access, struct node *joint,
+void route_go_on(struct coherence *c, const struct access *access, struct node *branch,
                  struct route *route)
 {
-    add_step(c, route, joint, true);
-    go_on(c, access, forward(c, joint, access), false, route);
+    add_step(c, route, branch, true);
+    go_on(c, access, forward(c, branch, access), false, route);
 }
 
 void route_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
                 uint64_t address, struct route *route)
 {
     struct access access = {actor->class, space, address};
-    struct node *joint = route_begin(c, actor, route);
-    if (joint)
-        route_go_on(c, &access, joint, route);
+    struct node *branch = route_begin(c, actor, route);
+    if (branch)
+        route_go_on(c, &access, branch, route);
 }
 
 bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
                         bool *spread)
 {
-    if (!step->keeper)
+    if (!step->cache)
         return !step->splits || *spread;
-    unsigned effects = release ? step->keeper->release[scope] : step->keeper->acquire[scope];
+    unsigned effects = release ? step->cache->release[scope] : step->cache->acquire[scope];
     *spread = (effects & EFFECT_SPREAD) != 0;
     return (effects & EFFECT_PASS) != 0;
 }
 
-const struct route_step *route_keeper_before(const struct route *route,
-                                             const struct route_step *step)
+const struct route_step *route_cache_before(const struct route *route,
+                                            const struct route_step *step)
 {
     while (step > route->steps)
-        if ((--step)->keeper)
+        if ((--step)->cache)
             return step;
     return NULL;
 }

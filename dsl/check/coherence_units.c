@@ -12,16 +12,16 @@ static void note_kept(struct coherence *c, const char *protocol)
     vector_push(c->e->region, &c->kept, protocol);
 }
 
-static void find_keeper(struct coherence *c, struct node *node)
+static void find_cache(struct coherence *c, struct node *node)
 {
     const struct ast_items *facts = facts_of(node);
-    struct keeper keeper = {.node = node, .in_port = PORT_NONE};
+    struct cache cache = {.node = node, .in_port = PORT_NONE};
     for (uint32_t i = 0; facts && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
         enum fact_verb verb = fact_verb(fact);
         if ((verb == FACT_KEEPS || verb == FACT_DELAYS) && fact_holds(c, node, fact)) {
-            keeper.in_port = fact_port(node->object.type, fact->left->v.items[0]);
-            keeper.delays = verb == FACT_DELAYS ? fact : keeper.delays;
+            cache.in_port = fact_port(node->object.type, fact->left->v.items[0]);
+            cache.delays = verb == FACT_DELAYS ? fact : cache.delays;
         }
         for (uint32_t k = 0; verb == FACT_ANSWERS && k < fact->left->v.count; k++) {
             const struct ast_expr *path = fact->left->v.items[k];
@@ -30,21 +30,21 @@ static void find_keeper(struct coherence *c, struct node *node)
                 request_bit(c, region_printf(c->e->region, "%s%s%s", fact_member(path, 1),
                                              field ? "." : "", field ? field : ""));
             for (enum fence_scope s = 0; s < FENCE_SCOPES && fact_holds(c, node, fact); s++)
-                keeper.answers[s] |= fact_is_at(fact, fence_scope_name(s)) ? bit : 0;
+                cache.answers[s] |= fact_is_at(fact, fence_scope_name(s)) ? bit : 0;
         }
     }
-    if (keeper.in_port == PORT_NONE)
+    if (cache.in_port == PORT_NONE)
         return;
     for (enum fence_scope s = 0; s < FENCE_SCOPES; s++) {
         const char *scope = fence_scope_name(s);
-        keeper.acquire[s] = fact_effects(c, node, keeper.in_port, "fence", "acquire", scope);
-        keeper.release[s] = fact_effects(c, node, keeper.in_port, "fence", "release", scope);
+        cache.acquire[s] = fact_effects(c, node, cache.in_port, "fence", "acquire", scope);
+        cache.release[s] = fact_effects(c, node, cache.in_port, "fence", "release", scope);
     }
-    struct keeper *made = region_take(c->e->region, sizeof *made);
-    *made = keeper;
-    c->keeper[node->model.id] = made;
-    vector_push(c->e->region, &c->keepers, made);
-    note_kept(c, node->object.type->ports.v.items[keeper.in_port]->target.text);
+    struct cache *made = region_take(c->e->region, sizeof *made);
+    *made = cache;
+    c->cache[node->model.id] = made;
+    vector_push(c->e->region, &c->caches, made);
+    note_kept(c, node->object.type->ports.v.items[cache.in_port]->target.text);
 }
 
 /* ---- controls ---- */
@@ -56,11 +56,11 @@ struct setting_out {
     enum control_reach reach;
 };
 
-static void meets_keeper(struct coherence *c, struct wire_end to, void *data)
+static void meets_cache(struct coherence *c, struct wire_end to, void *data)
 {
     const struct setting_out *s = data;
-    struct keeper *keeper = c->keeper[to.node->model.id];
-    if (!keeper)
+    struct cache *cache = c->cache[to.node->model.id];
+    if (!cache)
         return;
     const char *moment = fact_member(s->fact->left->v.items[0], 0);
     struct control control = {.by = s->by,
@@ -70,7 +70,7 @@ static void meets_keeper(struct coherence *c, struct wire_end to, void *data)
                               .reach = s->reach,
                               .effects =
                                   fact_effects(c, to.node, to.port, s->request, NULL, moment)};
-    vector_push(c->e->region, &keeper->controls, control);
+    vector_push(c->e->region, &cache->controls, control);
 }
 
 static void meets_actor(struct coherence *c, struct wire_end to, void *data)
@@ -91,7 +91,7 @@ static void find_controls(struct coherence *c, struct node *node, const struct a
     for (uint32_t i = 0; i < fact->operands->v.count; i++) {
         uint32_t port = fact_port(node->object.type, fact->operands->v.items[i]);
         s.request = fact_member(fact->operands->v.items[i], 1);
-        route_reach(c, node, port, meets_keeper, &s);
+        route_reach(c, node, port, meets_cache, &s);
     }
 }
 
@@ -149,20 +149,21 @@ static uint32_t agent_of(struct coherence *c, struct node *node, uint32_t port, 
 }
 
 /* Classes of one shape and agent are looked at together. */
-static void find_kins(struct coherence *c)
+static void find_agent_shapes(struct coherence *c)
 {
-    c->kin_of = region_take(c->e->region, (c->agents + 1) * sizeof *c->kin_of);
+    c->agent_shape_of = region_take(c->e->region, (c->agents + 1) * sizeof *c->agent_shape_of);
     for (uint32_t i = 0; i < c->classes.count; i++) {
         struct actor_class *class = &c->classes.items[i];
-        uint32_t at = c->kin_of[class->agent];
-        while (at != 0 && c->classes.items[c->kins.items[at - 1].class].shape != class->shape)
-            at = c->kins.items[at - 1].next;
+        uint32_t at = c->agent_shape_of[class->agent];
+        while (at != 0
+               && c->classes.items[c->agent_shapes.items[at - 1].class].shape != class->shape)
+            at = c->agent_shapes.items[at - 1].next;
         if (at == 0) {
-            struct kin kin = {i, c->kin_of[class->agent]};
-            vector_push(c->e->region, &c->kins, kin);
-            at = c->kin_of[class->agent] = c->kins.count;
+            struct agent_shape agent_shape = {i, c->agent_shape_of[class->agent]};
+            vector_push(c->e->region, &c->agent_shapes, agent_shape);
+            at = c->agent_shape_of[class->agent] = c->agent_shapes.count;
         }
-        class->kin = at - 1;
+        class->agent_shape = at - 1;
     }
 }
 
@@ -249,13 +250,13 @@ static void find_actors(struct coherence *c, struct node *node)
 void units_find(struct coherence *c)
 {
     struct elaboration *e = c->e;
-    c->keeper = region_take(e->region, (e->nodes.count + 1) * sizeof(struct keeper *));
+    c->cache = region_take(e->region, (e->nodes.count + 1) * sizeof(struct cache *));
     c->controller = region_take(e->region, (e->nodes.count + 1) * sizeof(struct node *));
     c->agent = region_take(e->region, (e->nodes.count + 1) * sizeof *c->agent);
     c->first_agent = region_take(e->region, (e->nodes.count + 1) * sizeof *c->first_agent);
     c->agents_by = region_take(e->region, (e->nodes.count + 1) * sizeof *c->agents_by);
     for (uint32_t i = 0; i < e->nodes.count; i++)
-        find_keeper(c, e->nodes.items[i]);
+        find_cache(c, e->nodes.items[i]);
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct ast_items *facts = facts_of(e->nodes.items[i]);
         for (uint32_t k = 0; facts && k < facts->v.count; k++) {
@@ -269,10 +270,10 @@ void units_find(struct coherence *c)
     }
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_actors(c, e->nodes.items[i]);
-    find_kins(c);
+    find_agent_shapes(c);
     c->arrivals = region_take(e->region, (c->classes.count + 1) * sizeof(struct arrival *));
-    for (uint32_t i = 0; i < c->keepers.count; i++) {
-        struct keeper *keeper = c->keepers.items[i];
-        keeper->inside = region_take(e->region, (c->classes.count + 1) * sizeof(struct presence));
+    for (uint32_t i = 0; i < c->caches.count; i++) {
+        struct cache *cache = c->caches.items[i];
+        cache->inside = region_take(e->region, (c->classes.count + 1) * sizeof(struct presence));
     }
 }
