@@ -149,7 +149,7 @@ static void account_memory(struct streaming_multiprocessor *c, const struct sm_a
     to->memory_lines += lines;
     if (trace_record_space(sm_words(c)[a->record]) == TRACE_LOCAL)
         to->local_lines += lines;
-    profile_memory(c, a->warp, (uint16_t)(sm_words(c)[a->at] & TRACE_ID), lines, 0);
+    profile_memory(c, a->warp, (uint16_t)(sm_words(c)[a->record] & TRACE_ID), lines, 0);
 }
 
 static void account_answer(struct streaming_multiprocessor *c, const struct sm_pending *p)
