@@ -125,7 +125,7 @@ bool arena_touches(const void *start, size_t bytes)
            || overlaps_region(start, bytes, derived, DERIVED_MAX);
 }
 
-/* May this thread touch pages with the key? */
+/* True if this thread may touch pages with the key. */
 static void permit(bool allowed)
 {
     pkey_set(key, allowed ? 0 : PKEY_DISABLE_ACCESS);

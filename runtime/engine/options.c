@@ -236,7 +236,7 @@ const char *options_shared(void)
     return options.shared;
 }
 
-/* Is the item of `length` bytes one of those in `text`? */
+/* True if the item of `length` bytes is one of those in `text`. */
 static bool has_item(const char *text, const char *item, size_t length)
 {
     for (; *text; text += strcspn(text, ";"), text += *text == ';')

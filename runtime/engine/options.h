@@ -49,7 +49,7 @@ uint64_t option_number(const char *key);
 /* The index of the value in `words`; 0: the option was not given, or has another value. */
 unsigned option_word(const char *key, const char *const *words, unsigned count);
 
-/* Does the environment have the option with this value, which holds no character that is written
+/* True if the environment has the option with this value, which holds no character that is written
  * %XX? For constructors of libraries: it takes no memory, and needs no options_open(). */
 bool option_early(const char *key, const char *value);
 
@@ -57,7 +57,7 @@ bool option_early(const char *key, const char *value);
  * kind; otherwise prints which does not, and returns false. */
 bool options_end(void);
 
-/* Does the run write a file? */
+/* True if the run writes a file. */
 bool options_write(void);
 /* The pairs in which all ranks must agree, as text; a file that is written only by its key. */
 const char *options_shared(void);

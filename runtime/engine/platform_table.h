@@ -201,8 +201,8 @@ struct component *platform_component(uint32_t leaf);
 uint32_t platform_id_of(uint32_t leaf);
 uint32_t platform_domain_of(uint32_t leaf);
 uint32_t platform_rank_of(uint32_t leaf);
-/* Is the instance initialised at this rank? The rank's own instances are, and instances that write
- * a store. */
+/* True if the instance is initialised at this rank. The rank's own instances are, and instances
+ * that write a store. */
 bool platform_is_here(uint32_t leaf);
 
 #endif

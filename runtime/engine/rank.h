@@ -102,8 +102,8 @@ uint64_t rank_sum(uint64_t own);
 void rank_share(void *value, size_t bytes);
 /* Rank 0 prints the message, after "heddle: ". */
 void rank_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Do all ranks hold the same `text`? If not, rank 0 says that `what` differs. `differs`: makes what
- * of one text is to be said, where the other is too; the caller frees it. NULL: all of it. */
+/* True if all ranks hold the same `text`. If not, rank 0 says that `what` differs. `differs`: makes
+ * what of one text is to be said, where the other is too; the caller frees it. NULL: all of it. */
 bool rank_agree(const char *what, const char *text,
                 char *(*differs)(const char *one, const char *other));
 

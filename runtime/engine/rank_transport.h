@@ -30,7 +30,7 @@ struct rank_transport {
     bool (*wait)(uint64_t exchange, uint32_t looks, uint32_t sleep_ns);
     /* Begins to send; `bytes` stay as they are until sent(). */
     void (*send)(uint32_t to, const void *bytes, size_t size);
-    /* Has everything been sent? */
+    /* True if everything has been sent. */
     bool (*sent)(void);
     /* The size of the message that comes next from a rank, or -1: there is none yet. */
     int64_t (*arrived)(uint32_t from);

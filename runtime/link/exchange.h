@@ -42,7 +42,7 @@ void exchange_deliver_all(uint64_t start_ps);
 void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready));
 /* Wakes senders of this rank for which there is room now. */
 void exchange_look_again(void);
-/* Does a sender of this rank wait for room? */
+/* True if a sender of this rank waits for room. */
 bool exchange_waits(void);
 
 #endif

@@ -74,7 +74,7 @@ static uint64_t least_of(const struct platform_table *table,
     return least == UINT64_MAX ? window : least / window * window;
 }
 
-/* Is exactly one of its ends in the main partition? */
+/* True if exactly one of its ends is in the main partition. */
 static bool leaves_main(const struct platform_table *table, const struct platform_ring *r)
 {
     return !table->instances[r->sender].partition != !table->instances[r->receiver].partition;

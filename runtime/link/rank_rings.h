@@ -24,7 +24,7 @@ struct rank_rings_arrivals {
 
 /* Collects the messages that were sent to other ranks in the window that ends. */
 void rank_rings_collect(void);
-/* Has rank_rings_collect() taken anything since the ranks met last? */
+/* True if rank_rings_collect() has taken anything since the last exchange of ranks. */
 bool rank_rings_leaves(void);
 /* Sends the other ranks what rank_rings_collect() has taken, and which slots were freed. */
 void rank_rings_send(struct rank_rings_arrivals *arrivals);

@@ -73,7 +73,7 @@ static inline uint64_t ring_limit(uint64_t now)
     return now << 16 | 0xffff;
 }
 
-/* Does the sender of a ring wait for room: for one message, or for a second one? */
+/* True if the sender of a ring waits for room: for one message, or for a second one. */
 enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
 
 /* Not 0: ring_put() does all that a message takes. A narrow ring uses fewer slots than its depth,
@@ -207,7 +207,7 @@ static inline bool ring_has_room(struct ring *r, uint64_t limit)
     return false;
 }
 
-/* Has the ring taken as many messages as it takes in a cycle? */
+/* True if the ring has taken as many messages as it takes in a cycle. */
 static inline bool ring_has_had_its_cycle(const struct ring *r, uint64_t limit)
 {
     return r->sent == limit && r->burst >= r->width;
@@ -358,7 +358,8 @@ static inline void ring_pop(uint32_t place, uint64_t limit)
     ring_drop(ring_placed(place), limit);
 }
 
-/* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way.
+/* True if any incoming ring of `c` may hold a message. A hint: a set bit may be a message still on
+ * its way.
  */
 static inline uint64_t component_pending(const struct component *c, unsigned word)
 {

@@ -23,8 +23,8 @@
 
 static bool ring_large; /* platform_is_large() */
 
-/* May a ring use fewer slots than it has? Not where others than its ends look at slots, nor where
- * both ends may do so in one tick. */
+/* True if a ring may use fewer slots than it has: not where others than its ends look at slots, nor
+ * where both ends may do so in one tick. */
 static bool may_be_narrow(const struct ring *r)
 {
     const struct ring_route *route = ring_route(r);

@@ -53,7 +53,7 @@ static inline uint32_t ring_index(const struct ring *r)
     return (uint32_t)(r - ring_at(0));
 }
 
-/* Does the ring use fewer slots than it has? */
+/* True if the ring uses fewer slots than it has. */
 static inline bool ring_is_narrow(const struct ring *r)
 {
     return r->end != r->first + ring_route(r)->depth * r->step;

@@ -9,8 +9,8 @@
 #include "runtime/state/platform.h"
 
 bool stats_open(const struct platform_table *table);
-/* Are spans of statistics wanted (stats_span.h), which begin and end with a window? All ranks
- * agree. */
+/* True if spans of statistics are wanted (stats_span.h), which begin and end with a window. All
+ * ranks agree. */
 bool stats_take_spans(void);
 
 bool stats_write(void);

@@ -37,7 +37,7 @@ struct stats_text {
     uint64_t bytes;
 };
 
-/* Are statistics written in this run? */
+/* True if statistics are written in this run. */
 bool stats_wanted(void);
 
 /* ---- spans ---- */

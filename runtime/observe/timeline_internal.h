@@ -15,7 +15,7 @@ struct platform_table;
 
 /* Prints the patterns that match nothing, and returns false when there are any. */
 bool timeline_select_open(const struct platform_table *table);
-/* Is there a limit on times or launches? Otherwise spans are shown as they begin and end. */
+/* True if times or launches are limited. Otherwise spans are shown as they begin and end. */
 bool timeline_select_limits_time(void);
 bool timeline_selects_instance(uint32_t instance);
 bool timeline_selects_ring(uint32_t ring);

@@ -25,7 +25,7 @@ static inline uint64_t words_merge(uint64_t *restrict active, uint64_t *restrict
     return busy;
 }
 
-/* Has a word bits? */
+/* True if a word has bits. */
 static inline bool words_any(const uint64_t *words, size_t count)
 {
     uint64_t any = 0; /* the OR of all words, which the compiler computes with vectors */

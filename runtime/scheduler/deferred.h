@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 void deferred_open(void); /* for a platform */
-/* Has a component left work for the end of this window? */
+/* True if a component has left work for the end of this window. */
 bool window_has_work(void);
 /* Does that work; the components tick again at their first edges at or after `end_ps`. */
 void window_do_work(uint64_t end_ps);

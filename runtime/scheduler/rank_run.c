@@ -72,7 +72,7 @@ void rank_run_meet(void)
     stats_log_forget();
 }
 
-/* Has something happened in this stretch that other ranks are to know? */
+/* True if something happened in this stretch that other ranks need to know. */
 static bool must_meet(void)
 {
     return rank_rings_leaves() || series_has_tracks() || extensions_ask(0) != ENGINE_NEVER

@@ -103,7 +103,7 @@ static uint64_t next_step(bool *live)
     return this_run.met.next_ps;
 }
 
-/* Is work left that no component does? */
+/* True if work is left that no component does. */
 static bool is_outstanding(void)
 {
     return rank_sum(hang_outstanding() != 0) != 0;

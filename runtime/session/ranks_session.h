@@ -7,7 +7,7 @@
 
 struct platform_table;
 
-/* Do all hold the same platform, the same code, and the same options that decide what happens?
+/* True if all hold the same platform, the same code, and the same options that decide what happens.
  * false: rank 0 has said what differs. */
 bool ranks_agree(const struct platform_table *table);
 /* Runs a rank other than 0 whenever rank 0 runs, until rank 0 has come to its end. Returns an exit

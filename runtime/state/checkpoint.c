@@ -139,7 +139,7 @@ static const char *foreign(const struct checkpoint_header *h)
     return NULL;
 }
 
-/* Does this platform have the same layout as the file? */
+/* True if this platform has the same layout as the file. */
 static bool header_fits(const struct checkpoint_header *h)
 {
     return h->layout == layout && h->front_bytes >= opened.front && h->arena_bytes >= opened.rear

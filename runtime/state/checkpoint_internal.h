@@ -22,7 +22,7 @@ struct checkpoint_sink {
     uint32_t rest_bytes;
 };
 
-/* Is there nothing that keeps a state from being written? */
+/* True if nothing keeps a state from being written. */
 bool parts_are_over(void);
 
 /* Before and after the arena is written: what belongs to the process leaves the arena meanwhile. */

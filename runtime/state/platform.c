@@ -457,7 +457,7 @@ static void initialise_all(void)
     arena_select(ARENA_COMMON);
 }
 
-/* Does the instance write this store? */
+/* True if the instance writes this store. */
 static bool writes_store(uint32_t leaf, uint32_t store)
 {
     return store - table->instances[leaf].stores < platform_unit_of(leaf)->store_count;

@@ -106,7 +106,7 @@ struct heddle_platform {
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */
     bool (*suspects)(struct platform_lines *lines);
-    /* Is a component of this type in the platform? Also before start(). */
+    /* True if a component of this type is in the platform. Also before start(). */
     bool (*has)(const char *type);
 };
 

@@ -174,7 +174,7 @@ static void fill_table(struct platform_table *t, const struct tables_header *h)
     t->string_bytes = h->section[TABLES_STRINGS].count;
 }
 
-/* Do the tables belong to what was compiled? */
+/* True if the tables belong to what was compiled. */
 static bool header_fits(const struct tables_header *h, const struct platform_table *t,
                         const struct platform_image *image)
 {
