@@ -31,7 +31,7 @@ static inline uint64_t hash_add(uint64_t sum, uint64_t number)
     return sum ^ sum >> 29;
 }
 
-/* `sum` with bytes behind it, eight at a time; the last ones as if zeroes followed. It tells
+/* `sum` with bytes after it, eight at a time; the last ones as if zeroes followed. It tells
  * damage and difference, not malice. */
 static inline uint64_t hash_bytes(uint64_t sum, const void *bytes, size_t size)
 {

@@ -33,7 +33,7 @@ struct hash_table {
 /* NULL: the table has no such key. */
 void *hash_table_find(const struct hash_table *table, const struct hash_kind *kind,
                       const void *key);
-/* The entry of the key; one that is new is zero behind it. */
+/* The entry of the key; one that is new is zero after it. */
 void *hash_table_add(struct hash_table *table, const struct hash_kind *kind, const void *key);
 void hash_table_remove(struct hash_table *table, const struct hash_kind *kind, void *entry);
 /* One entry after the other, then NULL. `*at` begins with 0. */

@@ -27,7 +27,7 @@ void region_release(struct region *region);
 /* A size of 0 gives a valid address. */
 void *region_take(struct region *region, size_t size);
 void *region_take_array(struct region *region, size_t count, size_t size);
-/* A copy of `size` bytes, and a NUL behind it. */
+/* A copy of `size` bytes, and a NUL after it. */
 char *region_strndup(struct region *region, const char *text, size_t size);
 char *region_strdup(struct region *region, const char *text);
 char *region_printf(struct region *region, const char *format, ...)

@@ -73,7 +73,7 @@ void sha256_init(struct sha256 *s)
     memcpy(s->state, initial, sizeof initial);
 }
 
-/* Whole blocks are taken where they stand. */
+/* Whole blocks are taken where they are. */
 void sha256_add(struct sha256 *s, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;

@@ -101,7 +101,7 @@ void compile_print_diagnostics(const struct compilation *c, FILE *out, bool colo
 size_t compile_file_count(const struct compilation *c);
 const char *compile_file_name(const struct compilation *c, size_t index);
 /* Places that were searched in vain for an import found later, so that a file there would be read
- * instead; NULL behind the last. */
+ * instead; NULL after the last. */
 const char *compile_missed(const struct compilation *c, size_t index);
 /* The text of a file; NULL when the file has a byte-order mark or other line ends than it. */
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size);

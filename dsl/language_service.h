@@ -97,7 +97,7 @@ void service_close(struct service *s);
 
 /* The text of the file. */
 const char *service_text(const struct service *s, uint32_t *size);
-/* The name at a place of the file, NULL: none. `place` (may be NULL) is where it stands there. */
+/* The name at a place of the file, NULL: none. `place` (may be NULL) is where it is there. */
 const struct service_symbol *service_symbol_at(struct service *s, uint32_t at,
                                                struct service_place *place);
 /* The symbol whose first declaration is at this place of any file, as another service knows it. */

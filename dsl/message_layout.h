@@ -1,4 +1,4 @@
-/* Where the fields of a message stand: in the 22 bytes of its header, or in its payload slot.
+/* Where the fields of a message are: in the 22 bytes of its header, or in its payload slot.
  *
  * Header: the first `addr` field, then the others by size, largest first, in order of declaration
  * among equals, as long as they fit; so every field is aligned by its size, and an interconnect
@@ -24,7 +24,7 @@ struct message_layout {
 
 struct message_layout message_layout(struct region *region, const struct model_message *message);
 
-/* Bytes and alignment of a field where it stands; masks and bytes for the protocol's arguments of
+/* Bytes and alignment of a field in its place; masks and bytes for the protocol's arguments of
  * this model. */
 uint32_t message_field_bytes(const struct model_field *field);
 uint32_t message_field_alignment(const struct model_field *field);

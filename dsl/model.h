@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a declaration stands: file as the user named it (relative paths stay relative), 1-based
+/* Where a declaration is: file as the user named it (relative paths stay relative), 1-based
  * line and column. */
 struct model_place {
     const char *file;
@@ -66,7 +66,7 @@ struct model_param_decl {
     const struct model_enum *choice;
     bool is_let; /* derived: cannot be set */
     bool may_be_negative;
-    bool has_default; /* default_text is what stands in the source, "" without */
+    bool has_default; /* default_text is what is in the source, "" without */
     const char *default_text;
     const char *range_text; /* e.g. "1KiB .. 64MiB pow2"; "" without */
 };
@@ -172,7 +172,7 @@ extern const char *const model_measure_names[MODEL_MEASURE_COUNT];
 struct model_measure_decl {
     enum model_measure_kind kind;
     const char *doc;
-    const char *part_text, *whole_text; /* as they stand in the source */
+    const char *part_text, *whole_text; /* as they are in the source */
 };
 
 /* A summand of a side of a measure: `factor` times a statistic or the cycles of its clock. */
@@ -195,7 +195,7 @@ struct model_measure {
 
 /* A condition that a type states of itself. */
 struct model_check_decl {
-    const char *text;    /* the condition as it stands in the source */
+    const char *text;    /* the condition as it is in the source */
     const char *message; /* the mistake when the check does not hold; "" without */
 };
 
@@ -280,7 +280,7 @@ struct model_connection;
 struct model_part {
     const struct model_type *type;
     const struct model_part_decl *decl;
-    const char *path; /* "gpu.cp.dispatcher[3]": statistics stand here */
+    const char *path; /* "gpu.cp.dispatcher[3]": statistics are here */
     uint32_t id;      /* index in model.parts */
     uint32_t element; /* index in a part array */
     const struct model_param *params;

@@ -31,7 +31,7 @@ static bool is_letter(char ch)
     return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
 }
 
-/* At the start, on a new line, or behind the end of a sentence. */
+/* At the start, on a new line, or after the end of a sentence. */
 static bool begins_sentence(const char *doc, const char *at)
 {
     while (at > doc && at[-1] == ' ')

@@ -37,7 +37,7 @@ const char *quantity_example_unit(enum model_dimension dimension);
 /* Type names of the language: "int", "bytes", "B/cy"... False when there is none. */
 bool quantity_type_named(const char *name, enum model_dimension *dimension);
 const char *const *quantity_type_names(size_t *count);
-/* The `i`-th unit, from 0; NULL behind the last. */
+/* The `i`-th unit, from 0; NULL after the last. */
 const char *quantity_unit_name(size_t i);
 
 /* Products and quotients: false when the result has no dimension of its own. */

@@ -1,6 +1,6 @@
 /* The dependencies of a C file: itself and all files that it includes with quotes, by content.
  *
- * The scan looks at #include lines only, whatever conditions they stand under, so it may find more
+ * The scan looks at #include lines only, whatever conditions they are under, so it may find more
  * files than the compiler reads, never fewer; an include whose name is a macro makes all files of
  * the includer's folder count. System headers (<...>) belong to the compiler. Files are read once
  * per `struct depend`. */
@@ -28,7 +28,7 @@ void depend_init(struct depend *depend, struct region *region);
 
 /* Adds names and contents of `path` and everything it includes to `hash`; quoted names are searched
  * beside the includer, then in `folders`. false: `path` itself cannot be read (message on stderr).
- * Independent of where the files stand. */
+ * Independent of where the files are. */
 bool depend_add(struct depend *depend, struct sha256 *hash, const char *path,
                 const char *const *folders, uint32_t folder_count);
 

@@ -1,7 +1,7 @@
 /* Checksums of what the cache holds: a disk that was full, a crash or a stray write must not become
  * a platform. They tell damage, not malice; cache_is_safe() sees to that.
  *
- * Objects and libraries have theirs behind their last byte, where no linker looks. */
+ * Objects and libraries have theirs after their last byte, where no linker looks. */
 #ifndef HEDDLE_CODEGEN_SEAL_H
 #define HEDDLE_CODEGEN_SEAL_H
 

@@ -277,7 +277,7 @@ static bool print_bundle(const struct command *c, FILE *out, const uint8_t *byte
     return ok;
 }
 
-/* Bundles wherever they stand in the file, as hipcc embeds them. */
+/* Bundles wherever they are in the file, as hipcc embeds them. */
 static bool print_embedded(const struct command *c, FILE *out, const struct input *input, bool *any)
 {
     bool ok = true;

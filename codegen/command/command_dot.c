@@ -64,7 +64,7 @@ static void take_shares(struct command *c, const struct model *model, json_t *ro
     heat->title = json_string_value(json_object_get(root, "title"));
 }
 
-/* With the settings of the run, or those that stand in their place. */
+/* With the settings of the run, or those that are in their place. */
 static struct compilation *open_as_run(struct command *c, json_t *root)
 {
     json_t *set = json_object_get(root, "set");

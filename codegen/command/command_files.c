@@ -61,7 +61,7 @@ static bool refuse(const struct named_list *list, const struct named *file, cons
     return false;
 }
 
-/* The folder that a path stands in, as it is on the disk. */
+/* The folder that a path is in, as it is on the disk. */
 static bool folder_of(const char *path, char folder[PATH_MAX])
 {
     char copy[PATH_MAX];

@@ -1,5 +1,5 @@
 /* Three tables for people: instructions by class, memory, reuse. CSV has one row for each kernel
- * with everything. A ratio has six digits behind the point, which all hosts print alike. */
+ * with everything. A ratio has six digits after the point, which all hosts print alike. */
 #include "base/number.h"
 #include "codegen/command/command_trace.h"
 

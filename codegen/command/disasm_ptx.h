@@ -1,4 +1,4 @@
-/* The PTX that CUDA programs carry, for `heddle disasm`: what there is of it stands in fat binaries
+/* The PTX that CUDA programs carry, for `heddle disasm`: what there is of it is in fat binaries
  * (components/cuda/fatbin), anywhere in the program. */
 #ifndef HEDDLE_DISASM_PTX_H
 #define HEDDLE_DISASM_PTX_H

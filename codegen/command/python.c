@@ -101,7 +101,7 @@ static struct words begin_command(struct command *c, const char *name, const cha
     struct words words = {.region = c->region};
     *python = named && *named ? named : PYTHON;
     add_word(&words, *python);
-    add_word(&words, "-P"); /* a folder called heddle where the user stands is not ours */
+    add_word(&words, "-P"); /* a folder called heddle in the user's own is not ours */
     add_word(&words, "-m");
     add_word(&words, "heddle");
     add_word(&words, name);

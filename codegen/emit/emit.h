@@ -1,7 +1,7 @@
 /* Text under construction, and files that are written only when their content changes.
  *
  * An emitter function writes one output construct, in output order. Lines are indented by the
- * emitter itself: what is in the format string is what stands in the output. A file that already
+ * emitter itself: what is in the format string is what is in the output. A file that already
  * has the wanted bytes is left alone, so that programs that look at times (make, ninja) see no
  * change; otherwise it is written beside its place and renamed, so that no reader ever sees half of
  * it. */

@@ -169,7 +169,7 @@ static void bind_places(struct builder *b, const struct model_type *type,
     }
 }
 
-/* Stores are numbered by writer; a writer's own stand in order of its declarations. */
+/* Stores are numbered by writer; a writer's own are in order of its declarations. */
 static uint32_t store_number(struct builder *b, const struct model_instance *writer,
                              const struct model_store_decl *store)
 {

@@ -4,7 +4,7 @@
  * Order. Instances are grouped by clock domain, then by unit in order of first appearance, then in
  * order of declaration. Generic builds keep the groups of specialised ones and only let all groups
  * of a type refer to the same unit, so ids, tick order and statistics are the same in both. Request
- * rings and reply rings are numbered by connection. Parts stand behind their owners. */
+ * rings and reply rings are numbered by connection. Parts are after their owners. */
 #ifndef HEDDLE_CODEGEN_LAYOUT_H
 #define HEDDLE_CODEGEN_LAYOUT_H
 
@@ -35,7 +35,7 @@ struct layout_unit {
     const struct model_instance *first; /* the first instance that needs the unit */
     bool generic;
     VECTOR(struct layout_part_type)
-    parts; /* parts stand before owners that refer to them; index = part.kind */
+    parts; /* parts are before owners that refer to them; index = part.kind */
     VECTOR(struct layout_slot) slots;
     VECTOR(const struct model_type *) visited; /* while a generic unit is made */
 };

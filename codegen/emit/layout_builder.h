@@ -56,7 +56,7 @@ struct builder {
 
 /* Empty tables for a layout whose region and model are set. */
 struct builder *layout_builder_new(struct layout *layout);
-/* Offset of `text` (NULL: "") in the strings; equal texts stand there once. */
+/* Offset of `text` (NULL: "") in the strings; equal texts are there once. */
 uint32_t layout_add_string(struct builder *b, const char *text);
 
 /* layout_wires.c: what connects instances. Positions and ring numbers must be known, and the

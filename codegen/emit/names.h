@@ -6,7 +6,7 @@
 #include "base/region.h"
 #include "dsl/model.h"
 
-/* The name itself, with '_' behind it where C has it as a keyword or macro ("switch_", "EOF_").
+/* The name itself, with '_' after it where C has it as a keyword or macro ("switch_", "EOF_").
  * Different names give different ones. */
 const char *name_c(struct region *region, const char *name);
 
@@ -19,7 +19,7 @@ const char *name_upper(struct region *region, const char *name);
 /* Folder of a path: "" without one. */
 const char *name_folder(struct region *region, const char *path);
 
-/* "cache.heddle:47": no folder, since the output must not depend on where the files stand. */
+/* "cache.heddle:47": no folder, since the output must not depend on where the files are. */
 const char *name_place(struct region *region, struct model_place place);
 
 /* The C type of an enumerated parameter or field: "enum atomic_op" for a named one, "enum

@@ -31,7 +31,7 @@ static json_t *range_json(struct server *s, const struct compilation *c, struct 
                      position_json(s, c, place.file, end_line, end_column));
 }
 
-/* Helps stand in the message, other places beside it. */
+/* Helps are in the message, other places beside it. */
 static json_t *diagnostic_json(struct server *s, const struct compilation *c,
                                const struct compile_diagnostic *d)
 {

@@ -1,4 +1,4 @@
-/* Fixes: where the help of a diagnostic names what should stand there, an edit that writes it. */
+/* Fixes: where the help of a diagnostic names what should be there, an edit that writes it. */
 #include <string.h>
 
 #include "codegen/lsp/server.h"

@@ -1,5 +1,5 @@
 /* Messages of JSON-RPC over a byte stream, each behind a header with its length, as the Language
- * Server Protocol 3.17 frames them ("Base Protocol"). Whatever comes, reading goes on behind it. */
+ * Server Protocol 3.17 frames them ("Base Protocol"). Whatever comes, reading goes on after it. */
 #ifndef HEDDLE_CODEGEN_RPC_H
 #define HEDDLE_CODEGEN_RPC_H
 

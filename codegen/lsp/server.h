@@ -79,7 +79,7 @@ void publish_forget(struct server *s, struct document *document);
 typedef void server_work(struct server *s, void *context);
 const char *server_try(struct server *s, server_work *work, void *context);
 
-/* workspace.c: where a symbol stands, in all descriptions of the workspace and open ones. */
+/* workspace.c: where a symbol is, in all descriptions of the workspace and open ones. */
 struct found_place {
     const char *path;
     const char *text;

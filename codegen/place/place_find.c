@@ -84,7 +84,7 @@ static uint64_t fullest(const struct place_graph *graph, const struct groups *g,
     return most;
 }
 
-/* The latencies that there are, the longest first; 0 behind them. */
+/* The latencies that there are, the longest first; 0 after them. */
 static uint64_t next_latency(const struct place_graph *graph, uint64_t below)
 {
     uint64_t next = 0;

@@ -311,8 +311,8 @@ static bool touched_before(const struct dot_graph *graph, uint32_t edge,
     return false;
 }
 
-/* Writes a wire of an overview: one line from each node to the box; the wire's own end stands
- * behind it. */
+/* Writes a wire of an overview: one line from each node to the box; the wire's own end is
+ * after it. */
 static void write_wire_in_overview(const struct dot_pen *pen, uint32_t index)
 {
     const struct dot_edge *e = &pen->graph->edges[index];

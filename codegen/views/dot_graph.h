@@ -1,6 +1,6 @@
 /* The graph behind a diagram: instances folded into groups, connections folded into edges.
  *
- * A node stands for all instances that look the same from where the reader stands: elements of an
+ * A node stands for all instances that look the same from where the reader is: elements of an
  * array, in all elements of the arrays around them. Invariant: every instance below the scope is a
  * member of at most one node, and every connection with an end inside the scope is counted in
  * exactly one edge, or lies inside a closed node.

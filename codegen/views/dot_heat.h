@@ -1,7 +1,7 @@
 /* Colours, numbers and widths of a diagram that shows what a run measured (view_heat of view.h).
  *
  * The scale is linear and begins at zero; its end is printed below the picture, and the number
- * stands in every node, so two pictures with different ends cannot be mistaken for each other. The
+ * is in every node, so two pictures with different ends cannot be mistaken for each other. The
  * colours go from pale yellow to dark blue, in steps of lightness that people with any kind of
  * colour vision tell apart (YlGnBu of ColorBrewer; Brewer, 2003). */
 #ifndef HEDDLE_CODEGEN_DOT_HEAT_H

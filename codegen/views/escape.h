@@ -6,7 +6,7 @@
 
 /* With &, <, >, " as entities. */
 void escape_html(FILE *out, const char *text);
-/* A field of CSV (RFC 4180), and what stands behind it. */
+/* A field of CSV (RFC 4180), and what is after it. */
 void escape_csv(FILE *out, const char *text, const char *after);
 
 #endif

@@ -81,7 +81,7 @@ static bool is_a(const struct model_instance *instance, const char *type)
 
 /* ---- which instances are a GPU ---- */
 
-/* The mapped memory whose statement stands in this composite. */
+/* The mapped memory whose statement is in this composite. */
 static const struct model_space *memory_of(const struct model *model,
                                            const struct model_instance *composite)
 {

@@ -337,7 +337,7 @@ const struct check check_latency = {.name = "latency",
                                     .prerequisites = {&check_two_latencies},
                                     .in_standalone = true};
 
-/* A leaf has the clock it stands in and the clock inputs bound to it. */
+/* A leaf has the clock it is in and the clock inputs bound to it. */
 static bool has_clock(const struct node *node, uint32_t domain)
 {
     if (node->domain == domain)

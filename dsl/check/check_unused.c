@@ -1,5 +1,5 @@
 /* Parameters, slots and components that nothing uses. These are questions about the text, not
- * about one elaboration: what stands in the branch of an `if` that is not taken is used. Only the
+ * about one elaboration: what is in the branch of an `if` that is not taken is used. Only the
  * user's main file is looked at; what C code reads of a component without instances cannot be known
  * here. */
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Declarations: which statements may stand where, which names collide, and the parts of the model
- * that follow from a declaration alone. Works in two steps, because order of declaration does not
- * matter: declare_item() enters a name; declare_finish.c follows what refers to others. */
+/* Declarations: which statements each body may have, which names collide, and the parts of the
+ * model that follow from a declaration alone. Works in two steps, because order of declaration does
+ * not matter: declare_item() enters a name; declare_finish.c follows what refers to others. */
 #include "dsl/elaborate/declare.h"
 #include "base/number.h"
 #include "dsl/source.h"

@@ -49,7 +49,7 @@ static const char *range_text(struct program *program, const struct ast_item *it
 }
 
 /* True if no value of `x` is below 0, as far as its form shows: it subtracts nothing, and of the
- * parameters and lets that it names, all stand before it and are never negative. */
+ * parameters and lets that it names, all are before it and are never negative. */
 static bool is_never_negative(const struct type_info *type, uint32_t finished,
                               const struct ast_expr *x)
 {

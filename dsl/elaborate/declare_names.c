@@ -3,7 +3,7 @@
  * codegen/emit makes, so the tables here repeat which names it forms; the system tests compile
  * hostile names of every kind (tests/system/language/test_names.py).
  *
- * One list of all names, sorted, shows each clash as two neighbours. Functions and constants stand
+ * One list of all names, sorted, shows each clash as two neighbours. Functions and constants are
  * in it as they are, others with their space in front ("struct cache_io"). */
 #include <stdlib.h>
 #include <string.h>

@@ -86,7 +86,7 @@ struct object {
     const struct ast_items *settings; /* NULL: none */
     struct scope setting_scope;
     bool *reached; /* per setting: its path has led somewhere; NULL: none has a path */
-    const struct handed *handed;    /* parts; NULL: made where it stands */
+    const struct handed *handed;    /* parts; NULL: made where it is */
     struct cell *cells;             /* per type->params */
     struct part_slot *slots;        /* per type->parts */
     struct model_measure *measures; /* per type->measures, by measures_make() */
@@ -138,7 +138,7 @@ struct statement {
     struct link_use *link;     /* `via LINK`, `over LINK` */
     struct link_use *over;
     struct wire_group *wires; /* `via WIRE` */
-    bool via_later;           /* a link or wire, which may be declared behind it */
+    bool via_later;           /* a link or wire, which may be declared after it */
     bool first_of_interconnect;
 };
 
@@ -249,7 +249,7 @@ struct node {
     uint32_t *clocks;
     bool expanded, damaged, connected;
     bool incomplete;       /* an `if` or `for` that could not be decided was left out */
-    bool has_inserted;     /* connections of the braces stand among its statements */
+    bool has_inserted;     /* connections of the braces are among its statements */
     struct node **writers; /* per type->stores */
     /* interconnects */
     VECTOR(struct statement *) routes; /* the statements that go through it */
@@ -384,7 +384,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
  * `via`). */
 bool tree_add_group(struct elaboration *e, struct node *node, struct child_group group);
 /* The component that a name in type position means, or NULL after a diagnostic; `or_link`: a link
- * could stand there as well. */
+ * could be there as well. */
 struct type_info *tree_component(struct elaboration *e, struct ast_name name, bool or_link);
 /* Says so if `type` contains itself below `parent`. */
 bool tree_is_recursive(struct elaboration *e, const struct node *parent,
@@ -396,7 +396,7 @@ struct child_group *tree_group(struct node *node, const char *name);
  * was made before it. */
 void via_make(struct elaboration *e, struct node *node, const struct ast_item *item,
               const struct scope *scope, struct statement *statement);
-/* When the body has been walked: wires may be declared behind their use, like instances. */
+/* When the body has been walked: wires may be declared after their use, like instances. */
 void via_find(struct elaboration *e, struct node *node, struct statement *s);
 /* A declared link, or NULL after a diagnostic. */
 struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_name name);

@@ -1,7 +1,7 @@
 /* `insert NAME : TYPE { settings } at PATH.PORT;` in the braces of an instance: a component in
  * the connections of a composite of a library.
  *
- * The new instances stand beside the instance with the port, one for each element, and take the
+ * The new instances are beside the instance with the port, one for each element, and take the
  * port's place in all connections there. A connection of one cycle leads from an `out` port to the
  * new `in` port, or from the new `out` port to an `in` port. So latencies, links and interconnects
  * stay with the connections that are written. Paths reach the instances by their name, as others.

@@ -169,7 +169,7 @@ static bool is_reversed(const struct wire *wire)
            && wire_side(wire, &wire->left) == wire->shared->end;
 }
 
-/* A medium whose senders stand in several partitions is granted between windows. */
+/* A medium whose senders are in several partitions is granted between windows. */
 static void narrow_window(struct elaboration *e, const struct model_connection *a)
 {
     for (uint32_t i = 0; a->wire && i < a->id; i++) {

@@ -206,7 +206,7 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
     }
 }
 
-/* The filling of a slot: the name of a part or slot, the part's braces, and where they stand. */
+/* The filling of a slot: the name of a part or slot, the part's braces, and where they are. */
 struct filling {
     const struct ast_expr *value;
     const struct ast_items *body;

@@ -1,4 +1,4 @@
-/* Settings: what stands in the braces of an instance or a part. A plain one sets a parameter or
+/* Settings: what is in the braces of an instance or a part. A plain one sets a parameter or
  * fills a slot of that instance; one with a path ("sa[*].l1v.latency = 30cy;") reaches an instance
  * or part further down, an array without an index meaning all its elements, as in --set.
  *

@@ -334,7 +334,7 @@ void partitions_apply(struct elaboration *e)
             if (node->later.items[k].item->kind == AST_PARTITION)
                 apply_partition(e, node, &node->later.items[k]);
     }
-    /* what is in no partition of its own is in its parent's; parents stand before children */
+    /* what is in no partition of its own is in its parent's; parents are before children */
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         if (!node->has_partition && node->parent)

@@ -3,7 +3,7 @@
  * `partition` are kept for later. Children are expanded when the whole body is walked, because what
  * they ask about their ports is answered by the body.
  *
- * Invariant: every node in e->nodes stands behind its parent; ids follow that order. */
+ * Invariant: every node in e->nodes is after its parent; ids follow that order. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"

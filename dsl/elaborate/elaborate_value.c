@@ -3,7 +3,7 @@
  *
  * A parameter's value comes from the last matching --set, else from the outermost braces that set
  * it (elaborate_setting.c), else from its default; the first is evaluated without names, the second
- * where the instance with the braces stands, the third inside. */
+ * where the instance with the braces is, the third inside. */
 #include <string.h>
 
 #include "base/number.h"
@@ -112,7 +112,7 @@ static const char *first_with_origin(const char *const *docs, size_t count)
 }
 
 /* The comment that says where a setting's value comes from: the comment of the setting, of the
- * instance with the braces, or of the type in whose body the braces stand. */
+ * instance with the braces, or of the type in whose body the braces are. */
 static const char *setting_doc(const struct setting *setting, bool is_computed)
 {
     const struct node *node = setting->anchor->node;

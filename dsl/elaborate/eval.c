@@ -327,7 +327,7 @@ static struct value eval_logic(struct elaboration *e, const struct ast_expr *x,
     return eval_as(e, x->b, scope, boolean, NULL);
 }
 
-/* A choice stands on either side of a comparison; the side that has a type of its own gives it to
+/* A choice is on either side of a comparison; the side that has a type of its own gives it to
  * the other. */
 static bool eval_sides(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                        struct value *a, struct value *b)

@@ -19,7 +19,7 @@ enum cursor_place {
 
 struct cursor {
     enum cursor_place place;
-    const char *around;        /* the declaration at the top that it stands in; NULL: none */
+    const char *around;        /* the declaration at the top that it is in; NULL: none */
     bool around_part;          /* the body around is that of a part */
     const char *target;        /* SETTINGS: the type or link whose braces they are; NULL: unknown */
     const struct token *words; /* words of the statement, before the one that is being written */

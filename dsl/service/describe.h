@@ -4,7 +4,7 @@
 
 #include "dsl/service/names.h"
 
-/* "cycles = 4cy in 1cy .. 100cy": what stands behind the name. */
+/* "cycles = 4cy in 1cy .. 100cy": the part after the name. */
 const char *describe_detail(struct region *region, const struct program *program,
                             const struct ast_item *item);
 /* "param latency : cycles = 4cy in 1cy .. 100cy". */

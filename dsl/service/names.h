@@ -2,7 +2,7 @@
  * only: a path goes from the type of an instance to the types of its members, whatever `if`
  * decides. Built once for a service by names_build().
  *
- * A symbol is told from others by the offset of its first declaration. What stands in both branches
+ * A symbol is told from others by the offset of its first declaration. What is in both branches
  * of an `if` is one symbol. */
 #ifndef HEDDLE_DSL_NAMES_H
 #define HEDDLE_DSL_NAMES_H

@@ -48,7 +48,7 @@ static bool is_operand_end(int kind)
     return kind == WORD || kind == NUMBER || kind == STRING || kind == ')' || kind == ']';
 }
 
-/* A '-' or '!' that belongs to the operand behind it. */
+/* A '-' or '!' that belongs to the operand after it. */
 static bool is_prefix(const struct token *tokens, uint32_t i)
 {
     return tokens[i].kind == '!'
@@ -222,7 +222,7 @@ struct line_context {
     uint32_t movable_comment;
 };
 
-/* The text of the comments from *next that stand in front of `token` and begin no line, with a
+/* The text of the comments from *next that are in front of `token` and begin no line, with a
  * space between; NULL: there are none. */
 static const char *joined_comments(const struct formatter *f, uint32_t *next, uint32_t token)
 {
@@ -412,12 +412,12 @@ struct walk {
     uint32_t depth; /* open braces */
     uint32_t parens;
     uint32_t comment;       /* next comment */
-    uint32_t last_end;      /* offset behind the last token or comment */
+    uint32_t last_end;      /* offset after the last token or comment */
     uint32_t message_depth; /* depth inside a request or reply; 0: in none */
     bool in_message_head;
 };
 
-/* Comments with a line of their own that stand before a token, which begins a line. */
+/* Comments with a line of their own that are before a token, which begins a line. */
 static void comments_before(struct formatter *f, struct walk *w, uint32_t token)
 {
     const struct comment *comments = f->list->comments.items;

@@ -761,7 +761,7 @@ static bool is_expected(const yysymbol_kind_t *expected, int count, yysymbol_kin
     return false;
 }
 
-/* The one thing that can stand there, or NULL. Behind the name of a setting that is '=': that its
+/* The one thing that can be there, or NULL. After the name of a setting that is '=': that its
  * path may go on is no help to a user who wrote something else. */
 static const char *only_expected(const yysymbol_kind_t *expected, int count)
 {

@@ -1,7 +1,7 @@
 /* The pass over the raw tokens that tells keywords from names and repairs braces; token.h has the
  * rule.
  *
- * Invariant: the kind of every token before the current one is final, so "what stands before" is
+ * Invariant: the kind of every token before the current one is final, so "what is before" is
  * read off the array. Called by ast.c and by the formatter. */
 #include "dsl/syntax/token.h"
 
@@ -17,9 +17,9 @@ const char token_unclosed[] = "";
 
 enum keyword_class {
     STARTS = 1,   /* begins a statement */
-    FOLLOWS = 2,  /* stands behind a complete operand */
+    FOLLOWS = 2,  /* comes after a complete operand */
     COMPLETE = 4, /* FOLLOWS, and takes no operand itself */
-    TOP_LEVEL = 8 /* STARTS, and never stands inside braces */
+    TOP_LEVEL = 8 /* STARTS, and never inside braces */
 };
 
 struct keyword {
@@ -129,7 +129,7 @@ static bool starter_fits(const struct filter *f, const struct keyword *keyword, 
 {
     int next = raw_kind(f, i + 1);
     if (f->depth == 0)
-        return true; /* only declarations stand there */
+        return true; /* only declarations are there */
     switch (keyword->kind) {
     case IMPORT:
     case BEHAVIOUR:
@@ -228,7 +228,7 @@ static uint32_t indentation(const struct filter *f, const struct token *token)
     return at - from;
 }
 
-/* '}' for a '{' that is still open, where `before` stands. */
+/* '}' for a '{' that is still open, where `before` is. */
 static void close_missing(struct filter *f, const struct token *before)
 {
     f->depth--;
@@ -289,7 +289,7 @@ static void close_all(struct filter *f, const struct token *before, bool at_end)
     f->suspect = UINT32_MAX;
 }
 
-/* "each", "enum" and the like are keywords behind other keywords only, and stand in no table. */
+/* "each", "enum" and the like are keywords behind other keywords only, and are in no table. */
 static bool starts_top_level(const char *word)
 {
     const struct keyword *keyword = find_keyword(word);

@@ -1,7 +1,7 @@
-/* Tokens of one file, in an array, with the words that are keywords where they stand already told
+/* Tokens of one file, in an array, with the words that are keywords where they are already told
  * from names.
  *
- * No word is reserved. A word is a keyword only in a place where a keyword can stand and where what
+ * No word is reserved. A word is a keyword only in a place where a keyword can be and where what
  * follows fits: at the start of a statement ("in top : mem;" but "in : cache;" is an instance named
  * `in`), or behind a complete operand ("x -> y via link"). token_scan() decides that once, with the
  * whole file to look at, so that the grammar sees plain keywords and plain names. */
@@ -35,7 +35,7 @@ struct comment {
 struct token_list {
     VECTOR(struct token) tokens; /* the last one is END (kind 0) */
     VECTOR(struct comment) comments;
-    /* From a '{' whose '}' was reported missing to where it was put in: what stands there may be
+    /* From a '{' whose '}' was reported missing to where it was put in: what is there may be
      * read wrongly, so the parser reports no mistakes in it. */
     VECTOR(struct span) unclosed;
     uint32_t cut; /* offset of a comment without end; 0: there is none */

@@ -14,7 +14,7 @@
 #include "runtime/engine/engine.h"
 
 struct index_pool {
-    uint32_t stack; /* arena offset of the end of the numbers given back: the first stands last, so
+    uint32_t stack; /* arena offset of the end of the numbers given back: the first is last, so
                        that it is beside the lowest entry of a table that is allocated next */
     uint32_t given; /* how many lie there */
     uint32_t fresh; /* lowest number never taken */

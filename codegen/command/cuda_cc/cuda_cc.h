@@ -42,7 +42,7 @@ bool cuda_cc_check_libraries(const struct cuda_cc *cc);
 bool cuda_cc_run(struct cuda_cc *cc, words *line);
 /* Path of a file that goes when the command ends; NULL: what is wrong was said. */
 const char *cuda_cc_temporary(struct cuda_cc *cc);
-/* The file's bytes, and a byte 0 behind them; NULL: it cannot be read, as was said. */
+/* The file's bytes, and a byte 0 after them; NULL: it cannot be read, as was said. */
 char *cuda_cc_read(struct cuda_cc *cc, const char *path, size_t *size);
 bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbin);
 

@@ -1,5 +1,5 @@
 /* __cluster_dims__, which clang 19 does not have. The headers make it an annotation, whose values
- * stand in clang's intermediate code; here PTX gets them as .reqnctapercluster. Called by
+ * are in clang's intermediate code; here PTX gets them as .reqnctapercluster. Called by
  * command_cuda_cc.c. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* __managed__ variables, which clang has for HIP only. The headers put them into a section of their
  * own. Here clang's intermediate code of the device gets the annotation that makes them managed in
  * PTX. To the host they are variables of threads, whose addresses it asks for by an intrinsic: in
- * its place stands a function that loads a pointer, which the runtime library sets when it is first
+ * its place is a function that loads a pointer, which the runtime library sets when it is first
  * needed. Called by command_cuda_cc.c. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Parsing: a row of options_table.c belongs to the commands in its mask; an option that stands with
+/* Parsing: a row of options_table.c belongs to the commands in its mask; an option that is with
  * the wrong command is an error that says where it belongs. */
 #include "codegen/command/options/options_table.h"
 
@@ -51,7 +51,7 @@ int options_find_command(const char *word, options_suggest *suggest)
     return -1;
 }
 
-/* Whether `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what stands behind
+/* Whether `word` names the option: "--set", "--set=x" and "-Ix" do; `*value` is what is after
  * it, or NULL. */
 static bool names_option(const struct option_spec *spec, const char *word, const char **value)
 {

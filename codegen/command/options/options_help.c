@@ -1,5 +1,5 @@
 /* The text of `heddle help`, the man page and build/docs/reference/cli.md, from the tables. Options
- * stand below their purpose; on a terminal, lines are as long as it is wide. */
+ * are below their purpose; on a terminal, lines are as long as it is wide. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

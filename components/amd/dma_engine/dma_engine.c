@@ -7,7 +7,7 @@
  * waits for an earlier one to end if one of the two writes bytes that the other touches. Pieces are
  * issued oldest command first, over the lanes to memory in turn.
  *
- * Lanes are `mem` and the array `lane` behind it, which the engine knows by the places of their
+ * Lanes are `mem` and the array `lane` after it, which the engine knows by the places of their
  * rings: a line costs too little to find them anew each time. */
 #include "dma_engine.gen.h"
 

@@ -30,7 +30,7 @@ enum debug_ask {
     DEBUG_FINDING, /* text of the last finding of the checks, or none */
     DEBUG_NAMED,   /* a: wavefront. Its registers that have names: struct debug_named each.
                       Refused: it has none */
-    DEBUG_FORK     /* a copy of the process connects to "copy-A" and says where it stands; what it
+    DEBUG_FORK     /* a copy of the process connects to "copy-A" and says where it is; what it
                   prints goes to "out-A" and "err-A". Refused while the process cannot be copied:
                   other threads, memory that it shares */
 };
@@ -56,7 +56,7 @@ struct debug_rule {
 enum debug_go {
     DEBUG_CONTINUE, /* to the next rule that holds */
     DEBUG_STEP,     /* to the event behind the wavefront's next one, of whichever wavefront it is;
-                       the stop is this wavefront's, where it is by then, also behind its last
+                       the stop is this wavefront's, where it is by then, also after its last
                        instruction. Or to a rule that holds before */
     DEBUG_CYCLE,    /* to the first event `event` cycles later, or to a rule that holds before */
     DEBUG_TO,       /* to the event */

@@ -14,7 +14,7 @@
  * their bytes must be there; a synchronising call waits for its own stream or event and for what
  * was pending when it came, not for what comes later; streams wait for events.
  *
- * State is flat, without pointers, so it can stand in a component's state. A component that uses it
+ * State is flat, without pointers, so it can be in a component's state. A component that uses it
  * names api_stream.c among its files.
  *
  * Invariant: `order` rises within a queue, so "complete up to an order" is one comparison with the

@@ -9,7 +9,7 @@
  * other state, no pointers.
  *
  * Writes happen in host calls, between edges of the clock, or at the end of a window. MMUs keep
- * nothing: a walk is answered with what stands here when it ends. TLBs do keep entries: a unit that
+ * nothing: a walk is answered with what is here when it ends. TLBs do keep entries: a unit that
  * changes or removes a mapping that a kernel may have used has to send a shoot-down afterwards (the
  * driver says when, in driver_memory.c). */
 #ifndef HEDDLE_COMPONENTS_PAGE_TABLE_H

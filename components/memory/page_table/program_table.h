@@ -33,7 +33,7 @@ enum program_use { PROGRAM_BUFFER, PROGRAM_CODE, PROGRAM_ARGUMENTS, PROGRAM_SCRA
 
 struct program_allocation {
     uint64_t start;    /* virtual, or a name: page_table_name() */
-    uint64_t end;      /* first byte behind what was asked for, not behind the last page */
+    uint64_t end;      /* first byte after the bytes asked for, not after the last page */
     uint32_t device;   /* the first, when its pages are spread over several or have moved */
     uint32_t use;      /* enum program_use */
     uint32_t pid;      /* process; names of different processes do not overlap */
@@ -70,7 +70,7 @@ struct program_table {
     /* Number of the kernel whose descriptor is at the address of the same index. */
     uint32_t object_kernel[PROGRAM_KERNELS];
     uint64_t object[PROGRAM_KERNELS];
-    /* Offsets in names, of a name and behind it its symbol. */
+    /* Offsets in names, of a name and after it its symbol. */
     uint32_t kernel_name[PROGRAM_KERNELS];
     char names[PROGRAM_NAME_BYTES];
 };
@@ -188,10 +188,10 @@ const char *program_kernel_symbol(const struct program_table *table, uint32_t ke
  * room for it. */
 uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol);
 
-/* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: unknown. */
+/* Number of the kernel whose descriptor is at `object`; PROGRAM_KERNELS: unknown. */
 uint32_t program_kernel_of(const struct program_table *table, uint64_t object);
 
-/* The kernel whose descriptor stands at `object` is that number; the first that are told are kept.
+/* The kernel whose descriptor is at `object` is that number; the first that are told are kept.
  */
 void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel);
 
@@ -208,7 +208,7 @@ program_find_before(const struct program_table *table, uint64_t address)
 const struct program_freed *program_find_freed(const struct program_table *table, uint64_t address,
                                                uint32_t *number);
 
-/* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind
+/* Says in words where `address` lies relative to the program's own allocations: "12 bytes after
  * the end of the allocation of 4096 bytes at 0x...", in one that was freed, outside of wavefronts'
  * private memory, or far from all as pointers of the host are. */
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size);

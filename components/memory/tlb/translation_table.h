@@ -1,5 +1,5 @@
 /* The entries of a TLB: set-associative, PID-tagged, exact LRU, found through a hash table so that
- * 64 ways cost the same as one. Pages that have been asked for stand in the same hash table, as
+ * 64 ways cost the same as one. Pages that have been asked for are in the same hash table, as
  * entries behind the real ones. The table grows with its entries, and entries stand way by way: of
  * a table for all pages of a device a program touches the part that its own pages need. The shared
  * TLB and the TLB inside a cache use the table and name translation_table.c among their files. The

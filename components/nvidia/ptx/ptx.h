@@ -255,7 +255,7 @@ bool ptx_type_is_signed(enum ptx_type type);
 char *ptx_instruction_name(const struct ptx_instruction *instruction, char *text, size_t size);
 
 /* "kernel.cu:7" if the source is known, else "a.ptx:12"; returns `text`. What is inlined from a
- * header of the toolchain has the line of the program's source that stands before it. */
+ * header of the toolchain has the line of the program's source that is before it. */
 char *ptx_place(const struct ptx_module *module, const struct ptx_instruction *instruction,
                 char *text, size_t size);
 

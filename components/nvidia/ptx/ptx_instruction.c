@@ -34,7 +34,7 @@ static void unknown_name(struct ptx_parser *parser, const char *word, uint32_t l
                  ptx_hint(hint, false, similar));
 }
 
-/* Labels may stand where a branch has one; elsewhere a word without meaning is a mistake. */
+/* Labels may appear where a branch has one; elsewhere a word without meaning is a mistake. */
 static bool settle_operand(struct ptx_parser *parser, struct ptx_operand *operand, bool branches,
                            uint32_t line)
 {

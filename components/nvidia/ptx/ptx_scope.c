@@ -1,6 +1,6 @@
 /* Names, scopes, labels and messages of a text that is being parsed. A name's symbols form a stack;
- * closing a scope takes its symbols off. Labels are found at a function's end, since they are used
- * before they stand. */
+ * closing a scope takes its symbols off. Labels are found at a function's end, since they may be
+ * used before they are declared. */
 #include <stdio.h>
 #include <string.h>
 

@@ -22,7 +22,7 @@ struct aql_packet {
                                halves */
     uint64_t kernarg;       /* virtual address */
     /* Reserved in HSA. Command: virtual address of the pool of private memory, 0: none. In a user
-     * queue: of the copy of the packet that the kernel is to see, with a queue object behind it
+     * queue: of the copy of the packet that the kernel is to see, with a queue object after it
      * (WORK_QUEUE_OFFSET); 0: it sees the one in the queue. */
     uint64_t scratch;
     uint64_t scratch_groups; /* completion signal in HSA. Command only: aql_set_scratch(),
@@ -63,7 +63,7 @@ static inline uint32_t aql_groups(const struct aql_packet *packet)
 }
 
 /* Gives a command its scratch: the pool has room for `groups` work-groups. The queue object is
- * `lines` times 64 bytes behind the packet; 0: there is none. */
+ * `lines` times 64 bytes after the packet; 0: there is none. */
 static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, uint32_t groups,
                                    uint32_t lines)
 {

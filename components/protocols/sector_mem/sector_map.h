@@ -80,12 +80,12 @@ static inline uint32_t sector_hash(const struct sector_hash *h, uint64_t number)
     return value;
 }
 
-/* The sectors of a request, by its kind: fields stand in the order of their sizes. */
+/* The sectors of a request, by its kind: fields are in the order of their sizes. */
 #define SECTOR_OF_REQUEST(m)                                                                       \
     (unsigned)(message_kind(m) == SECTOR_MEM_ATOMIC ? (m)->atomic.sectors : (m)->load.sectors)
 
 /* Bytes of the sectors that a message carries, for components that pass it on and know no protocol:
- * where the mask stands among the fields of each kind, or none. sector_cache.c holds it against the
+ * where the mask is among the fields of each kind, or none. sector_cache.c holds it against the
  * protocol. */
 static inline uint32_t sector_carried_bytes(const uint8_t *fields, unsigned kind, bool reply)
 {

@@ -1,7 +1,7 @@
 /* The store of a trace player: thread blocks and the instructions of their warps, as streaming
  * multiprocessors read them.
  *
- * Instructions stand in chunks of words; a warp's begin at word `at` and follow each other. A
+ * Instructions are in chunks of words; a warp's begin at word `at` and follow each other. A
  * record:
  *
  *   word 0    TRACE_ID: number of the static instruction, TRACE_FULL: all 32 lanes are active,
@@ -16,7 +16,7 @@
  *   part      TRACE_PART alone, and in the next word the number of the block's part that follows
  *
  * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
- * number stands in the last word of this one.
+ * number is in the last word of this one.
  *
  * The player writes a block before it sends the message that names it, and does not write the block
  * again until it has been told that the block has ended, or that the parts written so far are over
@@ -33,7 +33,7 @@ enum {
     TRACE_CHUNK = 1024,    /* words */
     TRACE_WARPS = 32,      /* warps in a block: 1,024 threads */
     TRACE_SOURCES = 5,     /* registers that an instruction reads, at most */
-    TRACE_REGISTERS = 320, /* 256 of a thread, 64 uniform ones behind them */
+    TRACE_REGISTERS = 320, /* 256 of a thread, 64 uniform ones after them */
     TRACE_NO_REGISTER = 0xffff,
     TRACE_INSTS = 65536,       /* static instructions of a kernel, at most */
     TRACE_RECORD = 2 + 2 * 32, /* words, at most */
@@ -130,7 +130,7 @@ struct trace_block {
     uint64_t local_base;
     struct {
         uint32_t at, count; /* first word of its instructions, and how many there are */
-        uint32_t rest;      /* records behind them, of later parts */
+        uint32_t rest;      /* records after them, of later parts */
     } warp[TRACE_WARPS];
 };
 
@@ -171,7 +171,7 @@ static inline uint32_t trace_record_mask(const uint32_t *record)
     return *record & TRACE_FULL ? UINT32_MAX : record[1];
 }
 
-/* Position behind the record at `at`. */
+/* Position after the record at `at`. */
 static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
 {
     uint32_t word = words[at], lanes = 32;

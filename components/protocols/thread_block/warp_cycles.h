@@ -43,7 +43,7 @@
     X(WAITING_MEMORY_BUSY, "waiting", "memory_busy")                                               \
     X(WAITING_SHARED_BUSY, "waiting", "shared_busy")                                               \
     X(WAITING_BLOCKS, "waiting", "other_blocks") /* trace_block.more */                            \
-    X(WAITING_END, "waiting", "end")             /* behind the last one, for what is under way */  \
+    X(WAITING_END, "waiting", "end")             /* after the last one, for what is under way */   \
     X(ENDED, "ended", "block")
 
 enum warp_cycles_kind {

@@ -15,14 +15,14 @@
  * - Issued: the turn of its SIMD (`simds` cycles) that an instruction takes to issue, by the class
  *   of the instruction. Count of instructions = slot-cycles / simds; s_endpgm, which has no turn
  *   after it, counts none.
- * - Executing: behind that turn until the next instruction of the wavefront may issue, because this
+ * - Executing: after that turn until the next instruction of the wavefront may issue, because this
  *   one takes longer than a turn or its result is needed (the model lets a wavefront go on when its
  *   instruction is over).
  * - Waiting: the rest. A wavefront that can go on between two turns of its SIMD waits for the same
  *   thing until the turn. *_busy: decoded and ready, but the unit works for, or was given to,
  *   another wavefront; lds_conflict is the part of waiting for the LDS in which it served bank
  *   conflicts. When several counters are too high, vmcnt comes first, then scalar memory.
- * - Ended: behind s_endpgm, until the last wavefront of the work-group has ended. */
+ * - Ended: after s_endpgm, until the last wavefront of the work-group has ended. */
 #ifndef HEDDLE_WORK_CYCLES_H
 #define HEDDLE_WORK_CYCLES_H
 
@@ -61,7 +61,7 @@
     X(WAITING_VMEM_FULL, "waiting", "vector_memory_full") /* no entry for another instruction */   \
     X(WAITING_SMEM_FULL, "waiting", "scalar_memory_full")                                          \
     X(WAITING_COUNTER_FULL, "waiting", "counter_full") /* vmcnt or lgkmcnt cannot count more */    \
-    X(WAITING_STORES, "waiting", "stores") /* behind s_endpgm, for memory operations */            \
+    X(WAITING_STORES, "waiting", "stores")             /* after s_endpgm, for memory operations */ \
     X(ENDED, "ended", "work_group")
 
 enum work_cycles_kind {

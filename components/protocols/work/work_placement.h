@@ -7,7 +7,7 @@
 #define WORK_MAX_WAVEFRONTS 16
 #define WORK_MAX_PRELOADED  14
 
-/* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes behind
+/* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes after
  * its dispatch packet. */
 #define WORK_QUEUE_OFFSET 64
 

@@ -208,7 +208,7 @@ static void answer_launch(struct driver *d, uint32_t gpu, uint32_t command,
         command_complete(d, driver_queue_at(d, k->queue));
 }
 
-/* Migrations and releases, which stand outside of queues, are answered as writes are. */
+/* Migrations and releases, which are outside of queues, are answered as writes are. */
 static const struct command_kind command_kinds[DRIVER_KINDS] = {
     [DRIVER_WRITE] = {"write", begin_move, step_messages, send_writes, answer_done},
     [DRIVER_READ] = {"read", begin_move, step_messages, send_reads, answer_read},

@@ -47,7 +47,7 @@ static uint8_t *read_file(const char *path, uint64_t offset, size_t *size)
 }
 
 /* The ELF file that a URI names: memory://PID#offset=ADDRESS&size=BYTES, or file://PATH with the
- * same behind it, or with nothing. NULL: it cannot be read. */
+ * same after it, or with nothing. NULL: it cannot be read. */
 static uint8_t *read_uri(const struct kfd_process *p, const char *uri, size_t *size)
 {
     static const char memory[] = "memory://", file[] = "file://";

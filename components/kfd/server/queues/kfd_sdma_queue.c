@@ -350,7 +350,7 @@ static bool packet_interrupts(const struct kfd_queue *q, uint64_t start)
 bool kfd_sdma_rung(struct kfd_queue *q, uint64_t value)
 {
     uint64_t before = q->announced_end, announced = value;
-    if (is_gfx8(q->gpu)) /* where the next packet will stand in the ring */
+    if (is_gfx8(q->gpu)) /* where the next packet will be in the ring */
         announced = before + (value - before) % q->sdma.ring_bytes;
     if (value % WORD || announced < before || announced - q->next > q->sdma.ring_bytes) {
         kfd_queue_stop(q, STOP_OTHER, "its doorbell announces what its ring cannot hold");
