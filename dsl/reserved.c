@@ -52,7 +52,7 @@ static bool is_of_family(const char *name)
     return false;
 }
 
-/* Does the name begin as only the compiler's own names do? */
+/* True if the name begins as only the compiler's own names do. */
 static bool begins_as_of_compiler(const char *name)
 {
     return name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));

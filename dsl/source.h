@@ -67,9 +67,9 @@ const char *source_line(const struct source_set *set, const struct source_file *
 /* The bytes of a span, copied, runs of white space made one space. */
 const char *source_slice(const struct source_set *set, struct span span);
 bool source_is_readable(const char *name);
-/* Is there something that is no regular file: a folder, a device? */
+/* True if there is something that is no regular file: a folder, a device. */
 bool source_is_no_file(const char *name);
-/* Is the file readable, or open in an editor? */
+/* True if the file is readable, or open in an editor. */
 bool source_exists(const struct source_set *set, const char *name);
 /* A path without its folders. */
 const char *source_base_name(const char *path);

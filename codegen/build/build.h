@@ -58,7 +58,7 @@ struct build_result {
     bool refused; /* by `accept` */
 };
 
-/* Is the result of an earlier build of this request still good? Looks at times of files only. */
+/* True if the result of an earlier build of this request is still good, by times of files only. */
 bool build_is_current(struct region *region, const struct build_request *request,
                       struct build_result *result);
 

@@ -57,7 +57,7 @@ static bool has_line(const char *text, const char *line)
     return false;
 }
 
-/* Does a C file of the unit's behaviour have it? */
+/* True if a C file of the unit's behaviour has it. */
 static bool has_source(struct region *region, const struct layout_unit *unit,
                        bool (*is_in)(const char *text, const char *what), const char *what)
 {

@@ -127,7 +127,7 @@ static bool plan_source(struct plan *plan, const char *stem, const struct layout
     return true;
 }
 
-/* Does the source still have its key, with every file read again? */
+/* True if the source still has its key, with every file read again. */
 static bool is_unchanged(const struct plan *plan, struct depend *again, const struct source *source)
 {
     const struct source *now = read_source(plan, again, source->stem, source->unit);

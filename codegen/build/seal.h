@@ -13,7 +13,7 @@ bool seal_sum_file(const char *path, uint64_t *size, uint64_t *sum);
 
 /* Appends the checksum. false: it could not be written (errno). */
 bool seal_put(const char *path);
-/* Does the file have one that is right? */
+/* True if the file has a seal that is right. */
 bool seal_holds(const char *path);
 
 #endif

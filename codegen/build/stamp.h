@@ -33,7 +33,7 @@ void stamp_add_result(struct stamp *stamp, const char *name);
 
 /* Writes the list; removes an old one when none may be written. */
 void stamp_write(const struct stamp *stamp, const char *file);
-/* Does `file` exist and everything in it still hold? */
+/* True if `file` exists and everything in it still holds. */
 bool stamp_holds(const char *file);
 
 #endif

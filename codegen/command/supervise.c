@@ -78,7 +78,7 @@ static void take_signal(struct signals *s, const struct supervise *child, pid_t 
         pass_on(s, child, pid, &info);
 }
 
-/* Has a process of the ledger not ended? A script may not wait for what it starts. */
+/* True if a process of the ledger has not ended. A script may not wait for what it starts. */
 static bool any_lives(const struct supervise *child)
 {
     struct run_ledger_place place = {0};

@@ -97,7 +97,7 @@ void emit_comment(struct emit *e, const char *indent, const char *text)
     emit(e, " */\n");
 }
 
-/* Does the file hold exactly these bytes? */
+/* True if the file holds exactly these bytes. */
 static bool file_equals(const char *path, const void *bytes, size_t size)
 {
     FILE *file = fopen(path, "rb");

@@ -41,7 +41,7 @@ static const char *const field_types[] = {
     [MODEL_FIELD_BYTES] = "uint8_t",
 };
 
-/* Are the enumerations of `fields` named ones of their own header? */
+/* True if the enumerations of `fields` are named ones of their own header. */
 static void emit_enum_includes(struct emit *e, const struct model_message *messages, uint32_t count)
 {
     for (uint32_t m = 0; m < count; m++)

@@ -162,7 +162,7 @@ static bool has_source(const struct model_type *type, const char *file)
     return false;
 }
 
-/* Is the name a word of the text? */
+/* True if the name is a word of the text. */
 static bool has_word(const char *text, const char *name)
 {
     size_t length = strlen(name);

@@ -23,7 +23,8 @@ static bool index_fits(const char **wish, const char **at)
     return *end == ']' && number >= low && number <= high;
 }
 
-/* Is the component at `wish`, or below it? An array without an index means all its elements. */
+/* True if the component is at `wish`, or below it. An array without an index means all its
+ * elements. */
 static bool path_fits(const char *wish, const char *path)
 {
     if (strcmp(wish, "*") == 0)

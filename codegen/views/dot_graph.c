@@ -66,7 +66,7 @@ static bool step_matches(const struct path_step *step, const char *name, int64_t
     return strcmp(step->name, name) == 0 && (step->element < 0 || step->element == element);
 }
 
-/* Do the first node->depth steps of the path lead to the node? */
+/* True if the first node->depth steps of the path lead to the node. */
 static bool path_leads_to(const struct expand_path *path, const struct dot_node *node)
 {
     if (path->count < node->depth)
@@ -538,7 +538,8 @@ static bool has_few_elements(const struct model_instance *root)
     return elements <= DOT_DRAWN_OUT;
 }
 
-/* Is a small array of composites in the platform? Then level gpu is an overview with insets. */
+/* True if the platform has a small array of composites. Then level gpu is an overview with insets.
+ */
 static bool has_small_arrays(const struct model_instance *root)
 {
     for (uint32_t i = 0; has_few_elements(root) && i < root->child_count; i++)

@@ -116,7 +116,7 @@ bool dot_picture_build(struct dot_picture *picture, struct region *region,
                        const struct model *model, const struct view_options *options,
                        struct view_error *error);
 
-/* Is the instance in the node, or inside one that is? */
+/* True if the instance is in the node, or inside one that is. */
 bool dot_node_holds(const struct dot_node *node, const struct model_instance *instance);
 
 #endif

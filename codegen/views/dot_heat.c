@@ -131,7 +131,7 @@ static bool at_port(const struct dot_node *node, uint32_t port, const struct mod
     return !is_own || strcmp(node->type->ports[port].name, end->decl->name) == 0;
 }
 
-/* Does this connection belong to the edge? Ends are inside the nodes. */
+/* True if this connection belongs to the edge: its ends are inside the nodes. */
 static bool edge_has_connection(const struct dot_edge *e, const struct model_connection *c)
 {
     return (e->from->is_stub || dot_node_holds(e->from, c->from->owner))

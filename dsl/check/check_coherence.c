@@ -82,13 +82,13 @@ static bool changes(const struct proof *p, const struct actor_class *class)
     return class->writes || (class->others & p->atomic);
 }
 
-/* Is the memory that is looked at of the composite around? */
+/* True if the target is memory of the composite around. */
 static bool is_around(const struct proof *p, const struct node *node)
 {
     return p->target.owner && node_is_inside(node, p->target.owner);
 }
 
-/* Does a control act between moment `written` of one inside (`class`) or outside and `read`? */
+/* True if a control acts between moment `written` of one inside (`class`) or outside and `read`. */
 static bool acts(const struct proof *p, const struct control *control,
                  const struct actor_class *class, bool class_reads, uint32_t written, uint32_t read)
 {

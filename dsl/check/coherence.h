@@ -127,7 +127,7 @@ struct route_step {
     bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
-/* Do fences of an actor get this far along its route? By scope. */
+/* How far fences of an actor get along its route, by scope. */
 struct fences {
     bool acquire[FENCE_SCOPES], release[FENCE_SCOPES];
     /* The last cache sent them to all that are below. */
@@ -190,13 +190,13 @@ struct coherence {
 /* Statements of a node; NULL: it makes none. */
 const struct ast_items *facts_of(const struct node *node);
 enum fact_verb fact_verb(const struct ast_item *fact);
-/* Does the fact hold for this node? */
+/* True if the fact holds for this node. */
 bool fact_holds(struct coherence *c, struct node *node, const struct ast_item *fact);
 /* The port that the first name of a path means. */
 uint32_t fact_port(const struct type_info *type, const struct ast_expr *path);
 /* "read" of "top.read.coherent"; the second member, or NULL. */
 const char *fact_member(const struct ast_expr *path, unsigned number);
-/* Does a statement hold at the moment, or for the scope, of this name? */
+/* True if a statement holds at the moment, or for the scope, of this name. */
 bool fact_is_at(const struct ast_item *fact, const char *name);
 const char *fence_scope_name(enum fence_scope scope);
 /* The effects that a statement `on` names. */
@@ -215,7 +215,7 @@ void routes_init(struct coherence *c, struct elaboration *e);
 /* The path from an `out` port, or NULL. */
 const struct route_path *route_next_path(const struct coherence *c, const struct node *node,
                                          uint32_t port, uint32_t element);
-/* Does a fence get past a step? `spread`: the last cache sent it to all that are below. */
+/* True if a fence gets past a step. `spread`: the last cache sent it to all that are below. */
 bool route_fence_passes(const struct route_step *step, enum fence_scope scope, bool release,
                         bool *spread);
 /* The last cache of a route before `step`, or NULL. */

@@ -410,7 +410,7 @@ void lost_fences_report(struct coherence *c)
 
 /* ---- leaves that say nothing ---- */
 
-/* Does some component say what accesses of this port's protocol do? */
+/* True if some component says what accesses of this port's protocol do. */
 static bool is_spoken_of(const struct coherence *c, const struct node *node, uint32_t port)
 {
     const char *name = node->object.type->ports.v.items[port]->target.text;

@@ -76,7 +76,8 @@ static const char *protocol_of(const struct node *node, uint32_t port)
     return node->object.type->ports.v.items[port]->target.text;
 }
 
-/* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
+/* True if a leaf takes part in accesses of the protocol of its port `in`, and says nothing of it.
+ */
 static uint32_t route_silent_exit(const struct node *node, uint32_t in)
 {
     const struct item_list *ports = &node->object.type->ports;
@@ -167,7 +168,7 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
     return arrival;
 }
 
-/* Does the output of an interconnect depend on where an access goes? */
+/* True if the output of an interconnect depends on where an access goes. */
 static bool is_branch(const struct node *node)
 {
     uint32_t port = forward_port(node);

@@ -497,7 +497,7 @@ void partitions_apply(struct elaboration *e);
 /* Does the node pass requests on, as interconnects do, which have `any` ports in both
  * directions? */
 bool node_forwards(const struct node *node);
-/* Does the node have that parameter, and is it true? */
+/* True if the node has that parameter, and it is true. */
 bool node_is_set(struct elaboration *e, struct node *node, const char *param);
 /* Sets routes_to of all interconnects without `by space`, when spaces have their places. */
 void routes_make(struct elaboration *e);

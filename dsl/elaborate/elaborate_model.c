@@ -162,7 +162,7 @@ static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
     return (uint64_t)(((unsigned __int128)ps * hz + 999999999999u) / 1000000000000u);
 }
 
-/* Do requests lead away from the end of the shared wire? */
+/* True if requests lead away from the end of the shared wire. */
 static bool is_reversed(const struct wire *wire)
 {
     return wire->shared && wire->shared->model != 0

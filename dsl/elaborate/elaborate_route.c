@@ -63,8 +63,8 @@ static bool is_inside(const struct node *node, const struct node *owner)
     return node != NULL;
 }
 
-/* Does a way to `space`, declared in `owner`, end at `node`? One of several targets holds only some
- * of its addresses, so a way there is none. */
+/* True if a way to `space`, declared in `owner`, ends at `node`. One of several targets holds only
+ * some of its addresses, so a way there is none. */
 static bool is_end(const struct routing *r, const struct node *node, const struct node *owner,
                    const struct model_space *space)
 {

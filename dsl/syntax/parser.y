@@ -807,8 +807,8 @@ static void report_error(const yypcontext_t *context, struct parser *p)
     parser_skip(p, at);
 }
 
-/* Is the offset behind a '{' that was never closed? Mistakes there follow from that one, which has
- * been reported. */
+/* True if the offset is after a '{' that was never closed. Mistakes there follow from that one,
+ * which has been reported. */
 static bool is_doubtful(const struct parser *p, uint32_t offset)
 {
     for (uint32_t i = 0; i < p->tokens.unclosed.count; i++) {

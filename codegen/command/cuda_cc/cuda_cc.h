@@ -46,13 +46,13 @@ const char *cuda_cc_temporary(struct cuda_cc *cc);
 char *cuda_cc_read(struct cuda_cc *cc, const char *path, size_t *size);
 bool cuda_cc_write_fatbin(struct cuda_cc *cc, const char *ptx, const char *fatbin);
 
-/* Does the source have __managed__ variables? Then both compilations stop at clang's intermediate
+/* True if the source has __managed__ variables. Then both compilations stop at clang's intermediate
  * code, of which these two make PTX and an object. They change it. */
 bool cuda_cc_has_managed(struct cuda_cc *cc, const char *source);
 bool cuda_cc_managed_ptx(struct cuda_cc *cc, const char *ir, const char *ptx);
 bool cuda_cc_managed_object(struct cuda_cc *cc, const char *ir, const char *object);
 
-/* Does the source have __cluster_dims__? Then PTX that was made of clang's intermediate code gets
+/* True if the source has __cluster_dims__. Then PTX that was made of clang's intermediate code gets
  * them from it. */
 bool cuda_cc_has_clusters(struct cuda_cc *cc, const char *source);
 bool cuda_cc_write_clusters(struct cuda_cc *cc, const char *ir, const char *ptx);
@@ -61,7 +61,7 @@ bool cuda_cc_write_clusters(struct cuda_cc *cc, const char *ir, const char *ptx)
 words cuda_cc_begin_ir(struct cuda_cc *cc, const char *action, const char *path);
 /* Bitcode of a source in LLVM's language, for objects that are linked later. Changes the source. */
 bool cuda_cc_make_bitcode(struct cuda_cc *cc, const char *source, const char *path);
-/* Does the PTX define all that it uses? If not, it was said what is missing. */
+/* True if the PTX defines all that it uses. False: the missing names were printed. */
 bool cuda_cc_is_complete(struct cuda_cc *cc, const char *ptx);
 /* Device code of relocatable objects, as one program: adds an object to `objects`, which registers
  * it. Does nothing where there are no such objects. */

@@ -100,7 +100,7 @@ static const char asking[] = "ptr @llvm.threadlocal.address.p0(ptr ",
                                  "  ret ptr %known\n}\n"
                                  "declare i8 @__cudaInitModule(ptr)\n";
 
-/* Is it the name, and not the beginning of another one? */
+/* True if it is the name, and not the beginning of another one. */
 static bool is_name(const char *text, const char *name, char behind)
 {
     size_t length = strlen(name);

@@ -371,7 +371,7 @@ static bool is_link_value(const char *word)
     return strcmp(word, "-L") == 0 || strcmp(word, "-l") == 0;
 }
 
-/* Has the folder headers of NVIDIA's toolkit? Heddle's are in their place. */
+/* True if the folder has headers of NVIDIA's toolkit, which heddle's replace. */
 static bool is_toolkit(struct cuda_cc *cc, const char *folder)
 {
     return access(region_printf(cc->c->region, "%s/cuda_runtime.h", folder), F_OK) == 0;

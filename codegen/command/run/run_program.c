@@ -47,7 +47,8 @@ const char *run_find_program(struct command *c, const char *name)
     return NULL;
 }
 
-/* Does the program's file name the library? So it does where it needs the library, or opens it. */
+/* True if the program's file names the library, as it does where it needs the library or opens it.
+ */
 static bool names_library(const char *program, const char *library)
 {
     struct stat status;

@@ -6,7 +6,7 @@
 
 /* Whether --stack says so. */
 bool run_uses_rocm(const struct options *o);
-/* Is the machine a process of its own, for all processes of the program? */
+/* True if the machine is a process of its own, for all processes of the program. */
 bool run_has_server(const struct options *o);
 /* Gives a platform that can have memory of the host (`host_memory`) as much as it can have, where
  * the run does not say. Nothing is done without --stack rocm. */
@@ -24,7 +24,7 @@ char **run_rocm_server(struct command *c);
 /* Below which folder those of runs are, and how that of a server begins. */
 const char *run_rocm_folders(void);
 #define RUN_ROCM_SERVERS "heddle-serve-"
-/* Has the folder of a machine files of the kernel driver? */
+/* True if the folder of a machine has files of the kernel driver. */
 bool run_rocm_has_files(struct command *c, const char *folder);
 /* Leads programs to the machine whose folder this is: puts the library of the kernel driver in
  * front of the program's, or names the machine to heddle's HIP library. */

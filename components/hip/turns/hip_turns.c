@@ -155,7 +155,7 @@ static void drop_holder(void)
     hip_turns_give_up();
 }
 
-/* Can no thread go on but by a deadline or by a thread that is not counted? */
+/* True if only a deadline, or a thread that is not counted, can let a thread continue. */
 static bool turn_is_stalled(void)
 {
     return !hip_turns.holder;

@@ -40,7 +40,7 @@ struct address_translation_ops {
     /* After HIT: the number of a page for which requests to `address` wait still, since it was
      * asked for before what came covers it, too; or UINT32_MAX. */
     uint32_t (*pending)(const struct part *self, uint32_t pid, uint64_t address);
-    /* Is the page an answer to all requests that wait for it? */
+    /* True if the page is an answer to all requests that wait for it. */
     bool (*fits)(const struct part *self, const struct translated_page *page);
     /* The answer for a page, which fits: the entry is made, its number is free again. */
     void (*fill)(struct part *self, uint32_t number, const struct translated_page *page);

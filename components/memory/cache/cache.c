@@ -102,8 +102,8 @@ static void cache_init(struct cache *c)
     warm_register(&c->io.base, &cache_warm_ops);
 }
 
-/* Can the request that was held be taken now? Only a guess that avoids vain attempts, never a wrong
- * no. */
+/* True if the request that was held may be taken now: only a guess that avoids vain attempts, never
+ * a wrong no. */
 static bool worth_trying(struct cache *c)
 {
     if (c->hold == HOLD_NONE)
@@ -209,7 +209,7 @@ struct cache_lookups {
 
 #define NO_LINE UINT64_MAX
 
-/* Is there a lookup left for the line of `address`? */
+/* True if a lookup is left for the line of `address`. */
 CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
 {
     uint64_t line = address / line_bytes(c);

@@ -64,7 +64,7 @@ static inline void target_store(struct cache *c, struct cache_target *t, struct 
         memcpy(s->bytes[1], compare, line_bytes(c));
 }
 
-/* Can the line of number `number` be asked for together with the one of the cycle before? */
+/* True if the line of number `number` can be requested together with that of the cycle before. */
 CACHE_INLINE bool pairs_with_last(const struct cache *c, uint64_t number, uint32_t pid)
 {
     const struct cache_last_read *last = &c->last_read;

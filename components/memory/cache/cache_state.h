@@ -233,7 +233,7 @@ static inline unsigned offset_below(const struct cache *c, uint64_t address)
     return below_bytes(c) == line ? 0 : (unsigned)(address % below_bytes(c)) / line * line;
 }
 
-/* May a line go below, or be asked for there, in this cycle? */
+/* True if a line may go below, or be requested there, in this cycle. */
 static inline bool room_below(struct cache *c)
 {
     if (cache_params(c)->below_interval > 1 && component_tick_now(&c->io.base) < c->below_next) {
@@ -286,8 +286,8 @@ static inline bool is_write_back(const struct cache *c)
     return cache_params(c)->write == CACHE_WRITE_BACK;
 }
 
-/* Do atomics happen here, and may coherent reads be answered here? Sharers of a cache of system
- * scope, or of one of several dies, have others that do not see it. */
+/* True if atomics happen here, and coherent reads may be answered here. Sharers of a cache of
+ * system scope, or of one of several dies, have others that do not see it. */
 static inline bool has_last_word(const struct cache *c)
 {
     return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT
@@ -303,7 +303,7 @@ static inline enum scope widest_scope(const struct cache *c)
     return cache_params(c)->atomics_at == CACHE_ATOMICS_AT_BELOW ? SCOPE_WORK_GROUP : SCOPE_SYSTEM;
 }
 
-/* Does this cache write the line through, or not keep it, by the type of its memory? */
+/* True if this cache writes the line through, or does not keep it, by the type of its memory. */
 static inline enum mem_type kept_as(const struct cache *c, uint32_t pid, uint64_t address)
 {
     enum mem_type type = is_write_back(c) ? mem_type_of(pid) : MEM_COARSE;

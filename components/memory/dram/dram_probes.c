@@ -78,7 +78,7 @@ static void dram_probe(struct dram *c, unsigned dies, uint16_t tag, uint64_t add
         dram_probe_send_changed(c, (uint32_t)__builtin_ctz(dies), tag, address);
 }
 
-/* May the oldest request of `top` take effect? */
+/* True if the oldest request of `top` may take effect. */
 static bool dram_may_happen(struct dram *c, const struct mem_request *m, uint64_t address)
 {
     if (message_kind(m) >= MEM_FENCE)

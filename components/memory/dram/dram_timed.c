@@ -143,7 +143,7 @@ static __attribute__((noinline)) bool dram_take_fence(struct dram *c, unsigned p
     return true;
 }
 
-/* May an answer leave in this tick, in front of those that are due later? */
+/* True if an answer may leave in this tick, before those that are due later. */
 static inline bool dram_can_answer_now(struct dram *c, unsigned port)
 {
     const struct dram_queue *q = &c->queues[port];

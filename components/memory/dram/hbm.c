@@ -58,7 +58,7 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
     return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
 }
 
-/* Is there room for another request in a queue that holds `most`? */
+/* True if a queue that holds `most` has a slot for another request. */
 static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most)
 {
     return q->count < (uint32_t)most && q->next - q->first < HBM_SLOTS;

@@ -111,7 +111,7 @@ static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum h
     }
 }
 
-/* Is there a request to the same line among those of direction `d`? */
+/* True if a request of direction `d` is to the same line. */
 static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
                                  const struct hbm_target *target)
 {

@@ -127,7 +127,7 @@ static inline uint32_t infinity_find(const struct infinity_cache *p, uint64_t se
                                           : infinity_find_near(p, set, (uint32_t)line);
 }
 
-/* Is there a line in this place? */
+/* True if this place has a line. */
 static bool infinity_is_line(const struct infinity_cache *p, uint64_t set, uint32_t way)
 {
     return way < infinity_ways(p) && infinity_get(p, set, way);

@@ -52,7 +52,7 @@ const struct host_span *host_view_find(struct host_view *t, uint64_t address);
 unsigned host_view_fragment(const struct host_view *t, const struct host_span *w, uint64_t address,
                             uint64_t physical);
 
-/* Is [address, address + bytes) inside one allocation, and mapped? */
+/* True if [address, address + bytes) is inside one allocation, and mapped. */
 bool host_view_is_allocated(const struct host_view *t, uint64_t address, uint64_t bytes);
 
 /* Copies of bytes inside one allocation, across spans. */

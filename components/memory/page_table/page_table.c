@@ -79,7 +79,8 @@ bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint
     return true;
 }
 
-/* Do `count` entries from `first` on lead to neighbours, the first of them to that of `first`? */
+/* True if `count` entries from `first` on lead to neighbours, the first of them to that of `first`.
+ */
 static bool is_run(const struct page_table *t, const uint64_t *leaf, unsigned first, unsigned count)
 {
     for (unsigned i = 1; i < count; i++)

@@ -119,9 +119,9 @@ static inline const struct program_allocation *program_find_in(const struct prog
 const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
                                                  uint64_t end);
 
-/* May kernels on the GPU access the allocation? It may lie in memory of the GPU itself, in open
- * memory, or in memory of a peer to which access is enabled, and the GPU must not be barred from
- * it. */
+/* True if kernels on the GPU may access the allocation. It may lie in memory of the GPU itself, in
+ * open memory, or in memory of a peer to which access is enabled, and the GPU must not be barred
+ * from it. */
 static inline bool program_reaches(const struct program_table *table, uint32_t gpu,
                                    const struct program_allocation *a)
 {
@@ -130,20 +130,20 @@ static inline bool program_reaches(const struct program_table *table, uint32_t g
     return a->open || a->device == gpu || gpu_set_has(&table->reach[gpu % PROGRAM_GPUS], a->device);
 }
 
-/* Do faults of the process leave others alone? */
+/* True if faults of the process leave others alone. */
 static inline bool program_contains(const struct program_table *table, uint32_t pid)
 {
     return table->contained[pid / 64 % (PAGE_TABLE_PIDS / 64)] >> pid % 64 & 1;
 }
 
-/* Are wavefronts of the process to end? */
+/* True if wavefronts of the process are to end. */
 static inline bool program_is_killed(const struct program_table *table, uint32_t pid)
 {
     return table->killed_count
            && (table->killed[pid / 64 % (PAGE_TABLE_PIDS / 64)] >> pid % 64 & 1);
 }
 
-/* Has the platform several GPUs? */
+/* True if the platform has several GPUs. */
 static inline bool program_has_peers(const struct program_table *table)
 {
     return table->memory_size[1] != 0;

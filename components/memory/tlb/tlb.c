@@ -185,7 +185,7 @@ static bool forget_entries(struct tlb *c)
     return true;
 }
 
-/* May the answer be given to all lookups that wait for it? Otherwise the run has failed. */
+/* True if all lookups that wait may get the answer. False: the run has failed. */
 static bool check_page(const struct tlb *c, const struct translated_page *page)
 {
     if (translation_fits(&c->table, page))

@@ -128,7 +128,7 @@ static uint32_t translation_forget(struct translation_table *t, uint32_t pid, ui
 static uint32_t translation_find_pending(const struct translation_table *t, uint32_t pid,
                                          uint64_t address);
 
-/* Is the page of the one size that all have? What is not may neither be entered nor answered. */
+/* True if the page has the one size that all have. Others may neither be entered nor answered. */
 static bool translation_fits(const struct translation_table *t, const struct translated_page *page);
 
 /* Makes the most recent entry of the page that holds `address`, which is not pending. False: the

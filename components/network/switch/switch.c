@@ -44,7 +44,7 @@ static void switch_touch(struct component *self, const struct warm_access *acces
 
 static const struct warm_ops switch_warm_ops = {.touch = switch_touch};
 
-/* Is the other end of a ring a stop like this one? */
+/* True if the other end of a ring is a stop like this one. */
 static bool is_stop(const struct switch_ *c, uint32_t ring)
 {
     const struct platform_table *table = engine_base.platform;

@@ -75,7 +75,7 @@ static inline bool mem_mask_is_full(struct mem_mask m, unsigned line)
     return m.word[0] == full.word[0] && m.word[1] == full.word[1];
 }
 
-/* Does `all` hold every byte of `some`? */
+/* True if `all` holds every byte of `some`. */
 static inline bool mem_mask_covers(struct mem_mask all, struct mem_mask some)
 {
     return !((some.word[0] & ~all.word[0]) | (some.word[1] & ~all.word[1]));

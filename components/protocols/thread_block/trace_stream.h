@@ -191,7 +191,7 @@ static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
     }
 }
 
-/* Do records of this kind have TRACE_BULK? */
+/* True if records of this kind have TRACE_BULK. */
 static inline bool trace_has_phase(unsigned kind)
 {
     return kind >= TRACE_BULK_LOAD || kind == TRACE_COPY_ARRIVE;
