@@ -7,6 +7,7 @@
 #include "base/number.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #define LAST_BYTES      ((size_t)256 * 1024) /* malloc maps it, so it is zero already */
 #define OWN_BLOCK_BYTES (LAST_BYTES / 4)
 #define READ_BYTES      ((size_t)64 * 1024)
+
+enum { LEAST_ITEMS = 4 }; /* of a list; a power of two */
 
 struct region_block {
     struct region_block *next;
@@ -142,9 +145,16 @@ void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *
 {
     if (count < *capacity)
         return items;
-    *capacity = count == 0 ? REGION_LEAST_ITEMS : count * 2;
+    *capacity = count == 0 ? LEAST_ITEMS : count * 2;
     void *grown = region_take_array(region, *capacity, item_size);
     if (count > 0)
         memcpy(grown, items, count * item_size);
     return grown;
+}
+
+void *region_grow_counted(struct region *region, void *items, uint32_t count, size_t item_size)
+{
+    uint32_t capacity = count;
+    bool is_full = count == 0 || (count >= LEAST_ITEMS && (count & (count - 1)) == 0);
+    return is_full ? region_grow(region, items, count, &capacity, item_size) : items;
 }

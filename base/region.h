@@ -38,11 +38,17 @@ char *region_vprintf(struct region *region, const char *format, va_list args);
  * bytes; ferror() tells whether it failed. */
 char *region_read(struct region *region, FILE *stream, size_t most, size_t *size);
 
-/* `items` with room for one more than `count`: as they are as long as they have it. Room begins
- * with REGION_LEAST_ITEMS, and doubles. */
-enum { REGION_LEAST_ITEMS = 4 };
+/* `items` with room for one more than `count`: as they are as long as they have it. Capacity begins
+ * with 4 items, and doubles. */
 void *region_grow(struct region *region, void *items, uint32_t count, uint32_t *capacity,
                   size_t item_size);
+
+/* As region_grow(), for a list that keeps no capacity: it follows from the count, which never
+ * falls. */
+void *region_grow_counted(struct region *region, void *items, uint32_t count, size_t item_size);
+/* Appends a zeroed item to such a list and returns its address. */
+#define region_append(region, list, count)                                                         \
+    (((list) = region_grow_counted((region), (list), (count), sizeof *(list))), &(list)[(count)++])
 
 /* A growable array of T: `VECTOR(int) v = {0}; vector_push(region, &v, 3);` */
 #define VECTOR(T)                                                                                  \

@@ -106,18 +106,6 @@ struct ptx_declaration {
     bool is_open;              /* as many elements as values are given */
 };
 
-/* Lists in the tree have a count alone: their room follows from it, as region_grow() doubles it. */
-static inline void *ptx_list_grow(struct region *region, void *list, uint32_t count, size_t size)
-{
-    uint32_t room = count;
-    bool is_full = count == 0 || (count >= REGION_LEAST_ITEMS && (count & (count - 1)) == 0);
-    return is_full ? region_grow(region, list, count, &room, size) : list;
-}
-
-/* Appends a zeroed element and returns its address. */
-#define PTX_APPEND(region, list, count)                                                            \
-    (((list) = ptx_list_grow((region), (list), (count), sizeof *(list))), &(list)[(count)++])
-
 struct ptx_parser {
     struct region *region;
     struct ptx_module *module;

@@ -54,7 +54,7 @@ static uint32_t add_registers(struct ptx_parser *parser, const char *name, uint6
     uint32_t first = function->register_count;
     for (uint64_t i = 0; i < count; i++) {
         struct ptx_register *added =
-            PTX_APPEND(parser->region, function->registers, function->register_count);
+            region_append(parser->region, function->registers, function->register_count);
         added->type = parser->declaration.type;
         added->name = name;
     }
@@ -142,7 +142,7 @@ static void declare_param(struct ptx_parser *parser, const char *name, bool is_a
         uint64_t end = last ? last->offset + last->bytes : 0;
         variable.offset = round_up(end, variable.alignment);
     }
-    *PTX_APPEND(parser->region, *list, *listed) = variable;
+    *region_append(parser->region, *list, *listed) = variable;
 }
 
 /* A module's variable may be declared (extern) before it is defined. */
@@ -166,7 +166,7 @@ static struct ptx_variable *module_variable(struct ptx_parser *parser,
     symbol->base = PTX_BASE_VARIABLE;
     symbol->index = module->variable_count;
     struct ptx_variable *added =
-        PTX_APPEND(parser->region, module->variables, module->variable_count);
+        region_append(parser->region, module->variables, module->variable_count);
     *added = *variable;
     return added;
 }
@@ -180,7 +180,7 @@ static struct ptx_variable *local_variable(struct ptx_parser *parser,
     symbol->base = PTX_BASE_LOCAL;
     symbol->index = function->variable_count;
     struct ptx_variable *added =
-        PTX_APPEND(parser->region, function->variables, function->variable_count);
+        region_append(parser->region, function->variables, function->variable_count);
     *added = *variable;
     if (variable->space == PTX_SPACE_LOCAL) {
         added->offset = round_up(function->local_bytes, variable->alignment);
@@ -296,7 +296,7 @@ void ptx_initial_symbol(struct ptx_parser *parser, const char *name, bool generi
         mask >>= 8;
         shift = (uint8_t)(shift + 8);
     }
-    *PTX_APPEND(parser->region, variable->relocations, variable->relocation_count) =
+    *region_append(parser->region, variable->relocations, variable->relocation_count) =
         (struct ptx_relocation){.offset = offset,
                                 .bytes = (uint8_t)min(bytes, CLASSIC_ADDRESS_BYTES),
                                 .shift = shift,

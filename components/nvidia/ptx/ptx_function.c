@@ -25,7 +25,7 @@ static struct ptx_function *named_function(struct ptx_parser *parser, const char
     symbol->meaning = PTX_MEANS_BASE;
     symbol->base = PTX_BASE_FUNCTION;
     symbol->index = module->function_count;
-    return PTX_APPEND(parser->region, module->functions, module->function_count);
+    return region_append(parser->region, module->functions, module->function_count);
 }
 
 /* Parameters in .reg (code without the ABI) are registers of the function. */
@@ -48,7 +48,7 @@ static void declare_params(struct ptx_parser *parser, struct ptx_variable *param
         symbol->index = function->register_count;
         param->offset = function->register_count;
         struct ptx_register *added =
-            PTX_APPEND(parser->region, function->registers, function->register_count);
+            region_append(parser->region, function->registers, function->register_count);
         added->name = param->name;
         added->type = param->type;
     }
@@ -143,7 +143,7 @@ void ptx_add_file(struct ptx_parser *parser, struct ptx_number number, const cha
         return;
     }
     while (module->file_count <= number.bits)
-        *PTX_APPEND(parser->region, module->files, module->file_count) = NULL;
+        *region_append(parser->region, module->files, module->file_count) = NULL;
     module->files[number.bits] = name;
 }
 
@@ -227,7 +227,8 @@ void ptx_add_table(struct ptx_parser *parser, const char *name, enum ptx_table_k
     struct ptx_symbol *symbol = ptx_declare(parser, name, line);
     symbol->meaning = PTX_MEANS_TABLE;
     symbol->index = function->table_count;
-    struct ptx_table *table = PTX_APPEND(parser->region, function->tables, function->table_count);
+    struct ptx_table *table =
+        region_append(parser->region, function->tables, function->table_count);
     *table = (struct ptx_table){.kind = (uint8_t)kind, .name = name, .line = line};
     if (kind == PTX_CALL_PROTOTYPE) {
         table->params = parser->params;

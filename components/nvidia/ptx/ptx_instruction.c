@@ -84,7 +84,7 @@ void ptx_instruction(struct ptx_parser *parser, struct ptx_operand guard, const 
     if (!settled || !ptx_check_operands(parser, form, &operands, word, line))
         return;
     struct ptx_instruction *added =
-        PTX_APPEND(parser->region, function->instructions, function->instruction_count);
+        region_append(parser->region, function->instructions, function->instruction_count);
     added->opcode = (uint16_t)form->opcode;
     added->type_count = form->type_count;
     added->modifier_count = form->modifier_count;

@@ -60,13 +60,13 @@ static void ptx_yyerror(YYLTYPE *location, void *scanner, struct ptx_parser *p,
 static struct ptx_operands append(struct ptx_parser *p, struct ptx_operands list,
                                   struct ptx_operand operand)
 {
-    *PTX_APPEND(p->region, list.at, list.count) = operand;
+    *region_append(p->region, list.at, list.count) = operand;
     return list;
 }
 
 static struct ptx_words append_word(struct ptx_parser *p, struct ptx_words list, const char *word)
 {
-    *PTX_APPEND(p->region, list.at, list.count) = word;
+    *region_append(p->region, list.at, list.count) = word;
     return list;
 }
 

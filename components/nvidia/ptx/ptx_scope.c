@@ -124,7 +124,7 @@ void ptx_scope_open(struct ptx_parser *parser)
     uint32_t parent = parser->scope_count ? parser->scope : PTX_NONE;
     if (++parser->depth == PTX_DEPTH_MAX)
         ptx_error_at(parser, parser->line, "blocks are nested more than %d deep", PTX_DEPTH_MAX);
-    struct ptx_scope *scope = PTX_APPEND(parser->region, parser->scopes, parser->scope_count);
+    struct ptx_scope *scope = region_append(parser->region, parser->scopes, parser->scope_count);
     scope->id = parser->scope_count - 1;
     scope->parent = parent;
     parser->scope = scope->id;
@@ -237,7 +237,7 @@ void ptx_label_define(struct ptx_parser *parser, const char *name, uint32_t line
         memset(parser->label_buckets, 0xff, LABEL_BUCKETS * sizeof(uint32_t));
     }
     uint32_t *bucket = &parser->label_buckets[ptx_name_of(name)->hash % LABEL_BUCKETS];
-    struct ptx_label *label = PTX_APPEND(parser->region, parser->labels, parser->label_count);
+    struct ptx_label *label = region_append(parser->region, parser->labels, parser->label_count);
     *label = (struct ptx_label){.name = name,
                                 .scope = parser->scope,
                                 .instruction = parser->function->instruction_count,
@@ -247,7 +247,7 @@ void ptx_label_define(struct ptx_parser *parser, const char *name, uint32_t line
 
 void ptx_label_use(struct ptx_parser *parser, const char *name, uint32_t line, uint32_t *index)
 {
-    struct ptx_fixup *fixup = PTX_APPEND(parser->region, parser->fixups, parser->fixup_count);
+    struct ptx_fixup *fixup = region_append(parser->region, parser->fixups, parser->fixup_count);
     *fixup = (struct ptx_fixup){name, parser->scope, line, index};
 }
 
