@@ -91,8 +91,8 @@ bool source_exists(const struct source_set *set, const char *name)
     return text_in_editor(set, name, &size) || source_is_readable(name);
 }
 
-/* Opens a file that may be read whole; NULL with a reason. A FIFO
- * would wait for its writer, and a device may have no end. */
+/* Opens a file that may be read whole; NULL with a reason. A FIFO would wait for its writer, and a
+ * device may have no end. */
 static FILE *open_bounded(const char *name, const char **reason)
 {
     struct stat status;

@@ -19,8 +19,8 @@ void engine_at_window_end(struct component *c, void (*work)(struct component *c)
  * what the edges of its clock before `cycle` would have done. It may be asked for the same or fewer
  * edges again, and must change nothing then. false: everything has to be done in its own tick (with
  * several ranks, which tell each other whose statistics change in a window, and in runs that write
- * or read a state). Once for each component. A component that has
- * put off work wakes when the last of it would have been done, so that the run goes on as long. */
+ * or read a state). Once for each component. A component that has put off work wakes when the last
+ * of it would have been done, so that the run goes on as long. */
 bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle));
 
 /* Between windows: has all deferred work done, up to the edges before `time_ps`. */

@@ -1,9 +1,9 @@
 /* How fast the engine is by itself: trivial ticks, message deliveries, wake-ups.
  *
  * A tick is one call of a component that says it made progress. A delivery is a message sent, seen
- * and taken: each of 64 pairs passes one a cycle, and its credit goes back. A wake-up is
- * set and taken ("hold" model: each component that wakes asks for another
- * time). CPU seconds, best of several runs. Usage: bench_engine [seconds a case] */
+ * and taken: each of 64 pairs passes one a cycle, and its credit goes back. A wake-up is set and
+ * taken ("hold" model: each component that wakes asks for another time). CPU seconds, best of
+ * several runs. Usage: bench_engine [seconds a case] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

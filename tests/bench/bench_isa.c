@@ -1,5 +1,5 @@
-/* Nanoseconds of one wavefront instruction, decoded once, by operation and by variant
- * of the vector code.
+/* Nanoseconds of one wavefront instruction, decoded once, by operation and by variant of the vector
+ * code.
  *
  * Prints a table: operation, then a column a variant the host can run; exec full, and in a last
  * column a partial exec. */

@@ -2,8 +2,8 @@
  * platform with some bytes changed, cut or lengthened is loaded or refused, and a refusal changes
  * nothing.
  *
- * Input: flags (2: change the header only), length (4 bytes, modulo the
- * state's), then changes of 5 bytes: place (4 bytes), value. */
+ * Input: flags (2: change the header only), length (4 bytes, modulo the state's), then changes of 5
+ * bytes: place (4 bytes), value. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Built-in functions on floats, what they compute by MPFR, and how wrong OpenCL
- * lets them be.
+/* Built-in functions on floats, what they compute by MPFR, and how wrong OpenCL lets them be.
  *
  * Limits are those of the OpenCL C specification, "Relative Error as ULPs", for float, double and
  * half. The device computes `expression` of a, b and c of type T. */

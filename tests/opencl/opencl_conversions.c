@@ -1,5 +1,5 @@
-/* Convert_TYPE[_sat][_ROUNDING]() and vstore_half[_ROUNDING]() on a
- * simulated GPU against exact conversions by MPFR.
+/* Convert_TYPE[_sat][_ROUNDING]() and vstore_half[_ROUNDING]() on a simulated GPU against exact
+ * conversions by MPFR.
  *
  * opencl_conversions [TYPE...]: from these types, or from all. Results that OpenCL leaves open
  * (what does not fit, without _sat) are not compared. */

@@ -1,5 +1,4 @@
-/* OpenCL C with errors is a build that fails, with a log: opencl_fuzz COUNT SEED
- * FILE...
+/* OpenCL C with errors is a build that fails, with a log: opencl_fuzz COUNT SEED FILE...
  *
  * Each of COUNT sources is one of the files, damaged: cut off, with bytes changed, pieces taken out
  * or repeated, or tokens put in. Options are damaged now and then. */

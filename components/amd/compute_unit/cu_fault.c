@@ -45,8 +45,7 @@ static void report_fault(struct compute_unit *c, unsigned wave,
         engine_fail(&c->io.base, "%s", text);
 }
 
-/* The simulated program did something it must not. `lane` UINT32_MAX: the wavefront
- * as a whole. */
+/* The simulated program did something it must not. `lane` UINT32_MAX: the wavefront as a whole. */
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                      uint64_t pc, unsigned lane, const char *cause)
 {

@@ -297,8 +297,7 @@ void hip_unload_device(int device);
 
 /* The driver's device `number` becomes device `slot`. */
 hipError_t hip_open_device(int slot, uint32_t number);
-/* Makes one device 0 of the GPUs in `list`, "0,1,2,3". False: the reason was
- * written. */
+/* Makes one device 0 of the GPUs in `list`, "0,1,2,3". False: the reason was written. */
 bool hip_unify_all(const char *list);
 
 /* ---- hip_device.c ---- */

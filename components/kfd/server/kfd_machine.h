@@ -264,8 +264,7 @@ bool kfd_queues_step(struct kfd_process *p);
 bool kfd_queues_have_commands(struct kfd_process *p);
 /* True if packets have begun that are not over. */
 bool kfd_queues_in_flight(const struct kfd_process *p);
-/* Brings kernels' writes to memory before the program runs. False: that is under
- * way. */
+/* Brings kernels' writes to memory before the program runs. False: that is under way. */
 bool kfd_queues_release_caches(struct kfd_process *p);
 
 /* ---- kfd_event.c ---- */

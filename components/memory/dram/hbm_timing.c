@@ -1,5 +1,5 @@
-/* Effects of each command on the state of bank, group and channel: which later
- * commands it delays, and to which edge. Whether a command may go is decided in hbm.c. */
+/* Effects of each command on the state of bank, group and channel: which later commands it delays,
+ * and to which edge. Whether a command may go is decided in hbm.c. */
 #include "hbm.gen.h"
 
 #include "base/number.h"

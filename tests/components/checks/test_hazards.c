@@ -1,6 +1,6 @@
-/* Waits that are missing, one state or one wait at a time: each pair of
- * hazard_pairs.tab is clean with the states that it needs, and named with one fewer; each wait of
- * hazard_waits.tab is needed, and enough. */
+/* Waits that are missing, one state or one wait at a time: each pair of hazard_pairs.tab is clean
+ * with the states that it needs, and named with one fewer; each wait of hazard_waits.tab is needed,
+ * and enough. */
 #include <criterion/criterion.h>
 
 #include "base/number.h"

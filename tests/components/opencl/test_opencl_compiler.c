@@ -1,5 +1,5 @@
-/* OpenCL C becomes code objects, and what their kernels are is read from
- * them. Each test has a cache of its own. */
+/* OpenCL C becomes code objects, and what their kernels are is read from them. Each test has a
+ * cache of its own. */
 #include "base/number.h"
 #include "components/opencl/compiler/opencl_compiler.h"
 

@@ -1,8 +1,8 @@
 /* The packets of the API (components/packets/api_packet) and the codec they use
  * (components/packets/packet/packet.h). The oracle is bytes written by hand from the rules of
- * packet.h; beyond those, properties that hold for every call: what is encoded
- * decodes to the same, every cut and every damage is refused with the name of the field, and
- * nothing behind the given bytes is touched (the buffers are exact, so the sanitizers see it). */
+ * packet.h; beyond those, properties that hold for every call: what is encoded decodes to the same,
+ * every cut and every damage is refused with the name of the field, and nothing behind the given
+ * bytes is touched (the buffers are exact, so the sanitizers see it). */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Entry to execution: checks registers, chooses the unit and the variant of the
- * vector code, moves the pc. */
+/* Entry to execution: checks registers, chooses the unit and the variant of the vector code, moves
+ * the pc. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_lds_conflicts.h"

@@ -1,5 +1,5 @@
-/* The rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c, and
- * by isa_rounding.c, which defines ISA_ROUNDING: its kernels also flush fp16 and fp64 denormals and
+/* The rows of gcn_vop*.tab as C functions, one a row. Included by isa_valu.c, and by
+ * isa_rounding.c, which defines ISA_ROUNDING: its kernels also flush fp16 and fp64 denormals and
  * round to fp16 as MODE says.
  *
  * A kernel computes all 64 lanes without regard to exec. It is put together from a reader for each

@@ -1,9 +1,9 @@
-/* The ds_* instructions. Compiled once for each x86-64 level (ISA_VARIANT is the
- * suffix); isa_execute.c chooses.
+/* The ds_* instructions. Compiled once for each x86-64 level (ISA_VARIANT is the suffix);
+ * isa_execute.c chooses.
  *
- * Accesses of which no lane lies outside go a vector of lanes at a time where they can.
- * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
- * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped. */
+ * Accesses of which no lane lies outside go a vector of lanes at a time where they can. Lanes are
+ * served in ascending order, which makes conflicting writes and atomics deterministic. An access
+ * that does not lie wholly inside the work-group's allocation reads 0 or is dropped. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
 #include "isa_lanes.h"

@@ -1,5 +1,5 @@
-/* A few neighbouring results of a row of a matrix product, by each of the rules
- * of isa_matrix.h. Included by isa_matrix.c only.
+/* A few neighbouring results of a row of a matrix product, by each of the rules of isa_matrix.h.
+ * Included by isa_matrix.c only.
  *
  * Each function reads C, adds the row's terms and writes D, for as many results as the host has in
  * one vector (loops over an array of constant size the compiler unrolls before it sees that they

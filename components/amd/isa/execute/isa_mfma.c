@@ -1,5 +1,5 @@
-/* Matrix instructions: which operands and rules isa_matrix.h's functions get. Called
- * by isa_execute.c.
+/* Matrix instructions: which operands and rules isa_matrix.h's functions get. Called by
+ * isa_execute.c.
  *
  * exec is ignored: all lanes take part. Modifiers that a row's generation does not have are
  * ignored, too: cbsz and abid of products of one block and of f64, blgp of gfx942's products of one

@@ -1,5 +1,5 @@
-/* Vector instructions made ready (isa_ready.h). Part of the unit of
- * isa_valu.c, which is compiled once for each x86-64 level and includes this file at its end.
+/* Vector instructions made ready (isa_ready.h). Part of the unit of isa_valu.c, which is compiled
+ * once for each x86-64 level and includes this file at its end.
  *
  * Prepared are instructions whose sources are VGPRs, SGPRs or constants, with abs and neg on fp32
  * sources, without other modifiers. All else, and unusual modes, go through isa_valu_execute.

@@ -1,5 +1,4 @@
-/* The rows of the .tab files, the index from encodings to rows, and the public view
- * of both.
+/* The rows of the .tab files, the index from encodings to rows, and the public view of both.
  *
  * The index is built once at load, before main and before any thread; afterwards everything here is
  * read-only. */

@@ -200,8 +200,7 @@ struct isa_mai_row {
     bool sparse;
 };
 
-/* The matrix columns of a row from ISA_OP_MAI_FIRST on; NULL for
- * others. */
+/* The matrix columns of a row from ISA_OP_MAI_FIRST on; NULL for others. */
 const struct isa_mai_row *isa_mai_row(unsigned op);
 
 /* Registers of an operand of a matrix row: 0 the destination, 1 A, 2 B, 3 C (or the index). */

@@ -1,9 +1,9 @@
 /* The side of the driver that ticks: takes answers and works on the first command of each queue.
  *
- * Queues take turns, message by message. Copies go out in pieces that end at pages, with as
- * many in flight as `in_flight` says. Before a copy, the L2 of a GPU is flushed
- * when a kernel ran there since the last flush, and only then: copies go past the caches. What a
- * kind of command does is in driver_command_kinds.c. */
+ * Queues take turns, message by message. Copies go out in pieces that end at pages, with as many in
+ * flight as `in_flight` says. Before a copy, the L2 of a GPU is flushed when a kernel ran there
+ * since the last flush, and only then: copies go past the caches. What a kind of command does is in
+ * driver_command_kinds.c. */
 #include "driver_commands.h"
 
 #include "components/host/driver/calls/driver_device_calls.h"

@@ -1,5 +1,5 @@
-/* Processes that wait for each other before the first of them runs. The
- * machine's thread calls these. */
+/* Processes that wait for each other before the first of them runs. The machine's thread calls
+ * these. */
 #ifndef HEDDLE_KFD_START_BARRIER_H
 #define HEDDLE_KFD_START_BARRIER_H
 

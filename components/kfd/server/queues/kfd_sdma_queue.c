@@ -1,9 +1,9 @@
 /* Queues of SDMA engines.
  *
  * Packets begin in order. Copies and fills go to a queue of the driver, where the GPU's DMA engine
- * takes the time for them and does one after the other; neighbours overlap as far
- * as the engine can. Any other packet begins when all before it are over, at that moment of
- * simulated time. A copy between memory of the host and of a GPU crosses the link.
+ * takes the time for them and does one after the other; neighbours overlap as far as the engine
+ * can. Any other packet begins when all before it are over, at that moment of simulated time. A
+ * copy between memory of the host and of a GPU crosses the link.
  *
  * The ring is counted in bytes from 0 on; gfx8 has pointers and doorbells of 32 bits that begin
  * again at the end of the ring, gfx9 has 64 bits that never wrap (ROCr, BlitSdma). */

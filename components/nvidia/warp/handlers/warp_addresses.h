@@ -15,8 +15,8 @@ enum warp_shape {
     REACH_RUN        /* all lanes are active, lane i's bytes are at m->at[0] + i * bytes */
 };
 
-/* Addresses that lie together in the host: lane i's address a has its bytes at
- * host + (a - start) + i * stride. */
+/* Addresses that lie together in the host: lane i's address a has its bytes at host + (a - start) +
+ * i * stride. */
 struct warp_region {
     char *host; /* NULL: none */
     u64 start, size, stride;

@@ -1,5 +1,5 @@
-/* The formats of floating point as numbers, and a fused multiply-add of them in
- * fixed point (fixed_point.h). No floating-point arithmetic is used. */
+/* The formats of floating point as numbers, and a fused multiply-add of them in fixed point
+ * (fixed_point.h). No floating-point arithmetic is used. */
 #ifndef HEDDLE_TEST_FIXED_FLOAT_H
 #define HEDDLE_TEST_FIXED_FLOAT_H
 

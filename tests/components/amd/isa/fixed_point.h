@@ -1,5 +1,5 @@
-/* Numbers in fixed point, wide enough for any product of two f64, and their
- * rounding: an oracle for floating-point arithmetic that uses none.
+/* Numbers in fixed point, wide enough for any product of two f64, and their rounding: an oracle for
+ * floating-point arithmetic that uses none.
  *
  * A value is a two's complement integer of FIXED_WORDS times 2^FIXED_LSB. Those who need only what
  * products of two f32 need set `fixed_words` to FIXED_NARROW: then the lowest words are left out.

@@ -1,5 +1,5 @@
-/* What vector instructions on floats compute, by MPFR: exact values, rounded once
- * to the destination's format. Shares no code with the library.
+/* What vector instructions on floats compute, by MPFR: exact values, rounded once to the
+ * destination's format. Shares no code with the library.
  *
  * Formats are those of fp16, fp32 and fp64; a value is its bits. The rows stand in float_rows.tab.
  */

@@ -1,5 +1,5 @@
-/* Which instructions decode, execute and are tested: the page about it, and the
- * check that no form which can be executed is without a test.
+/* Which instructions decode, execute and are tested: the page about it, and the check that no form
+ * which can be executed is without a test.
  *
  *   isa_coverage page  TEST...          writes the page to standard output
  *   isa_coverage check PAGE UNTESTED TEST...
@@ -7,8 +7,8 @@
  *       unless a line of the file UNTESTED names its row (with the reason behind it); for a line
  *       of it that names none such; and if the file PAGE is not the page
  *
- * TEST are executables that call covered_mark() (covered.h). One without up-to-date marks is run.
- * A form decodes, or executes, if an encoding with plain operands does. */
+ * TEST are executables that call covered_mark() (covered.h). One without up-to-date marks is run. A
+ * form decodes, or executes, if an encoding with plain operands does. */
 #include <stdarg.h>
 #include <stdlib.h>
 

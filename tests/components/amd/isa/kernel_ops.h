@@ -1,5 +1,5 @@
-/* Expressions that mean the same in OpenCL C and in C: kernels.cl and
- * test_isa_kernels.c both expand them.
+/* Expressions that mean the same in OpenCL C and in C: kernels.cl and test_isa_kernels.c both
+ * expand them.
  *
  * X(result type, source type, expression of x and y). y is never 0 and the shifts are masked, so
  * that C defines the result. */

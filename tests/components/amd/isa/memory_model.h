@@ -1,5 +1,5 @@
-/* What loads, stores and atomics do with the bytes and registers of one lane, by
- * the words of their mnemonics. */
+/* What loads, stores and atomics do with the bytes and registers of one lane, by the words of their
+ * mnemonics. */
 #ifndef HEDDLE_TEST_ISA_MEMORY_MODEL_H
 #define HEDDLE_TEST_ISA_MEMORY_MODEL_H
 

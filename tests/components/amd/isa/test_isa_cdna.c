@@ -1,7 +1,7 @@
-/* What gfx908, gfx90a and gfx942 add besides matrix instructions: packed fp32,
- * dot products that accumulate, fp8 and bf8, 64-bit moves, accumulators as operands, float and
- * packed atomics, loads to LDS, operations on the L2. Encodings are llvm-mc's; results come from
- * integers and from sums in fixed point (fixed_float.h). */
+/* What gfx908, gfx90a and gfx942 add besides matrix instructions: packed fp32, dot products that
+ * accumulate, fp8 and bf8, 64-bit moves, accumulators as operands, float and packed atomics, loads
+ * to LDS, operations on the L2. Encodings are llvm-mc's; results come from integers and from sums
+ * in fixed point (fixed_float.h). */
 #include "covered.h"
 #include "fixed_float.h"
 #include "machine.h"

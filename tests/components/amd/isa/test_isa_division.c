@@ -1,5 +1,4 @@
-/* A / b, sqrt(a) and fma(a, b, c) of compiled kernels, in fp16, fp32 and
- * fp64, against MPFR.
+/* A / b, sqrt(a) and fma(a, b, c) of compiled kernels, in fp16, fp32 and fp64, against MPFR.
  *
  * Operands are all pairs, and some triples, of edges, and random ones with many halfway cases and
  * denormal results. A kernel runs with the treatment of denormals that it was compiled for, in each

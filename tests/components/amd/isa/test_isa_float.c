@@ -1,6 +1,6 @@
-/* Every row of float_rows.tab, in each form that a target has of it, in random
- * modes, with random modifiers and operands at edges and elsewhere, against float_oracle.c. Each
- * instruction runs by isa_execute and, prepared, by isa_ready; in a different variant each time.
+/* Every row of float_rows.tab, in each form that a target has of it, in random modes, with random
+ * modifiers and operands at edges and elsewhere, against float_oracle.c. Each instruction runs by
+ * isa_execute and, prepared, by isa_ready; in a different variant each time.
  *
  * HEDDLE_FULL in the environment: more than a hundred times as much. */
 #include <stdlib.h>

@@ -1,5 +1,4 @@
-/* Whole compiled kernels, executed instruction by instruction, against the
- * host's results.
+/* Whole compiled kernels, executed instruction by instruction, against the host's results.
  *
  * clang compiles kernels.cl for each target, optimised and not. Skipped, loudly, without clang or
  * the device libraries. CLANG names another compiler. */

@@ -1,5 +1,5 @@
-/* Prepared instructions (isa_ready.h) leave the same bytes as isa_execute, which
- * the other tests judge, and LDS accesses of many lanes the same as those of its lanes one by one.
+/* Prepared instructions (isa_ready.h) leave the same bytes as isa_execute, which the other tests
+ * judge, and LDS accesses of many lanes the same as those of its lanes one by one.
  *
  * Instructions come in runs of random ones on random registers in one workspace, so that what one
  * leaves behind there (and in the host's MXCSR) meets the next. Values are rich in denormals, NaNs,

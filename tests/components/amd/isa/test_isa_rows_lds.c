@@ -1,5 +1,5 @@
-/* Every LDS instruction on every target, with random addresses (some
- * outside), offsets and data, against bytes that the test moves itself, lane by lane. */
+/* Every LDS instruction on every target, with random addresses (some outside), offsets and data,
+ * against bytes that the test moves itself, lane by lane. */
 #include "encode.h"
 #include "memory_model.h"
 

@@ -1,6 +1,5 @@
-/* Clamp of integer results, dot products with their modifiers, sums of
- * absolute differences, cube maps: against arithmetic of 128 bits written here, and the manuals'
- * tables. */
+/* Clamp of integer results, dot products with their modifiers, sums of absolute differences, cube
+ * maps: against arithmetic of 128 bits written here, and the manuals' tables. */
 #include "covered.h"
 #include "machine.h"
 

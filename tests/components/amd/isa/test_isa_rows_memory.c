@@ -1,6 +1,5 @@
-/* Every flat, global, scratch, buffer and scalar memory instruction on
- * every target, with random addresses, offsets, bases and resources, against bytes that the test
- * moves itself, lane by lane.
+/* Every flat, global, scratch, buffer and scalar memory instruction on every target, with random
+ * addresses, offsets, bases and resources, against bytes that the test moves itself, lane by lane.
  *
  * Device addresses are host addresses, as in test_isa_kernels.c. Flat addresses lie in memory, LDS
  * and scratch; some buffer accesses outside their resource. */

@@ -1,6 +1,6 @@
-/* Every scalar instruction and branch, on every target, with random
- * operands, against exact integers (scalar_rows.tab), and those that move the pc, index registers
- * or read hardware registers, one by one. */
+/* Every scalar instruction and branch, on every target, with random operands, against exact
+ * integers (scalar_rows.tab), and those that move the pc, index registers or read hardware
+ * registers, one by one. */
 #include "exact.h"
 
 enum { TRIES = 40 };

@@ -1,7 +1,7 @@
-/* Rows that compilers seldom emit, on every target that has them: indexed
- * registers, the branch stack, skipped vector instructions; operands in LDS; scalar atomics,
- * scratch and probes; typed buffers, transfers to and from LDS, and elements that reach beyond a
- * buffer. Expectations are worked out here, bit by bit. */
+/* Rows that compilers seldom emit, on every target that has them: indexed registers, the branch
+ * stack, skipped vector instructions; operands in LDS; scalar atomics, scratch and probes; typed
+ * buffers, transfers to and from LDS, and elements that reach beyond a buffer. Expectations are
+ * worked out here, bit by bit. */
 #include <math.h>
 
 #include "covered.h"

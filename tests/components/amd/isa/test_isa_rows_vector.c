@@ -1,6 +1,6 @@
-/* Every vector instruction on integers, bits and masks, on every target,
- * in every form that it has, with random operands and modifiers, against vector_model.c; and those
- * that move values between lanes, one by one. */
+/* Every vector instruction on integers, bits and masks, on every target, in every form that it has,
+ * with random operands and modifiers, against vector_model.c; and those that move values between
+ * lanes, one by one. */
 #include "encode.h"
 #include "vector_model.h"
 

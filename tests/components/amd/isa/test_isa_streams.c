@@ -1,5 +1,5 @@
-/* Any bytes run as a program end, and leave the same in each variant of the
- * vector code: random words, valid instructions in a row, and those with bits turned over. */
+/* Any bytes run as a program end, and leave the same in each variant of the vector code: random
+ * words, valid instructions in a row, and those with bits turned over. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 

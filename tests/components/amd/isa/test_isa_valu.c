@@ -1,5 +1,5 @@
-/* Vector ALU semantics against values worked out by hand and against host
- * arithmetic written here. */
+/* Vector ALU semantics against values worked out by hand and against host arithmetic written here.
+ */
 #include <fenv.h>
 #include <math.h>
 

@@ -1,5 +1,4 @@
-/* The vector code gives the same bytes whichever x86-64 level it was compiled
- * for.
+/* The vector code gives the same bytes whichever x86-64 level it was compiled for.
  *
  * Every vector ALU instruction of the tables, in plain, modified and partially masked form, on
  * random registers. */
