@@ -48,14 +48,15 @@ static const char *range_text(struct program *program, const struct ast_item *it
     return range[0] != '\0' ? region_printf(program->region, "%s pow2", range) : "pow2";
 }
 
-/* True if no value of `x` is below 0, as far as its form shows: it subtracts nothing, and of the
- * parameters and lets that it names, all are before it and are never negative. */
+/* True if no value of `x` is below 0, as far as its form shows: it subtracts nothing, takes nothing
+ * from another instance, and the parameters and lets that it names are before it and never
+ * negative. */
 static bool is_never_negative(const struct type_info *type, uint32_t finished,
                               const struct ast_expr *x)
 {
     if (!x)
         return true;
-    if (x->kind == AST_NEGATE || (x->kind == AST_BINARY && x->op == '-'))
+    if (x->kind == AST_NEGATE || x->kind == AST_MEMBER || (x->kind == AST_BINARY && x->op == '-'))
         return false;
     if (x->kind == AST_NAME) {
         int32_t number = item_list_find(&type->params, x->name.text);

@@ -444,13 +444,15 @@ Test(elaborate, numbers_are_signed_where_their_form_admits_negative_values)
                      "param below : int = 1 in -4 .. 9;\nparam size : bytes = 4KiB pow2;\n"
                      "param on : bool = true;\nparam kind : enum { a, b } = a;\n"
                      "let product = on ? n * size / 2 : size;\nlet less = n - 1;\n"
-                     "let of = free * 2;\nlet later = last + 1;\nlet last = n;\n}",
-                     "b : box;");
+                     "let of = free * 2;\nlet later = last + 1;\nlet last = n;\n}\n"
+                     "component outer { inner : box; let member = inner.below; }",
+                     "b : box;  o : outer;");
     const struct model_type *box = find(m, "b")->type;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         cr_assert_str_eq(box->params[i].name, cases[i].name);
         cr_expect_eq(box->params[i].may_be_negative, cases[i].may_be_negative, "%s", cases[i].name);
     }
+    cr_expect(find(m, "o")->type->params[0].may_be_negative);
     compile_close(compilation);
 }
 
