@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 
-static uint32_t words_of(const struct ptx_variable *v)
+uint32_t warp_words_of(const struct ptx_variable *v)
 {
     uint32_t bytes =
         v->space == PTX_SPACE_REG ? ptx_type_bits((enum ptx_type)v->type) / 8 : (uint32_t)v->bytes;
@@ -24,7 +24,7 @@ static uint32_t word_of(const struct ptx_variable *v, uint32_t count, uint32_t i
     if (i < count && v[i].space != PTX_SPACE_REG)
         return (uint32_t)v[i].offset / 4;
     for (uint32_t k = 0; k < i; k++)
-        own += v[k].space == PTX_SPACE_REG ? words_of(&v[k]) : 0;
+        own += v[k].space == PTX_SPACE_REG ? warp_words_of(&v[k]) : 0;
     return block + own;
 }
 
@@ -118,7 +118,7 @@ void warp_frame_begin(struct warp_build *b, struct warp_function *f)
         if (v->space != PTX_SPACE_PARAM)
             continue;
         b->param_words_of[i] = b->registers[WARP_NARROW];
-        b->registers[WARP_NARROW] += words_of(v);
+        b->registers[WARP_NARROW] += warp_words_of(v);
     }
     if (p->is_entry)
         return;
@@ -146,19 +146,19 @@ bool warp_frame_words(struct warp_build *b, const struct ptx_operand *a, uint32_
     struct warp_signature s = warp_signature_of(p);
     if (a->base == PTX_BASE_LOCAL && p->variables[a->index].space == PTX_SPACE_PARAM) {
         *first = b->param_words_of[a->index];
-        *words = words_of(&p->variables[a->index]);
+        *words = warp_words_of(&p->variables[a->index]);
         return true;
     }
     if (p->is_entry)
         return false;
     if (a->base == PTX_BASE_PARAM) {
         *first = WARP_FIXED + WARP_FRAME_ROWS + warp_param_word(&s, a->index);
-        *words = words_of(&p->params[a->index]);
+        *words = warp_words_of(&p->params[a->index]);
         return true;
     }
     if (a->base == PTX_BASE_RESULT) {
         *first = WARP_FIXED + WARP_FRAME_ROWS + warp_result_word(&s, a->index);
-        *words = words_of(&p->results[a->index]);
+        *words = warp_words_of(&p->results[a->index]);
         return true;
     }
     return false;

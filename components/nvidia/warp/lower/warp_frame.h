@@ -17,6 +17,9 @@ struct warp_signature {
     uint32_t param_words, result_words;
 };
 
+/* Words that a variable takes in a frame. */
+uint32_t warp_words_of(const struct ptx_variable *v);
+
 struct warp_signature warp_signature_of(const struct ptx_function *f);
 struct warp_signature warp_signature_of_table(const struct ptx_table *t);
 /* First word of parameter or result i. */

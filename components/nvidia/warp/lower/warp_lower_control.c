@@ -68,13 +68,6 @@ static bool is_param(const struct warp_build *b, const struct ptx_operand *o)
            && b->function->variables[o->index].space == PTX_SPACE_PARAM;
 }
 
-static uint32_t words_of(const struct ptx_variable *v)
-{
-    uint32_t bytes =
-        v->space == PTX_SPACE_REG ? ptx_type_bits((enum ptx_type)v->type) / 8 : (uint32_t)v->bytes;
-    return bytes < 4 ? 1 : divide_up(bytes, 4);
-}
-
 static struct warp_value outgoing(uint32_t word)
 {
     return (struct warp_value){.at = WARP_OUTGOING + WARP_FRAME_ROWS + word, .bank = WARP_NARROW};
@@ -84,10 +77,10 @@ static struct warp_value outgoing(uint32_t word)
 static void pass_argument(struct warp_build *b, const struct ptx_operand *o,
                           const struct ptx_variable *v, uint32_t word, bool is_argument)
 {
-    uint32_t words = words_of(v);
+    uint32_t words = warp_words_of(v);
     if (is_param(b, o)) {
         const struct ptx_variable *own = &b->function->variables[o->index];
-        uint32_t most = words_of(own);
+        uint32_t most = warp_words_of(own);
         for (uint32_t k = 0; k < words && k < most; k++) {
             struct warp_value mine = {.at = b->param_words_of[o->index] + k, .bank = WARP_NARROW};
             warp_emit1(b, WARP_RUN_MOV_32, is_argument ? outgoing(word + k) : mine,
@@ -129,7 +122,7 @@ static struct warp_value system_argument(struct warp_build *b, const struct ptx_
         return warp_input(b, o, PTX_B64);
     struct warp_value low = {.at = b->param_words_of[o->index], .bank = WARP_NARROW},
                       high = {.at = low.at + 1, .bank = WARP_NARROW};
-    if (narrow || words_of(&b->function->variables[o->index]) < 2)
+    if (narrow || warp_words_of(&b->function->variables[o->index]) < 2)
         warp_emit1(b, WARP_RUN_WIDEN64_U32, d, low);
     else
         warp_emit2(b, WARP_RUN_PACK_32, d, low, high);
