@@ -19,7 +19,7 @@ struct engine_group {
     uint32_t shared; /* arena offset: platform_shared(), 0 none yet */
 };
 
-/* Ends of bitmaps, wheels and queues; `groups` is in the arena, ordered by domain.
+/* Ends of bitmaps and queues; `groups` is in the arena, ordered by domain.
  * engine.domains is filled. */
 void engine_open(const struct engine_group *groups, uint32_t group_count, uint32_t id_count);
 /* Takes the pointers out of the engine's state in the arena, and puts them back. */

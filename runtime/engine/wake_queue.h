@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WAKE_NEVER UINT64_MAX
+#include "runtime/engine/engine.h"
 
 struct wake_node {
     uint64_t cycle;
@@ -34,10 +34,10 @@ static inline bool wake_queue_has_node(const struct wake_queue *q)
     return q->count;
 }
 
-/* Earliest cycle of all nodes, WAKE_NEVER without any. */
+/* Earliest cycle of all nodes, ENGINE_NEVER without any. */
 static inline uint64_t wake_queue_next(const struct wake_queue *q)
 {
-    return q->count ? q->nodes[q->heap[0]].cycle : WAKE_NEVER;
+    return q->count ? q->nodes[q->heap[0]].cycle : ENGINE_NEVER;
 }
 
 /* Takes the components due at `cycle`, which is not later than wake_queue_next(), and sets their

@@ -382,9 +382,9 @@ STEP_RARE void plan_sleeping(uint32_t domain)
     if (cycle == p->next_cycle)
         return;
     p->next_cycle = cycle;
-    p->next_ps = cycle == WAKE_NEVER ? ENGINE_NEVER
-                 : d->remainder == 0 ? d->time_ps + (cycle - d->cycle) * d->period_ps
-                                     : engine_time_of(domain, cycle);
+    p->next_ps = cycle == ENGINE_NEVER ? ENGINE_NEVER
+                 : d->remainder == 0   ? d->time_ps + (cycle - d->cycle) * d->period_ps
+                                       : engine_time_of(domain, cycle);
 }
 
 STEP_INLINE void plan_domain(uint32_t domain)

@@ -245,7 +245,7 @@ static double wake_hold(uint64_t horizon, uint64_t operations)
     }
     double seconds = cpu_seconds() - start;
     uint64_t bitmap[WAKE_IDS / 64];
-    while (wake_queue_next(&queue) != WAKE_NEVER)
+    while (wake_queue_next(&queue) != ENGINE_NEVER)
         wake_queue_take(&queue, wake_queue_next(&queue), bitmap);
     return seconds / (double)done * 1e9;
 }

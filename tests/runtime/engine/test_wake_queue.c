@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/splitmix64.h"
 #include "runtime/engine/wake_queue.h"
 
 #define IDS 300
@@ -13,20 +14,12 @@ static struct wake_queue queue;
 static uint64_t now;
 static struct wake_node nodes[IDS];
 static uint32_t heap[IDS];
-static uint64_t expected[IDS]; /* WAKE_NEVER: not queued */
+static uint64_t expected[IDS]; /* ENGINE_NEVER: not queued */
 static uint64_t random_state;
-
-static uint64_t random_next(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return random_state;
-}
 
 static uint64_t expected_next(void)
 {
-    uint64_t next = WAKE_NEVER;
+    uint64_t next = ENGINE_NEVER;
     for (int i = 0; i < IDS; i++)
         next = min(expected[i], next);
     return next;
@@ -34,8 +27,8 @@ static uint64_t expected_next(void)
 
 static void set(uint64_t horizon)
 {
-    uint32_t id = (uint32_t)(random_next() % IDS);
-    uint64_t cycle = now + 1 + random_next() % horizon;
+    uint32_t id = (uint32_t)(splitmix64(&random_state) % IDS);
+    uint64_t cycle = now + 1 + splitmix64(&random_state) % horizon;
     wake_queue_set(&queue, id, cycle);
     if (cycle < expected[id])
         expected[id] = cycle;
@@ -51,7 +44,7 @@ static void take(uint64_t cycle)
         cr_assert_eq(bitmap[i / 64] >> (i % 64) & 1, due, "component %u at cycle %lu", i,
                      (unsigned long)cycle);
         if (due)
-            expected[i] = WAKE_NEVER;
+            expected[i] = ENGINE_NEVER;
     }
 }
 
@@ -63,20 +56,20 @@ ParameterizedTestParameters(wake_queue, behaves_like_a_sorted_list)
 
 ParameterizedTest(uint64_t *horizon, wake_queue, behaves_like_a_sorted_list)
 {
-    random_state = 0x9e3779b97f4a7c15u + *horizon;
+    random_state = *horizon;
     memset(expected, 0xff, sizeof expected);
     wake_queue_open(&queue, nodes, heap);
     for (int i = 0; i < 60000; i++) {
-        if (random_next() % 3) {
-            set(random_next() % 8 ? *horizon : 50000);
+        if (splitmix64(&random_state) % 3) {
+            set(splitmix64(&random_state) % 8 ? *horizon : 50000);
         } else {
             uint64_t next = wake_queue_next(&queue);
             cr_assert_eq(next, expected_next());
-            if (next != WAKE_NEVER)
-                take(random_next() % 4 || next == now + 1 ? next : now + 1);
+            if (next != ENGINE_NEVER)
+                take(splitmix64(&random_state) % 4 || next == now + 1 ? next : now + 1);
         }
         if (i % 64 == 0)
-            cr_assert_eq(wake_queue_has_node(&queue), expected_next() != WAKE_NEVER);
+            cr_assert_eq(wake_queue_has_node(&queue), expected_next() != ENGINE_NEVER);
     }
 }
 
@@ -91,5 +84,5 @@ Test(wake_queue, an_earlier_wake_up_moves_the_node_and_a_later_one_does_not)
     cr_assert_eq(wake_queue_next(&queue), 7);
     wake_queue_take(&queue, 7, &bitmap);
     cr_assert_eq(bitmap, 1 << 5);
-    cr_assert_eq(wake_queue_next(&queue), WAKE_NEVER);
+    cr_assert_eq(wake_queue_next(&queue), ENGINE_NEVER);
 }

@@ -1,5 +1,5 @@
 /* States in files: what was written continues as if nothing had happened, and nothing else is
- * loaded. The networks have several clocks, links, shared wires, wheels with far wake-ups. */
+ * loaded. The networks have several clocks, links, shared wires, wake-ups far ahead. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <criterion/redirect.h>
