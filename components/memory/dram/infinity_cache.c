@@ -135,8 +135,7 @@ static bool infinity_is_line(const struct infinity_cache *p, uint64_t set, uint3
 
 static uint32_t infinity_latency(const struct part *self)
 {
-    return (uint32_t)infinity_cache_params((const struct infinity_cache *)(const void *)self)
-        ->latency;
+    return infinity_cache_params((const struct infinity_cache *)(const void *)self)->latency;
 }
 
 static uint32_t infinity_interval(struct part *self, uint64_t address, bool atomic)

@@ -9,7 +9,7 @@ struct fifo_eviction {
 
 static uint64_t fifo_eviction_block(const struct part *self)
 {
-    return (uint64_t)fifo_eviction_params((const struct fifo_eviction *)(const void *)self)->block;
+    return fifo_eviction_params((const struct fifo_eviction *)(const void *)self)->block;
 }
 
 static const struct eviction_policy_ops fifo_eviction_ops = {.block = fifo_eviction_block,

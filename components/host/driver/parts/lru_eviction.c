@@ -9,7 +9,7 @@ struct lru_eviction {
 
 static uint64_t lru_eviction_block(const struct part *self)
 {
-    return (uint64_t)lru_eviction_params((const struct lru_eviction *)(const void *)self)->block;
+    return lru_eviction_params((const struct lru_eviction *)(const void *)self)->block;
 }
 
 static const struct eviction_policy_ops lru_eviction_ops = {.block = lru_eviction_block,

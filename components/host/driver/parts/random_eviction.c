@@ -25,8 +25,7 @@ static uint64_t random_eviction_pick(struct part *self, uint64_t frames)
 
 static uint64_t random_eviction_block(const struct part *self)
 {
-    return (uint64_t)random_eviction_params((const struct random_eviction *)(const void *)self)
-        ->block;
+    return random_eviction_params((const struct random_eviction *)(const void *)self)->block;
 }
 
 static const struct eviction_policy_ops random_eviction_ops = {.block = random_eviction_block,
