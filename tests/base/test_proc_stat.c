@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { LOOKS = 600000 }; /* a millisecond apart: a busy machine may take long */
+
 /* Starts a process that sleeps, with a name that looks like the end of a name. */
 static pid_t start_sleeper(void)
 {
@@ -32,8 +34,9 @@ Test(proc_stat, a_sleeping_process_sleeps_whatever_its_name)
 {
     struct proc_stat mine, stat;
     pid_t pid = start_sleeper();
-    while (!proc_thread_sleeps(pid, pid))
+    for (unsigned look = 0; look < LOOKS && !proc_thread_sleeps(pid, pid); look++)
         usleep(1000);
+    cr_assert(proc_thread_sleeps(pid, pid));
     cr_assert(proc_stat_read(getpid(), 0, &mine));
     cr_assert(proc_stat_read(pid, 0, &stat));
     cr_expect_eq(stat.state, 'S');
