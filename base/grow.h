@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/number.h"
+#include "number.h"
 
 /* The memory, which was asked for already. */
 static inline void *grow_checked(void *block, const char *what)

@@ -3,11 +3,11 @@
 #ifndef HEDDLE_BASE_HASH_H
 #define HEDDLE_BASE_HASH_H
 
-#include "base/number.h"
-
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "number.h"
 
 #define HASH_MULTIPLIER UINT64_C(0x9e3779b97f4a7c15) /* 2^64 divided by the golden ratio, odd */
 

@@ -1,13 +1,13 @@
 /* Open addressing with linear probing. The tags let a search pass other entries without a look at
  * them, and the table grow without hashing a key again. */
-#include "base/hash_table.h"
+#include "hash_table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "base/hash.h"
+#include "grow.h"
+#include "hash.h"
 
 enum { FIRST_CAPACITY = 16 };
 

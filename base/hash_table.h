@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/region.h"
+#include "region.h"
 
 /* The kind of a table's entries; each function on it takes the same one. */
 struct hash_kind {

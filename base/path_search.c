@@ -1,5 +1,5 @@
 /* Finds programs on the PATH. */
-#include "base/path_search.h"
+#include "path_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

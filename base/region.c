@@ -1,16 +1,16 @@
 /* Blocks that are filled from the front. They double in size, so that a small region costs little;
  * what is large gets a block of its own, so that the rest of the current one is not lost. Called by
  * the language, the generator, and readers of files. */
-#include "base/region.h"
-
-#include "base/grow.h"
-#include "base/number.h"
+#include "region.h"
 
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "grow.h"
+#include "number.h"
 
 #define ALIGNMENT       ((size_t)16)
 #define FIRST_BYTES     ((size_t)16 * 1024)

@@ -1,10 +1,10 @@
 /* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. */
-#include "base/sha256.h"
-
-#include "base/number.h"
+#include "sha256.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "number.h"
 
 /* Fractional parts of the cube roots of the first 64 primes. */
 static const uint32_t constants[64] = {

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "dsl/model.h"
+#include "model.h"
 
 struct compilation;
 

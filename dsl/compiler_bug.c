@@ -1,5 +1,5 @@
 /* Ends the process at a mistake of the language's or the generator's code. */
-#include "dsl/compiler_bug.h"
+#include "compiler_bug.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,12 +7,13 @@
  *     file:line:col: note: the second place
  *     help: the likely fix
  */
-#include "dsl/diagnostic.h"
+#include "diagnostic.h"
 
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/explain.h"
+
+#include "explain.h"
 
 void diagnostics_init(struct diagnostics *d, struct region *region, struct source_set *sources)
 {

@@ -11,12 +11,13 @@
 #include <stdio.h>
 
 #include "base/region.h"
-#include "dsl/compile.h"
-#include "dsl/source.h"
+
+#include "compile.h"
+#include "source.h"
 
 enum diagnostic_code {
 #define DIAGNOSTIC(code, name, summary, text) code,
-#include "dsl/codes.def"
+#include "codes.def"
 #undef DIAGNOSTIC
     DIAGNOSTIC_CODE_COUNT
 };

@@ -1,6 +1,6 @@
 /* The table behind `heddle explain`, made from codes.def. The first letter of a code is its
  * severity. */
-#include "dsl/explain.h"
+#include "explain.h"
 
 #include <string.h>
 #include <strings.h>
@@ -9,12 +9,12 @@ const struct compile_explanation *explain_entry(enum diagnostic_code code)
 {
 #define DIAGNOSTIC(code, name, summary, text) {#code, name, COMPILE_ERROR, summary, text},
     static const struct compile_explanation table[] = {
-#include "dsl/codes.def"
+#include "codes.def"
     };
 #undef DIAGNOSTIC
 #define DIAGNOSTIC(code, name, summary, text) {#code, name, COMPILE_WARNING, summary, text},
     static const struct compile_explanation warnings[] = {
-#include "dsl/codes.def"
+#include "codes.def"
     };
 #undef DIAGNOSTIC
     return table[code].code[0] == 'E' ? &table[code] : &warnings[code];

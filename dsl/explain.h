@@ -2,8 +2,8 @@
 #ifndef HEDDLE_DSL_EXPLAIN_H
 #define HEDDLE_DSL_EXPLAIN_H
 
-#include "dsl/compile.h"
-#include "dsl/diagnostic.h"
+#include "compile.h"
+#include "diagnostic.h"
 
 const struct compile_explanation *explain_entry(enum diagnostic_code code);
 

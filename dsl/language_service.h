@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dsl/compile.h"
+#include "compile.h"
 
 enum service_kind {
     SERVICE_FILE,

@@ -1,6 +1,6 @@
 /* Lays out a message's fields by the rule of message_layout.h, for the check of depths and the
  * emitters of protocols, ports and tables. */
-#include "dsl/message_layout.h"
+#include "message_layout.h"
 
 #include "base/number.h"
 

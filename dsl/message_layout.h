@@ -8,7 +8,8 @@
 #define HEDDLE_DSL_MESSAGE_LAYOUT_H
 
 #include "base/region.h"
-#include "dsl/model.h"
+
+#include "model.h"
 
 #define MESSAGE_HEADER_FIELD_BYTES 22 /* RING_FIELD_BYTES of runtime/link/ring.h */
 #define MESSAGE_HEADER_OFFSET      8

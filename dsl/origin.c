@@ -1,10 +1,10 @@
 /* Finds the origin of a number in a comment. */
-#include "dsl/origin.h"
+#include "origin.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "dsl/suggest.h"
+#include "suggest.h"
 
 #define LONGEST_WORD 16 /* longer words are no misspelt kind */
 

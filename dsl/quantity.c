@@ -1,11 +1,11 @@
 /* The closed list of units and the small algebra of dimensions. A dimension is a triple of
  * exponents (bytes, cycles, seconds); hertz is cycles a second, so that seconds times hertz are
  * cycles. Called by the lexer and by eval.c. */
-#include "dsl/quantity.h"
-
-#include "base/number.h"
+#include "quantity.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 struct unit {
     const char *name;

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "base/region.h"
-#include "dsl/model.h"
+
+#include "model.h"
 
 enum quantity_problem {
     QUANTITY_FINE,

@@ -1,12 +1,13 @@
 /* Names that the compiler of the build finds in headers (reserved_names.py), and a pattern of names
  * that other compilers and C libraries may have; see reserved.h. */
-#include "dsl/reserved.h"
+#include "reserved.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/reserved_names.h"
+
+#include "reserved_names.h"
 
 /* Macros that come in families, most of which C reserves: capital letters behind this beginning,
  * or before this end. */

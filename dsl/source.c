@@ -1,6 +1,6 @@
 /* Files are kept in the order of their bases, so the file of an offset is found by bisection; line
  * starts are collected the first time a position in the file is asked for. */
-#include "dsl/source.h"
+#include "source.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,11 +2,11 @@
  * characters. A candidate is near when it differs by at most a third of its length, one of four
  * letters that begins alike by a half ("rait" and "rate"); on a tie the first one wins, so the
  * answer is stable. */
-#include "dsl/suggest.h"
-
-#include "base/number.h"
+#include "suggest.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 #define LONGEST 32
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "dsl/compile.h"
+#include "compile.h"
 
 struct suggestion {
     const char *word;

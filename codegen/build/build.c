@@ -1,20 +1,21 @@
 /* Builds a platform. The steps are: look at the stamp; elaborate, generate, compile (objects.c),
  * link (link.c); write the stamp; bound the cache. Called by command_run.c. */
-#include "codegen/build/build.h"
+#include "build.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/build/cache.h"
-#include "codegen/build/link.h"
-#include "codegen/build/objects.h"
-#include "codegen/build/site.h"
-#include "codegen/build/sources.h"
-#include "codegen/build/stamp.h"
 #include "codegen/emit/gen.h"
 #include "codegen/emit/layout.h"
 #include "dsl/compile.h"
+
+#include "cache.h"
+#include "link.h"
+#include "objects.h"
+#include "site.h"
+#include "sources.h"
+#include "stamp.h"
 
 #define LIBRARY "platform.so"
 #define TABLES  "platform.tables"

@@ -15,17 +15,18 @@
  * Objects and libraries are shared by all platforms. A build that finds everything in place starts
  * no process, and one whose inputs all are as old as they were reads none of them. Builds of the
  * same platform wait for each other; files appear under their names only when they are complete. */
-#ifndef HEDDLE_CODEGEN_BUILD_H
-#define HEDDLE_CODEGEN_BUILD_H
+#ifndef HEDDLE_CODEGEN_BUILD_BUILD_H
+#define HEDDLE_CODEGEN_BUILD_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/region.h"
-#include "codegen/build/jobs.h"
-#include "codegen/build/toolkit.h"
 #include "dsl/model.h"
+
+#include "jobs.h"
+#include "toolkit.h"
 
 struct build_request {
     const struct toolkit *toolkit;

@@ -1,5 +1,5 @@
 /* Options of the compiler, for every build and for units that ask for more. */
-#include "codegen/build/build_flags.h"
+#include "build_flags.h"
 
 #include <stdlib.h>
 #include <string.h>

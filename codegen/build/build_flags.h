@@ -1,6 +1,6 @@
 /* The options of the compiler: those of every build, and those that a unit's sources ask for. */
-#ifndef HEDDLE_CODEGEN_BUILD_FLAGS_H
-#define HEDDLE_CODEGEN_BUILD_FLAGS_H
+#ifndef HEDDLE_CODEGEN_BUILD_BUILD_FLAGS_H
+#define HEDDLE_CODEGEN_BUILD_BUILD_FLAGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The cache of builds. A platform's folder holds platform.so under a second name: as long as that
  * is there, the library's bytes belong to the folder, and removing the folder removes both names.
  * Called by build.c, site.c, objects.c, outputs.c and link.c. */
-#include "codegen/build/cache.h"
+#include "cache.h"
 
 #include <dirent.h>
 #include <errno.h>

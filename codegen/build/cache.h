@@ -6,8 +6,8 @@
  * use is a build that takes an object, or a build or run of a platform. An entry used within the
  * last hour stays, since a build or run may be about to take it; so does a platform that is being
  * built. */
-#ifndef HEDDLE_CODEGEN_CACHE_H
-#define HEDDLE_CODEGEN_CACHE_H
+#ifndef HEDDLE_CODEGEN_BUILD_CACHE_H
+#define HEDDLE_CODEGEN_BUILD_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

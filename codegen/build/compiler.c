@@ -1,6 +1,6 @@
 /* The C compiler of a build. The date and size of its file are its version: asking it would take
  * longer than all the rest of an idle build. */
-#include "codegen/build/compiler.h"
+#include "compiler.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The C compiler of a build: $HEDDLE_CC, else cc. */
-#ifndef HEDDLE_CODEGEN_COMPILER_H
-#define HEDDLE_CODEGEN_COMPILER_H
+#ifndef HEDDLE_CODEGEN_BUILD_COMPILER_H
+#define HEDDLE_CODEGEN_BUILD_COMPILER_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* Include scanner and content digest; see depend.h. Called by objects.c to key objects. */
-#include "codegen/build/depend.h"
+#include "depend.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * files than the compiler reads, never fewer; an include whose name is a macro makes all files of
  * the includer's folder count. System headers (<...>) belong to the compiler. Files are read once
  * per `struct depend`. */
-#ifndef HEDDLE_CODEGEN_DEPEND_H
-#define HEDDLE_CODEGEN_DEPEND_H
+#ifndef HEDDLE_CODEGEN_BUILD_DEPEND_H
+#define HEDDLE_CODEGEN_BUILD_DEPEND_H
 
 #include <stdbool.h>
 #include <stdint.h>

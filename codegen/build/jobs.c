@@ -1,7 +1,5 @@
 /* posix_spawn and waitpid. Called by outputs.c. */
-#include "codegen/build/jobs.h"
-
-#include "base/grow.h"
+#include "jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/grow.h"
 
 enum { LINES_S = 10 /* between two lines of a log, as between those of a run */ };
 

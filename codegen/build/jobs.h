@@ -1,6 +1,6 @@
 /* Child processes: several compilers at a time. */
-#ifndef HEDDLE_CODEGEN_JOBS_H
-#define HEDDLE_CODEGEN_JOBS_H
+#ifndef HEDDLE_CODEGEN_BUILD_JOBS_H
+#define HEDDLE_CODEGEN_BUILD_JOBS_H
 
 #include <stdbool.h>
 #include <stdint.h>

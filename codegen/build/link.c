@@ -1,6 +1,6 @@
 /* Links objects to a platform. Linked libraries are shared, too: all generic builds with the same
  * units have one. Called by build.c. */
-#include "codegen/build/link.h"
+#include "link.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +11,13 @@
 
 #include "base/number.h"
 #include "base/sha256.h"
-#include "codegen/build/cache.h"
-#include "codegen/build/compiler.h"
-#include "codegen/build/outputs.h"
-#include "codegen/build/seal.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+
+#include "cache.h"
+#include "compiler.h"
+#include "outputs.h"
+#include "seal.h"
 
 static struct words link_arguments(const struct site *site, const struct words *objects,
                                    const char *output)

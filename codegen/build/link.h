@@ -1,12 +1,12 @@
 /* The last step of a build: objects and the toolkit's archives become platform.so. */
-#ifndef HEDDLE_CODEGEN_LINK_H
-#define HEDDLE_CODEGEN_LINK_H
+#ifndef HEDDLE_CODEGEN_BUILD_LINK_H
+#define HEDDLE_CODEGEN_BUILD_LINK_H
 
 #include <stdbool.h>
 
-#include "codegen/build/build.h"
-#include "codegen/build/build_flags.h"
-#include "codegen/build/site.h"
+#include "build.h"
+#include "build_flags.h"
+#include "site.h"
 
 /* Links, unless the cache has the library. false: message on stderr, the linker's included. */
 bool link_platform(const struct site *site, const struct words *objects,

@@ -3,16 +3,17 @@
  * Invariant: what has a key's name was made from what the key says. A compiler reads files later
  * than we do, so a source that has changed meanwhile has another key by then, and its object is
  * thrown away. */
-#include "codegen/build/objects.h"
+#include "objects.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sha256.h"
-#include "codegen/build/cache.h"
-#include "codegen/build/outputs.h"
-#include "codegen/build/seal.h"
 #include "codegen/emit/emit.h"
+
+#include "cache.h"
+#include "outputs.h"
+#include "seal.h"
 
 /* A generated C file, and how it is compiled. */
 struct source {

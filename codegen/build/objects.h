@@ -1,15 +1,16 @@
 /* The objects of a platform: one for each unit, and one for its tables. They come from the cache or
  * the toolkit when a key is there, and are compiled otherwise. */
-#ifndef HEDDLE_CODEGEN_OBJECTS_H
-#define HEDDLE_CODEGEN_OBJECTS_H
+#ifndef HEDDLE_CODEGEN_BUILD_OBJECTS_H
+#define HEDDLE_CODEGEN_BUILD_OBJECTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "codegen/build/build_flags.h"
-#include "codegen/build/depend.h"
-#include "codegen/build/site.h"
 #include "codegen/emit/layout.h"
+
+#include "build_flags.h"
+#include "depend.h"
+#include "site.h"
 
 struct objects {
     struct words paths;   /* in link order */

@@ -1,13 +1,13 @@
 /* Files of a build that appear when they are complete. */
-#include "codegen/build/outputs.h"
+#include "outputs.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/build/cache.h"
-#include "codegen/build/seal.h"
+#include "cache.h"
+#include "seal.h"
 
 static const char *with_suffix(const struct site *site, const char *path, const char *suffix)
 {

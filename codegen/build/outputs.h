@@ -1,14 +1,15 @@
 /* Outputs of commands: objects and libraries for the cache. A command writes under another name;
  * the output gets its own when it is complete and has its checksum (seal.h). */
-#ifndef HEDDLE_CODEGEN_OUTPUTS_H
-#define HEDDLE_CODEGEN_OUTPUTS_H
+#ifndef HEDDLE_CODEGEN_BUILD_OUTPUTS_H
+#define HEDDLE_CODEGEN_BUILD_OUTPUTS_H
 
 #include <stdbool.h>
 
 #include "base/region.h"
-#include "codegen/build/build_flags.h"
-#include "codegen/build/jobs.h"
-#include "codegen/build/site.h"
+
+#include "build_flags.h"
+#include "jobs.h"
+#include "site.h"
 
 struct outputs {
     VECTOR(struct job) jobs;

@@ -1,5 +1,5 @@
 /* Checksums at the end of files in the cache. */
-#include "codegen/build/seal.h"
+#include "seal.h"
 
 #include <errno.h>
 #include <fcntl.h>

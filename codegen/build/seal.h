@@ -2,8 +2,8 @@
  * a platform. They tell damage, not malice; cache_is_safe() sees to that.
  *
  * Objects and libraries have theirs after their last byte, where no linker looks. */
-#ifndef HEDDLE_CODEGEN_SEAL_H
-#define HEDDLE_CODEGEN_SEAL_H
+#ifndef HEDDLE_CODEGEN_BUILD_SEAL_H
+#define HEDDLE_CODEGEN_BUILD_SEAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* The folder in which a build works, and its compiler. */
-#include "codegen/build/site.h"
+#include "site.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +12,10 @@
 
 #include "base/number.h"
 #include "base/sha256.h"
-#include "codegen/build/cache.h"
 #include "codegen/emit/emit.h"
 #include "dsl/source.h"
+
+#include "cache.h"
 
 #define LOCK "lock"
 

@@ -1,13 +1,14 @@
 /* The site of a build: the folder in which it works, and its compiler. One request has one site, so
  * builds of the same platform meet there and wait for each other. */
-#ifndef HEDDLE_CODEGEN_SITE_H
-#define HEDDLE_CODEGEN_SITE_H
+#ifndef HEDDLE_CODEGEN_BUILD_SITE_H
+#define HEDDLE_CODEGEN_BUILD_SITE_H
 
 #include <stdbool.h>
 
 #include "base/region.h"
-#include "codegen/build/build.h"
-#include "codegen/build/compiler.h"
+
+#include "build.h"
+#include "compiler.h"
 
 struct site {
     struct region *region;

@@ -1,7 +1,7 @@
 /* The C files of units. A unit is one translation unit: its generated file includes the C files of
  * the component and of all its parts by their base names, so a second file of one name would take
  * the place of the first. Called by build.c. */
-#include "codegen/build/sources.h"
+#include "sources.h"
 
 #include <inttypes.h>
 #include <stdio.h>

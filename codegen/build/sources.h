@@ -1,7 +1,7 @@
 /* The authors' C files of a layout's units, looked at before anything is compiled: a C compiler's
  * message about generated code would not lead to the description. */
-#ifndef HEDDLE_CODEGEN_SOURCES_H
-#define HEDDLE_CODEGEN_SOURCES_H
+#ifndef HEDDLE_CODEGEN_BUILD_SOURCES_H
+#define HEDDLE_CODEGEN_BUILD_SOURCES_H
 
 #include <stdbool.h>
 

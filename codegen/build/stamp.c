@@ -1,6 +1,6 @@
 /* One line a path: size, time of change, path; then the results: "= SIZE SUM NAME", beside
  * the list; then "end SUM", of all lines before it. Called by build.c. */
-#include "codegen/build/stamp.h"
+#include "stamp.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "codegen/build/depend.h"
-#include "codegen/build/seal.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
 #include "codegen/emit/names.h"
+
+#include "depend.h"
+#include "seal.h"
 
 #define FORMAT_LINE "heddle stamp 3\n"
 

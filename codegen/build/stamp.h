@@ -6,8 +6,8 @@
  * appears in it counts), a missing one by being missing. A file that changed after the build began
  * could have been read before or after that; then no stamp is written. Results, and the list
  * itself, have checksums. */
-#ifndef HEDDLE_CODEGEN_STAMP_H
-#define HEDDLE_CODEGEN_STAMP_H
+#ifndef HEDDLE_CODEGEN_BUILD_STAMP_H
+#define HEDDLE_CODEGEN_BUILD_STAMP_H
 
 #include <stdbool.h>
 #include <stdint.h>

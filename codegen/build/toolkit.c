@@ -1,7 +1,5 @@
 /* Finds the library, the headers and the archives; see toolkit.h. Called once by main.c. */
-#include "codegen/build/toolkit.h"
-
-#include "base/number.h"
+#include "toolkit.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/number.h"
 
 static bool file_exists(const char *path)
 {

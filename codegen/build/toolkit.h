@@ -8,8 +8,8 @@
  * - Build tree: `heddle.home` beside the command says where the sources and the libraries are.
  *
  * HEDDLE_HOME names another installation prefix, or a folder with a `heddle.home`. */
-#ifndef HEDDLE_CODEGEN_TOOLKIT_H
-#define HEDDLE_CODEGEN_TOOLKIT_H
+#ifndef HEDDLE_CODEGEN_BUILD_TOOLKIT_H
+#define HEDDLE_CODEGEN_BUILD_TOOLKIT_H
 
 #include <stdbool.h>
 

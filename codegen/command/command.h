@@ -1,7 +1,7 @@
 /* The commands of `heddle`. Each gets parsed options and returns an exit status; messages are
  * already printed then. */
-#ifndef HEDDLE_CODEGEN_COMMAND_H
-#define HEDDLE_CODEGEN_COMMAND_H
+#ifndef HEDDLE_CODEGEN_COMMAND_COMMAND_H
+#define HEDDLE_CODEGEN_COMMAND_COMMAND_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct command {
 
 #define COMMAND(NAME, word, function, toolkit, arguments, least, most, words, summary, text)       \
     int function(struct command *c);
-#include "codegen/command/commands.def"
+#include "commands.def"
 #undef COMMAND
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */

@@ -6,13 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "codegen/command/command.h"
 #include "codegen/emit/input.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "components/traces/api_trace/api_trace.h"
+
+#include "command.h"
 
 struct known_kernel {
     const char *name;

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/command.h"
 #include "codegen/views/json_from_text.h"
 #include "codegen/views/view.h"
+
+#include "command.h"
 
 #define PS_PER_S UINT64_C(1000000000000)
 

@@ -11,13 +11,14 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/command.h"
-#include "codegen/command/disasm_ptx.h"
 #include "codegen/emit/input.h"
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
 #include "components/amd/isa/object/code_sections.h"
+
+#include "command.h"
+#include "disasm_ptx.h"
 
 struct input {
     uint8_t *bytes;

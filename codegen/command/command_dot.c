@@ -8,9 +8,10 @@
  * Connections are in order of their ids. */
 #include <string.h>
 
-#include "codegen/command/command.h"
-#include "codegen/command/python.h"
 #include "codegen/views/view.h"
+
+#include "command.h"
+#include "python.h"
 
 /* NULL: said on standard error. */
 static json_t *read_shares(struct command *c)

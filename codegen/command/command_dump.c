@@ -1,10 +1,11 @@
 /* `heddle dump` and `heddle params`: what a platform is when all is elaborated. */
 #include <string.h>
 
-#include "codegen/command/command.h"
-#include "codegen/command/python.h"
 #include "codegen/emit/layout.h"
 #include "codegen/views/view.h"
+
+#include "command.h"
+#include "python.h"
 
 static int report(const struct view_error *error, int status)
 {

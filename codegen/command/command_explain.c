@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/command.h"
+
+#include "command.h"
 
 static void print_explanation(const struct compile_explanation *e)
 {

@@ -1,8 +1,6 @@
 /* Whether the files of a command line can be what the options say: one list of what the command
  * line names, each with its use; then each is looked at by itself, and what is written beside all
  * others. Called by main.c. */
-#include "codegen/command/command.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +14,8 @@
 #include "codegen/command/options/options_table.h"
 #include "codegen/emit/input.h"
 #include "dsl/source.h"
+
+#include "command.h"
 
 enum use {
     READ,     /* a file */

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/command.h"
 #include "codegen/emit/emit.h"
+
+#include "command.h"
 
 int command_fmt(struct command *c)
 {

@@ -1,6 +1,7 @@
 /* `heddle gen`. */
-#include "codegen/command/command.h"
 #include "codegen/emit/gen.h"
+
+#include "command.h"
 
 int command_gen(struct command *c)
 {

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "codegen/command/command.h"
 #include "codegen/lsp/server.h"
+
+#include "command.h"
 
 int command_lsp(struct command *c)
 {

@@ -4,11 +4,12 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/command.h"
-#include "codegen/command/new_templates.h"
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
 #include "dsl/compile.h"
+
+#include "command.h"
+#include "new_templates.h"
 
 struct new_file {
     const char *suffix; /* behind the name */

@@ -1,12 +1,12 @@
 /* Placements on the command line: `heddle check --ranks`, and `heddle run` with several ranks. */
-#include "codegen/command/command.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "codegen/emit/input.h"
 #include "codegen/place/place.h"
+
+#include "command.h"
 
 /* --place names a file, or is a placement itself. NULL: the file cannot be read. */
 static const char *text_of_place(const struct command *c)

@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/command.h"
 #include "codegen/command/run/run.h"
 #include "codegen/command/run/run_layout.h"
 #include "codegen/command/run/run_rocm.h"
+
+#include "command.h"
 
 int command_serve(struct command *c)
 {

@@ -1,9 +1,10 @@
 /* `heddle topology`: prints or writes what the kernel driver would show. */
 #include <string.h>
 
-#include "codegen/command/command.h"
 #include "codegen/emit/emit.h"
 #include "codegen/views/view.h"
+
+#include "command.h"
 
 static const char *inside(const char *path)
 {

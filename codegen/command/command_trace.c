@@ -3,6 +3,8 @@
  *
  * What a tool writes stands whole at its place or not at all. Traces are read through
  * components/traces/instruction_trace. */
+#include "command_trace.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,8 +12,6 @@
 #include <sys/stat.h>
 
 #include "base/number.h"
-#include "codegen/command/command.h"
-#include "codegen/command/command_trace.h"
 #include "components/traces/instruction_trace/reader/itrace_list.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 #include "components/traces/instruction_trace/tools/itrace_group.h"
@@ -19,6 +19,8 @@
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
 #include "dsl/source.h"
 #include "runtime/engine/unfinished.h"
+
+#include "command.h"
 
 struct tool {
     struct command *c;

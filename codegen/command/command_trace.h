@@ -1,6 +1,6 @@
 /* The tables of `heddle trace stats`. */
-#ifndef HEDDLE_CODEGEN_COMMAND_TRACE_H
-#define HEDDLE_CODEGEN_COMMAND_TRACE_H
+#ifndef HEDDLE_CODEGEN_COMMAND_COMMAND_TRACE_H
+#define HEDDLE_CODEGEN_COMMAND_COMMAND_TRACE_H
 
 #include <stdio.h>
 

@@ -1,13 +1,13 @@
 /* Three tables for people: instructions by class, memory, reuse. CSV has one row for each kernel
  * with everything. A ratio has six digits after the point, which all hosts print alike. */
-#include "base/number.h"
-#include "codegen/command/command_trace.h"
-
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "codegen/views/escape.h"
 #include "dsl/source.h"
+
+#include "command_trace.h"
 
 static int file_width(const struct itrace_stats_run *run)
 {

@@ -1,5 +1,5 @@
 /* Finds the PTX of a CUDA program in its fat binaries. */
-#include "codegen/command/disasm_ptx.h"
+#include "disasm_ptx.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The PTX that CUDA programs carry, for `heddle disasm`: what there is of it is in fat binaries
  * (components/cuda/fatbin), anywhere in the program. */
-#ifndef HEDDLE_DISASM_PTX_H
-#define HEDDLE_DISASM_PTX_H
+#ifndef HEDDLE_CODEGEN_COMMAND_DISASM_PTX_H
+#define HEDDLE_CODEGEN_COMMAND_DISASM_PTX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command.h"
-#include "codegen/command/supervise.h"
 #include "codegen/emit/emit.h"
+
+#include "command.h"
+#include "supervise.h"
 
 int command_help(struct command *c)
 {
@@ -37,7 +38,7 @@ static const struct {
 } commands[COMMAND_COUNT] = {
 #define COMMAND(NAME, word, function, toolkit, arguments, least, most, words, summary, text)       \
     {function, toolkit},
-#include "codegen/command/commands.def"
+#include "commands.def"
 #undef COMMAND
 };
 

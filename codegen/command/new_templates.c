@@ -1,6 +1,6 @@
 /* Files of `heddle new`. The component is whole: it forwards memory requests and answers, counts
  * them, and passes its test. What is to be replaced is said in its comments. */
-#include "codegen/command/new_templates.h"
+#include "new_templates.h"
 
 const char new_component_heddle[] = "import \"std/mem\";\n"
                                     "\n"

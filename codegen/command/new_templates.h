@@ -1,6 +1,6 @@
 /* The texts of `heddle new`. "@NAME@" stands for the name; no other @ may occur. */
-#ifndef HEDDLE_CODEGEN_NEW_TEMPLATES_H
-#define HEDDLE_CODEGEN_NEW_TEMPLATES_H
+#ifndef HEDDLE_CODEGEN_COMMAND_NEW_TEMPLATES_H
+#define HEDDLE_CODEGEN_COMMAND_NEW_TEMPLATES_H
 
 extern const char new_component_heddle[];
 extern const char new_component_c[];

@@ -1,6 +1,6 @@
 /* Starts the commands that are written in Python. */
 #define _GNU_SOURCE /* environ, pipe2 */
-#include "codegen/command/python.h"
+#include "python.h"
 
 #include <errno.h>
 #include <fcntl.h>

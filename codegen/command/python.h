@@ -1,14 +1,13 @@
 /* Commands that are written in Python (python/heddle): the options are checked as of any command,
  * then this process becomes the interpreter. The interpreter is Debian's own, which has Debian's
  * numpy and scipy; HEDDLE_PYTHON names another one. */
-#ifndef HEDDLE_CODEGEN_PYTHON_H
-#define HEDDLE_CODEGEN_PYTHON_H
-
-#include <sys/types.h>
+#ifndef HEDDLE_CODEGEN_COMMAND_PYTHON_H
+#define HEDDLE_CODEGEN_COMMAND_PYTHON_H
 
 #include <jansson.h>
+#include <sys/types.h>
 
-#include "codegen/command/command.h"
+#include "command.h"
 
 /* `python3 -m heddle COMMAND` with the paths of this toolkit and all options of the command, as
  * words that python/heddle/base/command_line.py reads. Returns only when Python cannot be started,

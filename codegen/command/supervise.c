@@ -1,9 +1,6 @@
 /* Runs a child that ends with this process. Signals are blocked and waited for, so nothing happens
  * in handlers. */
-#include "codegen/command/supervise.h"
-
-#include "base/number.h"
-#include "codegen/command/run/run_layout.h"
+#include "supervise.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
+#include "codegen/command/run/run_layout.h"
 #include "runtime/session/exit_status.h"
 #include "runtime/session/run_ledger.h"
 

@@ -4,8 +4,8 @@
  * that use HIP; signals of the terminal reach each process directly. A signal that is passed on
  * carries its number among the signals sent to us, so a process can tell that it gets the same
  * signal twice. A child whose parent is killed is killed, too. */
-#ifndef HEDDLE_CODEGEN_SUPERVISE_H
-#define HEDDLE_CODEGEN_SUPERVISE_H
+#ifndef HEDDLE_CODEGEN_COMMAND_SUPERVISE_H
+#define HEDDLE_CODEGEN_COMMAND_SUPERVISE_H
 
 #include <stdbool.h>
 

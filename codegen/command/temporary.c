@@ -6,9 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen/command/command.h"
 #include "codegen/command/options/options_table.h"
 #include "runtime/engine/unfinished.h"
+
+#include "command.h"
 
 const char *command_temporary(const struct command *c)
 {

@@ -1,7 +1,5 @@
 /* The emit helper: an append-only text buffer in the caller's region. Called by all emitters. */
-#include "codegen/emit/emit.h"
-#include "base/grow.h"
-#include "dsl/compiler_bug.h"
+#include "emit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/grow.h"
+#include "dsl/compiler_bug.h"
 
 #define COMMENT_COLUMNS 100
 

@@ -5,8 +5,8 @@
  * has the wanted bytes is left alone, so that programs that look at times (make, ninja) see no
  * change; otherwise it is written beside its place and renamed, so that no reader ever sees half of
  * it. */
-#ifndef HEDDLE_CODEGEN_EMIT_H
-#define HEDDLE_CODEGEN_EMIT_H
+#ifndef HEDDLE_CODEGEN_EMIT_EMIT_H
+#define HEDDLE_CODEGEN_EMIT_EMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,11 +1,12 @@
 /* Declarations that headers of components and parts have in common: parameters, statistics, and the
  * parts they own. The struct of the author (`struct NAME`) is incomplete in a generated header; its
  * first member is `struct NAME_io`, so the accessors cast. */
-#include "base/number.h"
-#include "codegen/emit/emitters.h"
-#include "codegen/emit/names.h"
-
 #include <string.h>
+
+#include "base/number.h"
+
+#include "emitters.h"
+#include "names.h"
 
 static const char *const stat_types[] = {
     [MODEL_STAT_COUNTER] = "uint64_t",

@@ -1,12 +1,13 @@
 /* Header of a component: what its author writes against. One block per port; the functions of a
  * port are thin casts around runtime/link/ring.h, with ring numbers out of the binding words that
  * start-up copied behind `struct component`. */
-#include "codegen/emit/emitters.h"
-#include "codegen/emit/names.h"
+#include <string.h>
+
 #include "dsl/message_layout.h"
 #include "dsl/reserved.h"
 
-#include <string.h>
+#include "emitters.h"
+#include "names.h"
 
 /* The words that the functions of one port are made of. */
 struct port_words {

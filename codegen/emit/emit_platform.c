@@ -1,7 +1,7 @@
 /* The platform's C file: the list of its units. All else about it is in the tables
  * (runtime/state/tables.h). */
-#include "codegen/emit/emitters.h"
-#include "codegen/emit/names.h"
+#include "emitters.h"
+#include "names.h"
 
 static void emit_units(struct emit *e, const struct layout *layout)
 {

@@ -1,11 +1,12 @@
 /* Headers of protocols and of named enumerations. A protocol's header holds for all its arguments:
  * what depends on them (places in the payload) takes them as arguments. */
-#include "codegen/emit/emitters.h"
-#include "codegen/emit/names.h"
+#include <string.h>
+
 #include "dsl/message_layout.h"
 #include "dsl/reserved.h"
 
-#include <string.h>
+#include "emitters.h"
+#include "names.h"
 
 void emit_banner(struct emit *e, const char *subject, struct model_place place)
 {

@@ -3,16 +3,17 @@
  *
  * A slot's table of functions is a constant where only one part can fill it, so that its calls
  * become direct; otherwise the part's kind selects it. */
-#include "codegen/emit/emitters.h"
-#include "codegen/emit/input.h"
-#include "codegen/emit/names.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
 #include "dsl/compiler_bug.h"
 #include "dsl/message_layout.h"
 #include "dsl/source.h"
 
-#include <ctype.h>
-#include <inttypes.h>
-#include <string.h>
+#include "emitters.h"
+#include "input.h"
+#include "names.h"
 
 static const char *quoted(struct emit *e, const char *text)
 {

@@ -3,12 +3,13 @@
  * Called by gen.c.
  *
  * docs/design/engine.md, "Generated code", says what the generated headers hold. */
-#ifndef HEDDLE_CODEGEN_EMITTERS_H
-#define HEDDLE_CODEGEN_EMITTERS_H
+#ifndef HEDDLE_CODEGEN_EMIT_EMITTERS_H
+#define HEDDLE_CODEGEN_EMIT_EMITTERS_H
 
-#include "codegen/emit/emit.h"
-#include "codegen/emit/layout.h"
 #include "dsl/model.h"
+
+#include "emit.h"
+#include "layout.h"
 
 /* NAME.gen.h of a named enumeration: `enum NAME`. */
 void emit_enum_header(struct emit *e, const struct model_enum *choice);

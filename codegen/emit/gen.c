@@ -1,13 +1,14 @@
 /* Which files there are, and their names. Called by the commands gen, build and run. */
-#include "codegen/emit/gen.h"
+#include "gen.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/emit/emit.h"
-#include "codegen/emit/emitters.h"
 #include "dsl/compiler_bug.h"
 #include "runtime/state/tables.h"
+
+#include "emit.h"
+#include "emitters.h"
 
 static bool write_file(struct region *region, struct emit *e, const char *folder, const char *name,
                        struct gen_files *files)

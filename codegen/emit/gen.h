@@ -1,8 +1,8 @@
 /* `heddle gen`: all generated C files of a model, written to a folder. */
-#ifndef HEDDLE_CODEGEN_GEN_H
-#define HEDDLE_CODEGEN_GEN_H
+#ifndef HEDDLE_CODEGEN_EMIT_GEN_H
+#define HEDDLE_CODEGEN_EMIT_GEN_H
 
-#include "codegen/emit/layout.h"
+#include "layout.h"
 
 struct gen_files {
     VECTOR(const char *) names; /* file names in the folder, in the order they were made */

@@ -1,5 +1,5 @@
 /* Reads input files whole, and refuses those that are no file or too large. */
-#include "codegen/emit/input.h"
+#include "input.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Files that are read whole: looked at before they are opened. */
-#ifndef HEDDLE_CODEGEN_INPUT_H
-#define HEDDLE_CODEGEN_INPUT_H
+#ifndef HEDDLE_CODEGEN_EMIT_INPUT_H
+#define HEDDLE_CODEGEN_EMIT_INPUT_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A table from texts to small numbers. */
-#include "codegen/emit/intern.h"
+#include "intern.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A table from texts to small numbers. */
-#ifndef HEDDLE_CODEGEN_INTERN_H
-#define HEDDLE_CODEGEN_INTERN_H
+#ifndef HEDDLE_CODEGEN_EMIT_INTERN_H
+#define HEDDLE_CODEGEN_EMIT_INTERN_H
 
 #include <stdint.h>
 

@@ -1,17 +1,18 @@
 /* Fills the tables of runtime/engine/platform_table.h: one function per table. Numbers that others
  * need (positions of instances, ring numbers of connections, part numbers) are fixed first; see
  * layout.h for the orders. */
-#include "codegen/emit/layout.h"
+#include "layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sha256.h"
-#include "codegen/emit/layout_builder.h"
-#include "codegen/emit/settings.h"
 #include "dsl/compiler_bug.h"
 #include "runtime/link/ring.h"
+
+#include "layout_builder.h"
+#include "settings.h"
 
 static void add_domains(struct builder *b)
 {

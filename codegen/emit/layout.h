@@ -5,13 +5,14 @@
  * order of declaration. Generic builds keep the groups of specialised ones and only let all groups
  * of a type refer to the same unit, so ids, tick order and statistics are the same in both. Request
  * rings and reply rings are numbered by connection. Parts are after their owners. */
-#ifndef HEDDLE_CODEGEN_LAYOUT_H
-#define HEDDLE_CODEGEN_LAYOUT_H
+#ifndef HEDDLE_CODEGEN_EMIT_LAYOUT_H
+#define HEDDLE_CODEGEN_EMIT_LAYOUT_H
 
 #include "base/region.h"
-#include "codegen/emit/intern.h"
 #include "dsl/model.h"
 #include "runtime/state/platform.h"
+
+#include "intern.h"
 
 /* The part types that may fill one slot of a component or part, in one unit. */
 struct layout_slot {

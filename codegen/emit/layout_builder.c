@@ -1,5 +1,5 @@
 /* State and functions that layout.c and layout_wires.c share. */
-#include "codegen/emit/layout_builder.h"
+#include "layout_builder.h"
 
 #include <string.h>
 

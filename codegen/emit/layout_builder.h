@@ -1,11 +1,11 @@
 /* The state that layout.c and layout_wires.c share while the tables of a platform are filled. No
  * other file includes it. */
-#ifndef HEDDLE_CODEGEN_LAYOUT_BUILDER_H
-#define HEDDLE_CODEGEN_LAYOUT_BUILDER_H
+#ifndef HEDDLE_CODEGEN_EMIT_LAYOUT_BUILDER_H
+#define HEDDLE_CODEGEN_EMIT_LAYOUT_BUILDER_H
 
-#include "codegen/emit/emit.h"
-#include "codegen/emit/intern.h"
-#include "codegen/emit/layout.h"
+#include "emit.h"
+#include "intern.h"
+#include "layout.h"
 
 /* For each leaf, the number of its specialised unit in order of first appearance, and the count of
  * these. The units the build compiles go to layout->units; `compiled` maps specialised numbers to

@@ -1,13 +1,12 @@
 /* Units: two instances share one when everything that the compiler sees as a constant is equal,
  * that is their parameters, what fills their slots (with its parameters, recursively), and the
  * protocol bound to `any` ports. The key of a unit spells this out as text. */
-#include "codegen/emit/layout_builder.h"
-
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/emit/emit.h"
-#include "codegen/emit/names.h"
+#include "emit.h"
+#include "layout_builder.h"
+#include "names.h"
 
 static void key_params(struct emit *key, const struct model_param *params, uint32_t count)
 {

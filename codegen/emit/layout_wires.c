@@ -3,10 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/emit/layout_builder.h"
 #include "dsl/compiler_bug.h"
 #include "dsl/message_layout.h"
 #include "runtime/link/ring.h"
+
+#include "layout_builder.h"
 
 static const char *port_path(struct builder *b, const struct model_port *port)
 {

@@ -1,6 +1,6 @@
 /* Name mangling (dsl/reserved.h): most names read as in the description. Called by all emitters of
  * C. */
-#include "codegen/emit/names.h"
+#include "names.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* How names of the description become names of C, and how places are named in comments. All results
  * live in `region`. */
-#ifndef HEDDLE_CODEGEN_NAMES_H
-#define HEDDLE_CODEGEN_NAMES_H
+#ifndef HEDDLE_CODEGEN_EMIT_NAMES_H
+#define HEDDLE_CODEGEN_EMIT_NAMES_H
 
 #include "base/region.h"
 #include "dsl/model.h"

@@ -1,13 +1,14 @@
 /* Every setting of a platform as JSON. Elements of arrays that agree are one member, with [*] for
  * each index; where they do not, each has its own. Two passes: the first finds out which agree. */
-#include "codegen/emit/settings.h"
+#include "settings.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "codegen/emit/emit.h"
-#include "codegen/emit/intern.h"
 #include "codegen/views/params_value.h"
+
+#include "emit.h"
+#include "intern.h"
 
 struct setting {
     const char *value; /* the first element's value */

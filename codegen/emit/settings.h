@@ -1,8 +1,8 @@
 /* Every setting of a platform as a JSON object, for the stamp of statistics: clocks, links, the
  * parameters of the platform, composites, components and parts, and what fills slots. Values
  * are texts as a description has them. */
-#ifndef HEDDLE_CODEGEN_SETTINGS_H
-#define HEDDLE_CODEGEN_SETTINGS_H
+#ifndef HEDDLE_CODEGEN_EMIT_SETTINGS_H
+#define HEDDLE_CODEGEN_EMIT_SETTINGS_H
 
 #include "base/region.h"
 #include "dsl/model.h"

@@ -1,15 +1,15 @@
 /* Documents that the editor has open. */
-#include "codegen/lsp/document.h"
-
-#include "base/grow.h"
-#include "base/number.h"
+#include "document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/lsp/uri.h"
+#include "base/grow.h"
+#include "base/number.h"
 #include "dsl/source.h"
+
+#include "uri.h"
 
 #define SERVICE_USES 64
 

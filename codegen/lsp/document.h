@@ -2,17 +2,18 @@
  *
  * A change of any document makes all services old, since it may be imported; a check is old only
  * where the changed file was read, or where something was wrong. */
-#ifndef HEDDLE_CODEGEN_DOCUMENT_H
-#define HEDDLE_CODEGEN_DOCUMENT_H
+#ifndef HEDDLE_CODEGEN_LSP_DOCUMENT_H
+#define HEDDLE_CODEGEN_LSP_DOCUMENT_H
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codegen/lsp/position.h"
 #include "dsl/compile.h"
 #include "dsl/language_service.h"
+
+#include "position.h"
 
 struct document {
     struct document *next;

@@ -1,12 +1,12 @@
 /* Places in a text: bytes here, lines and UTF-16 code units in the protocol. */
-#include "codegen/lsp/position.h"
-
-#include "base/grow.h"
-#include "base/number.h"
+#include "position.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/number.h"
 
 void position_lines_make(struct position_lines *lines, const char *text, size_t size)
 {

@@ -1,8 +1,8 @@
 /* Places in a text: bytes here, lines and UTF-16 code units in the protocol. Both kinds count from
  * zero. Lines end with "\n", "\r\n" or "\r", as the protocol says. A byte that is not UTF-8 counts
  * as one unit; a place after the end of a line or text is that end. */
-#ifndef HEDDLE_CODEGEN_POSITION_H
-#define HEDDLE_CODEGEN_POSITION_H
+#ifndef HEDDLE_CODEGEN_LSP_POSITION_H
+#define HEDDLE_CODEGEN_LSP_POSITION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,9 @@
  */
 #include <string.h>
 
-#include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
+
+#include "server.h"
 
 enum { SEVERITY_ERROR = 1, SEVERITY_WARNING = 2 };
 

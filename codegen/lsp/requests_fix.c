@@ -1,8 +1,9 @@
 /* Fixes: where the help of a diagnostic names what should be there, an edit that writes it. */
 #include <string.h>
 
-#include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
+
+#include "server.h"
 
 struct fix {
     const char *title;

@@ -2,8 +2,9 @@
  * name that is taken, or that a file outside the workspace uses, is refused with the reason. */
 #include <string.h>
 
-#include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
+
+#include "server.h"
 
 struct renaming {
     struct server *server;

@@ -2,8 +2,9 @@
  * file. */
 #include <string.h>
 
-#include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
+
+#include "server.h"
 
 /* SymbolKind and CompletionItemKind of the protocol, which number things differently. */
 static const int symbol_kinds[SERVICE_KINDS] = {

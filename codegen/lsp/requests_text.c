@@ -4,8 +4,9 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "codegen/lsp/server.h"
 #include "codegen/views/json_from_text.h"
+
+#include "server.h"
 
 static const int completion_kinds[SERVICE_KINDS] = {
     [SERVICE_FILE] = 17,    [SERVICE_PLATFORM] = 9, [SERVICE_COMPONENT] = 7, [SERVICE_PART] = 22,

@@ -1,14 +1,14 @@
 /* Messages of JSON-RPC with their headers. */
-#include "codegen/lsp/rpc.h"
-
-#include "base/grow.h"
-#include "base/number.h"
-#include "codegen/views/json_from_text.h"
+#include "rpc.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/grow.h"
+#include "base/number.h"
+#include "codegen/views/json_from_text.h"
 
 void rpc_feed(struct rpc_reader *reader, const char *bytes, size_t size)
 {

@@ -1,7 +1,7 @@
 /* Messages of JSON-RPC over a byte stream, each behind a header with its length, as the Language
  * Server Protocol 3.17 frames them ("Base Protocol"). Whatever comes, reading goes on after it. */
-#ifndef HEDDLE_CODEGEN_RPC_H
-#define HEDDLE_CODEGEN_RPC_H
+#ifndef HEDDLE_CODEGEN_LSP_RPC_H
+#define HEDDLE_CODEGEN_LSP_RPC_H
 
 #include <jansson.h>
 #include <stdbool.h>

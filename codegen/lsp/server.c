@@ -1,5 +1,5 @@
 /* Messages to functions, and the loop; see server.h. */
-#include "codegen/lsp/server.h"
+#include "server.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/lsp/uri.h"
 #include "codegen/views/json_from_text.h"
 #include "runtime/engine/version.h"
+
+#include "uri.h"
 
 /* How long the editor has to be silent before a document is checked. */
 #define QUIET_MS 80

@@ -4,12 +4,13 @@
  *
  * A request is a row of a table in server.c. Its function takes the parameters and gives a result,
  * or fills `failure`; requests_*.c hold them by topic. */
-#ifndef HEDDLE_CODEGEN_SERVER_H
-#define HEDDLE_CODEGEN_SERVER_H
+#ifndef HEDDLE_CODEGEN_LSP_SERVER_H
+#define HEDDLE_CODEGEN_LSP_SERVER_H
 
 #include "base/region.h"
-#include "codegen/lsp/document.h"
-#include "codegen/lsp/rpc.h"
+
+#include "document.h"
+#include "rpc.h"
 
 struct server {
     struct documents documents;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codegen/lsp/server.h"
+#include "server.h"
 
 /* Work that takes longer than this counts as endless. Checks of the largest platforms that come
  * with heddle take less than a hundredth of it. */

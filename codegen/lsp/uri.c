@@ -1,5 +1,5 @@
 /* Paths of files as URIs, and back. */
-#include "codegen/lsp/uri.h"
+#include "uri.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Paths as file: URIs (RFC 8089), and back. */
-#ifndef HEDDLE_CODEGEN_URI_H
-#define HEDDLE_CODEGEN_URI_H
+#ifndef HEDDLE_CODEGEN_LSP_URI_H
+#define HEDDLE_CODEGEN_LSP_URI_H
 
 #include <stdbool.h>
 

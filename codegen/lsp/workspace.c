@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/lsp/server.h"
 #include "dsl/source.h"
+
+#include "server.h"
 
 /* A workspace may be a home directory: more than these are not looked at. */
 #define FILES_MAX 4000

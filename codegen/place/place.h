@@ -8,14 +8,13 @@
  * Partition 0 (what no `partition` names: the driver, the host) is at rank 0. No rank is without a
  * partition besides. The same graph gives the same placement everywhere: ranks find it each for
  * itself, and compare. All memory is the region's. */
-#ifndef HEDDLE_CODEGEN_PLACE_H
-#define HEDDLE_CODEGEN_PLACE_H
+#ifndef HEDDLE_CODEGEN_PLACE_PLACE_H
+#define HEDDLE_CODEGEN_PLACE_PLACE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-
-#include <jansson.h>
 
 #include "base/region.h"
 #include "dsl/model.h"

@@ -5,7 +5,8 @@
  *
  * Groups are dealt out in the order of the description, in runs of about equal work. */
 #include "base/number.h"
-#include "codegen/place/place.h"
+
+#include "place.h"
 
 #define SLACK 1.1
 

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/place/place.h"
+
+#include "place.h"
 
 static uint64_t connection_latency_ps(const struct model *model, const struct model_connection *c)
 {

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/place/place.h"
+
+#include "place.h"
 
 struct sums {
     uint64_t work[PLACE_RANKS_MAX], all, most;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/place/place.h"
+#include "place.h"
 
 /* "[2]" at *at against "[0..3]" or "[*]" at *wish; both are moved behind the bracket. */
 static bool index_fits(const char **wish, const char **at)

@@ -1,6 +1,6 @@
 /* `heddle dot`: the platform's diagram as Graphviz source or SVG. The work is in dot_graph.c (what
  * is drawn) and dot_write.c (how). */
-#include "codegen/views/dot.h"
+#include "dot.h"
 
 struct view_options view_options_default(void)
 {

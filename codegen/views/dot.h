@@ -1,12 +1,12 @@
 /* From the graph of a diagram to Graphviz source, and from that to a picture. Called by dot.c and
  * json_diagrams.c. */
-#ifndef HEDDLE_CODEGEN_DOT_H
-#define HEDDLE_CODEGEN_DOT_H
+#ifndef HEDDLE_CODEGEN_VIEWS_DOT_H
+#define HEDDLE_CODEGEN_VIEWS_DOT_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "codegen/views/dot_graph.h"
+#include "dot_graph.h"
 
 struct dot_look {
     bool links;                   /* nodes link to sections of a page: json_diagrams.h */

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/views/dot_heat.h"
-#include "codegen/views/dot_pen.h"
-#include "codegen/views/escape.h"
-#include "codegen/views/params_value.h"
+
+#include "dot_heat.h"
+#include "dot_pen.h"
+#include "escape.h"
+#include "params_value.h"
 
 const char *const dot_traffic_colours[DOT_TRAFFIC_COUNT] = {
     [DOT_MEMORY] = "#2B4C6F",

@@ -2,12 +2,13 @@
  * finds the outermost closed node around its two ends, and the boundary ports at which it passes
  * there.
  */
-#include "codegen/views/dot_graph.h"
-#include "base/number.h"
-#include "dsl/compiler_bug.h"
+#include "dot_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "dsl/compiler_bug.h"
 
 #define PATH_MAX_DEPTH 32
 

@@ -12,16 +12,17 @@
  * all connections of one traffic between two nodes, in both directions. Called by dot.c and
  * json_diagrams.c; all memory comes from the region.
  */
-#ifndef HEDDLE_CODEGEN_DOT_GRAPH_H
-#define HEDDLE_CODEGEN_DOT_GRAPH_H
+#ifndef HEDDLE_CODEGEN_VIEWS_DOT_GRAPH_H
+#define HEDDLE_CODEGEN_VIEWS_DOT_GRAPH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/region.h"
-#include "codegen/views/dot_kind.h"
-#include "codegen/views/view.h"
 #include "dsl/model.h"
+
+#include "dot_kind.h"
+#include "view.h"
 
 #define DOT_NO_PORT     UINT32_MAX
 /* Elements of an array that an overview still draws one by one, and of all such arrays together:

@@ -3,7 +3,8 @@
  * joined with each other gets two columns, down the first and up the second: a ring becomes a ring,
  * and an element that is joined to all others can reach all of them. */
 #include "base/number.h"
-#include "codegen/views/dot_graph.h"
+
+#include "dot_graph.h"
 
 struct members {
     struct dot_node *nodes[DOT_SMALL_ARRAY];

@@ -1,11 +1,12 @@
 /* Colours, numbers and widths of a diagram that shows a run's measures. */
-#include "codegen/views/dot_heat.h"
+#include "dot_heat.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/views/escape.h"
+
+#include "escape.h"
 
 #define ANCHORS 9
 static const unsigned char anchors[ANCHORS][3] = {

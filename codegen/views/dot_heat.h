@@ -4,10 +4,10 @@
  * is in every node, so two pictures with different ends cannot be mistaken for each other. The
  * colours go from pale yellow to dark blue, in steps of lightness that people with any kind of
  * colour vision tell apart (YlGnBu of ColorBrewer; Brewer, 2003). */
-#ifndef HEDDLE_CODEGEN_DOT_HEAT_H
-#define HEDDLE_CODEGEN_DOT_HEAT_H
+#ifndef HEDDLE_CODEGEN_VIEWS_DOT_HEAT_H
+#define HEDDLE_CODEGEN_VIEWS_DOT_HEAT_H
 
-#include "codegen/views/dot_pen.h"
+#include "dot_pen.h"
 
 #define DOT_HEAT_COLOUR 8 /* "#rrggbb" */
 

@@ -1,5 +1,5 @@
 /* The kind of a component in diagrams, by its ports and their protocols. */
-#include "codegen/views/dot_kind.h"
+#include "dot_kind.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -22,8 +22,8 @@
  *   host          gives orders and takes none
  *   control       all the rest
  */
-#ifndef HEDDLE_CODEGEN_DOT_KIND_H
-#define HEDDLE_CODEGEN_DOT_KIND_H
+#ifndef HEDDLE_CODEGEN_VIEWS_DOT_KIND_H
+#define HEDDLE_CODEGEN_VIEWS_DOT_KIND_H
 
 #include "dsl/model.h"
 

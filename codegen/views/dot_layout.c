@@ -1,14 +1,14 @@
 /* Running Graphviz' `dot`: source and picture pass through files in memory, so no pipe can fill up
  * and no folder has to be writable. */
 #define _GNU_SOURCE /* memfd_create */
-#include "codegen/views/dot.h"
-
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "dot.h"
 
 extern char **environ;
 

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/dot_heat.h"
-#include "codegen/views/dot_pen.h"
-#include "codegen/views/escape.h"
-#include "codegen/views/params_value.h"
+#include "dot_heat.h"
+#include "dot_pen.h"
+#include "escape.h"
+#include "params_value.h"
 
 void dot_write_quoted(FILE *out, const char *text)
 {

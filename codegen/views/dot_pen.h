@@ -4,13 +4,13 @@
  * Nodes are named n0, n1, ... by their place in the graph; cells of ports p0, p1, ... by their
  * place in the type; the label of edge 3 is the node l3, the box of wire 2 the node w2. Names of an
  * inset begin with its prefix. */
-#ifndef HEDDLE_CODEGEN_DOT_PEN_H
-#define HEDDLE_CODEGEN_DOT_PEN_H
+#ifndef HEDDLE_CODEGEN_VIEWS_DOT_PEN_H
+#define HEDDLE_CODEGEN_VIEWS_DOT_PEN_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "codegen/views/dot.h"
+#include "dot.h"
 
 struct dot_pen {
     FILE *out;

@@ -2,7 +2,7 @@
  * compute units, once for all elements of an array. See dot_graph.h. */
 #include <string.h>
 
-#include "codegen/views/dot_graph.h"
+#include "dot_graph.h"
 
 /* Another picture of the inside of `node` and its siblings of the same name. */
 static bool add_inset(struct dot_picture *picture, struct region *region,

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/dot_heat.h"
-#include "codegen/views/dot_pen.h"
-#include "codegen/views/escape.h"
-#include "codegen/views/params_value.h"
+#include "dot_heat.h"
+#include "dot_pen.h"
+#include "escape.h"
+#include "params_value.h"
 
 #define SUMMARY_ROWS  4  /* the other settings are in the tooltip */
 #define CONTENTS_ROWS 12 /* groups in a closed composite */

@@ -3,11 +3,11 @@
  * place of the second. A space at the beginning of a text is lost in SVG, so it becomes one that
  * does not break. This file reads tags and text only as far as that takes: attribute values of
  * Graphviz hold no bare quotes or brackets. */
-#include "codegen/views/dot.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "dot.h"
 
 /* One tag, from '<' to behind '>'. */
 static void copy_tag(const char *tag, const char *end, FILE *out)

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "codegen/views/dot_heat.h"
-#include "codegen/views/dot_pen.h"
-#include "codegen/views/escape.h"
-#include "codegen/views/params_value.h"
+#include "dot_heat.h"
+#include "dot_pen.h"
+#include "escape.h"
+#include "params_value.h"
 
 /* The widest that are usual first: boxes are laid out for it, so text fits in what a viewer has. */
 #define FONT "DejaVu Sans,Verdana,Helvetica,Arial,sans-serif"

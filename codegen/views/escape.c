@@ -1,5 +1,5 @@
 /* Text for labels of Graphviz and for CSV. */
-#include "codegen/views/escape.h"
+#include "escape.h"
 
 void escape_html(FILE *out, const char *text)
 {

@@ -1,6 +1,6 @@
 /* Text into labels of Graphviz and into CSV. */
-#ifndef HEDDLE_CODEGEN_ESCAPE_H
-#define HEDDLE_CODEGEN_ESCAPE_H
+#ifndef HEDDLE_CODEGEN_VIEWS_ESCAPE_H
+#define HEDDLE_CODEGEN_VIEWS_ESCAPE_H
 
 #include <stdio.h>
 

@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/views/json_diagrams.h"
-#include "codegen/views/json_from_text.h"
-#include "codegen/views/json_types.h"
-#include "codegen/views/params_value.h"
-#include "codegen/views/view.h"
+
+#include "json_diagrams.h"
+#include "json_from_text.h"
+#include "json_types.h"
+#include "params_value.h"
+#include "view.h"
 
 #define DUMP_VERSION 1
 

@@ -1,14 +1,15 @@
 /* Diagrams of a platform as JSON. Each composite has a picture in which everything inside is
  * closed; all elements of an array share one, in which nodes are links to `v-PATH:TYPE`
  * (composites) and `d-PATH:TYPE`. */
-#include "codegen/views/json_diagrams.h"
+#include "json_diagrams.h"
 
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "codegen/views/dot.h"
-#include "codegen/views/json_from_text.h"
-#include "codegen/views/params_value.h"
+
+#include "dot.h"
+#include "json_from_text.h"
+#include "params_value.h"
 
 struct tree {
     const struct model *model;

@@ -1,10 +1,10 @@
 /* The diagrams of a platform as JSON, for pages. Used by json.c. */
-#ifndef HEDDLE_CODEGEN_JSON_DIAGRAMS_H
-#define HEDDLE_CODEGEN_JSON_DIAGRAMS_H
+#ifndef HEDDLE_CODEGEN_VIEWS_JSON_DIAGRAMS_H
+#define HEDDLE_CODEGEN_VIEWS_JSON_DIAGRAMS_H
 
 #include <jansson.h>
 
-#include "codegen/views/view.h"
+#include "view.h"
 
 /* The picture of `heddle dot --svg`. NULL: there is none, and `error` says why. */
 json_t *json_svg(const struct model *model, struct view_error *error);

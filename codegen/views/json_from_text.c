@@ -1,5 +1,5 @@
 /* Strings of JSON from any bytes. */
-#include "codegen/views/json_from_text.h"
+#include "json_from_text.h"
 
 #include <string.h>
 

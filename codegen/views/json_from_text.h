@@ -1,6 +1,6 @@
 /* Strings of JSON from any bytes: comments, strings and names of files need not be UTF-8. */
-#ifndef HEDDLE_CODEGEN_JSON_FROM_TEXT_H
-#define HEDDLE_CODEGEN_JSON_FROM_TEXT_H
+#ifndef HEDDLE_CODEGEN_VIEWS_JSON_FROM_TEXT_H
+#define HEDDLE_CODEGEN_VIEWS_JSON_FROM_TEXT_H
 
 #include <jansson.h>
 #include <stddef.h>

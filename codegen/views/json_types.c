@@ -1,9 +1,9 @@
 /* Types of a platform as JSON. */
-#include "codegen/views/json_types.h"
+#include "json_types.h"
 
-#include "codegen/views/dot_kind.h"
-#include "codegen/views/json_from_text.h"
-#include "codegen/views/params_value.h"
+#include "dot_kind.h"
+#include "json_from_text.h"
+#include "params_value.h"
 
 json_t *json_place(const struct model_place *place)
 {

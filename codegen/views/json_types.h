@@ -1,6 +1,6 @@
 /* The declarations of a platform as JSON, in order of the model's lists. Used by json.c. */
-#ifndef HEDDLE_CODEGEN_JSON_TYPES_H
-#define HEDDLE_CODEGEN_JSON_TYPES_H
+#ifndef HEDDLE_CODEGEN_VIEWS_JSON_TYPES_H
+#define HEDDLE_CODEGEN_VIEWS_JSON_TYPES_H
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "base/region.h"
-#include "codegen/views/json_from_text.h"
-#include "codegen/views/json_types.h"
-#include "codegen/views/params_slots.h"
-#include "codegen/views/params_value.h"
-#include "codegen/views/view.h"
 #include "dsl/origin.h"
+
+#include "json_from_text.h"
+#include "json_types.h"
+#include "params_slots.h"
+#include "params_value.h"
+#include "view.h"
 
 struct row {
     const char *path;      /* the first member's path */

@@ -1,12 +1,12 @@
 /* The slots of a platform. A slot takes the parts in scope that implement its interface, or the one
  * part that it names; an optional slot also takes `none`. Called by params.c. */
-#include "codegen/views/params_slots.h"
+#include "params_slots.h"
 
 #include <string.h>
 
-#include "codegen/views/json_from_text.h"
-#include "codegen/views/json_types.h"
-#include "codegen/views/params_value.h"
+#include "json_from_text.h"
+#include "json_types.h"
+#include "params_value.h"
 
 static void add_slot(struct params_slots *slots, struct region *region, const char *path,
                      const struct model_part_decl *decl, const char *part)

@@ -1,6 +1,6 @@
 /* The slots of a platform, which `--set PATH=PART` fills, for `heddle params`. */
-#ifndef HEDDLE_CODEGEN_PARAMS_SLOTS_H
-#define HEDDLE_CODEGEN_PARAMS_SLOTS_H
+#ifndef HEDDLE_CODEGEN_VIEWS_PARAMS_SLOTS_H
+#define HEDDLE_CODEGEN_VIEWS_PARAMS_SLOTS_H
 
 #include <jansson.h>
 #include <stdint.h>

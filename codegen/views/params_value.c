@@ -1,12 +1,12 @@
 /* Values with the largest unit that divides them. Units are the ones the language reads, so every
  * text can be pasted into a description. */
-#include "codegen/views/params_value.h"
-
-#include "base/number.h"
+#include "params_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/number.h"
 
 struct unit {
     const char *name;

@@ -1,7 +1,7 @@
 /* Values of the model as a person writes them: with the largest unit that divides them. Used by
  * every view. */
-#ifndef HEDDLE_CODEGEN_PARAMS_VALUE_H
-#define HEDDLE_CODEGEN_PARAMS_VALUE_H
+#ifndef HEDDLE_CODEGEN_VIEWS_PARAMS_VALUE_H
+#define HEDDLE_CODEGEN_VIEWS_PARAMS_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* `heddle topology`: the files that the kernel driver of a machine with the platform's GPUs shows,
  * and the few others that AMD's runtime reads beside them. topology.h has what they say,
  * topology.def every property. */
-#include "codegen/views/topology.h"
-
-#include "base/number.h"
+#include "topology.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include "base/number.h"
 
 #define FOLDER        VIEW_TOPOLOGY_FOLDER
 #define FIRST_GPU_ID  4096 /* components/kfd/channel/kfd_ids.h */
@@ -73,7 +73,7 @@ static void put_properties(struct writer *w, enum kind file, const struct subjec
 #define PROPERTY(kind, name, value, source)                                                        \
     if (row_is_in_file(kind, file, about))                                                         \
         add_text(w, #name " %" PRIu64 "\n", (uint64_t)(value));
-#include "codegen/views/topology.def"
+#include "topology.def"
 #undef PROPERTY
 }
 
@@ -170,7 +170,7 @@ void view_topology_sources(FILE *out)
         const char *kind, *name, *source;
     } rows[] = {
 #define PROPERTY(kind, name, value, source) {#kind, #name, source},
-#include "codegen/views/topology.def"
+#include "topology.def"
     };
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         fprintf(out, "%-7s %-27s %s\n", rows[i].kind, rows[i].name, rows[i].source);

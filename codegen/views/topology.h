@@ -4,11 +4,12 @@
  * A GPU is what the driver component takes for one (components/host/driver/driver_devices.c): what
  * stands beside the component that a `gpu` port leads to, as far out as memory that the platform
  * maps. */
-#ifndef HEDDLE_CODEGEN_TOPOLOGY_H
-#define HEDDLE_CODEGEN_TOPOLOGY_H
+#ifndef HEDDLE_CODEGEN_VIEWS_TOPOLOGY_H
+#define HEDDLE_CODEGEN_VIEWS_TOPOLOGY_H
 
 #include "base/region.h"
-#include "codegen/views/view.h"
+
+#include "view.h"
 
 /* A chip for each target. */
 struct topology_chip {

@@ -3,7 +3,7 @@
  * one cache. Memory-side caches are the third. See topology.h. */
 #include <string.h>
 
-#include "codegen/views/topology.h"
+#include "topology.h"
 
 /* linux/kfd_sysfs.h */
 enum { TYPE_DATA = 1, TYPE_INSTRUCTIONS = 2, TYPE_GPU = 8 };

@@ -1,9 +1,10 @@
 /* Collects the machine's GPUs: walks the instances of each. */
-#include "base/number.h"
-#include "codegen/views/topology.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+
+#include "topology.h"
 
 /* HBM of four stacks, or eight where four of HBM3 (JESD238: 819 GB/s each) would not do: as the HIP
  * library says, too. */
@@ -24,7 +25,7 @@ enum {
 
 static const struct topology_chip chips[] = {
 #define CHIP(isa, name, device, firmware, ecc) {isa, name, device, firmware, ecc},
-#include "codegen/views/topology_chips.def"
+#include "topology_chips.def"
 #undef CHIP
 };
 

@@ -3,7 +3,7 @@
  * links like that one. See topology.h. */
 #include <string.h>
 
-#include "codegen/views/topology.h"
+#include "topology.h"
 
 /* Kernel, kfd_crat.h and kfd_topology.c. */
 enum { WEIGHT_PCIE = 20, WEIGHT_XGMI = 15, WEIGHT_SHARED = 13 };

@@ -7,8 +7,8 @@
  * front) in `error->text`, and may have written part of its output: the caller that opened `out`
  * writes to a temporary file or discards it.
  */
-#ifndef HEDDLE_CODEGEN_VIEW_H
-#define HEDDLE_CODEGEN_VIEW_H
+#ifndef HEDDLE_CODEGEN_VIEWS_VIEW_H
+#define HEDDLE_CODEGEN_VIEWS_VIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,12 +10,12 @@
  * - Wavefronts of a work-group wait at different barriers.
  * - A wavefront has passed fewer barriers than another at its end, and the last instruction of both
  *   that accessed memory is the same. (Those that return early end in another way.) */
-#include "checks.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/amd/isa/isa.h"
+
+#include "checks.h"
 
 struct wave {
     uint64_t lanes;           /* that have been active */

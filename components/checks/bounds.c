@@ -1,9 +1,9 @@
 /* `--check lds` and `--check readonly`: where wavefronts store, and how far they reach into LDS. */
-#include "checks.h"
-
 #include <stdio.h>
 
 #include "components/amd/isa/isa.h"
+
+#include "checks.h"
 #include "readonly.h"
 
 /* ---- LDS ---- */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+
 #include "finding.h"
 #include "source_lines.h"
 

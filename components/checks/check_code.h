@@ -1,8 +1,8 @@
 /* The program's code and constants for checks: the lines of its source, and the memory that kernels
  * may only read. Front ends report both to the driver, which passes them on. Addresses are those of
  * program_name(). */
-#ifndef HEDDLE_CHECKS_CHECK_CODE_H
-#define HEDDLE_CHECKS_CHECK_CODE_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_CHECK_CODE_H
+#define HEDDLE_COMPONENTS_CHECKS_CHECK_CODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

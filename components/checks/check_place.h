@@ -2,8 +2,8 @@
  *
  * An executor numbers its instructions, and describes a number by its struct check_executor. Checks
  * keep numbers; they become text when something is reported. */
-#ifndef HEDDLE_CHECKS_CHECK_PLACE_H
-#define HEDDLE_CHECKS_CHECK_PLACE_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_CHECK_PLACE_H
+#define HEDDLE_COMPONENTS_CHECKS_CHECK_PLACE_H
 
 #include "finding.h"
 

@@ -3,12 +3,13 @@
  * One observer of execution (components/statistics/execution_observer.h) receives what wavefronts
  * execute and passes it on to the checks that were asked for: rows of checks.def. What they find
  * goes to finding_report(). With checks a platform runs on one thread. */
-#ifndef HEDDLE_CHECKS_CHECKS_H
-#define HEDDLE_CHECKS_CHECKS_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_CHECKS_H
+#define HEDDLE_COMPONENTS_CHECKS_CHECKS_H
 
-#include "components/checks/check_place.h"
 #include "components/protocols/work/work_placement.h"
 #include "components/statistics/execution_observer.h"
+
+#include "check_place.h"
 
 enum { CHECK_SLOTS = 1 << 20 };
 

@@ -5,8 +5,8 @@
  * pair of instructions is kept whole. Reports are printed in the order of their first occurrence,
  * which is the same in each run. All calls come from one thread at a time. Nothing here changes
  * what is simulated. */
-#ifndef HEDDLE_CHECKS_FINDING_H
-#define HEDDLE_CHECKS_FINDING_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_FINDING_H
+#define HEDDLE_COMPONENTS_CHECKS_FINDING_H
 
 #include <stdbool.h>
 #include <stddef.h>

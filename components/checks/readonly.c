@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "components/memory/page_table/program_table.h"
+
 #include "check_code.h"
 
 static void check_store(const struct check_place *place, uint64_t address, uint32_t bytes)

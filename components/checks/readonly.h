@@ -1,6 +1,6 @@
 /* `--check readonly`: stores to what a kernel may only read; see readonly.c. */
-#ifndef HEDDLE_CHECKS_READONLY_H
-#define HEDDLE_CHECKS_READONLY_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_READONLY_H
+#define HEDDLE_COMPONENTS_CHECKS_READONLY_H
 
 #include "check_place.h"
 

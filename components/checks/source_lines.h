@@ -1,6 +1,6 @@
 /* The lines of a program's source, from the DWARF of its code (libdw). The input is not trusted. */
-#ifndef HEDDLE_CHECKS_SOURCE_LINES_H
-#define HEDDLE_CHECKS_SOURCE_LINES_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_SOURCE_LINES_H
+#define HEDDLE_COMPONENTS_CHECKS_SOURCE_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /* Stacks that leave the private memory of their wavefront. The private memory of all wavefronts of
  * a launch lies in one pool, so the hardware, and the simulator, accept an access to another
  * wavefront's; an access outside of the pool ends the run. */
-#include "checks.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "components/amd/isa/isa.h"
 #include "components/memory/page_table/program_table.h"
+
+#include "checks.h"
 
 struct area {
     uint64_t pool, pool_end; /* scratch memory of the launch */

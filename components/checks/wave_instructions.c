@@ -1,8 +1,6 @@
 /* Instructions of AMD's wavefronts by number, and how reports name them (checks.h). An address
  * alone does not tell an instruction: code is loaded where other code was, and processes have
  * theirs at one address. */
-#include "checks.h"
-
 #include <string.h>
 
 #include "base/grow.h"
@@ -12,7 +10,9 @@
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/bug.h"
+
 #include "check_code.h"
+#include "checks.h"
 
 enum { INSTRUCTIONS_MAX = 1 << 19 };
 

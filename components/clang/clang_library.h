@@ -1,7 +1,7 @@
 /* The device library of the distribution (package rocm-device-libs): LLVM bitcode with the built-in
  * functions, and files with one constant each that choose between their variants. */
-#ifndef HEDDLE_CLANG_LIBRARY_H
-#define HEDDLE_CLANG_LIBRARY_H
+#ifndef HEDDLE_COMPONENTS_CLANG_CLANG_LIBRARY_H
+#define HEDDLE_COMPONENTS_CLANG_CLANG_LIBRARY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,9 +2,6 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "clang_process.h"
 
-#include "base/grow.h"
-#include "components/amd/isa/object/code_object.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,6 +14,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/grow.h"
+#include "components/amd/isa/object/code_object.h"
 
 extern char **environ;
 

@@ -3,8 +3,8 @@
  * name is written, so that nothing stays on disk however the process ends.
  *
  * hipRTC and OpenCL programs compile through it. Running out of host memory ends the program. */
-#ifndef HEDDLE_CLANG_PROCESS_H
-#define HEDDLE_CLANG_PROCESS_H
+#ifndef HEDDLE_COMPONENTS_CLANG_CLANG_PROCESS_H
+#define HEDDLE_COMPONENTS_CLANG_CLANG_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * come back in the same lap, none ever will. Whatever else could change memory, or what is read
  * beside it (the time, the host), ends the lap, too; so does a store that is not remembered. There
  * is one watch in a process. */
-#ifndef HEDDLE_LIVELOCK_H
-#define HEDDLE_LIVELOCK_H
+#ifndef HEDDLE_COMPONENTS_LIVELOCK_LIVELOCK_H
+#define HEDDLE_COMPONENTS_LIVELOCK_LIVELOCK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,10 @@
 /* Estimates in the statistics, as members of the object that is open: `cycles` and the half of its
  * interval; under `memory`, the same of the bytes that are read and written. */
-#ifndef HEDDLE_SAMPLING_ESTIMATE_WRITE_H
-#define HEDDLE_SAMPLING_ESTIMATE_WRITE_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_ESTIMATE_WRITE_H
+#define HEDDLE_COMPONENTS_SAMPLING_ESTIMATE_WRITE_H
 
 #include "runtime/observe/json.h"
+
 #include "stratified_sampler.h"
 
 /* By quantity: of a group of launches, or of all. */

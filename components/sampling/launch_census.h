@@ -1,7 +1,7 @@
 /* Which launches there were, for a list of --kernels whose elements meet none: a list that chooses
  * nothing would otherwise look like a run in which nothing took time. */
-#ifndef HEDDLE_SAMPLING_LAUNCH_CENSUS_H
-#define HEDDLE_SAMPLING_LAUNCH_CENSUS_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_LAUNCH_CENSUS_H
+#define HEDDLE_COMPONENTS_SAMPLING_LAUNCH_CENSUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,11 +2,11 @@
  * of docs/design/sampling.md ("Sampled mode"). */
 #include "launch_parts.h"
 
-#include "base/hash.h"
-#include "base/number.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "base/number.h"
 
 #include "sampling_thresholds.h"
 #include "stratified_sampler.h"

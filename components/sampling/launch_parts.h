@@ -13,8 +13,8 @@
  *
  * Pure: no clock, no random numbers, no other module; components/sampling/online_parts.h is between
  * this and a run. */
-#ifndef HEDDLE_SAMPLING_LAUNCH_PARTS_H
-#define HEDDLE_SAMPLING_LAUNCH_PARTS_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_LAUNCH_PARTS_H
+#define HEDDLE_COMPONENTS_SAMPLING_LAUNCH_PARTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

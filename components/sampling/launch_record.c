@@ -2,6 +2,7 @@
 #include "launch_record.h"
 
 #include "components/statistics/kernel_stats.h"
+
 #include "online_parts.h"
 #include "sampling_options.h"
 

@@ -1,6 +1,6 @@
 /* The record of a launch in the statistics, for units that take launches from the driver. */
-#ifndef HEDDLE_SAMPLING_LAUNCH_RECORD_H
-#define HEDDLE_SAMPLING_LAUNCH_RECORD_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_LAUNCH_RECORD_H
+#define HEDDLE_COMPONENTS_SAMPLING_LAUNCH_RECORD_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * arithmetic expressions", 1974). So a size is a sum: instructions, those of the longest wavefront,
  * and what each launch takes alike, each with a weight that is not negative. Simulated launches of
  * a kernel give the weights (a regression estimate: Cochran, Sampling Techniques, chapter 7). */
-#ifndef HEDDLE_SAMPLING_LAUNCH_SIZE_H
-#define HEDDLE_SAMPLING_LAUNCH_SIZE_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_LAUNCH_SIZE_H
+#define HEDDLE_COMPONENTS_SAMPLING_LAUNCH_SIZE_H
 
 #include <stdint.h>
 

@@ -11,6 +11,7 @@
 #include "components/statistics/kernel_stats.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
+
 #include "estimate_write.h"
 #include "stratified_sampler.h"
 

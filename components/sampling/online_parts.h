@@ -1,11 +1,12 @@
 /* Connects launches in parts (--mode sampled) to a run. Command processors record when work-groups
  * begin and end, the driver executes part after part, and launch_parts.h chooses the parts and
  * estimates the whole. One launch at a time is in parts. */
-#ifndef HEDDLE_SAMPLING_ONLINE_PARTS_H
-#define HEDDLE_SAMPLING_ONLINE_PARTS_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_ONLINE_PARTS_H
+#define HEDDLE_COMPONENTS_SAMPLING_ONLINE_PARTS_H
 
 #include "runtime/engine/engine.h"
 #include "runtime/observe/json.h"
+
 #include "launch_parts.h"
 
 /* ---- command processors ---- */

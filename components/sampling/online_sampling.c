@@ -10,6 +10,7 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
+
 #include "estimate_write.h"
 #include "online_parts.h"
 #include "sampling_thresholds.h"

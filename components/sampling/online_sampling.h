@@ -2,10 +2,11 @@
  * components/sampling/stratified_sampler.h, which chooses. One launch at a time: it is chosen for,
  * executed and over before the next one is asked about. At the end of windows, when nothing is
  * under way. */
-#ifndef HEDDLE_SAMPLING_ONLINE_SAMPLING_H
-#define HEDDLE_SAMPLING_ONLINE_SAMPLING_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_ONLINE_SAMPLING_H
+#define HEDDLE_COMPONENTS_SAMPLING_ONLINE_SAMPLING_H
 
 #include "runtime/observe/json.h"
+
 #include "stratified_sampler.h"
 
 /* Code of a launch: where its kernel begins, and the memory in which its instructions are. */

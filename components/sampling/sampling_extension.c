@@ -11,6 +11,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/platform.h"
+
 #include "launch_census.h"
 #include "online_sampling.h"
 #include "sampling_options.h"

@@ -1,6 +1,6 @@
 /* The part that this library takes in every run; see runtime/engine/extension.h. */
-#ifndef HEDDLE_SAMPLING_EXTENSION_H
-#define HEDDLE_SAMPLING_EXTENSION_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_SAMPLING_EXTENSION_H
+#define HEDDLE_COMPONENTS_SAMPLING_SAMPLING_EXTENSION_H
 
 #include "runtime/engine/extension.h"
 

@@ -1,12 +1,12 @@
 /* Parses the lists and warm-ups, and looks launches up in them. The list is searched at each
  * launch: it is short, and launches are rare. */
-#include "stratified_sampler.h"
-
-#include "base/number.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+
+#include "stratified_sampler.h"
 
 /* Shares of all cycles. */
 #define DEFAULT_AIM 0.01

@@ -3,8 +3,8 @@
  * the order in which the program asks for them.
  *
  * Needs nothing of the engine, so that `heddle run` checks the options with the same code. */
-#ifndef HEDDLE_SAMPLING_OPTIONS_H
-#define HEDDLE_SAMPLING_OPTIONS_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_SAMPLING_OPTIONS_H
+#define HEDDLE_COMPONENTS_SAMPLING_SAMPLING_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  * "Measured" says on what. "Set" means that the value follows from the argument given here, and
  * that no measurement of others is on record. What comes of all of them together is in
  * docs/evidence/sampled.md. */
-#ifndef HEDDLE_SAMPLING_THRESHOLDS_H
-#define HEDDLE_SAMPLING_THRESHOLDS_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_SAMPLING_THRESHOLDS_H
+#define HEDDLE_COMPONENTS_SAMPLING_SAMPLING_THRESHOLDS_H
 
 /* The tolerance of a group begins with the aim, and doubles with every SAMPLER_SPLIT groups and
  * every MISSED_MAX wrong predictions. Set: launches further apart share less than half of what

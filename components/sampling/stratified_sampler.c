@@ -1,13 +1,13 @@
 /* Groups of launches and the choice among them; see stratified_sampler.h. */
 #include "stratified_sampler.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "base/hash.h"
 #include "base/number.h"
 
 #include "sampling_thresholds.h"
-
-#include <math.h>
-#include <string.h>
 
 void sampler_work_add(struct sampler_work *work, const struct sampler_work *part)
 {

@@ -31,16 +31,15 @@
  * the warm-up gets wrong for all of them is measured, too: launches after simulated ones against
  * launches after touches. So is what distances that grow may overlook: a trend that goes on after
  * the last simulated launch. */
-#ifndef HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
-#define HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_STRATIFIED_SAMPLER_H
+#define HEDDLE_COMPONENTS_SAMPLING_STRATIFIED_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "launch_size.h"
-
 #include "base/hash.h"
 
+#include "launch_size.h"
 #include "sampling_options.h"
 
 enum {

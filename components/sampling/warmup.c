@@ -60,7 +60,7 @@ void warm_register_unit(const struct component *c, const struct warm_unit *unit)
         units[unit_count++] = (struct unit){c->leaf, *unit};
 }
 
-static __attribute__((noinline)) void find_ends(void)
+static OUT_OF_LINE void find_ends(void)
 {
     const struct platform_table *t = engine_base.platform;
     ends = arena_derive((t->ring_count + 1) * sizeof *ends);

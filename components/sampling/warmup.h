@@ -13,10 +13,11 @@
  *
  * Called between edges only (at the end of a window, from host calls), by one thread. Components
  * register in their init functions; one without touch() is an end, where accesses are counted. */
-#ifndef HEDDLE_SAMPLING_WARMUP_H
-#define HEDDLE_SAMPLING_WARMUP_H
+#ifndef HEDDLE_COMPONENTS_SAMPLING_WARMUP_H
+#define HEDDLE_COMPONENTS_SAMPLING_WARMUP_H
 
 #include "runtime/engine/engine.h"
+
 #include "stratified_sampler.h"
 
 enum { WARM_LINE = 64 }; /* bytes that one access touches at most, and its alignment */

@@ -5,8 +5,8 @@
  *
  * in the order of their first accesses. A profile of memory finds the first accesses and adds them;
  * nothing is kept here, so memory does not grow with the list. */
-#ifndef HEDDLE_STATISTICS_ADDRESS_LIST_H
-#define HEDDLE_STATISTICS_ADDRESS_LIST_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_ADDRESS_LIST_H
+#define HEDDLE_COMPONENTS_STATISTICS_ADDRESS_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Holds the observer of executed instructions, if there is one; execution_observer.h has its
  * duties. */
-#include "components/statistics/execution_observer.h"
+#include "execution_observer.h"
 
 #include <stddef.h>
 

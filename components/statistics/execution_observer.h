@@ -4,8 +4,8 @@
  * instructions in their order, and its end. Only one thread reports for a unit at a time; several
  * units may report at once. An observer must change nothing that is simulated. While there is none,
  * `execution_observer` is NULL and costs those components one test for each instruction. */
-#ifndef HEDDLE_STATISTICS_EXECUTION_OBSERVER_H
-#define HEDDLE_STATISTICS_EXECUTION_OBSERVER_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_EXECUTION_OBSERVER_H
+#define HEDDLE_COMPONENTS_STATISTICS_EXECUTION_OBSERVER_H
 
 #include <stdbool.h>
 #include <stdint.h>

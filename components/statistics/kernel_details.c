@@ -4,6 +4,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/json.h"
+
 #include "kernel_records.h"
 #include "kernel_stats.h"
 

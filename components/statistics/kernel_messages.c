@@ -7,6 +7,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
 #include "runtime/observe/json.h"
+
 #include "kernel_records.h"
 #include "kernel_stats.h"
 

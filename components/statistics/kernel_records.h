@@ -2,13 +2,14 @@
  * kernel_messages.c sends it from rank to rank, kernel_state.c has it in states of a run, and
  * kernel_section.c writes it into the statistics. Texts are in the arena, so records are plain
  * bytes. */
-#ifndef HEDDLE_STATISTICS_KERNEL_RECORDS_H
-#define HEDDLE_STATISTICS_KERNEL_RECORDS_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_KERNEL_RECORDS_H
+#define HEDDLE_COMPONENTS_STATISTICS_KERNEL_RECORDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/observe/stats_span.h"
+
 #include "memory_traffic.h"
 
 enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4, KERNEL_CUT = 8 };

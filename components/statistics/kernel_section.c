@@ -3,6 +3,7 @@
 
 #include "runtime/engine/arena.h"
 #include "runtime/observe/json.h"
+
 #include "kernel_records.h"
 #include "kernel_stats.h"
 

@@ -1,6 +1,6 @@
 /* Queues shares for other ranks. For each rank there is a list of messages: a head, followed by the
  * details of a share with their texts. */
-#include "components/statistics/kernel_share_messages.h"
+#include "kernel_share_messages.h"
 
 #include <pthread.h>
 #include <string.h>

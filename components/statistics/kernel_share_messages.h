@@ -4,13 +4,14 @@
  * A handle of kernel_stats.h names the rank of its record. Details for a record of another rank
  * wait until ranks meet. The end of the record comes later: the end of a share crosses between
  * ranks, too, and no earlier than its details. */
-#ifndef HEDDLE_STATISTICS_KERNEL_SHARE_MESSAGES_H
-#define HEDDLE_STATISTICS_KERNEL_SHARE_MESSAGES_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_KERNEL_SHARE_MESSAGES_H
+#define HEDDLE_COMPONENTS_STATISTICS_KERNEL_SHARE_MESSAGES_H
 
 #include <stdint.h>
 
-#include "components/statistics/kernel_shares.h"
 #include "runtime/engine/rank_channel.h"
+
+#include "kernel_shares.h"
 
 /* For a record of another rank; from any thread. */
 void kernel_send_count(uint32_t kernel, uint64_t work_groups, uint64_t instructions);

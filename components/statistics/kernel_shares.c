@@ -1,7 +1,6 @@
 /* Adds up the details of command processors for their shares of one launch, in a table of launches.
  * kernel_shares.h has the life cycle. */
 #include "kernel_shares.h"
-#include "kernel_share_messages.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -9,6 +8,8 @@
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/state/checkpoint.h"
+
+#include "kernel_share_messages.h"
 
 struct kernel_shares {
     uint32_t kernel, count;

@@ -4,10 +4,10 @@
  * The component that cuts the launch begins the record, opens its shares, and closes them before
  * it ends the record. Each command processor adds the details of its share once. Sums do not depend
  * on their order, and command processors may be in several shards. */
-#ifndef HEDDLE_STATISTICS_KERNEL_SHARES_H
-#define HEDDLE_STATISTICS_KERNEL_SHARES_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_KERNEL_SHARES_H
+#define HEDDLE_COMPONENTS_STATISTICS_KERNEL_SHARES_H
 
-#include "components/statistics/kernel_stats.h"
+#include "kernel_stats.h"
 
 /* How the numbers of two shares are merged. */
 enum kernel_merge {

@@ -5,6 +5,7 @@
 
 #include "runtime/observe/profile.h"
 #include "runtime/state/checkpoint.h"
+
 #include "kernel_records.h"
 
 /* The head of the records in a state. */

@@ -18,6 +18,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/observe/view.h"
+
 #include "kernel_records.h"
 #include "kernel_share_messages.h"
 #include "kernel_shares.h"

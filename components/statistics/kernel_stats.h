@@ -4,10 +4,11 @@
  * Records and the components' statistics of a kernel (the difference of two snapshots) are taken at
  * the end of the window of the call, so that they do not depend on the order of ticks. Kernels may
  * overlap. */
-#ifndef HEDDLE_STATISTICS_KERNEL_STATS_H
-#define HEDDLE_STATISTICS_KERNEL_STATS_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_KERNEL_STATS_H
+#define HEDDLE_COMPONENTS_STATISTICS_KERNEL_STATS_H
 
 #include "runtime/engine/engine.h"
+
 #include "memory_traffic.h"
 
 /* From a tick of `c`, whose clock counts the kernel's cycles. `name` is for people, `symbol` what

@@ -1,8 +1,8 @@
 /* Bytes that memories have read and written since the run began: all components and parts that
  * count `reads`, `bytes_read` and `bytes_written`, whatever their platform calls them. A DMA engine
  * counts bytes as well, but no reads: it moves them. */
-#ifndef HEDDLE_STATISTICS_MEMORY_TRAFFIC_H
-#define HEDDLE_STATISTICS_MEMORY_TRAFFIC_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_MEMORY_TRAFFIC_H
+#define HEDDLE_COMPONENTS_STATISTICS_MEMORY_TRAFFIC_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* How far a run has come, for a user at a terminal: kernels and work-groups. Nothing simulated,
  * and no statistic, depends on it. */
-#ifndef HEDDLE_STATISTICS_RUN_PROGRESS_H
-#define HEDDLE_STATISTICS_RUN_PROGRESS_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_RUN_PROGRESS_H
+#define HEDDLE_COMPONENTS_STATISTICS_RUN_PROGRESS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Counts slot-cycles by the changes of their number, and divides them among the kinds of
  * slot_account.h at the end of a kernel. */
-#include "components/statistics/slot_account.h"
+#include "slot_account.h"
 
 #include <inttypes.h>
 

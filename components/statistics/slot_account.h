@@ -12,10 +12,10 @@
  * - others.kernels: held by work-groups of other kernels
  *
  * Command processors and trace players, which place work-groups, keep an account a kernel. */
-#ifndef HEDDLE_STATISTICS_SLOT_ACCOUNT_H
-#define HEDDLE_STATISTICS_SLOT_ACCOUNT_H
+#ifndef HEDDLE_COMPONENTS_STATISTICS_SLOT_ACCOUNT_H
+#define HEDDLE_COMPONENTS_STATISTICS_SLOT_ACCOUNT_H
 
-#include "components/statistics/kernel_shares.h"
+#include "kernel_shares.h"
 
 /* Slot-cycles held by placed work-groups up to `cycle`. */
 struct slot_use {

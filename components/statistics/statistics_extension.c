@@ -2,6 +2,7 @@
 #include "statistics_extension.h"
 
 #include "runtime/engine/options.h"
+
 #include "address_list.h"
 #include "kernel_share_messages.h"
 #include "kernel_stats.h"

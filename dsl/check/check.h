@@ -1,7 +1,7 @@
 /* Named checks on the elaborated tree. Each is a record under its function; one runs when those it
  * builds on have passed, and has passed when it reported no error. */
-#ifndef HEDDLE_DSL_CHECK_H
-#define HEDDLE_DSL_CHECK_H
+#ifndef HEDDLE_DSL_CHECK_CHECK_H
+#define HEDDLE_DSL_CHECK_CHECK_H
 
 #include "dsl/elaborate/elaborate.h"
 

@@ -32,8 +32,9 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/check/check.h"
-#include "dsl/check/coherence.h"
+
+#include "check.h"
+#include "coherence.h"
 
 struct target {
     const struct model_space *space; /* NULL: the platform has no map */

@@ -1,7 +1,7 @@
 /* Checks on wires and on the paths between leaves. */
 #include <string.h>
 
-#include "dsl/check/check.h"
+#include "check.h"
 
 static const struct ast_item *port_item(const struct wire_end *at)
 {

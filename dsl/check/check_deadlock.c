@@ -8,7 +8,7 @@
  * enter the ring only where two places are free, so that one always stays free in it. They take for
  * entering what comes from anything but another one of their kind, so everything else that enters
  * or leaves the ring has to be of another kind. */
-#include "dsl/check/check.h"
+#include "check.h"
 
 struct edges {
     VECTOR(uint32_t) v;

@@ -1,8 +1,9 @@
 /* Ports too shallow for what leads to them. A ring of `depth` lets `depth` messages go in the time
  * that space takes to come back: two latencies. */
 #include "base/number.h"
-#include "dsl/check/check.h"
 #include "dsl/message_layout.h"
+
+#include "check.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -7,7 +7,7 @@
  * warning; where interconnects route by the map, check_deadlock.c knows. */
 #include <string.h>
 
-#include "dsl/check/check.h"
+#include "check.h"
 
 enum colour { WHITE, GREY, BLACK };
 

@@ -3,8 +3,9 @@
  * user's main file. */
 #include <string.h>
 
-#include "dsl/check/check.h"
 #include "dsl/origin.h"
+
+#include "check.h"
 
 static void check_doc(struct elaboration *e, const struct ast_item *item)
 {

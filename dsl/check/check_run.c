@@ -1,6 +1,7 @@
 /* Runs the checks in order. The table is the single list of them. */
 #include "base/number.h"
-#include "dsl/check/check.h"
+
+#include "check.h"
 
 static const struct check *const checks[] = {
     &check_conditions,

@@ -3,7 +3,7 @@
  * from which the model is made. */
 #include <string.h>
 
-#include "dsl/check/check.h"
+#include "check.h"
 
 /* The nodes that have a store of a type. */
 struct writers {

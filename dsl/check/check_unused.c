@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/check/check.h"
+
+#include "check.h"
 
 static bool expr_uses(const struct ast_expr *x, const char *name)
 {

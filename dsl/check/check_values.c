@@ -1,7 +1,7 @@
 /* `check CONDITION, "text";` of every instance and part. */
 #include <string.h>
 
-#include "dsl/check/check.h"
+#include "check.h"
 
 /* "size = 512B, ways = 4": the names in a condition with their values here. */
 static void gather(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,

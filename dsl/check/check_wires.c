@@ -1,5 +1,5 @@
 /* Checks wires that connections share: two ends, with one instance at one of them. */
-#include "dsl/check/check.h"
+#include "check.h"
 
 static bool meets(const struct wire *wire, const struct node *node)
 {

@@ -10,8 +10,8 @@
  * system scope, others by those of system scope only. Moments are bits of a mask. The *branch* of a
  * route is the first interconnect whose output depends on the address; before it all routes of an
  * actor are one. */
-#ifndef HEDDLE_DSL_COHERENCE_H
-#define HEDDLE_DSL_COHERENCE_H
+#ifndef HEDDLE_DSL_CHECK_COHERENCE_H
+#define HEDDLE_DSL_CHECK_COHERENCE_H
 
 #include "dsl/elaborate/elaborate.h"
 

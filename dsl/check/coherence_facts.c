@@ -2,8 +2,8 @@
  * (E0508), so everything else may trust them. */
 #include <string.h>
 
-#include "dsl/check/check.h"
-#include "dsl/check/coherence.h"
+#include "check.h"
+#include "coherence.h"
 
 struct verb_rule {
     const char *name;

@@ -1,6 +1,6 @@
 /* Actors whose routes are one from some place on. A GPU has hundreds of compute units that reach
  * its memory by one crossbar; from there on a piece of memory needs one route for all of them. */
-#include "dsl/check/coherence.h"
+#include "coherence.h"
 
 void presence_add(struct presence *to, const struct presence *more)
 {

@@ -3,7 +3,7 @@
  * nothing of their accesses (W0706). */
 #include <string.h>
 
-#include "dsl/check/coherence.h"
+#include "coherence.h"
 
 static const char *actor_text(const struct coherence *c, const struct actor *actor)
 {

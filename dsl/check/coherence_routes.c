@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "dsl/check/coherence.h"
+
+#include "coherence.h"
 
 void routes_init(struct coherence *c, struct elaboration *e)
 {

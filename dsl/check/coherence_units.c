@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/check/coherence.h"
+
+#include "coherence.h"
 
 static void note_kept(struct coherence *c, const char *protocol)
 {

@@ -1,13 +1,13 @@
 /* Declarations: which statements each body may have, which names collide, and the parts of the
  * model that follow from a declaration alone. Works in two steps, because order of declaration does
  * not matter: declare_item() enters a name; declare_finish.c follows what refers to others. */
-#include "dsl/elaborate/declare.h"
-#include "base/number.h"
-#include "dsl/source.h"
+#include "declare.h"
 
 #include <string.h>
 
+#include "base/number.h"
 #include "dsl/compiler_bug.h"
+#include "dsl/source.h"
 #include "dsl/suggest.h"
 #include "dsl/syntax/token.h"
 

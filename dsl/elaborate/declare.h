@@ -1,8 +1,8 @@
 /* From a declaration's tree to its entry in the program's tables; called by imports.c. */
-#ifndef HEDDLE_DSL_DECLARE_H
-#define HEDDLE_DSL_DECLARE_H
+#ifndef HEDDLE_DSL_ELABORATE_DECLARE_H
+#define HEDDLE_DSL_ELABORATE_DECLARE_H
 
-#include "dsl/elaborate/imports.h"
+#include "imports.h"
 
 void declare_item(struct program *program, const struct ast_file *file,
                   const struct ast_item *item);

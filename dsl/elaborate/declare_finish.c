@@ -2,9 +2,10 @@
  * every name is known. */
 #include <string.h>
 
-#include "dsl/elaborate/declare.h"
 #include "dsl/quantity.h"
 #include "dsl/suggest.h"
+
+#include "declare.h"
 
 bool declare_type(struct program *program, const struct ast_type *type,
                   enum model_dimension *dimension, const struct model_enum **choice)

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsl/elaborate/declare.h"
 #include "dsl/reserved.h"
 #include "dsl/source.h"
+
+#include "declare.h"
 
 /* A declaration, or a member of an enumeration. */
 struct origin {

@@ -11,10 +11,10 @@
  * What has gone wrong once is silent afterwards: a bad value has ok == false and everything
  * computed from it is bad, too; a composite with a bad statement is `damaged`, and what is missing
  * in it is not complained about. */
-#ifndef HEDDLE_DSL_ELABORATE_H
-#define HEDDLE_DSL_ELABORATE_H
+#ifndef HEDDLE_DSL_ELABORATE_ELABORATE_H
+#define HEDDLE_DSL_ELABORATE_ELABORATE_H
 
-#include "dsl/elaborate/imports.h"
+#include "imports.h"
 
 struct value {
     bool ok;

@@ -1,8 +1,9 @@
 /* Clock domains: which clock each instance and each of its clock inputs runs on. A domain is made
  * by `clock NAME = F;`; everything else names one. Called by elaborate_tree.c when it makes a node,
  * whose parent has its clocks by then. */
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 /* Domain index of the clock called `name` in the body of `node`, NO_DOMAIN when there is none. */
 static uint32_t clocks_find(const struct node *node, const char *name)

@@ -4,7 +4,7 @@
  * is a connection of the model, with the one latency or link that the wires on the way carry. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "elaborate.h"
 
 struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at)
 {

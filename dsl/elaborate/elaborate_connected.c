@@ -7,7 +7,7 @@
  * other values are not known yet. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "elaborate.h"
 
 /* A search, and its result so far. */
 struct search {

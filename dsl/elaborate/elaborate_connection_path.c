@@ -2,9 +2,9 @@
  * connected to; all `any` ports of one instance are bound alike, so that what comes in can go out.
  * Binding spreads along the paths until nothing changes, which takes at most as many rounds as
  * there are interconnects in a row. */
-#include "dsl/elaborate/elaborate.h"
-
 #include <string.h>
+
+#include "elaborate.h"
 
 static bool carries(const struct wire *wire)
 {

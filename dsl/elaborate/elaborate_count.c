@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/elaborate/elaborate.h"
+
+#include "elaborate.h"
 
 int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges)
 {

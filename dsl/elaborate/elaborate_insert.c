@@ -8,8 +8,9 @@
  */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 /* Instances at one port of some elements of one array of children. */
 struct insertion {

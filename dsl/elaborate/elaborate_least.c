@@ -5,7 +5,8 @@
  *
  * Called by compile.c for all types, and by elaborate_tree.c where a count is known. */
 #include "base/number.h"
-#include "dsl/elaborate/elaborate.h"
+
+#include "elaborate.h"
 
 /* Sums and products end there. */
 #define MOST (UINT64_C(1) << 40)

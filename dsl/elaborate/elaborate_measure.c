@@ -5,8 +5,9 @@
  * Factors count bytes, and cycles of the component's clock; times and bandwidths are converted. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 const char *const model_measure_names[MODEL_MEASURE_COUNT] = {
     [MODEL_MEASURE_UTILISATION] = "utilisation",

@@ -2,7 +2,7 @@
  * Ids are given here, depth first. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "elaborate.h"
 
 static void number_nodes(struct node *node, struct node **order, uint32_t *count)
 {

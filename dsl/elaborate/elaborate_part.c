@@ -5,8 +5,9 @@
  * own: its slots only hand parts down to its instances. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 static struct part_object *make_part(struct elaboration *e, struct object *owner,
                                      const struct model_part_decl *decl,

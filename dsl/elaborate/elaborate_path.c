@@ -2,8 +2,9 @@
  * when connecting, and by expressions that count or ask for a child's parameter. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 struct segment {
     struct ast_name name;

@@ -1,7 +1,8 @@
 /* How many messages a port holds and takes in a cycle: what its declaration states, or a default.
  * Called by the pipeline, by checks and by elaborate_model.c. */
 #include "base/number.h"
-#include "dsl/elaborate/elaborate.h"
+
+#include "elaborate.h"
 
 /* Deep enough that the credits of a full wire are back in time, when nothing is stated. */
 #define DEPTH_DEFAULT 4u

@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/quantity.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 struct field_type {
     const char *name;

@@ -11,7 +11,7 @@
  * Distances are found breadth first, from the interconnects at the ends of ways backwards. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "elaborate.h"
 
 #define FAR UINT32_MAX
 

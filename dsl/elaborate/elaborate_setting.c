@@ -9,8 +9,9 @@
  * elaborate_value.c, elaborate_part.c and elaborate_tree.c. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 void settings_init(struct elaboration *e, struct object *object)
 {

@@ -2,8 +2,9 @@
  * the physical address space (`map`), and partitions. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/quantity.h"
+
+#include "elaborate.h"
 
 /* Bytes or a plain number (an address may be written 0x1000). */
 static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,

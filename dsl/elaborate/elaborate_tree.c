@@ -6,8 +6,9 @@
  * Invariant: every node in e->nodes is after its parent; ids follow that order. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span span)
 {

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/origin.h"
 #include "dsl/quantity.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 static const struct value bad = {.ok = false};
 

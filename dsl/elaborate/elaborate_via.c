@@ -2,8 +2,9 @@
  * instance that this statement makes, or that an earlier statement made. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 static struct link_use *make_link_use(struct elaboration *e, struct node *node, const char *name,
                                       struct model_link_type *model)

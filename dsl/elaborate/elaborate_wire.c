@@ -4,7 +4,7 @@
  * when connections are made, and for the model. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "elaborate.h"
 
 /* The settings that a link has, too; *shared: the one that only wires have, or NULL. */
 static struct ast_items *link_settings(struct elaboration *e, const struct ast_items *body,

@@ -6,9 +6,10 @@
  * elaboration. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/quantity.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 #include "parser.h"
 
 static const struct value bad = {.ok = false};

@@ -1,15 +1,16 @@
 /* Imports and the tables of names. A file is found in the importing file's folder, then on the -I
  * paths, then, for "std/NAME", as ROOM/NAME/NAME.heddle under the library root; reading it twice is
  * harmless, and so are cycles. */
-#include "dsl/elaborate/imports.h"
+#include "imports.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsl/elaborate/declare.h"
 #include "dsl/suggest.h"
 #include "dsl/syntax/token.h"
+
+#include "declare.h"
 
 #define FIND(field, member)                                                                        \
     for (uint32_t i = 0; i < program->field.count; i++)                                            \

@@ -4,8 +4,8 @@
  * one; protocols, links, interfaces and enums have one each. Their order is that of the
  * imports, depth first, a file after what it imports; order of declaration never matters to the
  * language. */
-#ifndef HEDDLE_DSL_IMPORTS_H
-#define HEDDLE_DSL_IMPORTS_H
+#ifndef HEDDLE_DSL_ELABORATE_IMPORTS_H
+#define HEDDLE_DSL_ELABORATE_IMPORTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

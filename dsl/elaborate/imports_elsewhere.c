@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <string.h>
 
-#include "dsl/elaborate/imports.h"
+#include "imports.h"
 
 /* Enters all declarations of one file, which is not imported and may be damaged. */
 static void enter(struct program *program, const char *path, const char *import)

@@ -4,8 +4,9 @@
  * wins. */
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
+
+#include "elaborate.h"
 
 struct override_segment {
     const char *glob;

@@ -1,7 +1,7 @@
 /* The state of a compilation. For dsl/pipeline, and for dsl/service, which asks for declarations
  * without elaborating them. */
-#ifndef HEDDLE_DSL_COMPILATION_H
-#define HEDDLE_DSL_COMPILATION_H
+#ifndef HEDDLE_DSL_PIPELINE_COMPILATION_H
+#define HEDDLE_DSL_PIPELINE_COMPILATION_H
 
 #include <stdbool.h>
 

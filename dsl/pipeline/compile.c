@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "dsl/compiler_bug.h"
-#include "dsl/pipeline/compilation.h"
-#include "dsl/pipeline/pipeline.h"
 #include "dsl/syntax/format.h"
+
+#include "compilation.h"
+#include "pipeline.h"
 
 struct compilation *compile_open(const struct compile_options *options)
 {

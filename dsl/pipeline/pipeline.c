@@ -1,5 +1,5 @@
 /* The steps from sources to a model; elaborate.h explains them. */
-#include "dsl/pipeline/pipeline.h"
+#include "pipeline.h"
 
 #include <string.h>
 

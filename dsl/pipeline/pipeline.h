@@ -1,6 +1,6 @@
 /* The order in which a description is elaborated, checked and made a model. */
-#ifndef HEDDLE_DSL_PIPELINE_H
-#define HEDDLE_DSL_PIPELINE_H
+#ifndef HEDDLE_DSL_PIPELINE_PIPELINE_H
+#define HEDDLE_DSL_PIPELINE_PIPELINE_H
 
 #include "dsl/elaborate/elaborate.h"
 

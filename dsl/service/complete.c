@@ -5,10 +5,11 @@
 
 #include "base/number.h"
 #include "dsl/quantity.h"
-#include "dsl/service/cursor.h"
-#include "dsl/service/describe.h"
-#include "dsl/service/service.h"
+
+#include "cursor.h"
+#include "describe.h"
 #include "parser.h"
+#include "service.h"
 
 struct completer {
     struct service *service;

@@ -1,11 +1,12 @@
 /* The context of the cursor, read off the tokens. A stack of the open braces, each with the words
  * in front of it. */
-#include "dsl/service/cursor.h"
+#include "cursor.h"
 
 #include <string.h>
 
 #include "base/number.h"
 #include "dsl/syntax/lexer.h"
+
 #include "parser.h"
 
 struct frame {

@@ -1,7 +1,7 @@
 /* The context of the cursor: the braces around it, and the words of its statement in front of it.
  * It is read off the tokens, so it works in a statement without an end. Called by complete.c. */
-#ifndef HEDDLE_DSL_CURSOR_H
-#define HEDDLE_DSL_CURSOR_H
+#ifndef HEDDLE_DSL_SERVICE_CURSOR_H
+#define HEDDLE_DSL_SERVICE_CURSOR_H
 
 #include "dsl/elaborate/imports.h"
 

@@ -1,9 +1,9 @@
 /* Declarations as a line or two of heddle. */
-#include "dsl/service/describe.h"
-
-#include "base/number.h"
+#include "describe.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 static const char *slice(const struct program *program, const struct ast_expr *x)
 {

@@ -1,8 +1,8 @@
 /* Declarations as a line or two of heddle, for completions and hovers. */
-#ifndef HEDDLE_DSL_DESCRIBE_H
-#define HEDDLE_DSL_DESCRIBE_H
+#ifndef HEDDLE_DSL_SERVICE_DESCRIBE_H
+#define HEDDLE_DSL_SERVICE_DESCRIBE_H
 
-#include "dsl/service/names.h"
+#include "names.h"
 
 /* "cycles = 4cy in 1cy .. 100cy": the part after the name. */
 const char *describe_detail(struct region *region, const struct program *program,

@@ -4,10 +4,11 @@
 
 #include "base/number.h"
 #include "dsl/quantity.h"
-#include "dsl/service/describe.h"
-#include "dsl/service/service.h"
 #include "dsl/syntax/lexer.h"
+
+#include "describe.h"
 #include "parser.h"
+#include "service.h"
 
 /* Different values of one parameter that are shown. */
 #define VALUES_MAX 4

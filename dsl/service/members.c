@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/service/names.h"
+
+#include "names.h"
 
 /* A `let` that follows from another, and so on: no more than this. */
 #define LETS_MAX 16

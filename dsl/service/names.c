@@ -1,5 +1,5 @@
 /* The tables of names.h: symbols by the offset that declares them, occurrences sorted. */
-#include "dsl/service/names.h"
+#include "names.h"
 
 #include <stdlib.h>
 #include <string.h>

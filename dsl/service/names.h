@@ -4,8 +4,8 @@
  *
  * A symbol is told from others by the offset of its first declaration. What is in both branches
  * of an `if` is one symbol. */
-#ifndef HEDDLE_DSL_NAMES_H
-#define HEDDLE_DSL_NAMES_H
+#ifndef HEDDLE_DSL_SERVICE_NAMES_H
+#define HEDDLE_DSL_SERVICE_NAMES_H
 
 #include "base/hash_table.h"
 #include "dsl/elaborate/imports.h"

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/service/names.h"
+
+#include "names.h"
 
 struct loop {
     const struct ast_item *item;

@@ -1,6 +1,6 @@
 /* The declarations of a file, in its order; members behind what they are in. */
-#include "dsl/service/describe.h"
-#include "dsl/service/service.h"
+#include "describe.h"
+#include "service.h"
 
 struct outline {
     struct service *service;

@@ -1,6 +1,6 @@
 /* The entry points of language_service.h that are not in a file of their own. A service owns one
  * compilation, which it only loads. */
-#include "dsl/service/service.h"
+#include "service.h"
 
 #include <string.h>
 

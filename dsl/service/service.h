@@ -1,9 +1,10 @@
 /* Declarations that the files of a service share. */
-#ifndef HEDDLE_DSL_SERVICE_H
-#define HEDDLE_DSL_SERVICE_H
+#ifndef HEDDLE_DSL_SERVICE_SERVICE_H
+#define HEDDLE_DSL_SERVICE_SERVICE_H
 
 #include "dsl/pipeline/compilation.h"
-#include "dsl/service/names.h"
+
+#include "names.h"
 
 struct service {
     struct compilation *compilation;

@@ -1,6 +1,6 @@
 /* Builders of the tree and the entry points of the parser. The grammar's actions (parser.y) are the
  * only callers of the builders; imports.c and override.c call the entry points. */
-#include "dsl/syntax/ast.h"
+#include "ast.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  *
  * Expressions and items (declarations and statements) are one structure each with a kind; which
  * members a kind uses stands beside it. */
-#ifndef HEDDLE_DSL_AST_H
-#define HEDDLE_DSL_AST_H
+#ifndef HEDDLE_DSL_SYNTAX_AST_H
+#define HEDDLE_DSL_SYNTAX_AST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,8 @@
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
 #include "dsl/source.h"
-#include "dsl/syntax/token.h"
+
+#include "token.h"
 
 /* Expressions nest no deeper than this, so that walking them recursively is safe. */
 #define AST_MAX_DEPTH 200

@@ -7,13 +7,14 @@
  * that are missing. A layout with new breaks is made again until every line fits, so formatting
  * twice gives the same as formatting once: the result depends on tokens and line breaks only, and
  * both survive. */
-#include "dsl/syntax/format.h"
+#include "format.h"
 
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/syntax/ast.h"
-#include "dsl/syntax/format_line.h"
+
+#include "ast.h"
+#include "format_line.h"
 #include "parser.h"
 
 /* Text under construction, and the column in which it ends. */

@@ -1,6 +1,6 @@
 /* Canonical layout of a description; compile_format() in compile.h is the way in. */
-#ifndef HEDDLE_DSL_FORMAT_H
-#define HEDDLE_DSL_FORMAT_H
+#ifndef HEDDLE_DSL_SYNTAX_FORMAT_H
+#define HEDDLE_DSL_SYNTAX_FORMAT_H
 
 #include "dsl/diagnostic.h"
 #include "dsl/source.h"

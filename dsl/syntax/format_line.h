@@ -1,7 +1,7 @@
 /* Lines of the formatter's output before they are written: format.c lays them out, format_wrap.c
  * finds where those that are too long break. */
-#ifndef HEDDLE_DSL_FORMAT_LINE_H
-#define HEDDLE_DSL_FORMAT_LINE_H
+#ifndef HEDDLE_DSL_SYNTAX_FORMAT_LINE_H
+#define HEDDLE_DSL_SYNTAX_FORMAT_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 
 #include "base/region.h"
 #include "dsl/source.h"
-#include "dsl/syntax/token.h"
+
+#include "token.h"
 
 #define FORMAT_COLUMNS      100 /* most columns of a line that can be broken */
 #define FORMAT_INDENT       4   /* columns for a brace level */

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "dsl/syntax/format_line.h"
+
+#include "format_line.h"
 #include "parser.h"
 
 size_t format_width(const char *text)

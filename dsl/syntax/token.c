@@ -3,14 +3,15 @@
  *
  * Invariant: the kind of every token before the current one is final, so "what is before" is
  * read off the array. Called by ast.c and by the formatter. */
-#include "dsl/syntax/token.h"
+#include "token.h"
 
 #include <string.h>
 
 #include "base/number.h"
 #include "dsl/suggest.h"
-#include "dsl/syntax/ast.h"
-#include "dsl/syntax/lexer.h"
+
+#include "ast.h"
+#include "lexer.h"
 #include "parser.h"
 
 const char token_unclosed[] = "";

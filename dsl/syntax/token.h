@@ -5,8 +5,8 @@
  * follows fits: at the start of a statement ("in top : mem;" but "in : cache;" is an instance named
  * `in`), or behind a complete operand ("x -> y via link"). token_scan() decides that once, with the
  * whole file to look at, so that the grammar sees plain keywords and plain names. */
-#ifndef HEDDLE_DSL_TOKEN_H
-#define HEDDLE_DSL_TOKEN_H
+#ifndef HEDDLE_DSL_SYNTAX_TOKEN_H
+#define HEDDLE_DSL_SYNTAX_TOKEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,12 +13,14 @@
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
  * of components, and in a run by kernel_stats.c, one thread at a time, and between windows. */
 #define _GNU_SOURCE /* keys for pages */
+#include "arena.h"
+
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "base/number.h"
-#include "runtime/engine/bug.h"
-#include "arena.h"
+
+#include "bug.h"
 #include "engine.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */

@@ -7,8 +7,8 @@
  * and lasts until the next arena_open(). None of them fails: the program ends.
  *
  * At start-up from any init function; later by one thread at a time, between windows. */
-#ifndef HEDDLE_RUNTIME_ARENA_H
-#define HEDDLE_RUNTIME_ARENA_H
+#ifndef HEDDLE_RUNTIME_ENGINE_ARENA_H
+#define HEDDLE_RUNTIME_ENGINE_ARENA_H
 
 #include <stdbool.h>
 #include <stddef.h>

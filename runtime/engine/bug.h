@@ -1,6 +1,6 @@
 /* How the program ends when it cannot go on. */
-#ifndef HEDDLE_RUNTIME_BUG_H
-#define HEDDLE_RUNTIME_BUG_H
+#ifndef HEDDLE_RUNTIME_ENGINE_BUG_H
+#define HEDDLE_RUNTIME_ENGINE_BUG_H
 
 /* Our own mistake: prints "bug: ..." and aborts. */
 _Noreturn void bug(const char *format, ...) __attribute__((format(printf, 1, 2)));

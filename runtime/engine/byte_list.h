@@ -1,7 +1,7 @@
 /* Bytes that are put one after another until they are written or sent, on the host's heap. Starts
  * as zeroes; `used = 0` empties it. */
-#ifndef HEDDLE_RUNTIME_BYTE_LIST_H
-#define HEDDLE_RUNTIME_BYTE_LIST_H
+#ifndef HEDDLE_RUNTIME_ENGINE_BYTE_LIST_H
+#define HEDDLE_RUNTIME_ENGINE_BYTE_LIST_H
 
 #include <stddef.h>
 #include <stdlib.h>

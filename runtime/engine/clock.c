@@ -3,6 +3,7 @@
  * A domain keeps quotient and remainder of that division for its current edge, so that going one
  * edge on is an addition and still exact. Questions about other edges divide 128-bit numbers. */
 #include "clock.h"
+
 #include "engine.h"
 
 #define PS_PER_S ((uint64_t)1000000000000)

@@ -1,9 +1,10 @@
 /* Clock edges of a domain, exactly; see clock.c. For the scheduler: a domain belongs to one shard,
  * and only the thread that runs it may move its clock. */
-#ifndef HEDDLE_RUNTIME_CLOCK_H
-#define HEDDLE_RUNTIME_CLOCK_H
+#ifndef HEDDLE_RUNTIME_ENGINE_CLOCK_H
+#define HEDDLE_RUNTIME_ENGINE_CLOCK_H
 
 #include "base/likely.h"
+
 #include "engine.h"
 
 void clock_set(struct engine_domain *d, uint64_t hz);

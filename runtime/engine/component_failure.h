@@ -1,7 +1,7 @@
 /* Failures of components: what ends a run, or one of several programs. Components call
  * these functions; scheduler/failure.c defines them. */
-#ifndef HEDDLE_RUNTIME_COMPONENT_FAILURE_H
-#define HEDDLE_RUNTIME_COMPONENT_FAILURE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_COMPONENT_FAILURE_H
+#define HEDDLE_RUNTIME_ENGINE_COMPONENT_FAILURE_H
 
 #include <stdbool.h>
 #include <stdint.h>

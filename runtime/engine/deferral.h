@@ -1,8 +1,8 @@
 /* Work that a component leaves for the time between two windows: for the end of the present one, or
  * until statistics are read. Components and lower rooms call these functions, which are defined in
  * scheduler/deferred.c. */
-#ifndef HEDDLE_RUNTIME_DEFERRAL_H
-#define HEDDLE_RUNTIME_DEFERRAL_H
+#ifndef HEDDLE_RUNTIME_ENGINE_DEFERRAL_H
+#define HEDDLE_RUNTIME_ENGINE_DEFERRAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* The points at which a test makes threads and ranks late, or ends them: neither may change a
  * result. The function is no part of heddle. A test links it, or loads it before the program
  * (tests/runtime/disturbance.c); without it nothing happens. */
-#ifndef HEDDLE_RUNTIME_DISTURBANCE_H
-#define HEDDLE_RUNTIME_DISTURBANCE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_DISTURBANCE_H
+#define HEDDLE_RUNTIME_ENGINE_DISTURBANCE_H
 
 #include <stdint.h>
 

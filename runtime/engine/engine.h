@@ -18,8 +18,8 @@
  * made anew at start-up. One engine a process (`engine` is a static object of the platform's shared
  * object).
  */
-#ifndef HEDDLE_RUNTIME_ENGINE_H
-#define HEDDLE_RUNTIME_ENGINE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_ENGINE_H
+#define HEDDLE_RUNTIME_ENGINE_ENGINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* The list of extensions; see extension.h. There are few, and none is ever removed. */
 #include "extension.h"
 
-#include "base/number.h"
-
 #include <stddef.h>
+
+#include "base/number.h"
 
 #include "bug.h"
 #include "engine.h"

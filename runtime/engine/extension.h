@@ -5,8 +5,8 @@
  * `heddle build` links with -u so that the archive's member is taken (codegen/build/link.c).
  * All calls come from one thread, while no component ticks, in the order of the members. A member
  * may be NULL. The table stays the library's and lives as long as the process. */
-#ifndef HEDDLE_RUNTIME_EXTENSION_H
-#define HEDDLE_RUNTIME_EXTENSION_H
+#ifndef HEDDLE_RUNTIME_ENGINE_EXTENSION_H
+#define HEDDLE_RUNTIME_ENGINE_EXTENSION_H
 
 #include <stdbool.h>
 #include <stddef.h>

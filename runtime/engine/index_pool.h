@@ -2,16 +2,17 @@
  * in, first out, so that a large table whose slots are rarely all used stays small in the host's
  * caches, and memory never used is never touched. Order of use depends on the owner's own calls
  * only. */
-#ifndef HEDDLE_RUNTIME_INDEX_POOL_H
-#define HEDDLE_RUNTIME_INDEX_POOL_H
+#ifndef HEDDLE_RUNTIME_ENGINE_INDEX_POOL_H
+#define HEDDLE_RUNTIME_ENGINE_INDEX_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/number.h"
-#include "runtime/engine/arena.h"
-#include "runtime/engine/engine.h"
+
+#include "arena.h"
+#include "engine.h"
 
 struct index_pool {
     uint32_t stack; /* arena offset of the end of the numbers given back: the first is last, so

@@ -3,8 +3,8 @@
  * Life cycle: platform.c fills engine.domains and the groups, then calls engine_open() once. The
  * groups stay in the arena as long as the platform. A checkpoint is written between
  * engine_hide_pointers() and engine_show_pointers(). Defined in scheduler/shard.c. */
-#ifndef HEDDLE_RUNTIME_INSTANCES_H
-#define HEDDLE_RUNTIME_INSTANCES_H
+#ifndef HEDDLE_RUNTIME_ENGINE_INSTANCES_H
+#define HEDDLE_RUNTIME_ENGINE_INSTANCES_H
 
 #include "engine.h"
 #include "unit.h"

@@ -13,8 +13,8 @@
  *   ':' when the pair concerns this process alone: nothing need ask for it.
  *
  * This module depends on nothing but the C library: front ends use it, too. */
-#ifndef HEDDLE_RUNTIME_OPTIONS_H
-#define HEDDLE_RUNTIME_OPTIONS_H
+#ifndef HEDDLE_RUNTIME_ENGINE_OPTIONS_H
+#define HEDDLE_RUNTIME_ENGINE_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

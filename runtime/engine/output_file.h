@@ -3,8 +3,8 @@
  * Until then it has no name, where the file system can do that (O_TMPFILE: ext4, XFS, Btrfs,
  * tmpfs), so a process that is killed leaves nothing behind; elsewhere it is PATH.PID.tmp. What
  * was at the path before stays until it is replaced. */
-#ifndef HEDDLE_RUNTIME_OUTPUT_FILE_H
-#define HEDDLE_RUNTIME_OUTPUT_FILE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_OUTPUT_FILE_H
+#define HEDDLE_RUNTIME_ENGINE_OUTPUT_FILE_H
 
 #include <stdbool.h>
 

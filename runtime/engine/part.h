@@ -4,8 +4,8 @@
  * member of the author's `struct NAME`. A slot hands out `struct part *` and the ops table of its
  * interface; the functions of an interface take `struct part *self` first and cast it to their own
  * struct. */
-#ifndef HEDDLE_RUNTIME_PART_H
-#define HEDDLE_RUNTIME_PART_H
+#ifndef HEDDLE_RUNTIME_ENGINE_PART_H
+#define HEDDLE_RUNTIME_ENGINE_PART_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* The tables of one platform: plain integers and offsets, which the generator writes into a file
  * (runtime/state/tables.h). Lists are in order of declaration except that instances are grouped
  * by unit. `string` values are offsets into `strings`. */
-#ifndef HEDDLE_RUNTIME_PLATFORM_TABLE_H
-#define HEDDLE_RUNTIME_PLATFORM_TABLE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_PLATFORM_TABLE_H
+#define HEDDLE_RUNTIME_ENGINE_PLATFORM_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,9 +10,6 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "rank.h"
 
-#include "base/grow.h"
-#include "base/number.h"
-
 #include <dlfcn.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -23,6 +20,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/grow.h"
+#include "base/number.h"
 
 #include "bug.h"
 #include "disturbance.h"

@@ -8,8 +8,8 @@
  * Life cycle: rank_open() before the platform is built; rank_close() at the end. Alone, with one
  * rank, nothing of this is used. By the thread that runs the engine, between windows. How bytes get
  * from one process to another is up to a module: rank_transport.h. */
-#ifndef HEDDLE_RUNTIME_RANK_H
-#define HEDDLE_RUNTIME_RANK_H
+#ifndef HEDDLE_RUNTIME_ENGINE_RANK_H
+#define HEDDLE_RUNTIME_ENGINE_RANK_H
 
 #include <stdbool.h>
 #include <stddef.h>

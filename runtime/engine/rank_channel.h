@@ -9,8 +9,8 @@
  * several channels travel in the order in which they were registered; merge() gets a whole one,
  * rank by rank in the order of their numbers. What has to be in the order of time and instance over
  * all ranks is sorted by the recorder that writes it, when all have been merged. */
-#ifndef HEDDLE_RUNTIME_RANK_CHANNEL_H
-#define HEDDLE_RUNTIME_RANK_CHANNEL_H
+#ifndef HEDDLE_RUNTIME_ENGINE_RANK_CHANNEL_H
+#define HEDDLE_RUNTIME_ENGINE_RANK_CHANNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

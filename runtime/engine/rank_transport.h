@@ -4,8 +4,8 @@
  *
  * Messages between two ranks arrive in the order in which they were sent. Functions that cannot do
  * their work end the process, with a message. Calls come from one thread at a time. */
-#ifndef HEDDLE_RUNTIME_RANK_TRANSPORT_H
-#define HEDDLE_RUNTIME_RANK_TRANSPORT_H
+#ifndef HEDDLE_RUNTIME_ENGINE_RANK_TRANSPORT_H
+#define HEDDLE_RUNTIME_ENGINE_RANK_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Runs: how they are begun, stopped and interrupted, and what ended them. Components and lower
  * rooms call these functions; scheduler/run.c defines them. */
-#ifndef HEDDLE_RUNTIME_RUN_CONTROL_H
-#define HEDDLE_RUNTIME_RUN_CONTROL_H
+#ifndef HEDDLE_RUNTIME_ENGINE_RUN_CONTROL_H
+#define HEDDLE_RUNTIME_ENGINE_RUN_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>

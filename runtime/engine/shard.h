@@ -4,8 +4,8 @@
  * Ownership: while shards run, a shard and all that is reached through its domains belong to the
  * thread that runs it; between windows everything belongs to the leader (scheduler/run.c).
  * Links read and write the fields that say when a shared wire has something to decide. */
-#ifndef HEDDLE_RUNTIME_SHARD_H
-#define HEDDLE_RUNTIME_SHARD_H
+#ifndef HEDDLE_RUNTIME_ENGINE_SHARD_H
+#define HEDDLE_RUNTIME_ENGINE_SHARD_H
 
 #include "engine.h"
 #include "rank.h"

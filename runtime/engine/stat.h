@@ -1,7 +1,7 @@
 /* Statistics: integers only, so that sums do not depend on the compiler. Declared in the
  * description; the generated `struct NAME_stats` holds one of these types for each, in order. */
-#ifndef HEDDLE_RUNTIME_STAT_H
-#define HEDDLE_RUNTIME_STAT_H
+#ifndef HEDDLE_RUNTIME_ENGINE_STAT_H
+#define HEDDLE_RUNTIME_ENGINE_STAT_H
 
 #include <stdint.h>
 
@@ -30,8 +30,8 @@ struct stat_descriptor {
 };
 
 /* The rest of stat_histogram_add() for a value outside of what was seen before. */
-static __attribute__((noinline, unused)) void stat_histogram_widen(struct stat_histogram *s,
-                                                                   uint64_t value)
+static OUT_OF_LINE __attribute__((unused)) void stat_histogram_widen(struct stat_histogram *s,
+                                                                     uint64_t value)
 {
     if (!s->count || value < s->min)
         s->min = value;

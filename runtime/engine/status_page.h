@@ -7,8 +7,8 @@
  * it. The simulator writes between windows, with `sequence` odd meanwhile; a reader takes a copy
  * and tries again when `sequence` was odd or has changed. Words that go both ways are read and
  * written atomically. python/heddle/view/status_page.py has the same layout. */
-#ifndef HEDDLE_RUNTIME_STATUS_PAGE_H
-#define HEDDLE_RUNTIME_STATUS_PAGE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_STATUS_PAGE_H
+#define HEDDLE_RUNTIME_ENGINE_STATUS_PAGE_H
 
 #include <stdint.h>
 

@@ -3,9 +3,9 @@
  * new head in turn. The bytes are read when ranks meet, by a channel to all ranks. */
 #include "store_log.h"
 
-#include "base/number.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 #include "byte_list.h"
 #include "engine.h"

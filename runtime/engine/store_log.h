@@ -4,8 +4,8 @@
  *
  * Writers call store_offer() once, at start-up, and store_wrote() after every change later on. A
  * store that was not offered cannot be read at another rank. */
-#ifndef HEDDLE_RUNTIME_STORE_LOG_H
-#define HEDDLE_RUNTIME_STORE_LOG_H
+#ifndef HEDDLE_RUNTIME_ENGINE_STORE_LOG_H
+#define HEDDLE_RUNTIME_ENGINE_STORE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>

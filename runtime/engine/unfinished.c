@@ -2,13 +2,13 @@
  * slot is in use before its file exists, until it is gone. */
 #include "unfinished.h"
 
-#include "base/number.h"
-
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/number.h"
 
 #define SLOTS 8
 

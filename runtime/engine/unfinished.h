@@ -1,7 +1,7 @@
 /* Files to delete when a signal ends the process: unfinished files, and files that serve this
  * process alone. */
-#ifndef HEDDLE_RUNTIME_UNFINISHED_H
-#define HEDDLE_RUNTIME_UNFINISHED_H
+#ifndef HEDDLE_RUNTIME_ENGINE_UNFINISHED_H
+#define HEDDLE_RUNTIME_ENGINE_UNFINISHED_H
 
 /* From here on, a signal that ends the process removes the files first. What is ignored stays
  * ignored, and a handler of others stays theirs. */

@@ -1,8 +1,10 @@
 /* A unit: the compiled behaviour of one component type, once for each distinct set of parameters
  * (specialised) or once for all (generic). Generated wrapper files include the component's
  * generated header, the C files of its parts, the author's C file, and end with UNIT_DEFINE. */
-#ifndef HEDDLE_RUNTIME_UNIT_H
-#define HEDDLE_RUNTIME_UNIT_H
+#ifndef HEDDLE_RUNTIME_ENGINE_UNIT_H
+#define HEDDLE_RUNTIME_ENGINE_UNIT_H
+
+#include "base/likely.h"
 
 #include "engine.h"
 #include "part.h"
@@ -54,8 +56,8 @@ static inline void unit_prefetch(const void *instance)
  * puts it there: saving and restoring registers for each call took more than a tick that finds
  * little to do. A caller that ticks a single instance sees to its sleep (COMPONENT_ALONE). */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
-    static __attribute__((noinline)) uint64_t NAME##_tick_each(                                    \
-        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now)                    \
+    static OUT_OF_LINE uint64_t NAME##_tick_each(struct NAME *from, uint64_t *active,              \
+                                                 const uint64_t *end, uint64_t now)                \
     {                                                                                              \
         uint64_t left = 0;                                                                         \
         const uint64_t limit = now << 16 | 0xffff;                                                 \

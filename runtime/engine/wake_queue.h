@@ -5,13 +5,13 @@
  * run's instructions.
  *
  * Invariant: no node wakes before its parent, and a node knows its position in the heap. */
-#ifndef HEDDLE_RUNTIME_WAKE_QUEUE_H
-#define HEDDLE_RUNTIME_WAKE_QUEUE_H
+#ifndef HEDDLE_RUNTIME_ENGINE_WAKE_QUEUE_H
+#define HEDDLE_RUNTIME_ENGINE_WAKE_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine/engine.h"
+#include "engine.h"
 
 struct wake_node {
     uint64_t cycle;

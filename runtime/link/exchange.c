@@ -10,13 +10,15 @@
  * window by another thread, may be used in a later window only. Called by ring.c and run.c.
  */
 #include "exchange.h"
+
 #include "runtime/engine/arena.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "runtime/link/ring.h"
+
+#include "ring.h"
 #include "ring_run.h"
 #include "shard_cut.h"
 

@@ -2,8 +2,8 @@
  *
  * Between windows exchange_turn() swaps two copies of all outboxes. In a window each is written by
  * the sender's thread only, and what was written in the window before is read by the receiver's. */
-#ifndef HEDDLE_RUNTIME_EXCHANGE_H
-#define HEDDLE_RUNTIME_EXCHANGE_H
+#ifndef HEDDLE_RUNTIME_LINK_EXCHANGE_H
+#define HEDDLE_RUNTIME_LINK_EXCHANGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

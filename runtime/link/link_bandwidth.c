@@ -11,6 +11,7 @@
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+
 #include "port.h"
 #include "ring_state.h"
 #include "shared_wire.h"

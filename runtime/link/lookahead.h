@@ -1,7 +1,7 @@
 /* Lookahead of conservative parallel simulation: for how long partitions may go on without hearing
  * of each other. It is the length of the windows of scheduler/run.c. */
-#ifndef HEDDLE_RUNTIME_LOOKAHEAD_H
-#define HEDDLE_RUNTIME_LOOKAHEAD_H
+#ifndef HEDDLE_RUNTIME_LINK_LOOKAHEAD_H
+#define HEDDLE_RUNTIME_LINK_LOOKAHEAD_H
 
 #include <stdbool.h>
 #include <stdint.h>

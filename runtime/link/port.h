@@ -1,11 +1,12 @@
 /* Helpers of the generated port functions: rings that may be absent, and forwarding of messages
  * whose protocol the component does not know. */
-#ifndef HEDDLE_RUNTIME_PORT_H
-#define HEDDLE_RUNTIME_PORT_H
+#ifndef HEDDLE_RUNTIME_LINK_PORT_H
+#define HEDDLE_RUNTIME_LINK_PORT_H
 
 #include <string.h>
 
 #include "runtime/engine/platform_table.h"
+
 #include "ring.h"
 
 /* The messages of a ring's direction, by kind. */

@@ -2,10 +2,10 @@
  * here it is only compared with the platform. */
 #include "rank_placement.h"
 
-#include "base/number.h"
-
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "base/number.h"
 
 static uint32_t partition_count(const struct platform_table *table)
 {

@@ -17,6 +17,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
+
 #include "exchange.h"
 #include "port.h"
 #include "ring.h"

@@ -3,8 +3,8 @@
  * Life cycle: rank_rings_open() when the instances are initialised, with several ranks. Then
  * rank_rings_collect() at the end of each window, and when ranks meet rank_rings_send(), an
  * exchange (rank.h), and rank_rings_take() for each of the others. */
-#ifndef HEDDLE_RUNTIME_RANK_RINGS_H
-#define HEDDLE_RUNTIME_RANK_RINGS_H
+#ifndef HEDDLE_RUNTIME_LINK_RANK_RINGS_H
+#define HEDDLE_RUNTIME_LINK_RANK_RINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

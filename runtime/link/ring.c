@@ -16,6 +16,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+
 #include "exchange.h"
 #include "port.h"
 #include "ring_state.h"

@@ -14,8 +14,8 @@
  * All functions are called from inside a tick of the sender or receiver. `limit` is that of the
  * caller's present cycle: component.limit, or ring_limit().
  */
-#ifndef HEDDLE_RUNTIME_RING_H
-#define HEDDLE_RUNTIME_RING_H
+#ifndef HEDDLE_RUNTIME_LINK_RING_H
+#define HEDDLE_RUNTIME_LINK_RING_H
 
 #include "base/likely.h"
 #include "runtime/engine/engine.h"

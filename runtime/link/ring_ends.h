@@ -3,8 +3,8 @@
  *
  * Life cycle: ring_ends_open() before components are initialised, ring_ends_agree() after that,
  * by all ranks. Alone neither is needed. */
-#ifndef HEDDLE_RUNTIME_RING_ENDS_H
-#define HEDDLE_RUNTIME_RING_ENDS_H
+#ifndef HEDDLE_RUNTIME_LINK_RING_ENDS_H
+#define HEDDLE_RUNTIME_LINK_RING_ENDS_H
 
 #include <stdint.h>
 

@@ -6,6 +6,7 @@
 #include "runtime/engine/instances.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
+
 #include "ring_ends.h"
 #include "ring_state.h"
 #include "shard_cut.h"

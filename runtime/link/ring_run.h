@@ -4,8 +4,8 @@
  * Life cycle: ring_reserve() first of all that is allocated; ring_open() when the instances exist.
  * Ownership: the half of a ring at the sender's side belongs to the sender's shard, the half at the
  * receiver's to the receiver's; ring.c says what may be touched from where. */
-#ifndef HEDDLE_RUNTIME_RING_RUN_H
-#define HEDDLE_RUNTIME_RING_RUN_H
+#ifndef HEDDLE_RUNTIME_LINK_RING_RUN_H
+#define HEDDLE_RUNTIME_LINK_RING_RUN_H
 
 #include <stdbool.h>
 #include <stddef.h>

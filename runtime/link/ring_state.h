@@ -1,11 +1,12 @@
 /* The state that the files of a ring share: ring.c (messages), ring_room.c (slots),
  * link_bandwidth.c (links), ring_open.c (start). Nothing else includes this. */
-#ifndef HEDDLE_RUNTIME_RING_STATE_H
-#define HEDDLE_RUNTIME_RING_STATE_H
+#ifndef HEDDLE_RUNTIME_LINK_RING_STATE_H
+#define HEDDLE_RUNTIME_LINK_RING_STATE_H
 
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+
 #include "ring.h"
 #include "ring_run.h"
 

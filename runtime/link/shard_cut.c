@@ -9,6 +9,8 @@
  * statistics, traces and reports count there; the receiver's half has one after the last, and the
  * receiver's bindings are changed to that. Halves are control blocks; the slots are the same.
  * Called by platform.c. */
+#include "shard_cut.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,10 +19,10 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
-#include "runtime/link/ring.h"
+
 #include "lookahead.h"
 #include "rank_placement.h"
-#include "shard_cut.h"
+#include "ring.h"
 
 static struct platform_table split;
 static uint32_t shard_count;

@@ -1,7 +1,7 @@
 /* Cutting a platform into shards; see shard_cut.c. The tables that shard_cut_table() makes stay in
  * the arena; the look-ups are about the platform that was cut last. */
-#ifndef HEDDLE_RUNTIME_SHARD_CUT_H
-#define HEDDLE_RUNTIME_SHARD_CUT_H
+#ifndef HEDDLE_RUNTIME_LINK_SHARD_CUT_H
+#define HEDDLE_RUNTIME_LINK_SHARD_CUT_H
 
 #include "runtime/engine/platform_table.h"
 

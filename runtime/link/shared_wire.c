@@ -12,6 +12,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/shard.h"
+
 #include "ring.h"
 
 struct waiting {

@@ -17,8 +17,8 @@
  * channels of a port at their default setting (PCI Express Base Specification, "VC Arbitration").
  *
  * Known to the runtime's own files only. State lives in the arena. */
-#ifndef HEDDLE_RUNTIME_SHARED_WIRE_H
-#define HEDDLE_RUNTIME_SHARED_WIRE_H
+#ifndef HEDDLE_RUNTIME_LINK_SHARED_WIRE_H
+#define HEDDLE_RUNTIME_LINK_SHARED_WIRE_H
 
 #include "runtime/engine/platform_table.h"
 

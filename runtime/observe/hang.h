@@ -2,8 +2,8 @@
  * (MSHRs, pool entries, undone commands; messages in rings are counted by the runtime) and, when
  * `report` is not NULL, describes them with hang_note(): what is waited for, and at limits anything
  * that helps (a CU notes its hottest addresses). Called between edges only. */
-#ifndef HEDDLE_RUNTIME_HANG_H
-#define HEDDLE_RUNTIME_HANG_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_HANG_H
+#define HEDDLE_RUNTIME_OBSERVE_HANG_H
 
 #include <stdint.h>
 

@@ -1,6 +1,7 @@
 /* Time of the host that a run takes. One thread at a time runs the engine, and only between runs,
  * or in the thread that is in one, is the sum asked for. */
 #include "host_time.h"
+
 #include "runtime/engine/engine.h"
 
 static struct {

@@ -4,8 +4,8 @@
  *
  * The engine and its thread pool tell what the simulation takes. A read of a thread's clock costs a
  * quarter of a microsecond; without statistics, or without their section `host`, none is made. */
-#ifndef HEDDLE_RUNTIME_HOST_TIME_H
-#define HEDDLE_RUNTIME_HOST_TIME_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_HOST_TIME_H
+#define HEDDLE_RUNTIME_OBSERVE_HOST_TIME_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,14 +1,14 @@
 /* The JSON writer; see json.h. */
 #include "json.h"
 
-#include "base/likely.h"
-#include "base/number.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/likely.h"
+#include "base/number.h"
 
 void json_start(struct json *j, int fd)
 {

@@ -1,8 +1,8 @@
 /* Writing JSON to a file descriptor through a buffer of its own. The caller opens and closes
  * objects and arrays in order; commas and indentation come by themselves. Errors are sticky and
  * reported by json_finish(). Used by stats.c and timeline.c. */
-#ifndef HEDDLE_RUNTIME_JSON_H
-#define HEDDLE_RUNTIME_JSON_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_JSON_H
+#define HEDDLE_RUNTIME_OBSERVE_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>

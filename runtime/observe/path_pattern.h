@@ -1,7 +1,7 @@
 /* Patterns of paths, as `--record-path` and `--series-counter` take them: '*' matches anything,
  * an index that is left out for all, a path for what is below it, too. */
-#ifndef HEDDLE_RUNTIME_PATH_PATTERN_H
-#define HEDDLE_RUNTIME_PATH_PATTERN_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_PATH_PATTERN_H
+#define HEDDLE_RUNTIME_OBSERVE_PATH_PATTERN_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,5 @@
 /* Profiles of instructions. The programs of a component are a list, as a run has few. */
-#include "runtime/observe/profile.h"
-
-#include "base/grow.h"
-#include "base/hash_table.h"
-#include "base/number.h"
+#include "profile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+#include "base/hash_table.h"
+#include "base/number.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/output_file.h"
 #include "runtime/engine/rank.h"

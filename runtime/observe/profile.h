@@ -10,8 +10,8 @@
  * other platforms pay nothing. The file is CSV: program, device, symbol, offset from its first
  * instruction, the instruction, the counts.
  */
-#ifndef HEDDLE_RUNTIME_PROFILE_H
-#define HEDDLE_RUNTIME_PROFILE_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_PROFILE_H
+#define HEDDLE_RUNTIME_OBSERVE_PROFILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -20,6 +20,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_channel.h"
+
 #include "series_columns.h"
 #include "series_ranks.h"
 #include "stats_span.h"

@@ -9,8 +9,8 @@
  *
  * Nothing here is simulated state. While no interval was asked for, series_next() is ENGINE_NEVER
  * and nothing is kept. */
-#ifndef HEDDLE_RUNTIME_SERIES_H
-#define HEDDLE_RUNTIME_SERIES_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_SERIES_H
+#define HEDDLE_RUNTIME_OBSERVE_SERIES_H
 
 #include <stdbool.h>
 #include <stdint.h>

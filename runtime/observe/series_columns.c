@@ -11,6 +11,7 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+
 #include "path_pattern.h"
 #include "stats_ranks.h"
 #include "stats_span.h"

@@ -1,7 +1,7 @@
 /* Every counter of a run as a column: those of components and parts, the messages of connections,
  * and what crossed links. A histogram gives its count and its sum. */
-#ifndef HEDDLE_RUNTIME_SERIES_COLUMNS_H
-#define HEDDLE_RUNTIME_SERIES_COLUMNS_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_SERIES_COLUMNS_H
+#define HEDDLE_RUNTIME_OBSERVE_SERIES_COLUMNS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Samples of several ranks (series.h) until all of them have taken those of the same time. A sample
  * is its time, the number of columns that grew, then column and growth of each. */
-#ifndef HEDDLE_RUNTIME_SERIES_RANKS_H
-#define HEDDLE_RUNTIME_SERIES_RANKS_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_SERIES_RANKS_H
+#define HEDDLE_RUNTIME_OBSERVE_SERIES_RANKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

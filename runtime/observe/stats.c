@@ -1,6 +1,8 @@
 /* The statistics file. It appears at once (temporary file, rename) or not at all. What belongs to
  * spans of time was written to the spool (stats_span.c) when they ended; extensions copy it. */
 #define _GNU_SOURCE /* memfd_create */
+#include "stats.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +29,9 @@
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
+
 #include "host_time.h"
 #include "json.h"
-#include "stats.h"
 #include "stats_ranks.h"
 #include "stats_span.h"
 

@@ -1,8 +1,8 @@
 /* The statistics file of a run: opened when the platform is built, so that a wrong path costs no
  * simulation, and written at its end, as a whole or not at all. Functions that return false have
  * printed why. */
-#ifndef HEDDLE_RUNTIME_STATS_H
-#define HEDDLE_RUNTIME_STATS_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_STATS_H
+#define HEDDLE_RUNTIME_OBSERVE_STATS_H
 
 #include <stdbool.h>
 

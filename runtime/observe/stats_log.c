@@ -16,6 +16,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
+
 #include "stats_ranks.h"
 #include "stats_span.h"
 

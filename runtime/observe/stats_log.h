@@ -5,8 +5,8 @@
  * last. When ranks meet, stats_log_show() gives the blocks (stats_span.h) their contents at the end
  * of such a window, stats_log_hide() gives them their present contents back, and stats_log_forget()
  * begins the next stretch. */
-#ifndef HEDDLE_RUNTIME_STATS_LOG_H
-#define HEDDLE_RUNTIME_STATS_LOG_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_STATS_LOG_H
+#define HEDDLE_RUNTIME_OBSERVE_STATS_LOG_H
 
 #include <stdbool.h>
 #include <stdint.h>

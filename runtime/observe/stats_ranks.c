@@ -15,6 +15,7 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/shared_wire.h"
+
 #include "json.h"
 #include "stats_span.h"
 

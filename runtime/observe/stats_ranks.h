@@ -1,7 +1,7 @@
 /* Statistics of several ranks. Each rank counts for its own shards. Rank 0 writes the statistics:
  * it gets the other ranks' numbers and puts them into its own copies of their components. */
-#ifndef HEDDLE_RUNTIME_STATS_RANKS_H
-#define HEDDLE_RUNTIME_STATS_RANKS_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_STATS_RANKS_H
+#define HEDDLE_RUNTIME_OBSERVE_STATS_RANKS_H
 
 #include <stdint.h>
 

@@ -6,11 +6,12 @@
  * the spool, a temporary file that lasts until the statistics are written. Spans may overlap. They
  * begin and end between windows, when all components have come to the same time: so they do not
  * depend on the order of ticks or the number of threads. Only while stats_wanted(). */
-#ifndef HEDDLE_RUNTIME_STATS_SPAN_H
-#define HEDDLE_RUNTIME_STATS_SPAN_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_STATS_SPAN_H
+#define HEDDLE_RUNTIME_OBSERVE_STATS_SPAN_H
 
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/stat.h"
+
 #include "json.h"
 
 /* The components' statistics that are written at the end of a span of time: sums over arrays, every

@@ -27,6 +27,7 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+
 #include "json.h"
 #include "timeline_internal.h"
 #include "watch.h"

@@ -1,8 +1,8 @@
 /* Tracing: a file of Chrome/Perfetto trace events (JSON), written while the simulation runs. Times
  * are microseconds with six decimals, that is, exact picoseconds. Every component is a thread of
  * the trace, and has a counter of the spans it has open by name. Off, a call costs one branch. */
-#ifndef HEDDLE_RUNTIME_TIMELINE_H
-#define HEDDLE_RUNTIME_TIMELINE_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_TIMELINE_H
+#define HEDDLE_RUNTIME_OBSERVE_TIMELINE_H
 
 #include "base/likely.h"
 #include "runtime/engine/engine.h"

@@ -1,11 +1,11 @@
 /* Writes the fields of a message into the timeline, as its layout describes them.
  * timeline_internal.h has the interface. */
-#include "timeline_internal.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "timeline_internal.h"
 
 /* Choice `value` of "back|through" up to `end`; false: there is none. */
 static bool write_choice(struct json *out, const char *key, const char *names, const char *end,

@@ -1,8 +1,6 @@
 /* Arrows from a request to those that it caused. A component's list holds the requests that it has
  * been sent and not answered, in the order of their sending: some dozens, a few hundred at a
  * memory. */
-#include "timeline_internal.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +10,8 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
 #include "runtime/state/lookup.h"
+
+#include "timeline_internal.h"
 
 #define LINE_BYTES 64  /* assumed where answers of a protocol have no line */
 #define BYTES_MAX  256 /* a request of one line, or part of one, has no more */

@@ -1,6 +1,6 @@
 /* The parts of timeline.c, which writes the trace. */
-#ifndef HEDDLE_TIMELINE_INTERNAL_H
-#define HEDDLE_TIMELINE_INTERNAL_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_TIMELINE_INTERNAL_H
+#define HEDDLE_RUNTIME_OBSERVE_TIMELINE_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,5 @@
 /* Decides what of a run the timeline shows: the options name instances, a span of time, or
  * launches. timeline_internal.h has the interface. */
-#include "timeline_internal.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +9,9 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/lookup.h"
+
 #include "path_pattern.h"
+#include "timeline_internal.h"
 
 #define LAUNCHES_MAX 64 /* asked for */
 

@@ -1,10 +1,10 @@
 /* Open spans of components: some dozens each at most, so they are a list. */
-#include "timeline_internal.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "timeline_internal.h"
 
 struct list {
     struct timeline_span *spans;

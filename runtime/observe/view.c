@@ -26,6 +26,7 @@
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/rank_state.h"
+
 #include "hang.h"
 #include "host_time.h"
 #include "series_columns.h"

@@ -4,8 +4,8 @@
  * decides when the status page is written.
  *
  * Without --view every call is a branch. */
-#ifndef HEDDLE_RUNTIME_VIEW_H
-#define HEDDLE_RUNTIME_VIEW_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_VIEW_H
+#define HEDDLE_RUNTIME_OBSERVE_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

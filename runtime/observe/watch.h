@@ -3,8 +3,8 @@
  * `heddle run --watch ADDRESS` asks for it. A tester that finds a wrong value names the line and
  * the time from which on its way matters; `heddle run` then repeats the run, which is the same to
  * the last cycle, and watches. */
-#ifndef HEDDLE_RUNTIME_WATCH_H
-#define HEDDLE_RUNTIME_WATCH_H
+#ifndef HEDDLE_RUNTIME_OBSERVE_WATCH_H
+#define HEDDLE_RUNTIME_OBSERVE_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

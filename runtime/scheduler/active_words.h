@@ -1,7 +1,7 @@
 /* Words of bitmaps of which some have bits, as an edge deals with them: several at once where the
  * processor can (AVX2). Counts are multiples of ENGINE_WORDS, and words begin with a cache line. */
-#ifndef HEDDLE_RUNTIME_ACTIVE_WORDS_H
-#define HEDDLE_RUNTIME_ACTIVE_WORDS_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_ACTIVE_WORDS_H
+#define HEDDLE_RUNTIME_SCHEDULER_ACTIVE_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,8 @@
 /* Work that is done between windows, by the leader: what components leave for the end of a window
  * (engine_at_window_end()), in the order of instances; and what they put off until the statistics
  * are read (engine_may_defer()). */
+#include "deferred.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,7 +14,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
-#include "deferred.h"
+
 #include "run.h"
 #include "run_state.h"
 #include "window.h"

@@ -1,6 +1,6 @@
 /* Work that is done between windows; see deferred.c. Called by the leader. */
-#ifndef HEDDLE_RUNTIME_DEFERRED_H
-#define HEDDLE_RUNTIME_DEFERRED_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_DEFERRED_H
+#define HEDDLE_RUNTIME_SCHEDULER_DEFERRED_H
 
 #include <stdbool.h>
 #include <stdint.h>

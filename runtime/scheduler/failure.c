@@ -1,5 +1,7 @@
 /* Components that give up: the first failure in (time, instance) is kept, and the run goes on to an
  * end that does not depend on the number of threads or ranks. See failure.h. */
+#include "failure.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +15,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/shard.h"
-#include "failure.h"
+
 #include "run_state.h"
 
 /* Faults of programs that do not end the run, at most one of each. */

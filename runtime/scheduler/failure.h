@@ -1,7 +1,7 @@
 /* When a run ends in which a component has failed (engine_fail()); see failure.c. Called by the
  * leader, between windows. */
-#ifndef HEDDLE_RUNTIME_FAILURE_H
-#define HEDDLE_RUNTIME_FAILURE_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_FAILURE_H
+#define HEDDLE_RUNTIME_SCHEDULER_FAILURE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 /* Looks at a run from time to time: does anything still move, and how far has it come? See
  * progress.h. */
+#include "progress.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -16,7 +18,7 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/view.h"
 #include "runtime/state/platform.h"
-#include "progress.h"
+
 #include "run_state.h"
 
 #define CHECK_CYCLES     16384u /* between two looks */

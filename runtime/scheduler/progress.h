@@ -1,6 +1,6 @@
 /* Stall detection and the progress line; see progress.c. Called by the leader, between windows. */
-#ifndef HEDDLE_RUNTIME_PROGRESS_H
-#define HEDDLE_RUNTIME_PROGRESS_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_PROGRESS_H
+#define HEDDLE_RUNTIME_SCHEDULER_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

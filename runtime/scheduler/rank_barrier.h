@@ -1,7 +1,7 @@
 /* The barrier of ranks between two windows: ranks exchange messages and decisions, so that all of
  * them go on, or end, in the same way. See rank_barrier.c. */
-#ifndef HEDDLE_RUNTIME_RANK_BARRIER_H
-#define HEDDLE_RUNTIME_RANK_BARRIER_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_RANK_BARRIER_H
+#define HEDDLE_RUNTIME_SCHEDULER_RANK_BARRIER_H
 
 #include <stdbool.h>
 #include <stdint.h>

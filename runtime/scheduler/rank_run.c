@@ -20,6 +20,7 @@
 #include "runtime/observe/series.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/timeline.h"
+
 #include "deferred.h"
 #include "failure.h"
 #include "run_state.h"

@@ -1,6 +1,6 @@
 /* Stretches of windows, with several ranks; see rank_run.c. */
-#ifndef HEDDLE_RUNTIME_RANK_RUN_H
-#define HEDDLE_RUNTIME_RANK_RUN_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_RANK_RUN_H
+#define HEDDLE_RUNTIME_SCHEDULER_RANK_RUN_H
 
 #include <stdint.h>
 

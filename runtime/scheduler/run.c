@@ -23,6 +23,7 @@
  * Invariant between windows: every shard has run all its edges before the end of the window, and
  * nothing else; what is under way between shards arrives no earlier. */
 #include "run.h"
+
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/bug.h"
@@ -44,6 +45,7 @@
 #include "runtime/observe/stats_log.h"
 #include "runtime/observe/view.h"
 #include "runtime/state/rank_state.h"
+
 #include "deferred.h"
 #include "failure.h"
 #include "progress.h"

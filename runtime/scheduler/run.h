@@ -3,8 +3,8 @@
  *
  * Life cycle: run_open() once the instances exist, with no limits; engine_set_limits() before
  * engine_run(), and again before every other run. */
-#ifndef HEDDLE_RUNTIME_RUN_H
-#define HEDDLE_RUNTIME_RUN_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_RUN_H
+#define HEDDLE_RUNTIME_SCHEDULER_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,16 +1,15 @@
 /* The state of the present run, which the files of the scheduler share: run.c, window.c,
  * rank_run.c, failure.c, deferred.c, progress.c. It belongs to the leader, but for `stop`, which is
  * set in ticks. */
-#ifndef HEDDLE_RUNTIME_RUN_STATE_H
-#define HEDDLE_RUNTIME_RUN_STATE_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_RUN_STATE_H
+#define HEDDLE_RUNTIME_SCHEDULER_RUN_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rank_barrier.h"
-
 #include "base/number.h"
 
+#include "rank_barrier.h"
 #include "run.h"
 
 struct run_state {

@@ -15,6 +15,8 @@
  *
  * Nothing here is shared by shards: plans, wake-ups and bitmap words belong to a domain, and so to
  * a shard. What runs the shards, and when all of it ends, is run.c. */
+#include "runtime/engine/shard.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -26,12 +28,12 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/instances.h"
 #include "runtime/engine/rank.h"
-#include "runtime/engine/shard.h"
 #include "runtime/engine/wake_queue.h"
 #include "runtime/link/ring.h"
 #include "runtime/link/shared_wire.h"
 #include "runtime/observe/stats_log.h"
 #include "runtime/state/lookup.h"
+
 #include "active_words.h"
 #include "run.h"
 
@@ -73,11 +75,6 @@ static uint32_t *order;  /* ids of one edge, for orders other than ascending; by
 static int tick_order;
 static bool tick_all;
 static bool arranged; /* one of the two asks for more than a walk */
-
-/* Compiled twice, for what the processor can. */
-#define STEP_INLINE static inline __attribute__((always_inline))
-/* For what costs the others registers. */
-#define STEP_RARE   __attribute__((noinline)) static
 
 /* ---- sleeping and waking ---- */
 
@@ -253,8 +250,8 @@ static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uin
 }
 
 /* Merges the words of a domain from `from` on, at most 64. */
-STEP_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near, uint32_t from,
-                                 bool wide)
+static ALWAYS_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near,
+                                          uint32_t from, bool wide)
 {
     uint64_t *active = engine_base.active + d->first_word + from;
     uint64_t *next = engine_base.next + d->first_word + from;
@@ -266,8 +263,8 @@ STEP_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near, 
 /* Merges into `active` the components to tick in this cycle: those still active, those woken in the
  * cycle before, and those that a message reaches. Bit w of the result: word w of the domain has
  * some; for words from 64 on, busy[] has the bits. */
-STEP_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d, uint64_t cycle,
-                                 bool wide)
+static ALWAYS_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d,
+                                          uint64_t cycle, bool wide)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     uint64_t *near = NULL, bits;
@@ -339,7 +336,7 @@ static void watch_edge(struct shard *s, const struct engine_domain *d)
 }
 
 /* Runs an edge that an observer watches, or in another order than ascending. */
-STEP_RARE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
+static OUT_OF_LINE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
 {
     const struct engine_domain *d = &engine.domains[domain];
     if (s->watched)
@@ -352,7 +349,7 @@ STEP_RARE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
 }
 
 /* true: some are awake after it. */
-STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
+static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
 {
     struct engine_domain *d = &engine.domains[domain];
     struct wake_queue *q = &wake_queues[domain];
@@ -371,7 +368,7 @@ STEP_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool
 /* ---- choosing the next step ---- */
 
 /* Plans a domain in which nothing is awake, and that no message reaches in the next cycle. */
-STEP_RARE void plan_sleeping(uint32_t domain)
+static OUT_OF_LINE void plan_sleeping(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
@@ -387,7 +384,7 @@ STEP_RARE void plan_sleeping(uint32_t domain)
                                        : engine_time_of(domain, cycle);
 }
 
-STEP_INLINE void plan_domain(uint32_t domain)
+static ALWAYS_INLINE void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
@@ -403,7 +400,7 @@ STEP_INLINE void plan_domain(uint32_t domain)
 }
 
 /* The shard's domains are `clocks`, from `first` on. */
-STEP_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
+static ALWAYS_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
 {
     uint64_t next_ps = s->wire_ps;
     bool live = next_ps != ENGINE_NEVER;
@@ -441,13 +438,13 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
     }
 }
 
-STEP_RARE void settle_step(struct shard *s, uint32_t shard)
+static OUT_OF_LINE void settle_step(struct shard *s, uint32_t shard)
 {
     s->step_end = false;
     shared_wire_settle(shard);
 }
 
-STEP_INLINE void run_steps(uint32_t shard, bool wide)
+static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
 {
     struct shard *s = &shards[shard];
     const uint32_t clocks = engine.clock_count, first = shard * clocks;
@@ -467,12 +464,12 @@ STEP_INLINE void run_steps(uint32_t shard, bool wide)
     }
 }
 
-STEP_RARE void run_narrow(uint32_t shard)
+static OUT_OF_LINE void run_narrow(uint32_t shard)
 {
     run_steps(shard, false);
 }
 
-WORDS_WIDE STEP_RARE void run_wide(uint32_t shard)
+WORDS_WIDE static OUT_OF_LINE void run_wide(uint32_t shard)
 {
     run_steps(shard, true);
 }

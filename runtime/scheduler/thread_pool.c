@@ -18,6 +18,8 @@
  * wrote is seen by the leader after it (release and acquire of `unclaimed` and `finished`). Which
  * thread runs a shard has no influence on any result. Called by run.c and open.c. */
 #define _GNU_SOURCE /* processors of the process */
+#include "thread_pool.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -38,7 +40,6 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/shard.h"
 #include "runtime/observe/host_time.h"
-#include "thread_pool.h"
 
 #define SPINS  500u /* 10 to 50 ns each */
 #define YIELDS 300u /* 300 ns each, when no other thread wants the processor */

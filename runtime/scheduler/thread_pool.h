@@ -1,8 +1,8 @@
 /* The threads that run shards; see thread_pool.c. The calling thread is the leader and one of them.
  * Workers are started with a platform, sleep between rounds, and have ended when the platform is
  * finished: its front end may unload the code that they run. */
-#ifndef HEDDLE_RUNTIME_THREAD_POOL_H
-#define HEDDLE_RUNTIME_THREAD_POOL_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_THREAD_POOL_H
+#define HEDDLE_RUNTIME_SCHEDULER_THREAD_POOL_H
 
 #include <stdint.h>
 

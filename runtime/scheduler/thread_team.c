@@ -1,6 +1,6 @@
 /* Starts threads for one call of the functional executor and waits for them; thread_team.h has the
  * terms. */
-#include "runtime/scheduler/thread_team.h"
+#include "thread_team.h"
 
 #include <pthread.h>
 #include <signal.h>

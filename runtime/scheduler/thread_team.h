@@ -2,8 +2,8 @@
  * depend on each other, inside of one of its ticks. Each starts with the caller's rights to the
  * arena and ends before the call does, so none is left when the program forks, or when the platform
  * is unloaded. Starting one takes some 50 microseconds. */
-#ifndef HEDDLE_RUNTIME_THREAD_TEAM_H
-#define HEDDLE_RUNTIME_THREAD_TEAM_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_THREAD_TEAM_H
+#define HEDDLE_RUNTIME_SCHEDULER_THREAD_TEAM_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Windows of a run; see window.c. Called by the leader. window_ask_end() is in engine/shard.h, for
  * those that are run in a window. */
-#ifndef HEDDLE_RUNTIME_WINDOW_H
-#define HEDDLE_RUNTIME_WINDOW_H
+#ifndef HEDDLE_RUNTIME_SCHEDULER_WINDOW_H
+#define HEDDLE_RUNTIME_SCHEDULER_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Exit statuses of `heddle` and of the programs that it runs, for the command, the runtime and the
  * program's runtime library. `heddle help run` lists them for users. */
-#ifndef HEDDLE_RUNTIME_EXIT_STATUS_H
-#define HEDDLE_RUNTIME_EXIT_STATUS_H
+#ifndef HEDDLE_RUNTIME_SESSION_EXIT_STATUS_H
+#define HEDDLE_RUNTIME_SESSION_EXIT_STATUS_H
 
 enum exit_status {
     EXIT_CLEAN = 0,

@@ -25,13 +25,14 @@
 #include "runtime/scheduler/rank_barrier.h"
 #include "runtime/scheduler/run.h"
 #include "runtime/scheduler/thread_pool.h"
-#include "runtime/session/run_mode.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/state/lookup.h"
 #include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
+
 #include "exit_status.h"
 #include "ranks_session.h"
+#include "run_mode.h"
 
 /* In functional mode nothing but the executor runs on several threads, which are its own. */
 static bool build(const struct platform_table *table)

@@ -18,6 +18,7 @@
 #include "runtime/engine/version.h"
 #include "runtime/link/rank_placement.h"
 #include "runtime/scheduler/rank_barrier.h"
+
 #include "exit_status.h"
 
 /* A hash of the shared object that this is part of. */

@@ -1,7 +1,7 @@
 /* A session of several ranks: checks what they must have in common, and runs the ranks other than
  * the first. */
-#ifndef HEDDLE_RUNTIME_RANKS_SESSION_H
-#define HEDDLE_RUNTIME_RANKS_SESSION_H
+#ifndef HEDDLE_RUNTIME_SESSION_RANKS_SESSION_H
+#define HEDDLE_RUNTIME_SESSION_RANKS_SESSION_H
 
 #include <stdbool.h>
 

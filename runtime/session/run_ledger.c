@@ -3,14 +3,14 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "run_ledger.h"
 
-#include "base/number.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/number.h"
 
 enum { LINE_BYTES = 128 };
 

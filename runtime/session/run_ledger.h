@@ -11,8 +11,8 @@
  * (HEDDLE_STATUS): it is gone with `heddle run`, whatever ends that. A line is one write() at the
  * file's end, so lines of several processes do not mix. Without HEDDLE_STATUS nothing is
  * written. */
-#ifndef HEDDLE_RUNTIME_RUN_LEDGER_H
-#define HEDDLE_RUNTIME_RUN_LEDGER_H
+#ifndef HEDDLE_RUNTIME_SESSION_RUN_LEDGER_H
+#define HEDDLE_RUNTIME_SESSION_RUN_LEDGER_H
 
 #include <stdbool.h>
 #include <stdint.h>

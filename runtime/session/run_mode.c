@@ -1,7 +1,7 @@
 /* The mode of a run. Libraries of components link it without a platform, so it needs nothing of
  * one.
  */
-#include "runtime/session/run_mode.h"
+#include "run_mode.h"
 
 #include "base/number.h"
 #include "runtime/engine/options.h"

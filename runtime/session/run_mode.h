@@ -1,6 +1,6 @@
 /* How a run goes on, and for how long; platform.h declares what components ask. */
-#ifndef HEDDLE_RUNTIME_RUN_MODE_H
-#define HEDDLE_RUNTIME_RUN_MODE_H
+#ifndef HEDDLE_RUNTIME_SESSION_RUN_MODE_H
+#define HEDDLE_RUNTIME_SESSION_RUN_MODE_H
 
 /* Reads the options. Called by open.c before anything is started. */
 void run_mode_open(void);

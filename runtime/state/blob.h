@@ -11,8 +11,8 @@
  *
  * For components of the main partition. A platform whose state is written has no blobs: only
  * components that work with a driver make them. */
-#ifndef HEDDLE_RUNTIME_BLOB_H
-#define HEDDLE_RUNTIME_BLOB_H
+#ifndef HEDDLE_RUNTIME_STATE_BLOB_H
+#define HEDDLE_RUNTIME_STATE_BLOB_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -26,6 +26,7 @@
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/ring_run.h"
+
 #include "checkpoint_internal.h"
 #include "lookup.h"
 #include "memory.h"

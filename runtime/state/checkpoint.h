@@ -18,8 +18,8 @@
  * state in place.
  *
  * A state is that of one process: several ranks have none. */
-#ifndef HEDDLE_RUNTIME_CHECKPOINT_H
-#define HEDDLE_RUNTIME_CHECKPOINT_H
+#ifndef HEDDLE_RUNTIME_STATE_CHECKPOINT_H
+#define HEDDLE_RUNTIME_STATE_CHECKPOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +27,7 @@
 
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
+
 #include "checkpoint_format.h"
 #include "platform.h"
 

@@ -2,8 +2,8 @@
  * checkpoint_engine, then `page_count` times struct checkpoint_page in ascending order, the pages
  * that hold anything but zeros, then the parts, each after a struct checkpoint_part_header and
  * filled up to a multiple of 8 bytes. Integers are the host's, little-endian. */
-#ifndef HEDDLE_RUNTIME_CHECKPOINT_FORMAT_H
-#define HEDDLE_RUNTIME_CHECKPOINT_FORMAT_H
+#ifndef HEDDLE_RUNTIME_STATE_CHECKPOINT_FORMAT_H
+#define HEDDLE_RUNTIME_STATE_CHECKPOINT_FORMAT_H
 
 #include <stdint.h>
 

@@ -1,7 +1,5 @@
 /* The memory in a state file. Only pages that the system has given this process are looked at, so
  * that looking at address space does not fill it. */
-#include "checkpoint_internal.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +12,8 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/version.h"
+
+#include "checkpoint_internal.h"
 #include "memory.h"
 
 #define PAGEMAP_HELD                                                                               \

@@ -1,7 +1,7 @@
 /* The parts of checkpoint.c: the bytes of a file, the parts that libraries keep, and restoring with
  * other parameters. */
-#ifndef HEDDLE_CHECKPOINT_INTERNAL_H
-#define HEDDLE_CHECKPOINT_INTERNAL_H
+#ifndef HEDDLE_RUNTIME_STATE_CHECKPOINT_INTERNAL_H
+#define HEDDLE_RUNTIME_STATE_CHECKPOINT_INTERNAL_H
 
 #include "checkpoint.h"
 

@@ -1,8 +1,6 @@
 /* State files of one model with other parameters. Words have 4 bytes: most of what components keep
  * of parameters has so many, and a neighbour that changes while the platform runs must not be in
  * their way. */
-#include "checkpoint_internal.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +10,8 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/instances.h"
 #include "runtime/link/ring_run.h"
+
+#include "checkpoint_internal.h"
 #include "lookup.h"
 #include "platform.h"
 

@@ -1,11 +1,11 @@
 /* Keeps the list of libraries that add a part of their own to a state, and writes and reads these
  * parts. checkpoint_internal.h has the interface. */
-#include "checkpoint_internal.h"
-
 #include <string.h>
 
 #include "base/number.h"
 #include "runtime/engine/bug.h"
+
+#include "checkpoint_internal.h"
 
 enum { PARTS_MAX = 8 };
 

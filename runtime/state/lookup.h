@@ -1,7 +1,7 @@
 /* Finds things of the platform that was built last, for the runtime's own files. Strings, parts and
  * units stay as long as the platform. */
-#ifndef HEDDLE_RUNTIME_LOOKUP_H
-#define HEDDLE_RUNTIME_LOOKUP_H
+#ifndef HEDDLE_RUNTIME_STATE_LOOKUP_H
+#define HEDDLE_RUNTIME_STATE_LOOKUP_H
 
 #include "platform.h"
 

@@ -4,8 +4,8 @@
  * Components that model timing (dram) read and write here when a request is served; the driver
  * copies here in zero time where that is asked for. Addresses must be inside: memory_contains()
  * tells, the others end the run with bug(). */
-#ifndef HEDDLE_RUNTIME_MEMORY_H
-#define HEDDLE_RUNTIME_MEMORY_H
+#ifndef HEDDLE_RUNTIME_STATE_MEMORY_H
+#define HEDDLE_RUNTIME_STATE_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

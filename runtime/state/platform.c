@@ -31,6 +31,7 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/link/shard_cut.h"
+
 #include "lookup.h"
 #include "memory.h"
 

@@ -1,7 +1,7 @@
 /* A platform: its tables, built in the arena; look-ups for components; the options and the
  * functions of a platform's shared object. The tables' shapes are in engine/platform_table.h. */
-#ifndef HEDDLE_RUNTIME_PLATFORM_H
-#define HEDDLE_RUNTIME_PLATFORM_H
+#ifndef HEDDLE_RUNTIME_STATE_PLATFORM_H
+#define HEDDLE_RUNTIME_STATE_PLATFORM_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,6 +5,7 @@
 
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/ring.h"
+
 #include "lookup.h"
 
 #define DEPTH_MAX      65535u

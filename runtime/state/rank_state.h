@@ -1,6 +1,6 @@
 /* The state of all ranks at one of them: for reports of a run that does not go on. */
-#ifndef HEDDLE_RUNTIME_RANK_STATE_H
-#define HEDDLE_RUNTIME_RANK_STATE_H
+#ifndef HEDDLE_RUNTIME_STATE_RANK_STATE_H
+#define HEDDLE_RUNTIME_STATE_RANK_STATE_H
 
 /* By all ranks, between windows: afterwards the arena of rank 0 has the components and rings of all
  * ranks as they are there. */

@@ -6,8 +6,8 @@
  * them (the magic tells). The hash is in `strings`.
  *
  * Making an image needs nothing of the engine, so that the generator can do it. */
-#ifndef HEDDLE_RUNTIME_TABLES_H
-#define HEDDLE_RUNTIME_TABLES_H
+#ifndef HEDDLE_RUNTIME_STATE_TABLES_H
+#define HEDDLE_RUNTIME_STATE_TABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,12 @@
 /* base/grow.h: what a program says that has no memory, and how it ends. */
-#include "base/grow.h"
-
-#include "tests/sanitized.h"
-
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/grow.h"
+#include "tests/sanitized.h"
 
 Test(grow, ends_with_a_message_when_there_is_no_memory)
 {

@@ -1,9 +1,9 @@
 /* base/hash_table.h against an array with an element for each key. */
-#include "base/hash_table.h"
-#include "base/splitmix64.h"
-
 #include <criterion/criterion.h>
 #include <string.h>
+
+#include "base/hash_table.h"
+#include "base/splitmix64.h"
 
 enum { KEYS = 3000 };
 

@@ -1,8 +1,8 @@
 /* Numbers of each type keep it, and are rounded as the operators would. */
-#include "base/number.h"
-
 #include <criterion/criterion.h>
 #include <stdint.h>
+
+#include "base/number.h"
 
 Test(number, operands_convert_as_those_of_operators)
 {

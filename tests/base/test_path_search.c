@@ -1,13 +1,13 @@
 /* base/path_search.c: which of several programs of one name is found. */
-#include "base/number.h"
-#include "base/path_search.h"
-
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "base/path_search.h"
 
 static void make_file(const char *path, mode_t mode)
 {

@@ -1,11 +1,11 @@
 /* base/proc_stat.c: what Linux shows of threads that run, sleep, and have ended. */
-#include "base/proc_stat.h"
-
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/proc_stat.h"
 
 enum { LOOKS = 600000 }; /* a millisecond apart: a busy machine may take long */
 

@@ -1,14 +1,13 @@
 /* base/region.h: memory that goes as a whole. */
-#include "base/number.h"
-#include "base/region.h"
-
-#include "tests/sanitized.h"
-
 #include <criterion/criterion.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "base/region.h"
+#include "tests/sanitized.h"
 
 Test(region, gives_zeroed_aligned_memory_that_nothing_else_has)
 {

@@ -1,9 +1,9 @@
 /* base/sha256.c against the examples of FIPS 180-4 (NIST, "SHA-256 Example Values"). */
-#include "base/number.h"
-#include "base/sha256.h"
-
 #include <criterion/criterion.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "base/sha256.h"
 
 static const struct {
     const char *text;

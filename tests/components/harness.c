@@ -1,10 +1,11 @@
 /* See harness.h. The ends are ordinary units over one array of messages each. */
-#include "tests/components/harness.h"
-
-#include <string.h>
+#include "harness.h"
 
 #include "mem.gen.h"
 #include "translate.gen.h"
+
+#include <string.h>
+
 #include "base/number.h"
 #include "base/splitmix64.h"
 #include "components/amd/isa/isa.h"

@@ -4,7 +4,8 @@
 #define HEDDLE_TESTS_COMPONENTS_OWNER_H
 
 #include "runtime/engine/unit.h"
-#include "tests/components/harness.h"
+
+#include "harness.h"
 
 struct owner {
     struct {

@@ -2,11 +2,12 @@
 #ifndef HEDDLE_TESTS_COMPONENTS_TRANSLATIONS_H
 #define HEDDLE_TESTS_COMPONENTS_TRANSLATIONS_H
 
+#include "translate.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "translate.gen.h"
-#include "tests/components/harness.h"
+#include "harness.h"
 
 static inline void look_up(uint32_t user, uint64_t cycle, uint16_t tag, uint64_t address,
                            uint32_t pid)

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "dsl/compile.h"
+
 #include "fixtures.h"
 
 static struct compilation *compilation;

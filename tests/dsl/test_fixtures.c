@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "dsl/compile.h"
+
 #include "fixtures.h"
 
 static void check_folder(const char *folder, bool clean)

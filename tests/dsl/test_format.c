@@ -7,6 +7,7 @@
 
 #include "dsl/diagnostic.h"
 #include "dsl/syntax/token.h"
+
 #include "fixtures.h"
 
 struct scanned {

@@ -1,9 +1,9 @@
 /* dsl/message_layout.c: which field stands where. */
-#include "base/number.h"
-#include "dsl/message_layout.h"
-
 #include <criterion/criterion.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "dsl/message_layout.h"
 
 #define FIELD(NAME, KIND, SIZE)                                                                    \
     {                                                                                              \

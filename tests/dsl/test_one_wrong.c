@@ -22,6 +22,7 @@
 #include "dsl/source.h"
 #include "dsl/syntax/token.h"
 #include "tests/sanitized.h"
+
 #include "fixtures.h"
 #include "parser.h"
 

@@ -9,6 +9,7 @@
 #include "dsl/compile.h"
 #include "dsl/pipeline/compilation.h"
 #include "tests/sanitized.h"
+
 #include "fixtures.h"
 
 static void expect_answer(const char *text, size_t size)

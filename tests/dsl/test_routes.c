@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "dsl/compile.h"
+
 #include "fixtures.h"
 
 enum { LOCAL, EAST, WEST, SOUTH, NORTH };

@@ -1,8 +1,8 @@
 /* libFuzzer target of the bundle reader: any bytes are read or refused, and what is found lies
  * inside of them. */
-#include "components/amd/isa/object/bundle.h"
-
 #include <stdlib.h>
+
+#include "components/amd/isa/object/bundle.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

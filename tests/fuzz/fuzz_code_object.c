@@ -1,9 +1,9 @@
 /* libFuzzer target of the code-object reader: any bytes are read or refused; what is read can be
  * loaded and its kernels' arguments laid out. */
+#include <stdlib.h>
+
 #include "components/amd/isa/object/code_object.h"
 #include "components/amd/isa/object/kernarg.h"
-
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -2,10 +2,10 @@
  * found lies inside of them, and what is packed gives as many bytes as its header says or nothing.
  * The first byte says whether the rest is a whole binary, or what an entry with a sound header has,
  * packed in one of the ways: hardly any input has such a header. */
-#include "components/cuda/fatbin/cuda_fatbin.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/cuda/fatbin/cuda_fatbin.h"
 
 enum { CONTAINER = 16, HEADER = 64, PACKINGS = 3, UNPACKED = 4096 };
 

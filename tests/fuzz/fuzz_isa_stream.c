@@ -1,9 +1,9 @@
 /* libFuzzer target of the instruction sets: any bytes, as the code of any target, run until they
  * end or for some hundred steps. */
+#include <stdlib.h>
+
 #include "components/amd/isa/isa.h"
 #include "tests/components/amd/isa/stream.h"
-
-#include <stdlib.h>
 
 enum { STEPS = 300 };
 

@@ -1,9 +1,9 @@
 /* libFuzzer target of the decoder and the disassembler: any bytes, as the code of any target. Each
  * word is the beginning of an instruction. */
+#include <stdlib.h>
+
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/isa_uses.h"
-
-#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,12 +1,12 @@
 /* libFuzzer target of the trace reader: any bytes are read or refused, as text (plain, xz, zstd, in
  * a container), as a list, and as the payload of a cache; what a step holds lies within its limits.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/reader/itrace.h"
 #include "components/traces/instruction_trace/tools/itrace_stats.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -1,9 +1,9 @@
 /* libFuzzer target of PTX: any text is a module with a layout and an image, or is refused with a
  * reason. */
-#include "components/nvidia/ptx/ptx.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/nvidia/ptx/ptx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

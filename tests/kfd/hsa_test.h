@@ -1,7 +1,7 @@
 /* What the programs against ROCr share: agents, memory, code, packets. Each function ends the
  * program with a message when a call fails. */
-#ifndef HSA_TEST_H
-#define HSA_TEST_H
+#ifndef HEDDLE_TESTS_KFD_HSA_TEST_H
+#define HEDDLE_TESTS_KFD_HSA_TEST_H
 
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>

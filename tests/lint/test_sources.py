@@ -34,7 +34,7 @@ def functions():
 
 def is_inline(file, first, last):
     """A function of a header may be `inline`, or be made by the including file from a template (its
-    qualifier or its name is a macro, as in CACHE_INLINE and TABLE(find))."""
+    qualifier or its name is a macro, as in ALWAYS_INLINE and TABLE(find))."""
     lines = text_of(file).splitlines()
     own = " ".join(lines[first - 1:last])
     head = " ".join([*lines[max(first - 3, 0):first - 1], own[:own.find("{")]])
@@ -100,24 +100,44 @@ GUARD = re.compile(r"^#ifndef (\w+_H)\n#define (\w+_H)$", re.MULTILINE)
 
 
 def guard_of_another(file, text):
-    """The guard of a header, unless it ends in the header's name. A table has none."""
+    """The guard of a header, unless it is the header's path. A table has none."""
     found = GUARD.search(text)
-    end = re.sub(r"\W", "_", Path(file).stem.upper()) + "_H"
-    return found and not (found[1] == found[2] and f"_{found[1]}".endswith("_" + end)) and found[1]
+    want = "HEDDLE_" + re.sub(r"\W", "_", file.upper())
+    return found and not found[1] == found[2] == want and found[1]
 
 
-def test_header_is_guarded_by_its_name():
-    generated = set(files(*GENERATED))
-    found = {file: f"{file}: {guard}" for file in files("*.h") if file not in generated
+def test_header_is_guarded_by_its_path():
+    other = set(files(*GENERATED))
+    found = {file: f"{file}: {guard}" for file in files("*.h")
+             if file not in other and "/include/" not in file
              if (guard := guard_of_another(file, text_of(file)))}
-    house.check(found, "a header's guard ends in its name: HEDDLE_ROOM_NAME_H")
+    house.check(found, "a header's guard is its path: HEDDLE_RUNTIME_LINK_RING_H")
 
 
 def test_guard_of_another_header_is_found():
-    text = "/* Text. */\n#ifndef HEDDLE_RUNTIME_WAKE_QUEUE_H\n#define HEDDLE_RUNTIME_WAKE_QUEUE_H\n"
+    guard = "HEDDLE_RUNTIME_ENGINE_WAKE_QUEUE_H"
+    text = f"/* Text. */\n#ifndef {guard}\n#define {guard}\n"
     assert not guard_of_another("runtime/engine/wake_queue.h", text)
-    assert guard_of_another("runtime/engine/eel.h", text)
+    assert guard_of_another("runtime/link/wake_queue.h", text)
     assert not guard_of_another("runtime/engine/rows.h", "ROW(1)\n")
+
+
+def long_includes(file, text):
+    """Headers of a file's own folder that it names by their path."""
+    folder = re.escape(str(Path(file).parent))
+    return re.findall(rf'^#include "({folder}/[^/"]+)"', text, re.MULTILINE)
+
+
+def test_header_of_the_own_folder_is_bare():
+    other = set(files(*GENERATED))
+    found = {f"{file} {header}": f"{file}: {header}" for file in files("*.c", "*.h")
+             if file not in other for header in long_includes(file, text_of(file))}
+    house.check(found, "a header of the own folder is included by its bare name")
+
+
+def test_path_of_the_own_folder_is_found():
+    assert long_includes("dsl/a.c", '#include "dsl/b.h"\n') == ["dsl/b.h"]
+    assert not long_includes("dsl/a.c", '#include "b.h"\n#include "dsl/check/b.h"\n')
 
 
 VERBS = set("add allocate answer append ask attend begin capture check choose compile copy create "

@@ -1,10 +1,10 @@
 /* Formats of images, and what the specification says of their elements, in doubles. */
-#ifndef IMAGE_MODEL_H
-#define IMAGE_MODEL_H
-
-#include "opencl_check.h"
+#ifndef HEDDLE_TESTS_OPENCL_IMAGE_MODEL_H
+#define HEDDLE_TESTS_OPENCL_IMAGE_MODEL_H
 
 #include <math.h>
+
+#include "opencl_check.h"
 
 struct order {
     cl_channel_order name;

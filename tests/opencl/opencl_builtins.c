@@ -3,16 +3,15 @@
  * opencl_builtins [--values N] [--table] [--format FORMAT] [NAME...]: compiles a kernel for each
  * row of builtin_rows.c, for the device, and compares N results of each with the exact ones.
  * --table prints the largest error of each. A row's name may end in '*'. */
-#include "builtin_rows.h"
-
-#include "components/opencl/compiler/opencl_compiler.h"
-
 #include <hip/hip_runtime_api.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/opencl/compiler/opencl_compiler.h"
+
+#include "builtin_rows.h"
 
 #define HIP_MUST(call)                                                                             \
     do {                                                                                           \

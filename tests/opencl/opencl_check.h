@@ -1,12 +1,11 @@
 /* What the OpenCL test programs share: the first device, checks that name their place, and programs
  * from source. */
-#ifndef OPENCL_CHECK_H
-#define OPENCL_CHECK_H
+#ifndef HEDDLE_TESTS_OPENCL_OPENCL_CHECK_H
+#define HEDDLE_TESTS_OPENCL_OPENCL_CHECK_H
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
-
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -3,15 +3,14 @@
  *
  * opencl_conversions [TYPE...]: from these types, or from all. Results that OpenCL leaves open
  * (what does not fit, without _sat) are not compared. */
-#include "components/opencl/compiler/opencl_compiler.h"
-
 #include <hip/hip_runtime_api.h>
-
 #include <mpfr.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/opencl/compiler/opencl_compiler.h"
 
 #define HIP_MUST(call)                                                                             \
     do {                                                                                           \

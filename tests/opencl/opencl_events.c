@@ -1,9 +1,9 @@
 /* Queues and events against the words of the specification: order, wait lists, user events that are
  * set and that fail, barriers and markers, callbacks from other threads, profiling. */
-#include "opencl_check.h"
-
 #include <pthread.h>
 #include <stdbool.h>
+
+#include "opencl_check.h"
 
 static const char source[] = "__kernel void append(__global int *log, int number)\n"
                              "{\n"

@@ -1,7 +1,7 @@
 /* Launches the kernels of features.cl, which check what they see. Usage: opencl_features FILE */
-#include "opencl_check.h"
-
 #include <stdbool.h>
+
+#include "opencl_check.h"
 
 enum { NUMBERS = 256, ITEMS_MAX = 512 };
 

@@ -2,12 +2,12 @@
  *
  * Each of COUNT sources is one of the files, damaged: cut off, with bytes changed, pieces taken out
  * or repeated, or tokens put in. Options are damaged now and then. */
-#include "components/opencl/compiler/opencl_compiler.h"
-
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/opencl/compiler/opencl_compiler.h"
 
 enum { SIZE_MAX_BYTES = 1 << 18 };
 

@@ -1,9 +1,9 @@
 /* Programs and kernels against the words of the specification: sizes and offsets of grids, local
  * memory, arguments that stay as they were when a kernel was enqueued, clones, binaries, compiling
  * and linking, questions, printf. */
-#include "opencl_check.h"
-
 #include <stdbool.h>
+
+#include "opencl_check.h"
 
 static const char source[] =
     "__kernel void where(__global int *out, int width)\n"

@@ -4,7 +4,6 @@
  * RESULTS is what opencl_oracle wrote for the same cases. --flushes: the target's code has
  * denormal floats flushed, so zeros may stand for them. */
 #include <hip/hip_runtime_api.h>
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Memory objects against the words of the specification: sub-buffers, mappings that overlap,
  * rectangles, fills, migration, host pointers, shared virtual memory, destructors. */
-#include "opencl_check.h"
-
 #include <stdbool.h>
+
+#include "opencl_check.h"
 
 enum { SIZE = 4096 };
 

@@ -1,8 +1,8 @@
 /* Mistakes of programs that a message must name. Usage: opencl_mistakes unset|pointer [threads] */
-#include "opencl_check.h"
-
 #include <pthread.h>
 #include <stdbool.h>
+
+#include "opencl_check.h"
 
 static bool has_threads;
 

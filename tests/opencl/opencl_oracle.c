@@ -4,7 +4,6 @@
  * there; any other device that computes in doubles would do. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The same kernels from the same code object, launched by OpenCL or by HIP, with buffers of the
  * same sizes made in the same order: tests/system/opencl/test_opencl_programs.py compares the
  * cycles. Usage: opencl_same_code opencl|hip FILE; OpenCL writes the code object into FILE. */
-#include "opencl_check.h"
-
 #include <hip/hip_runtime_api.h>
+
+#include "opencl_check.h"
 
 enum { COUNT = 1 << 15, LAUNCHES = 3 };
 

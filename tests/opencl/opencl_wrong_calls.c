@@ -2,9 +2,9 @@
  * out of range, pointers that are not there. No call crashes or hangs, each returns an error of the
  * specification or succeeds, and one whose first handle is wrong returns the error of that handle.
  * Usage: opencl_wrong_calls CALLS SEED. */
-#include "opencl_check.h"
-
 #include <stdbool.h>
+
+#include "opencl_check.h"
 
 enum kind {
     CONTEXT,

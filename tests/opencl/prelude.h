@@ -4,8 +4,8 @@
  * built-in function may be wrong by is counted from the exact result, so the host computes those of
  * floats in doubles: `real` is a float on the device and a double on the host, `real16` likewise.
  */
-#ifndef PRELUDE_H
-#define PRELUDE_H
+#ifndef HEDDLE_TESTS_OPENCL_PRELUDE_H
+#define HEDDLE_TESTS_OPENCL_PRELUDE_H
 
 #pragma OPENCL FP_CONTRACT OFF
 

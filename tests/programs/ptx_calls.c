@@ -2,9 +2,9 @@
  * `ptx_calls MODULE.ptx WHAT`. WHAT: `all` prints `PASS ptx_calls`, or `FAIL` and why; `wrong`
  * launches a kernel that writes outside of all memory. */
 #define PROGRAM "ptx_calls"
-#include "driver_program.h"
-
 #include "components/nvidia/ptx/ptx.h"
+
+#include "driver_program.h"
 
 enum { COUNT = 10000, BINS = 64, BLOCK = 256, BLOCKS = 40, WINDOW_BITS = 40 };
 

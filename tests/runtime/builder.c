@@ -1,5 +1,5 @@
 /* Platform tables built by hand; see builder.h. */
-#include "tests/runtime/builder.h"
+#include "builder.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Random platforms; see network.h. */
-#include "tests/runtime/network.h"
+#include "network.h"
 
 #include <stdio.h>
 #include <string.h>

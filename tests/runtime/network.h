@@ -3,7 +3,7 @@
 #ifndef HEDDLE_TESTS_RUNTIME_NETWORK_H
 #define HEDDLE_TESTS_RUNTIME_NETWORK_H
 
-#include "tests/runtime/probe.h"
+#include "probe.h"
 
 const struct platform_table *network_describe(uint64_t seed);
 

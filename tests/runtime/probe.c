@@ -1,5 +1,5 @@
 /* The test component; see probe.h. */
-#include "tests/runtime/probe.h"
+#include "probe.h"
 
 #include <string.h>
 

@@ -5,7 +5,8 @@
 #define HEDDLE_TESTS_RUNTIME_PROBE_H
 
 #include "runtime/link/ring.h"
-#include "tests/runtime/builder.h"
+
+#include "builder.h"
 
 enum probe_behaviour {
     PROBE_SOURCE,   /* sends `count` requests on out[0] as fast as it may, awaiting replies if

@@ -9,6 +9,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/observe/stats.h"
+
 #include "builder.h"
 #include "probe.h"
 

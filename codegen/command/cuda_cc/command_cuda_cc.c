@@ -14,9 +14,10 @@
 
 #include "base/hash.h"
 #include "base/number.h"
-#include "codegen/command/cuda_cc/cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+
+#include "cuda_cc.h"
 
 #define MATH_LIBRARY "/usr/lib/clc/nvptx64--nvidiacl.bc"
 #define RUNTIME      "libcudart.so.12"

@@ -1,7 +1,7 @@
 /* The state that the files of `heddle cuda-cc` share: the words of its command line and of
  * clang's. */
-#ifndef HEDDLE_COMMAND_CUDA_CC_H
-#define HEDDLE_COMMAND_CUDA_CC_H
+#ifndef HEDDLE_CODEGEN_COMMAND_CUDA_CC_CUDA_CC_H
+#define HEDDLE_CODEGEN_COMMAND_CUDA_CC_CUDA_CC_H
 
 #include "codegen/command/command.h"
 

@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/cuda_cc/cuda_cc.h"
+
+#include "cuda_cc.h"
 
 #define CLOSED                                                                                     \
     "a library of NVIDIA's, machine code that heddle does not execute; put kernels of your own "   \

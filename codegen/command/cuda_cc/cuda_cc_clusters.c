@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/cuda_cc/cuda_cc.h"
+#include "cuda_cc.h"
 
 bool cuda_cc_has_clusters(struct cuda_cc *cc, const char *source)
 {

@@ -10,9 +10,10 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/cuda_cc/cuda_cc.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+
+#include "cuda_cc.h"
 
 /* An object: its name, and a file with its bitcode. */
 struct unit {

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/cuda_cc/cuda_cc.h"
+
+#include "cuda_cc.h"
 
 static const char section[] = ", section \"heddle_managed\"";
 

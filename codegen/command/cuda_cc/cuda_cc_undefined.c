@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/cuda_cc/cuda_cc.h"
 #include "dsl/suggest.h"
+
+#include "cuda_cc.h"
 
 /* Mangled, and the line that has it. */
 struct named {

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/cuda_cc/cuda_cc.h"
+
+#include "cuda_cc.h"
 
 /* Options of clang whose value is the next word. */
 static bool has_value(const char *word)

@@ -1,9 +1,9 @@
 /* Completion in bash: words of a command, what follows an option, and the paths of --set. */
-#include "codegen/command/command.h"
-
 #include <string.h>
 
-#include "codegen/command/options/options_table.h"
+#include "codegen/command/command.h"
+
+#include "options_table.h"
 
 static void print_commands(FILE *out)
 {

@@ -1,7 +1,5 @@
 /* Parsing: a row of options_table.c belongs to the commands in its mask; an option that is with
  * the wrong command is an error that says where it belongs. */
-#include "codegen/command/options/options_table.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,8 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "runtime/engine/version.h"
+
+#include "options_table.h"
 
 enum { TITLE_BYTES = 64 };
 

@@ -1,7 +1,7 @@
 /* The command line of `heddle`, parsed. Commands are rows of commands.def, options of options.def;
  * options_table.h has the tables. Strings point into argv. */
-#ifndef HEDDLE_CODEGEN_OPTIONS_H
-#define HEDDLE_CODEGEN_OPTIONS_H
+#ifndef HEDDLE_CODEGEN_COMMAND_OPTIONS_OPTIONS_H
+#define HEDDLE_CODEGEN_COMMAND_OPTIONS_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ struct options {
 #define OPTION(field, name, argument, type, purpose, commands, handed, help)                       \
     OPTION_FIELD_##type field;
 #define AGAIN(field, name, argument, type, purpose, commands, handed, help)
-#include "codegen/command/options/options.def"
+#include "options.def"
 #undef OPTION
 #undef AGAIN
 };

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/options/options_table.h"
 #include "runtime/engine/version.h"
+
+#include "options_table.h"
 
 enum { WIDTH = 80, NARROWEST = 50, WIDEST = 110, INDENT = 22, USAGE_BYTES = 80 };
 

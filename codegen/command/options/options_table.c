@@ -1,10 +1,10 @@
 /* The rows of commands.def and options.def as tables. */
-#include "codegen/command/options/options_table.h"
-
-#include "base/number.h"
+#include "options_table.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/number.h"
 
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
@@ -35,7 +35,7 @@ const struct option_spec option_specs[] = {
         help,                                                                                      \
         #field},
 #define AGAIN OPTION
-#include "codegen/command/options/options.def"
+#include "options.def"
 #undef OPTION
 #undef AGAIN
 };

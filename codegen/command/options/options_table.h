@@ -1,9 +1,9 @@
 /* The rows of commands.def and options.def as tables: for the parser, the help, completion, the
  * look at files, and what is handed to Python and to a platform. */
-#ifndef HEDDLE_CODEGEN_OPTIONS_TABLE_H
-#define HEDDLE_CODEGEN_OPTIONS_TABLE_H
+#ifndef HEDDLE_CODEGEN_COMMAND_OPTIONS_OPTIONS_TABLE_H
+#define HEDDLE_CODEGEN_COMMAND_OPTIONS_OPTIONS_TABLE_H
 
-#include "codegen/command/options/options.h"
+#include "options.h"
 
 struct command_spec {
     const char *name;

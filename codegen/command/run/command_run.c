@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include "codegen/command/python.h"
-#include "codegen/command/run/hand_over.h"
-#include "codegen/command/run/run.h"
-#include "codegen/command/run/run_rocm.h"
+
+#include "hand_over.h"
+#include "run.h"
+#include "run_rocm.h"
 
 /* Compilers at a time, more than any machine has room for. */
 #define JOBS_MAX 1024

@@ -1,12 +1,13 @@
 /* Writes the options that the process with the platform gets. */
-#include "codegen/command/run/hand_over.h"
+#include "hand_over.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen/command/options/options_table.h"
-#include "codegen/command/run/run.h"
 #include "runtime/engine/options.h"
+
+#include "run.h"
 
 static struct handed_pair *find_handed(const struct handed *handed, const char *key)
 {

@@ -1,8 +1,8 @@
 /* The text that `heddle run` hands to the process that runs the platform: the options whose rows
  * say so, and values that the command derives from others. runtime/engine/options.h describes the
  * text. */
-#ifndef HEDDLE_CODEGEN_HAND_OVER_H
-#define HEDDLE_CODEGEN_HAND_OVER_H
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_HAND_OVER_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_HAND_OVER_H
 
 #include "codegen/command/command.h"
 

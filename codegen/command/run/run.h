@@ -1,14 +1,15 @@
 /* The steps of `heddle run`: its options, the ways to run what was built, recordings that it
  * plays or makes, several processes, and the live page. */
-#ifndef HEDDLE_CODEGEN_COMMAND_RUN_H
-#define HEDDLE_CODEGEN_COMMAND_RUN_H
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_RUN_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_RUN_H
 
 #include <stdbool.h>
 
 #include "codegen/build/build.h"
 #include "codegen/command/command.h"
-#include "codegen/command/run/hand_over.h"
 #include "runtime/state/platform.h"
+
+#include "hand_over.h"
 
 /* Seen from the root folder, in the command's region; NULL for NULL. */
 const char *run_absolute(struct command *c, const char *path);

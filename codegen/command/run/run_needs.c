@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/run/run.h"
+#include "run.h"
 
 static const struct model_instance *find_leaf(const struct model *model, const char *type)
 {

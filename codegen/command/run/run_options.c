@@ -8,11 +8,12 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "codegen/command/run/hand_over.h"
-#include "codegen/command/run/run.h"
 #include "components/sampling/sampling_options.h"
 #include "dsl/quantity.h"
 #include "runtime/engine/options.h"
+
+#include "hand_over.h"
+#include "run.h"
 
 const char *run_absolute(struct command *c, const char *path)
 {

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/run/hand_over.h"
-#include "codegen/command/run/run.h"
 #include "runtime/engine/rank.h"
+
+#include "hand_over.h"
+#include "run.h"
 
 /* Options that would have nothing to act on without a file that is written. */
 static bool is_about_output(const char *key)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "codegen/command/run/run.h"
+#include "run.h"
 
 #define API_PLAYER "heddle-play-api"
 

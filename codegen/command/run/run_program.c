@@ -16,13 +16,14 @@
 #include "base/path_search.h"
 #include "codegen/build/cache.h"
 #include "codegen/command/options/options_table.h"
-#include "codegen/command/run/hand_over.h"
-#include "codegen/command/run/run.h"
-#include "codegen/command/run/run_rocm.h"
 #include "codegen/command/supervise.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/rank.h"
 #include "runtime/session/run_ledger.h"
+
+#include "hand_over.h"
+#include "run.h"
+#include "run_rocm.h"
 
 const char *run_find_program(struct command *c, const char *name)
 {

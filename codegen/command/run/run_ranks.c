@@ -1,7 +1,4 @@
 /* A run of several ranks, started by a launcher of MPI. */
-#include "base/number.h"
-#include "codegen/command/run/run.h"
-
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,11 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "codegen/command/command.h"
 #include "runtime/engine/rank.h"
 #include "runtime/engine/rank_transport.h"
 #include "runtime/link/rank_placement.h"
 #include "runtime/session/exit_status.h"
+
+#include "run.h"
 
 #define PATIENCE_S 10
 

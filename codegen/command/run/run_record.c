@@ -8,10 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codegen/command/run/hand_over.h"
-#include "codegen/command/run/run.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "runtime/engine/options.h"
+
+#include "hand_over.h"
+#include "run.h"
 
 /* Kinds of recordings, and the file that is there when the recording is complete. */
 static const struct recording_kind {

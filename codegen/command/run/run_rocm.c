@@ -1,7 +1,7 @@
 /* Shows a program the simulated kernel driver. The folder holds the files by their own paths; the
  * preloaded library (components/kfd) shows them there. */
 #define _GNU_SOURCE /* nftw */
-#include "codegen/command/run/run_rocm.h"
+#include "run_rocm.h"
 
 #include <errno.h>
 #include <fcntl.h>

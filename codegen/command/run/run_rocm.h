@@ -1,6 +1,6 @@
 /* `heddle run --stack rocm`: what makes a program find the simulated kernel driver. */
-#ifndef HEDDLE_CODEGEN_COMMAND_RUN_ROCM_H
-#define HEDDLE_CODEGEN_COMMAND_RUN_ROCM_H
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_RUN_ROCM_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_RUN_ROCM_H
 
 #include "codegen/command/command.h"
 

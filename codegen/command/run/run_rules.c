@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/command/run/run.h"
-#include "codegen/command/run/run_rocm.h"
 #include "components/sampling/sampling_options.h"
+
+#include "run.h"
+#include "run_rocm.h"
 
 struct rule {
     bool broken;

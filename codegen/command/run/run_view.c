@@ -1,8 +1,6 @@
 /* Serves the page of `--view`. The child reports by a line that it serves, and ends when its input,
  * a pipe, is closed. */
 #define _GNU_SOURCE /* memfd_create, pipe2 */
-#include "codegen/command/run/run.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -11,6 +9,8 @@
 
 #include "codegen/command/python.h"
 #include "runtime/engine/status_page.h"
+
+#include "run.h"
 
 static struct {
     pid_t child;

@@ -5,6 +5,7 @@
 #include "components/sampling/warmup.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/timeline.h"
+
 #include "command_processor_state.h"
 #include "dispatcher.h"
 

@@ -13,9 +13,10 @@
 
 #define UNIT_COLD
 
+#include "cu_resource_pool.gen.h"
+
 #include <string.h>
 
-#include "cu_resource_pool.gen.h"
 #include "base/likely.h"
 #include "base/number.h"
 #include "components/sampling/launch_record.h"
@@ -29,6 +30,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/platform.h"
+
 #include "command_processor_state.h"
 #include "dispatcher.h"
 

@@ -1,7 +1,7 @@
 /* State of a command processor: the kernels that run, and the operation on caches that is under
  * way. */
-#ifndef HEDDLE_COMMAND_PROCESSOR_STATE_H
-#define HEDDLE_COMMAND_PROCESSOR_STATE_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_COMMAND_PROCESSOR_STATE_H
+#define HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_COMMAND_PROCESSOR_STATE_H
 
 #include "components/amd/execute/wave_sync_unit.h"
 #include "components/memory/page_table/program_table.h"
@@ -9,6 +9,7 @@
 #include "components/protocols/work/work_cycles.h"
 #include "components/statistics/slot_account.h"
 #include "runtime/engine/engine.h"
+
 #include "cu_resource_pool.h"
 
 /* ---- kernels: kernel_account.c ---- */

@@ -4,13 +4,14 @@
  * placement takes everything or nothing. Wavefronts of a work-group go to the SIMDs in turn,
  * beginning where the last placement on that compute unit ended. Owned by the command processor,
  * which calls it, as do its dispatchers. */
+#include "cu_resource_pool.h"
+
 #include "cu_resource_pool.gen.h"
 
 #include "base/number.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "cu_resource_pool.h"
 
 /* A work-group that is placed. */
 struct pool_group {

@@ -3,8 +3,8 @@
  * One pool holds the free resources of all compute units of a GPU. All dispatchers share the pool,
  * so no two of them take the same resource (Sun, "Refactoring MGPUSim's Work-Group Dispatching
  * Mechanism", 2020). Calls come from the command processor's tick. */
-#ifndef HEDDLE_CU_RESOURCE_POOL_H
-#define HEDDLE_CU_RESOURCE_POOL_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_CU_RESOURCE_POOL_H
+#define HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_CU_RESOURCE_POOL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * in the order x, y, z. Every work-group is proposed until it has been placed, and not again
  * afterwards. Calls come from the command processor's tick, for one dispatcher; setup() first,
  * once. */
-#ifndef HEDDLE_COMPONENTS_DISPATCH_ORDER_H
-#define HEDDLE_COMPONENTS_DISPATCH_ORDER_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_DISPATCH_ORDER_H
+#define HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_DISPATCH_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

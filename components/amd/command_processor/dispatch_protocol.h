@@ -3,8 +3,8 @@
  * A protocol says which compute units the dispatcher may try, how much time an attempt costs beside
  * the work of dispatching, and when a dispatcher that found no room tries again. Calls come from
  * the command processor's tick, for one dispatcher; setup() first, once. */
-#ifndef HEDDLE_COMPONENTS_DISPATCH_PROTOCOL_H
-#define HEDDLE_COMPONENTS_DISPATCH_PROTOCOL_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_DISPATCH_PROTOCOL_H
+#define HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_DISPATCH_PROTOCOL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,14 +5,15 @@
  *
  * The command processor drives it: dispatcher_begin() with a launch, then dispatcher_next()
  * whenever it may have a work-group to send, dispatcher_finished() for each that came back. */
-#ifndef HEDDLE_COMMAND_PROCESSOR_DISPATCHER_H
-#define HEDDLE_COMMAND_PROCESSOR_DISPATCHER_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_DISPATCHER_H
+#define HEDDLE_COMPONENTS_AMD_COMMAND_PROCESSOR_DISPATCHER_H
 
 #include "dispatcher.gen.h"
 
 #include "components/amd/execute/work_groups.h"
 #include "components/protocols/command/aql_packet.h"
 #include "components/protocols/work/work_placement.h"
+
 #include "cu_resource_pool.h"
 #include "dispatch_order.h"
 #include "dispatch_protocol.h"

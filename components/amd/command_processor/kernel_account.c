@@ -12,6 +12,7 @@
 #include "components/protocols/work/work_cycles.h"
 #include "components/statistics/kernel_shares.h"
 #include "runtime/engine/engine.h"
+
 #include "command_processor_state.h"
 
 static void account_begin(struct kernel_account *k, const struct slot_use *all, uint64_t now,

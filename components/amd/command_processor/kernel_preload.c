@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "components/amd/isa/kernel_registers.h"
 #include "components/protocols/command/aql_preload.h"
+
 #include "command_processor_state.h"
 #include "dispatcher.h"
 

@@ -29,6 +29,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/state/platform.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 #include "cu_fetch.h"
@@ -126,7 +127,7 @@ static inline uint64_t arrived(const struct compute_unit *c, uint64_t pending)
 }
 
 /* Out of line, since inlined it costs every tick registers: 1 % of the instructions of nbody. */
-__attribute__((noinline)) static void receive(struct compute_unit *c, uint64_t ports, uint64_t now)
+static OUT_OF_LINE void receive(struct compute_unit *c, uint64_t ports, uint64_t now)
 {
     if (ports >> compute_unit_vmem_first_pending(c) & 1)
         vmem_receive(c, now);

@@ -1,7 +1,7 @@
 /* Functions that the files of a compute unit call in one another, by file. Fetching, scalar and
  * vector memory have headers of their own, with their state. */
-#ifndef HEDDLE_COMPUTE_UNIT_INTERNAL_H
-#define HEDDLE_COMPUTE_UNIT_INTERNAL_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_COMPUTE_UNIT_INTERNAL_H
+#define HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_COMPUTE_UNIT_INTERNAL_H
 
 #include "compute_unit_state.h"
 

@@ -6,8 +6,8 @@
  * SIMD, by kind of instruction. compute_unit.c lists the files that work on this state. cu_fetch.h,
  * cu_scalar_memory.h and cu_vector_memory.h add the structures of their files, and
  * compute_unit_internal.h the functions that files share. */
-#ifndef HEDDLE_COMPUTE_UNIT_STATE_H
-#define HEDDLE_COMPUTE_UNIT_STATE_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_COMPUTE_UNIT_STATE_H
+#define HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_COMPUTE_UNIT_STATE_H
 
 #include "base/likely.h"
 #include "components/amd/execute/coalescer.h"

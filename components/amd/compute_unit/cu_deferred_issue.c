@@ -16,6 +16,7 @@
 
 #include "base/likely.h"
 #include "runtime/engine/deferral.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 #include "cu_fetch.h"
@@ -109,8 +110,7 @@ static void deferred_take_all(struct compute_unit *c, uint64_t cycle)
 
 /* Takes the turns before `now` that `simd` has left out. Its wavefront takes the others in their
  * own cycles. */
-__attribute__((noinline)) static void deferred_end(struct compute_unit *c, unsigned simd,
-                                                   uint64_t now)
+static OUT_OF_LINE void deferred_end(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
     uint64_t bit = (uint64_t)1 << s->deferred_slot;
@@ -151,9 +151,8 @@ static bool deferred_share(struct cu_deferred *run, unsigned kind, uint64_t cycl
 
 /* Describes the turns of the instructions that have been executed, from `pc` on, unless their turns
  * will differ the next time. */
-__attribute__((noinline)) static void deferred_describe(const struct compute_unit *c,
-                                                        const struct cu_wave *w, uint64_t pc,
-                                                        struct cu_deferred *run)
+static OUT_OF_LINE void deferred_describe(const struct compute_unit *c, const struct cu_wave *w,
+                                          uint64_t pc, struct cu_deferred *run)
 {
     const uint64_t simds = compute_unit_params(c)->simds;
     struct cu_deferred result = {.ahead = w->ahead};
@@ -195,10 +194,9 @@ static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, 
 }
 
 /* Counts the turns from `first` on that can be left out, one by one; `*after` is the next turn. */
-__attribute__((noinline)) static unsigned deferred_count(const struct compute_unit *c,
-                                                         const struct cu_wave *w, uint64_t pc,
-                                                         uint64_t first, uint64_t now,
-                                                         uint64_t *after)
+static OUT_OF_LINE unsigned deferred_count(const struct compute_unit *c, const struct cu_wave *w,
+                                           uint64_t pc, uint64_t first, uint64_t now,
+                                           uint64_t *after)
 {
     uint64_t bit = (uint64_t)1 << w->slot, turn = first;
     unsigned count = 0;
@@ -220,9 +218,8 @@ __attribute__((noinline)) static unsigned deferred_count(const struct compute_un
 /* The wavefront has issued alone in the turn `now`, and is in the wheel for its next one. Its
  * instructions up to the next that does more than change registers are executed, and their turns
  * are left out, but for a turn before code of another line. */
-__attribute__((noinline)) static void deferred_begin(struct compute_unit *c, struct cu_simd *s,
-                                                     unsigned simd, struct cu_wave *w,
-                                                     unsigned wave, uint64_t now)
+static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_simd *s, unsigned simd,
+                                       struct cu_wave *w, unsigned wave, uint64_t now)
 {
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), after;
     uint64_t pc = cu_scalars(c, wave)->pc;

@@ -15,6 +15,7 @@
 #include "base/number.h"
 #include "components/amd/isa/execute/isa_ready.h"
 #include "runtime/engine/arena.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 #include "cu_fetch.h"
@@ -63,8 +64,7 @@ static void execute_init(struct compute_unit *c)
     isa_workspace_begin(&domain->workspace);
 }
 
-__attribute__((noinline)) static void execute_prepare(const struct decoded *d,
-                                                      struct execute_entry *e)
+static OUT_OF_LINE void execute_prepare(const struct decoded *d, struct execute_entry *e)
 {
     e->address = d->address;
     memcpy(e->words, d->words, sizeof e->words);
@@ -102,10 +102,10 @@ static inline bool execute_fits(const struct isa_inst *inst, const struct isa_co
 /* Finds the instructions from the pc on, in the line of the one before, that can be executed with
  * that. Memory instructions are left to their turns. The length of a run follows from the code
  * alone. */
-__attribute__((noinline)) static void execute_find_run(const struct compute_unit *c,
-                                                       const struct execute_domain *domain,
-                                                       struct execute_entry *e, uint64_t pc,
-                                                       const uint8_t *code, unsigned size)
+static OUT_OF_LINE void execute_find_run(const struct compute_unit *c,
+                                         const struct execute_domain *domain,
+                                         struct execute_entry *e, uint64_t pc, const uint8_t *code,
+                                         unsigned size)
 {
     unsigned at = 0;
     uint32_t number;

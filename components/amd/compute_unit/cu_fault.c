@@ -2,6 +2,7 @@
 #include "compute_unit.gen.h"
 
 #include "runtime/engine/component_failure.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 

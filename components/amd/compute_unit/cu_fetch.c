@@ -5,11 +5,12 @@
  * wavefront no longer needs it; there are two slots more than lines, so that a branch need not wait
  * for such a line. Lines are asked for only inside allocations: fetching ahead over the end of the
  * code is no fault, getting there is. */
+#include "cu_fetch.h"
+
 #include "compute_unit.gen.h"
 
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
-#include "cu_fetch.h"
 
 static bool fetch_is_allocated(struct compute_unit *c, const struct cu_wave *w, uint64_t line)
 {

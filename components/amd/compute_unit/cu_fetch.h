@@ -1,6 +1,6 @@
 /* Instruction buffers, and the code of all units of a thread; see cu_fetch.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_CU_FETCH_H
-#define HEDDLE_COMPUTE_UNIT_CU_FETCH_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_CU_FETCH_H
+#define HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_CU_FETCH_H
 
 #include "compute_unit_state.h"
 

@@ -36,8 +36,8 @@ static void issue_init(struct compute_unit *c)
 }
 
 /* Executes on registers and LDS. False: the run has failed. */
-__attribute__((noinline)) static bool issue_execute_now(struct compute_unit *c, struct cu_wave *w,
-                                                        unsigned wave, const struct isa_inst *inst)
+static OUT_OF_LINE bool issue_execute_now(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                          const struct isa_inst *inst)
 {
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
@@ -73,10 +73,9 @@ static void issue_set_priority(struct compute_unit *c, struct cu_wave *w, unsign
 }
 
 /* Out of line for the same reason as receive() in compute_unit.c. */
-__attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit *c,
-                                                             struct cu_wave *w, unsigned wave,
-                                                             const struct isa_inst *inst,
-                                                             uint64_t now)
+static OUT_OF_LINE enum cu_issue issue_special(struct compute_unit *c, struct cu_wave *w,
+                                               unsigned wave, const struct isa_inst *inst,
+                                               uint64_t now)
 {
     struct cu_group *g = cu_group_at(c, w->group);
     uint64_t nops = cu_decoded(c)[w->decoded].nops;
@@ -202,9 +201,9 @@ static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsig
 
 /* ds_gws_*: the GPU's global wave sync is asked, over the wires of the dispatcher, and its answer
  * lowers lgkmcnt. One at a time of a wavefront. */
-__attribute__((noinline)) static enum cu_issue issue_sync(struct compute_unit *c, struct cu_wave *w,
-                                                          unsigned wave,
-                                                          const struct isa_inst *inst, uint64_t now)
+static OUT_OF_LINE enum cu_issue issue_sync(struct compute_unit *c, struct cu_wave *w,
+                                            unsigned wave, const struct isa_inst *inst,
+                                            uint64_t now)
 {
     const struct isa_context context = cu_context(c, w);
     uint64_t bit = (uint64_t)1 << w->slot, simds = compute_unit_params(c)->simds;
@@ -279,10 +278,9 @@ static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, uns
 }
 
 /* An instruction of a kind that most are not of. */
-__attribute__((noinline)) static enum cu_issue issue_other(struct compute_unit *c,
-                                                           struct cu_wave *w, unsigned wave,
-                                                           const struct isa_inst *inst,
-                                                           uint64_t now)
+static OUT_OF_LINE enum cu_issue issue_other(struct compute_unit *c, struct cu_wave *w,
+                                             unsigned wave, const struct isa_inst *inst,
+                                             uint64_t now)
 {
     switch ((enum cu_kind)w->kind) {
     case CU_MATRIX:
@@ -301,8 +299,8 @@ __attribute__((noinline)) static enum cu_issue issue_other(struct compute_unit *
 }
 
 /* Issues one instruction of the wavefront, which is not in the mask of ready wavefronts. */
-__attribute__((noinline)) static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w,
-                                                          unsigned wave, uint64_t now)
+static OUT_OF_LINE enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w,
+                                            unsigned wave, uint64_t now)
 {
     struct decoded *d = &cu_decoded(c)[w->decoded];
     enum cu_issue result;

@@ -3,11 +3,11 @@
  * */
 #include "compute_unit.gen.h"
 
-#include "compute_unit_internal.h"
-#include "compute_unit_state.h"
-
 #include "base/number.h"
 #include "components/amd/execute/lds_banks.h"
+
+#include "compute_unit_internal.h"
+#include "compute_unit_state.h"
 
 /* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
  */

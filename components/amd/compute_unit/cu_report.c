@@ -4,6 +4,7 @@
 
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 #include "cu_fetch.h"

@@ -4,6 +4,8 @@
  * Answers come in any order, as on the hardware: programs wait for lgkmcnt(0). A load touches one
  * or two lines; registers are written when all have come. The tag of a request is twice the number
  * of its entry plus the part. */
+#include "cu_scalar_memory.h"
+
 #include "compute_unit.gen.h"
 
 #include "base/likely.h"
@@ -11,7 +13,6 @@
 
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
-#include "cu_scalar_memory.h"
 #include "cu_vector_memory.h"
 
 /* First and last byte of the part of an access that lies in its line number `part`. */

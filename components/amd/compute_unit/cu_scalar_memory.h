@@ -1,6 +1,6 @@
 /* Scalar memory instructions in flight; see cu_scalar_memory.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_CU_SCALAR_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_CU_SCALAR_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_CU_SCALAR_MEMORY_H
+#define HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_CU_SCALAR_MEMORY_H
 
 #include "compute_unit_state.h"
 

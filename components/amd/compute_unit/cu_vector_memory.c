@@ -6,14 +6,16 @@
  * until the instruction is the oldest of its wavefront, then registers are written and the counters
  * go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses are virtual:
  * translation belongs to the caches. */
+#include "cu_vector_memory.h"
+
 #include "compute_unit.gen.h"
 
 #include "base/hash.h"
 #include "base/likely.h"
 #include "base/number.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
-#include "cu_vector_memory.h"
 
 /* A stack of unused numbers. At first the lowest number lies on top. Each entry is kept as its
  * difference from the number that lay at its place at first, so a stack never used is all zeros. */

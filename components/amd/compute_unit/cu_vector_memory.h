@@ -1,6 +1,6 @@
 /* Vector memory instructions in flight, and their lines; see cu_vector_memory.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_CU_VECTOR_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_CU_VECTOR_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_CU_VECTOR_MEMORY_H
+#define HEDDLE_COMPONENTS_AMD_COMPUTE_UNIT_CU_VECTOR_MEMORY_H
 
 #include "compute_unit_state.h"
 

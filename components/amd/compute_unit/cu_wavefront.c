@@ -123,8 +123,7 @@ static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
 
 /* wave_decode() where the instruction has not been decoded, or is not in the line that the pc was
  * in. */
-__attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, struct cu_wave *w,
-                                                       unsigned wave)
+static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
     uint8_t joined[ISA_MAX_INST_BYTES];
@@ -178,8 +177,7 @@ __attribute__((noinline)) static bool wave_decode_anew(struct compute_unit *c, s
 
 /* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
  * or it is none (WAVE_FAULTED). Out of line, since it is called from many places. */
-__attribute__((noinline)) static bool wave_decode(struct compute_unit *c, struct cu_wave *w,
-                                                  unsigned wave)
+static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     uint64_t pc = cu_scalars(c, wave)->pc, line = round_down(pc, CU_LINE);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];

@@ -6,11 +6,12 @@
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/observe/timeline.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 #include "cu_fetch.h"
 
-__attribute__((noinline, cold)) static void
+static OUT_OF_LINE __attribute__((cold)) void
 wave_record_begin(const struct compute_unit *c, unsigned wave, const struct work_placement *p,
                   const struct cu_group *g, unsigned number)
 {

@@ -9,14 +9,15 @@
  *
  * Lanes are `mem` and the array `lane` after it, which the engine knows by the places of their
  * rings: a line costs too little to find them anew each time. */
+#include "atomic_op.gen.h"
 #include "dma_engine.gen.h"
 
-#include "atomic_op.gen.h"
 #include "base/likely.h"
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
+
 #include "dma_state.h"
 
 static void find_lanes(struct dma_engine *c)

@@ -1,8 +1,9 @@
 /* State of a DMA engine: see dma_engine.c for how it works. */
-#ifndef HEDDLE_COMPONENTS_DMA_STATE_H
-#define HEDDLE_COMPONENTS_DMA_STATE_H
+#ifndef HEDDLE_COMPONENTS_AMD_DMA_ENGINE_DMA_STATE_H
+#define HEDDLE_COMPONENTS_AMD_DMA_ENGINE_DMA_STATE_H
 
 #include "dma_engine.gen.h"
+
 #include "base/number.h"
 #include "runtime/engine/index_pool.h"
 

@@ -3,9 +3,9 @@
  * coalescer_to_line() take any. */
 #include "coalescer.h"
 
-#include "base/number.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 /* Whole accesses of `bytes` in `distance`; nearly always bytes are a power of two, and nothing is
  * divided. */

@@ -7,8 +7,8 @@
  * exactly one of the lines returned whose `lanes` has the lane (atomics: exactly one message), and
  * lines come in the order of the lowest lane that touches them. Lanes in ascending order write a
  * line, so that the highest lane wins where several store to one address. */
-#ifndef HEDDLE_EXECUTE_COALESCER_H
-#define HEDDLE_EXECUTE_COALESCER_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_COALESCER_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_COALESCER_H
 
 #include "base/number.h"
 #include "components/amd/isa/isa.h"

@@ -6,8 +6,8 @@
  * losing an entry costs the host time, but no simulated time: which units share a cache must not
  * matter. Entries count how often they were issued, for the hottest addresses of a kernel that does
  * not end. */
-#ifndef HEDDLE_EXECUTE_DECODE_CACHE_H
-#define HEDDLE_EXECUTE_DECODE_CACHE_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_DECODE_CACHE_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_DECODE_CACHE_H
 
 #include <string.h>
 

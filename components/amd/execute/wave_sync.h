@@ -8,8 +8,8 @@
  * HIP's grid sync is a barrier on resource 0 that one wavefront of each work-group comes to; the
  * runtime sets its counter to the work-groups of the launch less one before it begins
  * (ROCm-Device-Libs, __ockl_grid_sync and __ockl_gws_init). */
-#ifndef HEDDLE_WAVE_SYNC_H
-#define HEDDLE_WAVE_SYNC_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_WAVE_SYNC_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_WAVE_SYNC_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The global wave sync (wave_sync.h) as a part of a simulated GPU. */
-#ifndef HEDDLE_WAVE_SYNC_UNIT_H
-#define HEDDLE_WAVE_SYNC_UNIT_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_WAVE_SYNC_UNIT_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_WAVE_SYNC_UNIT_H
 
 #include "wave_sync.h"
 

@@ -4,8 +4,8 @@
  * Pure functions on a placement, for the compute unit and the functional executor. The order of the
  * initial scalar registers is that of the AMDGPU ABI (LLVM, "User Guide for AMDGPU Backend",
  * Initial Kernel Execution State). */
-#ifndef HEDDLE_EXECUTE_WAVEFRONT_START_H
-#define HEDDLE_EXECUTE_WAVEFRONT_START_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_WAVEFRONT_START_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_WAVEFRONT_START_H
 
 #include "components/amd/isa/isa.h"
 #include "components/protocols/work/work_placement.h"

@@ -1,11 +1,11 @@
 /* The texts of faults, which end a run. */
 #include "work_fault.h"
 
-#include "base/number.h"
-#include "components/amd/isa/object/kernarg.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "base/number.h"
+#include "components/amd/isa/object/kernarg.h"
 
 void work_fault_text(const struct work_fault_place *p, const char *cause, char *text, size_t size)
 {

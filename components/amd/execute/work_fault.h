@@ -1,7 +1,7 @@
 /* Reports of faults of the simulated program, in the same words in timing and in functional
  * mode. */
-#ifndef HEDDLE_EXECUTE_WORK_FAULT_H
-#define HEDDLE_EXECUTE_WORK_FAULT_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_WORK_FAULT_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_WORK_FAULT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  *
  * Pure functions, used by the dispatcher and by the functional executor. Places on a compute unit
  * (LDS offset, slots, scratch area) are filled in by the unit that places the work-group. */
-#ifndef HEDDLE_EXECUTE_WORK_GROUPS_H
-#define HEDDLE_EXECUTE_WORK_GROUPS_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_WORK_GROUPS_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_WORK_GROUPS_H
 
 #include "components/amd/isa/isa_target.h"
 #include "components/protocols/command/aql_packet.h"

@@ -1,8 +1,8 @@
 /* Hands the observer (components/statistics/execution_observer.h) the instruction that a wavefront
  * is about to execute. The compute unit and the functional executor call these functions while
  * there is an observer; the functions are out of line, so that other runs do not pay for them. */
-#ifndef HEDDLE_EXECUTE_WORK_RECORD_H
-#define HEDDLE_EXECUTE_WORK_RECORD_H
+#ifndef HEDDLE_COMPONENTS_AMD_EXECUTE_WORK_RECORD_H
+#define HEDDLE_COMPONENTS_AMD_EXECUTE_WORK_RECORD_H
 
 #include "components/amd/isa/isa.h"
 #include "components/statistics/execution_observer.h"

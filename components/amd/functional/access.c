@@ -6,12 +6,13 @@
  * lane wins where several store to one address, as in timing mode. Compiled once for each x86-64
  * level (ACCESS_VARIANT is the suffix). */
 #include "access.h"
-#include "footprint.h"
-#include "touch.h"
 
 #include "base/likely.h"
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/execute/work_fault.h"
+
+#include "footprint.h"
+#include "touch.h"
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
@@ -48,13 +49,11 @@ static inline const struct host_span *span_of(struct host_view *t, uint64_t addr
     return w && host_span_holds(w, address, bytes) ? w : NULL;
 }
 
-#include "access_marks.h"
-
 #include "access_fast.h"
 
-static __attribute__((noinline)) void touch_lanes_of(struct host_view *t, const struct host_span *w,
-                                                     uint64_t base, const struct lanes_span *s,
-                                                     uint64_t exec, const struct isa_ready *ready)
+static OUT_OF_LINE void touch_lanes_of(struct host_view *t, const struct host_span *w,
+                                       uint64_t base, const struct lanes_span *s, uint64_t exec,
+                                       const struct isa_ready *ready)
 {
     struct touch_lines lines;
     if (touch_run(t, w, base, s, exec, ready))

@@ -4,12 +4,11 @@
  * Both functions check the whole instruction before they change anything, and move the pc when the
  * access is done. They return NULL then. Otherwise they return a text that names the fault and
  * holds until the next call, and *lane is the faulty lane, or WORK_NO_LANE. */
-#ifndef HEDDLE_FUNCTIONAL_ACCESS_H
-#define HEDDLE_FUNCTIONAL_ACCESS_H
-
-#include "components/memory/page_table/host_view.h"
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_H
 
 #include "components/amd/isa/execute/isa_ready.h"
+#include "components/memory/page_table/host_view.h"
 
 /* access_vector: any instruction of ISA_UNIT_VMEM. `hint` belongs to the instruction's address: the
  * span that it hit last. access_scalar: s_load, s_store, s_memtime (context->time), and the cache

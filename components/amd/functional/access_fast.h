@@ -4,17 +4,18 @@
  * A lane's address is a 64-bit value that all active lanes share plus its own 32 bits
  * (isa_lanes.h). What is not so (another span, addresses that differ in their upper halves,
  * apertures, which have no span) is left to the general way, which also finds the faults. */
-#ifndef HEDDLE_FUNCTIONAL_ACCESS_FAST_H
-#define HEDDLE_FUNCTIONAL_ACCESS_FAST_H
-
-#include "access_lines.h"
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_FAST_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_FAST_H
 
 #include "base/likely.h"
 #include "components/amd/isa/execute/isa_lanes.h"
 
+#include "access_lines.h"
+#include "access_marks.h"
+
 /* False: the active lanes' upper halves differ. */
-LANES_INLINE bool find_base(const struct isa_context *context, const struct isa_wave *wave,
-                            const struct isa_ready *ready, uint64_t exec, uint64_t *base)
+static ALWAYS_INLINE bool find_base(const struct isa_context *context, const struct isa_wave *wave,
+                                    const struct isa_ready *ready, uint64_t exec, uint64_t *base)
 {
     const uint32_t *upper = context->vgpr + ready->source[0] + 64;
     if (ready->base != ISA_NO_OPERAND) {
@@ -32,8 +33,8 @@ static void touch_lanes_of(struct host_view *t, const struct host_span *w, uint6
                            const struct isa_ready *ready);
 
 /* A load of one dword by all lanes, whose addresses lie in rows. False: nothing has been done. */
-LANES_INLINE bool load_rows(struct host_view *t, struct isa_context *context,
-                            const struct isa_ready *ready, uint64_t base, uint8_t *hint)
+static ALWAYS_INLINE bool load_rows(struct host_view *t, struct isa_context *context,
+                                    const struct isa_ready *ready, uint64_t base, uint8_t *hint)
 {
     const uint32_t *offset = context->vgpr + ready->source[0];
     const struct host_span *w = span_of(t, base + offset[0], 4, hint);
@@ -49,9 +50,9 @@ LANES_INLINE bool load_rows(struct host_view *t, struct isa_context *context,
 }
 
 /* False: nothing has been done. */
-LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *context,
-                                     struct isa_wave *wave, const struct isa_ready *ready,
-                                     uint8_t *hint)
+static ALWAYS_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *context,
+                                             struct isa_wave *wave, const struct isa_ready *ready,
+                                             uint8_t *hint)
 {
     uint64_t exec = isa_wave_exec(wave), base;
     if (ready->memory == ISA_READY_OTHER || !exec || (wave->mode & ISA_MODE_SKIP)
@@ -84,8 +85,8 @@ LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *co
 }
 
 /* False: nothing has been done. */
-LANES_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wave *wave,
-                                     const struct isa_ready *ready, uint8_t *hint)
+static ALWAYS_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wave *wave,
+                                             const struct isa_ready *ready, uint8_t *hint)
 {
     if (ready->memory != ISA_READY_SCALAR_LOAD)
         return false;

@@ -4,16 +4,18 @@
  * Neighbouring lanes mostly access the same line, so a line is looked up only where it differs from
  * the previous lane's. Lines of an access that lie within LINES_REACH of each other are found again
  * by a stamp. */
-#ifndef HEDDLE_FUNCTIONAL_ACCESS_LINES_H
-#define HEDDLE_FUNCTIONAL_ACCESS_LINES_H
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_LINES_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_ACCESS_LINES_H
 
+#include "base/likely.h"
 #include "components/amd/isa/execute/isa_lanes.h"
+
 #include "touch.h"
 
 enum { LINES_REACH = 1 << 13 };
 
 /* Bit l: word l of the two vectors differs. */
-LANES_INLINE uint64_t differing(lanes_vector a, lanes_vector b)
+static ALWAYS_INLINE uint64_t differing(lanes_vector a, lanes_vector b)
 {
     lanes_vector differs = (lanes_vector)(a != b);
 #if defined __AVX2__
@@ -35,8 +37,8 @@ struct places {
 
 /* False: a lane's access lies in two lines. Inactive lanes have the place of the first active
  * one. */
-LANES_INLINE bool find_places(const struct lanes_span *s, uint32_t in_line, unsigned bytes,
-                              uint64_t exec, struct places *p)
+static ALWAYS_INLINE bool find_places(const struct lanes_span *s, uint32_t in_line, unsigned bytes,
+                                      uint64_t exec, struct places *p)
 {
     const lanes_vector first = (lanes_vector){0} + s->offset[s->first];
     const lanes_vector shift = (lanes_vector){0} + (in_line - s->low);
@@ -62,8 +64,8 @@ LANES_INLINE bool find_places(const struct lanes_span *s, uint32_t in_line, unsi
 }
 
 /* False: too far apart, or a lane's access lies in two lines. */
-LANES_INLINE bool find_lines(const struct lanes_span *s, uint64_t base, unsigned bytes,
-                             bool with_masks, uint64_t exec, struct touch_lines *out)
+static ALWAYS_INLINE bool find_lines(const struct lanes_span *s, uint64_t base, unsigned bytes,
+                                     bool with_masks, uint64_t exec, struct touch_lines *out)
 {
     static uint32_t stamp[LINES_REACH];
     static uint8_t number[LINES_REACH];

@@ -12,8 +12,8 @@
  * Marks are bits of one reservation of address space for each thread, a thirty-second of the
  * memory for each kind; copies lie in another one, where their pages lie in memory. Neither is
  * state. */
-#ifndef HEDDLE_FUNCTIONAL_FOOTPRINT_H
-#define HEDDLE_FUNCTIONAL_FOOTPRINT_H
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_FOOTPRINT_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_FOOTPRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,12 +5,7 @@
  * its wavefronts wait or have had their slice; so usually the list has one entry, whose registers
  * stay in the host's caches. A launch that has yielded keeps its slots; the next one gets a range
  * of slots that is free. */
-#include "functional_state.h"
-
 #include <string.h>
-
-#include "access.h"
-#include "observe.h"
 
 #include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
@@ -18,6 +13,10 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
+
+#include "access.h"
+#include "functional_state.h"
+#include "observe.h"
 
 /* In the order of isa_variant_name(). */
 static const struct access variants[] = {

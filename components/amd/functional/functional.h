@@ -23,8 +23,8 @@
  *
  * Code is taken as constant during a launch (on hardware, too, changing it needs an invalidation of
  * the instruction cache). */
-#ifndef HEDDLE_FUNCTIONAL_H
-#define HEDDLE_FUNCTIONAL_H
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_FUNCTIONAL_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_FUNCTIONAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
 /* Launches that threads share. Each thread executes work-groups from beginning to end. Their
  * footprints (footprint.h) show whether the result is the one that a single thread would have
  * had. */
-#include "functional_state.h"
-
 #include <string.h>
 
 #include "base/number.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/scheduler/thread_team.h"
+
+#include "functional_state.h"
 
 /* Experience with a kernel's earlier launches. A launch on several threads costs their start, and
  * one whose work-groups depend on each other is executed twice. */

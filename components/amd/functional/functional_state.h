@@ -1,14 +1,8 @@
 /* State of the functional executor: a launch under way, its work-groups and wavefronts. A launch
  * keeps the work-groups that have begun in a list of slots. Each slot has registers and LDS of its
  * own in the arena, made at its first use and used again. */
-#ifndef HEDDLE_FUNCTIONAL_STATE_H
-#define HEDDLE_FUNCTIONAL_STATE_H
-
-#include "functional.h"
-
-#include "footprint.h"
-#include "livelock_watch.h"
-#include "touch.h"
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_FUNCTIONAL_STATE_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_FUNCTIONAL_STATE_H
 
 #include "components/amd/execute/decode_cache.h"
 #include "components/amd/execute/wave_sync.h"
@@ -16,6 +10,11 @@
 #include "components/amd/isa/execute/isa_ready.h"
 #include "components/sampling/stratified_sampler.h"
 #include "runtime/engine/arena.h"
+
+#include "footprint.h"
+#include "functional.h"
+#include "livelock_watch.h"
+#include "touch.h"
 
 enum { FUNCTIONAL_SLOTS = 1 << 16 };
 

@@ -1,15 +1,14 @@
 /* A turn of a work-group: its wavefronts, step by step, until each has ended, waits, or has had its
  * slice. */
-#include "functional_state.h"
-
 #include <string.h>
-
-#include "observe.h"
 
 #include "base/hash.h"
 #include "base/likely.h"
 #include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
+
+#include "functional_state.h"
+#include "observe.h"
 
 /* ---- faults ---- */
 
@@ -120,8 +119,7 @@ static struct step *known_step(const struct run *r, uint64_t pc)
 }
 
 /* Looks at the bytes of an instruction that this launch has not seen. NULL: the run has failed. */
-static __attribute__((noinline)) struct step *decode(struct run *r, const struct group *g,
-                                                     const struct wave *w)
+static OUT_OF_LINE struct step *decode(struct run *r, const struct group *g, const struct wave *w)
 {
     uint64_t pc = w->scalars.pc;
     uint8_t bytes[ISA_MAX_INST_BYTES];
@@ -166,9 +164,8 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
 }
 
 /* After an instruction that did not end with ISA_OK. False: the run has failed. */
-static __attribute__((noinline)) bool stopped(struct run *r, const struct group *g, struct wave *w,
-                                              const struct isa_inst *inst, uint64_t pc,
-                                              enum isa_status status)
+static OUT_OF_LINE bool stopped(struct run *r, const struct group *g, struct wave *w,
+                                const struct isa_inst *inst, uint64_t pc, enum isa_status status)
 {
     if (status == ISA_TRAPPED && !work_trap_is_fatal(&w->scalars))
         return true;
@@ -219,8 +216,8 @@ struct isa_context functional_context(const struct run *r, const struct group *g
 }
 
 /* Comes to the global wave sync. False: the wavefront does not continue for now. */
-static __attribute__((noinline)) bool come_to_sync(struct run *r, const struct group *g,
-                                                   struct wave *w, const struct isa_inst *inst)
+static OUT_OF_LINE bool come_to_sync(struct run *r, const struct group *g, struct wave *w,
+                                     const struct isa_inst *inst)
 {
     if (r->worker->view.footprint) {
         footprint_lose();
@@ -267,8 +264,8 @@ static inline bool special(struct run *r, struct group *g, struct wave *w,
 /* ---- wavefronts and work-groups ---- */
 
 /* An instruction of a profiled launch. */
-static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
-                                                    const struct isa_inst *inst, uint64_t pc)
+static OUT_OF_LINE void profile_count(struct run *r, struct wave *w, const struct isa_inst *inst,
+                                      uint64_t pc)
 {
     struct functional_profile *p = &r->result.profile;
     if (pc != w->next_block_pc)
@@ -279,9 +276,8 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
 }
 
 /* An instruction of a launch that is profiled, recorded or watched. */
-static __attribute__((noinline)) void observe(struct run *r, const struct group *g, struct wave *w,
-                                              struct isa_context *context,
-                                              const struct isa_inst *inst)
+static OUT_OF_LINE void observe(struct run *r, const struct group *g, struct wave *w,
+                                struct isa_context *context, const struct isa_inst *inst)
 {
     if (r->launch->profile)
         profile_count(r, w, inst, w->scalars.pc);

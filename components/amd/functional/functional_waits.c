@@ -1,9 +1,9 @@
 /* Launches that wait, for another launch or for ever: looked for after each round. */
-#include "functional_state.h"
-
 #include "components/amd/execute/wave_sync.h"
 #include "components/statistics/execution_observer.h"
 #include "runtime/engine/bug.h"
+
+#include "functional_state.h"
 
 /* No wavefront has run in a round, and no work-group can begin: only another launch can help. */
 void functional_all_wait(struct run *r)

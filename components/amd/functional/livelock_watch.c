@@ -2,11 +2,11 @@
  * next instruction, as it is done by then. */
 #include "livelock_watch.h"
 
-#include "base/hash.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hash.h"
 
 #include "observe.h"
 

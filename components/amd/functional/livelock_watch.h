@@ -1,7 +1,7 @@
 /* Hands the words that each instruction of a watched launch reads and changes to the watch for
  * livelocks (components/livelock/livelock.h). */
-#ifndef HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
-#define HEDDLE_FUNCTIONAL_LIVELOCK_WATCH_H
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_LIVELOCK_WATCH_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_LIVELOCK_WATCH_H
 
 #include "components/amd/isa/isa.h"
 #include "components/livelock/livelock.h"

@@ -1,8 +1,8 @@
 /* Hands the instructions that wavefronts execute to the recorder
  * (components/statistics/execution_observer.h). Private to components/amd/functional; called while
  * there is a recorder. `wave` is unique among the wavefronts that have begun and not ended. */
-#ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
-#define HEDDLE_FUNCTIONAL_OBSERVE_H
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_OBSERVE_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_OBSERVE_H
 
 #include "components/amd/isa/isa.h"
 #include "components/statistics/execution_observer.h"

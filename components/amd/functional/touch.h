@@ -9,11 +9,12 @@
  * touched when the instruction is executed for the first time in a launch. Where instruction caches
  * keep code from kernel to kernel, all units touch these lines, since launches go round the
  * units. */
-#ifndef HEDDLE_FUNCTIONAL_TOUCH_H
-#define HEDDLE_FUNCTIONAL_TOUCH_H
+#ifndef HEDDLE_COMPONENTS_AMD_FUNCTIONAL_TOUCH_H
+#define HEDDLE_COMPONENTS_AMD_FUNCTIONAL_TOUCH_H
 
 #include "components/amd/isa/execute/isa_ready.h"
 #include "components/memory/page_table/host_view.h"
+
 #include "functional.h"
 
 /* The part of a launch by which launches may take turns. */

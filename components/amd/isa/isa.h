@@ -43,8 +43,8 @@
  * v_cvt_norm and v_cvt_pknorm round to nearest even; the mixed multiply-adds take MODE's fp16 bits
  * for halves and its fp32 bits for the sum. Exceptions are never raised. Atomics on floats keep
  * denormals. */
-#ifndef HEDDLE_ISA_H
-#define HEDDLE_ISA_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_ISA_H
+#define HEDDLE_COMPONENTS_AMD_ISA_ISA_H
 
 #include <stdbool.h>
 #include <stddef.h>

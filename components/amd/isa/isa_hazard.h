@@ -1,8 +1,8 @@
 /* Wait states that a program must leave between two instructions, by the rules of gcn_hazards.tab,
  * since the hardware does not wait by itself. These rules leave out the data of loads, which
  * s_waitcnt waits for. */
-#ifndef HEDDLE_ISA_HAZARD_H
-#define HEDDLE_ISA_HAZARD_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_ISA_HAZARD_H
+#define HEDDLE_COMPONENTS_AMD_ISA_ISA_HAZARD_H
 
 #include "isa_uses.h"
 

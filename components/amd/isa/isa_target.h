@@ -3,8 +3,8 @@
  * The rows are in targets.tab, with the opcodes that a target has over the one it inherits from.
  * Code asks for a trait, never for a target: a new target is a row there. Only a new format, or the
  * semantics of new instructions, needs C. */
-#ifndef HEDDLE_ISA_TARGET_H
-#define HEDDLE_ISA_TARGET_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_ISA_TARGET_H
+#define HEDDLE_COMPONENTS_AMD_ISA_ISA_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>

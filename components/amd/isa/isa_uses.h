@@ -2,8 +2,8 @@
  *
  * SCC, MODE and the other hardware registers are left out. Registers relative to M0 are given as
  * written in the instruction. A write may leave lanes, and parts of a register, as they were. */
-#ifndef HEDDLE_ISA_USES_H
-#define HEDDLE_ISA_USES_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_ISA_USES_H
+#define HEDDLE_COMPONENTS_AMD_ISA_ISA_USES_H
 
 #include "isa.h"
 

@@ -8,8 +8,8 @@
  *
  * The vector registers of a wavefront are numbered as they are stored: v0, v1 ... first, and a0, a1
  * ... from accum_offset on. */
-#ifndef HEDDLE_ISA_KERNEL_REGISTERS_H
-#define HEDDLE_ISA_KERNEL_REGISTERS_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_KERNEL_REGISTERS_H
+#define HEDDLE_COMPONENTS_AMD_ISA_KERNEL_REGISTERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

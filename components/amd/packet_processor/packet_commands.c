@@ -3,10 +3,10 @@
  * packet's addresses are mapped. */
 #include "packet_processor.gen.h"
 
-#include "packet_state.h"
-
 #include "base/number.h"
 #include "components/memory/page_table/aql_preload_pages.h"
+
+#include "packet_state.h"
 
 /* Physical address of `bytes` bytes that do not cross a page; false: the process does not have
  * them. */

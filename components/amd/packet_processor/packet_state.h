@@ -4,8 +4,8 @@
  * and the command's tag names the packet. Packets of a queue are fetched in order, one at a time:
  * the packet that is not launched yet is the queue's front. Launched packets end in any order; the
  * read index follows the oldest packet that is not over. */
-#ifndef HEDDLE_PACKET_PROCESSOR_PACKET_STATE_H
-#define HEDDLE_PACKET_PROCESSOR_PACKET_STATE_H
+#ifndef HEDDLE_COMPONENTS_AMD_PACKET_PROCESSOR_PACKET_STATE_H
+#define HEDDLE_COMPONENTS_AMD_PACKET_PROCESSOR_PACKET_STATE_H
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
+
 #include "run_list.h"
 
 enum {

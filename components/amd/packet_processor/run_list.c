@@ -3,11 +3,12 @@
  * Invariant: a queue waits only while all slots are taken. While some wait, a queue that has had
  * its slot for a quantum goes to the end of the list, so each waits at most (queues ahead of it /
  * slots) quanta. Without waiting queues nothing is ever changed. */
+#include "run_list.h"
+
 #include "run_list.gen.h"
 
 #include "base/number.h"
 #include "runtime/engine/engine.h"
-#include "run_list.h"
 
 enum { RUN_LIST_NONE = UINT32_MAX };
 

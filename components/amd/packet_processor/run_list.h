@@ -2,8 +2,8 @@
  *
  * Queues are numbers. A queue that has work is ready, from run_list_ready() to run_list_done(); the
  * run list gives slots to ready queues. Calls come from the packet processor's tick. */
-#ifndef HEDDLE_RUN_LIST_H
-#define HEDDLE_RUN_LIST_H
+#ifndef HEDDLE_COMPONENTS_AMD_PACKET_PROCESSOR_RUN_LIST_H
+#define HEDDLE_COMPONENTS_AMD_PACKET_PROCESSOR_RUN_LIST_H
 
 #include <stdbool.h>
 #include <stdint.h>

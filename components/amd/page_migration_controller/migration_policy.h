@@ -1,8 +1,8 @@
 /* The policy of a page migration controller: it decides which pages of managed memory come to the
  * GPU. Calls come from the controller's tick, one for each lookup of a page of managed memory by a
  * first-level TLB of the GPU, in the order of the lookups. */
-#ifndef HEDDLE_COMPONENTS_MIGRATION_POLICY_H
-#define HEDDLE_COMPONENTS_MIGRATION_POLICY_H
+#ifndef HEDDLE_COMPONENTS_AMD_PAGE_MIGRATION_CONTROLLER_MIGRATION_POLICY_H
+#define HEDDLE_COMPONENTS_AMD_PAGE_MIGRATION_CONTROLLER_MIGRATION_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>

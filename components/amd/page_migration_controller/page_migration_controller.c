@@ -24,6 +24,7 @@
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
+
 #include "migration_policy.h"
 
 #define PMC_LINE 64u

@@ -1,7 +1,7 @@
 /* Breakpoints and watchpoints of a debugged process, and which instructions they hold for. Private
  * to components/checks. */
-#ifndef HEDDLE_CHECKS_DEBUG_BREAKPOINTS_H
-#define HEDDLE_CHECKS_DEBUG_BREAKPOINTS_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_BREAKPOINTS_H
+#define HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_BREAKPOINTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

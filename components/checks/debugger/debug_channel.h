@@ -11,8 +11,8 @@
  * An event is an instruction that a wavefront is about to execute. Events are counted from 1; a
  * program that is started anew has them in the same order. Wavefronts are numbered from 1 in the
  * order in which they begin. */
-#ifndef HEDDLE_CHECKS_DEBUG_CHANNEL_H
-#define HEDDLE_CHECKS_DEBUG_CHANNEL_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_CHANNEL_H
+#define HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_CHANNEL_H
 
 #include <stdint.h>
 

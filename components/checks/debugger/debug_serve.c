@@ -20,6 +20,7 @@
 #include "base/number.h"
 #include "components/checks/finding.h"
 #include "components/memory/page_table/host_view.h"
+
 #include "debug_stores.h"
 #include "debugger.h"
 

@@ -1,7 +1,7 @@
 /* Serves the requests of the debugger while the debugged process is stopped (debug_channel.h).
  * Private to components/checks. */
-#ifndef HEDDLE_CHECKS_DEBUG_SERVE_H
-#define HEDDLE_CHECKS_DEBUG_SERVE_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_SERVE_H
+#define HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_SERVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

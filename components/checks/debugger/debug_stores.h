@@ -1,8 +1,8 @@
 /* Memory as wavefronts have left it, for a debugger with timing: what they have stored and caches
  * still hold, by line. An instruction counts when it is executed, so atomics and stores that
  * nothing orders are taken in the order of the events. Pure. */
-#ifndef HEDDLE_CHECKS_DEBUG_STORES_H
-#define HEDDLE_CHECKS_DEBUG_STORES_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_STORES_H
+#define HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUG_STORES_H
 
 #include <stdbool.h>
 #include <stddef.h>

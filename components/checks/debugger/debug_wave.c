@@ -1,16 +1,17 @@
 /* AMD's wavefronts as threads of a debugger. Executors report to checks.c, which calls the
  * functions of this file's row. */
+#include <string.h>
+
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/engine.h"
 #include "runtime/engine/platform_table.h"
+
 #include "debug_serve.h"
 #include "debug_stores.h"
 #include "debugger.h"
-
-#include <string.h>
 
 struct debug_wave {
     struct debug_thread thread; /* first */

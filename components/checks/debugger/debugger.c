@@ -9,6 +9,7 @@
 #include "components/checks/finding.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/options.h"
+
 #include "debug_serve.h"
 #include "debug_stores.h"
 

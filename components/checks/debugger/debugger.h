@@ -4,8 +4,8 @@
  * An executor reports a thread's beginning, each instruction before it is executed (the event), the
  * instruction's accesses, and the thread's end. A thread lies in the executor's memory. The
  * executor answers further questions by its struct debug_kind. One thread of the host calls. */
-#ifndef HEDDLE_CHECKS_DEBUGGER_H
-#define HEDDLE_CHECKS_DEBUGGER_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUGGER_H
+#define HEDDLE_COMPONENTS_CHECKS_DEBUGGER_DEBUGGER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * some lanes fall into the LDS answer in any order (GCN3 and Vega ISA manuals, "Manually inserted
  * wait states", S_WAITCNT; the targets here count stores with vmcnt, too). So a wait proves all
  * ordered accesses done but for the last N, and unordered ones only if N is 0. */
-#ifndef HEDDLE_CHECKS_HAZARD_WAVE_H
-#define HEDDLE_CHECKS_HAZARD_WAVE_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_HAZARDS_HAZARD_WAVE_H
+#define HEDDLE_COMPONENTS_CHECKS_HAZARDS_HAZARD_WAVE_H
 
 #include "components/amd/isa/isa_hazard.h"
 

@@ -1,10 +1,10 @@
 /* Reports waits that are missing, which hazard_wave.h finds. What an instruction is for the rules
  * follows from its bytes, and is kept by address. */
-#include "components/checks/checks.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "components/checks/checks.h"
 
 #include "hazard_wave.h"
 

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "components/checks/finding.h"
 #include "runtime/engine/bug.h"
+
 #include "race_order.h"
 
 /* What is before something: so many commands of each lane. */

@@ -1,8 +1,8 @@
 /* The order of the program's commands, as its calls make it: commands of one queue follow each
  * other, a command follows what the program has waited for before the call, and barriers wait for
  * tickets. The driver reports commands; the check of races asks for their order. */
-#ifndef HEDDLE_CHECKS_COMMAND_ORDER_H
-#define HEDDLE_CHECKS_COMMAND_ORDER_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_COMMAND_ORDER_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_COMMAND_ORDER_H
 
 #include <stdint.h>
 

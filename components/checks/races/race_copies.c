@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+
 #include "command_order.h"
 #include "race_report.h"
 

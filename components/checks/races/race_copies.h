@@ -1,8 +1,8 @@
 /* Copies and fills for the check of races: each is a work-group of one wavefront, which belongs to
  * a command of its own. The driver reports them, except for those that the library makes for
  * itself. */
-#ifndef HEDDLE_CHECKS_RACE_COPIES_H
-#define HEDDLE_CHECKS_RACE_COPIES_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_RACE_COPIES_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_RACE_COPIES_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* An instruction by which lanes of a wavefront access memory, whatever its instruction set is. */
-#ifndef HEDDLE_CHECKS_RACE_LANES_H
-#define HEDDLE_CHECKS_RACE_LANES_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_RACE_LANES_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_RACE_LANES_H
 
 #include "race_report.h"
 

@@ -14,8 +14,8 @@
  * A wavefront knows its work-group as a row of clocks, and other work-groups as a short table.
  *
  * Pure: no simulated component, no output. */
-#ifndef HEDDLE_CHECKS_RACE_ORDER_H
-#define HEDDLE_CHECKS_RACE_ORDER_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_RACE_ORDER_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_RACE_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

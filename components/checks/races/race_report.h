@@ -1,10 +1,11 @@
 /* Where the checks of races come together, whatever it is that accesses memory: work-groups of
  * AMD's instruction sets, blocks of PTX, copies and fills. They share the shadow of device memory,
  * and each can say what another one did there. */
-#ifndef HEDDLE_CHECKS_RACE_REPORT_H
-#define HEDDLE_CHECKS_RACE_REPORT_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_RACE_REPORT_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_RACE_REPORT_H
 
 #include "components/checks/check_place.h"
+
 #include "race_shadow.h"
 
 /* Accesses to device memory; addresses have the process above bit 48. */

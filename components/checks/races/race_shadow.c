@@ -8,6 +8,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "base/hash_table.h"
+#include "base/likely.h"
 #include "base/number.h"
 
 static const struct hash_kind page_kind = HASH_KIND(struct race_page, number, RACE_MEMORY);
@@ -195,8 +196,8 @@ static bool is_known(const struct race_event *e, const struct race_cell *c)
 }
 
 /* The access is a new one. */
-__attribute__((noinline)) static void touch_anew(const struct race_event *e, struct race_cell *c,
-                                                 uint64_t offset, unsigned bytes)
+static OUT_OF_LINE void touch_anew(const struct race_event *e, struct race_cell *c, uint64_t offset,
+                                   unsigned bytes)
 {
     const struct race_access own = {e->wave->id, e->wave->clock, e->site};
     uint32_t value = 0;

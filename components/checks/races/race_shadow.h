@@ -8,8 +8,8 @@
  * whether there is one.
  *
  * Pure, as race_order.h is. */
-#ifndef HEDDLE_CHECKS_RACE_SHADOW_H
-#define HEDDLE_CHECKS_RACE_SHADOW_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_RACE_SHADOW_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_RACE_SHADOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

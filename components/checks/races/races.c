@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/checks/checks.h"
+
 #include "command_order.h"
 #include "race_lanes.h"
 

@@ -1,7 +1,7 @@
 /* Loads by which a wavefront waits: a loop that does nothing else with memory, and whose address
  * stays. Where instructions do not say which loads are atomic, these are. Pure. */
-#ifndef HEDDLE_CHECKS_SPINS_H
-#define HEDDLE_CHECKS_SPINS_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_RACES_SPINS_H
+#define HEDDLE_COMPONENTS_CHECKS_RACES_SPINS_H
 
 #include <stdbool.h>
 #include <stdint.h>

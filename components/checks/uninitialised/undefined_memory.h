@@ -1,7 +1,7 @@
 /* Which bytes of memory nothing has written: shadow memory of the check of uninitialised reads.
  * Memory that was never set is defined. Pure. */
-#ifndef HEDDLE_CHECKS_UNDEFINED_MEMORY_H
-#define HEDDLE_CHECKS_UNDEFINED_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_MEMORY_H
+#define HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Registers of AMD's wavefronts: what they hold that nothing has written, and how instructions move
  * it. Private to uninitialised.c, which sets the context and follows memory. */
-#ifndef HEDDLE_CHECKS_UNDEFINED_REGISTERS_H
-#define HEDDLE_CHECKS_UNDEFINED_REGISTERS_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_REGISTERS_H
+#define HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_REGISTERS_H
 
 #include "components/amd/isa/isa.h"
 #include "components/amd/isa/isa_uses.h"

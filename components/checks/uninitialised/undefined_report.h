@@ -1,8 +1,8 @@
 /* Reports of values that were never written, for AMD's wavefronts and for warps of PTX. Each
  * follows its registers in its own way, and keeps for each value the instruction that has read it.
  */
-#ifndef HEDDLE_CHECKS_UNDEFINED_REPORT_H
-#define HEDDLE_CHECKS_UNDEFINED_REPORT_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_REPORT_H
+#define HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNDEFINED_REPORT_H
 
 #include "components/checks/check_place.h"
 

@@ -14,6 +14,7 @@
 
 #include "base/grow.h"
 #include "base/number.h"
+
 #include "undefined_memory.h"
 #include "undefined_registers.h"
 #include "undefined_report.h"

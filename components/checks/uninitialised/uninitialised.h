@@ -1,7 +1,7 @@
 /* Memory for the check of values that were never written (uninitialised.c), as the driver reports
  * it. */
-#ifndef HEDDLE_CHECKS_UNINITIALISED_H
-#define HEDDLE_CHECKS_UNINITIALISED_H
+#ifndef HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNINITIALISED_H
+#define HEDDLE_COMPONENTS_CHECKS_UNINITIALISED_UNINITIALISED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,12 +5,12 @@
  * (limits of textures, other processes, NUMA) are 0, so that programs which ask do not use them.
  * Limits of sizes are those of the manual's table "Technical Specifications per Compute
  * Capability". */
-#include "cuda_internal.h"
+#include <stdio.h>
+#include <string.h>
 
 #include "base/number.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "cuda_internal.h"
 
 enum {
     GRID_X_MAX = 2147483647,

@@ -1,7 +1,7 @@
 /* Names and descriptions of CUDA's errors. */
-#include "cuda_internal.h"
-
 #include "base/number.h"
+
+#include "cuda_internal.h"
 
 static const struct {
     int number;

@@ -1,7 +1,7 @@
 /* Nodes of graphs whose parameters CUDA lays out differently from HIP. */
-#include "cuda_internal.h"
-
 #include <string.h>
+
+#include "cuda_internal.h"
 
 const hipKernelNodeParams *cuda_kernel_node(const struct cuda_kernel_node *kernel,
                                             hipKernelNodeParams *params)

@@ -7,10 +7,11 @@
  * Functions of HIP are called between cuda_begin() and cuda_end(), by which they know that the
  * program uses CUDA, and under which name. No function here holds the lock of the HIP library
  * unless it says so. */
-#ifndef HEDDLE_CUDA_INTERNAL_H
-#define HEDDLE_CUDA_INTERNAL_H
+#ifndef HEDDLE_COMPONENTS_CUDA_API_CUDA_INTERNAL_H
+#define HEDDLE_COMPONENTS_CUDA_API_CUDA_INTERNAL_H
 
 #include "components/hip/api/hip_services.h"
+
 #include "cuda_types.h"
 
 #define CUDA_EXPORTED __attribute__((visibility("default")))

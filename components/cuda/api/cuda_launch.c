@@ -1,8 +1,8 @@
 /* Launches, and questions about kernels. */
-#include "cuda_internal.h"
-
 #include "base/number.h"
 #include "components/protocols/command/aql_packet.h"
+
+#include "cuda_internal.h"
 
 /* Limits of all architectures that execute PTX of today (CUDA C++ Programming Guide, "Technical
  * Specifications per Compute Capability"); those of threads are the device's. */

@@ -1,7 +1,7 @@
 /* Questions about pointers, registered memory, and where managed memory is to be. */
-#include "cuda_internal.h"
-
 #include <string.h>
+
+#include "cuda_internal.h"
 
 enum { HOST_REGISTER_READ_ONLY = 8, NO_DEVICE = -2, UNKNOWN_LOCATION = -3 };
 

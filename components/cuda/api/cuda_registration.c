@@ -2,12 +2,12 @@
  *
  * The HIP library keeps the list (hip_registration.c). Only the form of a binary differs here, so
  * load_embedded() gets the PTX for a device out of it when the binary is first used there. */
-#include "cuda_internal.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "components/cuda/fatbin/cuda_fatbin.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "cuda_internal.h"
 
 enum {
     WRAPPER_MAGIC = 0x466243b1, /* clang, CGCUDANV */

@@ -1,7 +1,7 @@
 /* Queries of CUDA about streams that HIP lacks. */
-#include "cuda_internal.h"
-
 #include <string.h>
+
+#include "cuda_internal.h"
 
 static hipError_t check_stream(hipStream_t stream)
 {

@@ -3,13 +3,13 @@
  * An array is pitched device memory. An object is the address of a struct texture_object in device
  * memory, which kernels get as they get pointers. Layers and the six faces of cubes are planes of a
  * volume. Mipmaps are not there. */
-#include "cuda_internal.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "components/protocols/texture/texture_object.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "cuda_internal.h"
 
 enum {
     PITCH_ALIGN = 256,

@@ -1,7 +1,7 @@
 /* Structures and numbers of CUDA's runtime that differ from HIP's: own declarations, whose layouts
  * are those of the manual "CUDA Runtime API" (data structures), for x86-64. */
-#ifndef HEDDLE_CUDA_TYPES_H
-#define HEDDLE_CUDA_TYPES_H
+#ifndef HEDDLE_COMPONENTS_CUDA_API_CUDA_TYPES_H
+#define HEDDLE_COMPONENTS_CUDA_API_CUDA_TYPES_H
 
 #pragma GCC visibility push(default)
 #define __HIP_PLATFORM_AMD__

@@ -1,8 +1,6 @@
 /* Reads the containers of PTX in CUDA programs. All numbers are little endian. */
 #include "cuda_fatbin.h"
 
-#include "base/number.h"
-
 #include <inttypes.h>
 #include <limits.h>
 #include <lz4.h>
@@ -11,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+
+#include "base/number.h"
 
 #define MAGIC 0xba55ed50u
 

@@ -5,8 +5,8 @@
  * with a header of 64 bytes or more each. PTX is plain, or packed by LZ4 (a block without a frame)
  * or zstd. Bytes are not trusted: every size is checked, and a size that is wrong is an error with
  * a message. Nothing is copied before cuda_fatbin_unpack(), so the bytes must stay. */
-#ifndef HEDDLE_CUDA_FATBIN_H
-#define HEDDLE_CUDA_FATBIN_H
+#ifndef HEDDLE_COMPONENTS_CUDA_FATBIN_CUDA_FATBIN_H
+#define HEDDLE_COMPONENTS_CUDA_FATBIN_CUDA_FATBIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * A device made here is a further HIP device: hipSetDevice() takes its number, memory is allocated
  * and kernels are launched on it as on any other. Numbers follow those of the platform's GPUs and
  * are used again after heddleDestroyDevice(). */
-#ifndef HEDDLE_HIP_H
-#define HEDDLE_HIP_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HEDDLE_HIP_H
+#define HEDDLE_COMPONENTS_HIP_API_HEDDLE_HIP_H
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,8 +2,8 @@
  * for programs that write AQL packets themselves. The functions are weak, as those of heddle_hip.h,
  * and return a hipError_t; those of the table return enum driver_status. Host threads that use the
  * table must take turns by themselves. */
-#ifndef HEDDLE_USER_QUEUES_H
-#define HEDDLE_USER_QUEUES_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HEDDLE_USER_QUEUES_H
+#define HEDDLE_COMPONENTS_HIP_API_HEDDLE_USER_QUEUES_H
 
 #include <stdint.h>
 

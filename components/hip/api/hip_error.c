@@ -3,9 +3,9 @@
 #include "base/number.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/host/start/open_platform.h"
-#include "hip_internal.h"
-
 #include "runtime/session/run_ledger.h"
+
+#include "hip_internal.h"
 
 /* Names and numbers are those of hip_runtime_api.h; the words are ours. */
 #define HIP_ERRORS(X)                                                                              \

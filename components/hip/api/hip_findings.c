@@ -3,16 +3,17 @@
 #define _GNU_SOURCE /* dladdr */
 #include "hip_findings.h"
 
-#include "base/grow.h"
-#include "base/number.h"
-#include "components/hip/api/hip_handle.h"
-#include "components/hip/api/streams/hip_capture.h"
-#include "runtime/engine/options.h"
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "base/grow.h"
+#include "base/number.h"
+#include "components/hip/api/streams/hip_capture.h"
+#include "runtime/engine/options.h"
+
+#include "hip_handle.h"
 
 enum { FRAMES = 24, PLACE_TEXT = 200, FREED_MAX = 4096 };
 

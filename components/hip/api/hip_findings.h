@@ -1,10 +1,10 @@
 /* Mistakes in the program's calls, for `heddle run --check`: memory and handles that are not given
  * back, memory that is freed twice or used after its end, captures that do not end. All functions
  * are called with `hip.lock` held. Without checks they do nothing, and origins are empty. */
-#ifndef HEDDLE_HIP_FINDINGS_H
-#define HEDDLE_HIP_FINDINGS_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_FINDINGS_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_FINDINGS_H
 
-#include "components/hip/api/hip_internal.h"
+#include "hip_internal.h"
 
 /* The call that the calling thread is in. */
 struct hip_origin hip_origin_here(void);

@@ -1,9 +1,9 @@
 /* Keeps living handles in a table in the order of their numbers, which is the order of creation. */
 #include "hip_handle.h"
 
-#include "hip_findings.h"
-
 #include "base/grow.h"
+
+#include "hip_findings.h"
 
 #define FIRST_HANDLE 0x4e00000000000000u
 

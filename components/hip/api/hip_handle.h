@@ -6,8 +6,8 @@
  * handles do not depend on the heap, which other threads of the simulation use, too. All handles
  * lie where x86-64 has no addresses, so they are never mistaken for memory. All functions are
  * called with `hip.lock` held. */
-#ifndef HEDDLE_HIP_HANDLE_H
-#define HEDDLE_HIP_HANDLE_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_HANDLE_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_HANDLE_H
 
 enum hip_handle_kind {
     HIP_HANDLE_STREAM,

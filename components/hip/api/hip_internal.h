@@ -9,13 +9,8 @@
  * through HIP_DEFINE(). hip_wait_*() release it while the simulation runs, so that other host
  * threads can enqueue; a pointer to a stream, event or module must not be used after a wait. Which
  * thread takes the lock first is decided by turns (hip_turns.h). */
-#ifndef HEDDLE_HIP_INTERNAL_H
-#define HEDDLE_HIP_INTERNAL_H
-
-#include "components/amd/isa/object/bundle.h"
-#include "components/hip/api/hip_objects.h"
-#include "components/hip/common/hip_common.h"
-#include "components/host/driver/driver_api.h"
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_INTERNAL_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_INTERNAL_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -23,6 +18,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/amd/isa/object/bundle.h"
+#include "components/hip/common/hip_common.h"
+#include "components/host/driver/driver_api.h"
+
+#include "hip_objects.h"
 
 struct hip_device {
     bool is_open;    /* false: the device was destroyed */

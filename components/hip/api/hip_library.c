@@ -9,11 +9,11 @@
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
+#include "runtime/session/run_ledger.h"
+
 #include "hip_findings.h"
 #include "hip_recorder.h"
 #include "hip_unsupported.h"
-
-#include "runtime/session/run_ledger.h"
 
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -1,7 +1,7 @@
 /* Types of what the library makes for programs: allocations, modules and functions. The interfaces
  * of hip_services.h see them, too, but not the state of the library (hip_internal.h). */
-#ifndef HEDDLE_HIP_OBJECTS_H
-#define HEDDLE_HIP_OBJECTS_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_OBJECTS_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_OBJECTS_H
 
 /* The library is compiled with hidden names; what its users may call is declared here. */
 #pragma GCC visibility push(default)
@@ -9,11 +9,11 @@
 #include <hip/hip_runtime_api.h>
 #pragma GCC visibility pop
 
-#include "components/amd/isa/object/code_object.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "components/amd/isa/object/code_object.h"
 
 enum {
     HIP_DEVICES_MAX = 576,     /* as many as a driver has, and some of the program's own */

@@ -1,19 +1,19 @@
 /* Opening the platform and its devices: the shared object that the environment names, or the
  * machine of another process. See hip_library.c for when. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/guest/guest_driver.h"
-#include "hip_findings.h"
-#include "hip_recorder.h"
-
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "hip_findings.h"
+#include "hip_recorder.h"
 
 static const char *unified; /* --unified, or NULL */
 

@@ -12,11 +12,12 @@
  *
  * Not recorded: calls that only ask (properties, pointers, elapsed times), and calls that fail
  * without an effect. A call that cannot be recorded ends the recording, not the program. */
-#ifndef HEDDLE_HIP_RECORDER_H
-#define HEDDLE_HIP_RECORDER_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_RECORDER_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_RECORDER_H
 
-#include "components/hip/api/hip_objects.h"
 #include "components/traces/api_trace/api_trace.h"
+
+#include "hip_objects.h"
 
 /* A copy: addresses as the program gave them, and where its host side really is. */
 struct hip_recorded_copy {

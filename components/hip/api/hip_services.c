@@ -3,13 +3,14 @@
 
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/commands/hip_launch.h"
-#include "components/hip/api/hip_findings.h"
-#include "components/hip/api/hip_internal.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_graph.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
+
+#include "hip_findings.h"
+#include "hip_internal.h"
 
 static bool hip_is_open(void)
 {

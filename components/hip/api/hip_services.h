@@ -5,14 +5,15 @@
  * not see the state of this library (hip_internal.h).
  *
  * The functions go through a table, as exported ones would be names of every program. */
-#ifndef HEDDLE_HIP_SERVICES_H
-#define HEDDLE_HIP_SERVICES_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_SERVICES_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_SERVICES_H
 
 #include "components/hip/api/code/hip_registration.h"
-#include "components/hip/api/hip_objects.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_location.h"
 #include "components/host/driver/driver_api.h"
+
+#include "hip_objects.h"
+#include "hip_recorder.h"
 
 #define HIP_SERVICE_PRINTS __attribute__((format(printf, 1, 2)))
 

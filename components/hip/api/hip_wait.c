@@ -4,6 +4,7 @@
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
+
 #include "hip_internal.h"
 
 /* The engine failed while it ran for all threads that wait; each finds out when it continues. */

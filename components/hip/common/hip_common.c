@@ -1,14 +1,14 @@
 /* Messages and host memory, for several host threads, with and without locks. */
 #include "hip_common.h"
 
-#include "base/grow.h"
-#include "base/number.h"
-
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "base/number.h"
 
 enum {
     MESSAGES_MAX = 40, /* lines on stderr before the rest is left out */

@@ -1,7 +1,7 @@
 /* Helpers for all rooms of the HIP library: messages and host memory. This header includes none of
  * them. */
-#ifndef HEDDLE_HIP_COMMON_H
-#define HEDDLE_HIP_COMMON_H
+#ifndef HEDDLE_COMPONENTS_HIP_COMMON_HIP_COMMON_H
+#define HEDDLE_COMPONENTS_HIP_COMMON_HIP_COMMON_H
 
 #include <stddef.h>
 

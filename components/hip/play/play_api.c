@@ -9,8 +9,6 @@
  * that of their creation; 0 is the main one. The HIP library gives host threads turns, so a thread
  * that has begun a call keeps its turn until that call waits, and no other can overtake it. */
 #include "play_api.h"
-#include "base/grow.h"
-#include "components/hip/api/hip_services.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "components/hip/api/hip_services.h"
 
 #define NO_LINE UINT32_MAX
 

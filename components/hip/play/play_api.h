@@ -6,12 +6,11 @@
  * play_objects.c finds what the trace has numbers for, and play_data.c reads files and compares.
  * The whole trace was read without a mistake before any of them runs. A mistake that is found while
  * it is played is reported with its line and ends the program. */
-#ifndef HEDDLE_HIP_PLAY_API_H
-#define HEDDLE_HIP_PLAY_API_H
+#ifndef HEDDLE_COMPONENTS_HIP_PLAY_PLAY_API_H
+#define HEDDLE_COMPONENTS_HIP_PLAY_PLAY_API_H
 
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

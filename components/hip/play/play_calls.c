@@ -1,8 +1,6 @@
 /* Makes the calls of a trace: a function for each kind, in a table. Where a recording says that the
  * caller waited, the copy uses pageable memory, which is freed at once. Otherwise it uses pinned
  * memory, which stays, since HIP may read it until the copy's turn comes. */
-#include "play_api.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,8 @@
 
 #include "base/number.h"
 #include "components/hip/api/heddle_hip.h"
+
+#include "play_api.h"
 
 /* ---- memory ---- */
 

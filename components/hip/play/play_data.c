@@ -1,14 +1,14 @@
 /* Reads the data files of a trace, and compares. The golden data of a trace are what the recorded
  * program has read back. The sums are those that balar reports: bytes in all, correct ones, and
  * their ratio. */
-#include "play_api.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "play_api.h"
 
 enum { MESSAGES_MAX = 20 };
 

@@ -1,12 +1,12 @@
 /* Finds the objects that a trace has numbers for. They are in a hash table by kind and number, so a
  * trace may number them as it likes. */
-#include "play_api.h"
-
-#include "base/hash_table.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/hash_table.h"
+
+#include "play_api.h"
 
 /* ---- numbers ---- */
 

@@ -8,17 +8,18 @@
  * learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. They are
  * compared after a call that implies their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/options.h"
+
 #include "hip_record_files.h"
 #include "hip_record_places.h"
-
-#include <errno.h>
-#include <inttypes.h>
-#include <stddef.h>
 
 enum {
     NO_PLACE = -1,

@@ -3,13 +3,6 @@
  * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
 
-#include "base/grow.h"
-#include "base/hash.h"
-#include "base/number.h"
-#include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
-#include "runtime/session/run_ledger.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -18,6 +11,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_recorder.h"
+#include "runtime/session/run_ledger.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 32, CHUNK = 65536, PIECE = 1 << 20 };
 

@@ -1,13 +1,13 @@
 /* The folder of a recording: data files and, last of all, the trace, by whose name `heddle run`
  * knows that the recording is complete. For hip_record.c. */
-#ifndef HEDDLE_HIP_RECORD_FILES_H
-#define HEDDLE_HIP_RECORD_FILES_H
-
-#include "components/traces/api_trace/api_trace.h"
+#ifndef HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_FILES_H
+#define HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "components/traces/api_trace/api_trace.h"
 
 /* Memory for the recording, zero, which stays until the process ends. It is no part of the
  * program's heap: kernels may see addresses there, so a recording must not change them.

@@ -1,9 +1,10 @@
 /* Finds for an address the allocation or the variable that a recording names (see
  * hip_record_places.h). */
 #include "hip_record_places.h"
-#include "hip_record_files.h"
 
 #include "components/hip/api/hip_internal.h"
+
+#include "hip_record_files.h"
 
 /* A place in a module is one in a variable. */
 static bool symbol_pointer(const struct hip_module *module, const struct hip_allocation *image,

@@ -6,16 +6,16 @@
 #include <time.h>
 #pragma GCC visibility pop
 
+#include <errno.h>
+#include <string.h>
+
 #include "components/hip/common/hip_common.h"
+#include "runtime/engine/options.h"
+
 #include "hip_clock.h"
 #include "hip_libc.h"
 #include "hip_turns.h"
 #include "hip_turns_internal.h"
-
-#include "runtime/engine/options.h"
-
-#include <errno.h>
-#include <string.h>
 
 #define PS_OF_S  UINT64_C(1000000000000)
 #define NS_OF_S  UINT64_C(1000000000)

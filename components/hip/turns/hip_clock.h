@@ -10,8 +10,8 @@
  *
  * Invariant: code of this library and of the platform (hip_turns_inside) reads the host's clocks.
  */
-#ifndef HEDDLE_HIP_CLOCK_H
-#define HEDDLE_HIP_CLOCK_H
+#ifndef HEDDLE_COMPONENTS_HIP_TURNS_HIP_CLOCK_H
+#define HEDDLE_COMPONENTS_HIP_TURNS_HIP_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

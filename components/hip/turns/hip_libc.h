@@ -1,7 +1,7 @@
 /* Functions of the C library that this library defines, too: HIP_LIBC(name) is the C library's own.
  */
-#ifndef HEDDLE_HIP_LIBC_H
-#define HEDDLE_HIP_LIBC_H
+#ifndef HEDDLE_COMPONENTS_HIP_TURNS_HIP_LIBC_H
+#define HEDDLE_COMPONENTS_HIP_TURNS_HIP_LIBC_H
 
 /* Stores the address of the next function `name` after this library at `function`, which is a
  * pointer to a function; ends the program when there is none. */

@@ -14,12 +14,13 @@
 #include <semaphore.h>
 #pragma GCC visibility pop
 
+#include <errno.h>
+
 #include "components/hip/common/hip_common.h"
+
 #include "hip_clock.h"
 #include "hip_libc.h"
 #include "hip_turns.h"
-
-#include <errno.h>
 
 /* Tries until it succeeds, fails for good, or the deadline has passed (ETIMEDOUT). `attempt`
  * answers EBUSY when it is worth waiting. */

@@ -12,10 +12,6 @@
 #include <unistd.h>
 #pragma GCC visibility pop
 
-#include "hip_clock.h"
-#include "hip_libc.h"
-#include "hip_turns.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -24,6 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+
+#include "hip_clock.h"
+#include "hip_libc.h"
+#include "hip_turns.h"
 
 void hip_find_libc(const char *name, void *function)
 {

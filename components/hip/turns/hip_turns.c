@@ -5,10 +5,10 @@
  * HIP (IN_HIP, POLLING_HIP), has paused in vain too often (IDLE), or has ended. A thread that gives
  * up the turn picks the next one at once, so without a holder the queue is empty. All lists are in
  * an order that follows from earlier turns. */
+#include <errno.h>
+
 #include "hip_clock.h"
 #include "hip_turns_internal.h"
-
-#include <errno.h>
 
 enum {
     TICK_NS = 100000000,   /* how often waiting threads look after the holder */

@@ -14,8 +14,8 @@
  *
  * While a thread is inside of this library or of the platform (hip_turns_inside), wrappers only
  * call the C library. */
-#ifndef HEDDLE_HIP_TURNS_H
-#define HEDDLE_HIP_TURNS_H
+#ifndef HEDDLE_COMPONENTS_HIP_TURNS_HIP_TURNS_H
+#define HEDDLE_COMPONENTS_HIP_TURNS_HIP_TURNS_H
 
 #include <pthread.h>
 #include <stdbool.h>

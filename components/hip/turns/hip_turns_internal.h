@@ -1,7 +1,7 @@
 /* State that the files hip_turns*.c share: the records of threads, the turn, and functions of the
  * host. Included by them alone. */
-#ifndef HEDDLE_HIP_TURNS_INTERNAL_H
-#define HEDDLE_HIP_TURNS_INTERNAL_H
+#ifndef HEDDLE_COMPONENTS_HIP_TURNS_HIP_TURNS_INTERNAL_H
+#define HEDDLE_COMPONENTS_HIP_TURNS_HIP_TURNS_INTERNAL_H
 
 #include "hip_turns.h"
 

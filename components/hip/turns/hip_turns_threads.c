@@ -1,14 +1,15 @@
 /* The threads of hip_turns.h: their creation and ends, and the lock. Invariant: a record lives from
  * the creation of its thread, or for threads that are not counted from their first wait, until the
  * thread has ended and, if it was counted, was joined or detached. */
-#include "components/hip/common/hip_common.h"
-#include "hip_turns_internal.h"
-
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "components/hip/common/hip_common.h"
+
+#include "hip_turns_internal.h"
 
 enum { EXIT_ROUNDS = 3 /* rounds of destructors that may run before the end of a thread counts */ };
 

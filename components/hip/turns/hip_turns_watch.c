@@ -2,16 +2,6 @@
  * runs. Nothing here reaches the simulation unless a thread holds up all others, which is warned
  * of. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
-#include "base/number.h"
-#include "base/proc_stat.h"
-#include "components/hip/common/hip_common.h"
-#include "components/host/driver/turn_limits.h"
-#include "hip_clock.h"
-#include "hip_libc.h"
-#include "hip_turns_internal.h"
-
-#include "runtime/engine/options.h"
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <inttypes.h>
@@ -20,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "base/proc_stat.h"
+#include "components/hip/common/hip_common.h"
+#include "components/host/driver/turn_limits.h"
+#include "runtime/engine/options.h"
+
+#include "hip_clock.h"
+#include "hip_libc.h"
+#include "hip_turns_internal.h"
 
 enum { SECOND_NS = 1000000000 };
 

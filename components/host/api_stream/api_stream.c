@@ -1,5 +1,5 @@
 /* Applies balar's rules to calls, stream by stream. */
-#include "components/host/api_stream/api_stream.h"
+#include "api_stream.h"
 
 #include <string.h>
 

@@ -19,8 +19,8 @@
  *
  * Invariant: `order` rises within a queue, so "complete up to an order" is one comparison with the
  * head. */
-#ifndef HEDDLE_API_STREAM_H
-#define HEDDLE_API_STREAM_H
+#ifndef HEDDLE_COMPONENTS_HOST_API_STREAM_API_STREAM_H
+#define HEDDLE_COMPONENTS_HOST_API_STREAM_API_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

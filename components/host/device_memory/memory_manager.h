@@ -23,8 +23,8 @@
  *
  * An allocation needs no physical neighbours, so it fails for want of pages only when fewer are
  * free than it needs; pages of a block are not free for others. */
-#ifndef HEDDLE_DRIVER_MEMORY_MANAGER_H
-#define HEDDLE_DRIVER_MEMORY_MANAGER_H
+#ifndef HEDDLE_COMPONENTS_HOST_DEVICE_MEMORY_MEMORY_MANAGER_H
+#define HEDDLE_COMPONENTS_HOST_DEVICE_MEMORY_MEMORY_MANAGER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,6 +32,7 @@
 #include "base/number.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
+
 #include "page_allocator.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* First fit over sorted extents; see page_allocator.h. Called by the memory manager. */
 #include "page_allocator.h"
 
-#include "base/number.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 void page_allocator_init(struct page_allocator *a, struct page_extent *extents, uint32_t capacity,
                          uint64_t first, uint64_t pages)

@@ -5,8 +5,8 @@
  * and are not empty, and their pages sum up to free_pages. An allocation takes one extent where one
  * is long enough, and otherwise the first extents as they come: pages of one allocation need not be
  * neighbours. */
-#ifndef HEDDLE_DRIVER_PAGE_ALLOCATOR_H
-#define HEDDLE_DRIVER_PAGE_ALLOCATOR_H
+#ifndef HEDDLE_COMPONENTS_HOST_DEVICE_MEMORY_PAGE_ALLOCATOR_H
+#define HEDDLE_COMPONENTS_HOST_DEVICE_MEMORY_PAGE_ALLOCATOR_H
 
 #include <stdbool.h>
 #include <stdint.h>

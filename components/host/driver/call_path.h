@@ -6,13 +6,13 @@
  * port from a device (device_call.execute). Calls go one after the other, as the program makes
  * them; the bytes of copies go the same way. The functions take the driver and not the part, since
  * a path works on the driver's commands. In functional mode the driver asks for nothing. */
-#ifndef HEDDLE_COMPONENTS_CALL_PATH_H
-#define HEDDLE_COMPONENTS_CALL_PATH_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_CALL_PATH_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_CALL_PATH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/host/driver/driver_api.h"
+#include "driver_api.h"
 
 struct driver;
 struct driver_command;

@@ -9,8 +9,8 @@
  * Messages go to the GPU that owns the page, over the link. A direct move reads or writes simulated
  * memory itself and takes no time: the command ends in the cycle in which it begins. (Both ways are
  * those of MGPUSim's driver: its default and its "global storage" memory copy middleware.) */
-#ifndef HEDDLE_COMPONENTS_COPY_MIDDLEWARE_H
-#define HEDDLE_COMPONENTS_COPY_MIDDLEWARE_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_COPY_MIDDLEWARE_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_COPY_MIDDLEWARE_H
 
 #include <stdbool.h>
 #include <stdint.h>

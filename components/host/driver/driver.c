@@ -23,6 +23,7 @@
 #include "runtime/engine/options.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/engine/store_log.h"
+
 #include "driver_process.h"
 #include "driver_state.h"
 

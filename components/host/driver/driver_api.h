@@ -15,8 +15,8 @@
  *   the process     the platform's description or an option cannot be met: a message on stderr
  *                   says which, and the call does not return
  */
-#ifndef HEDDLE_DRIVER_API_H
-#define HEDDLE_DRIVER_API_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_API_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_API_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -255,7 +255,7 @@ struct driver_api {
     const struct driver_queue_api *user_queues; /* queues that the program writes itself */
 #define DRIVER_CALL(name, form, parameters, arguments) enum driver_status(*name) parameters;
 #define DRIVER_FUNCTION(type, name, form, parameters)  type(*name) parameters;
-#include "components/host/driver/driver_calls.def"
+#include "driver_calls.def"
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "components/nvidia/program/sm_occupancy.h"
 #include "runtime/engine/component_failure.h"
+
 #include "driver_state.h"
 
 static const char *table_string(uint32_t offset)

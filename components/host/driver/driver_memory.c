@@ -40,6 +40,7 @@
 #include "runtime/engine/rank.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/memory.h"
+
 #include "driver_process.h"
 #include "driver_state.h"
 

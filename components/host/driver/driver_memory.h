@@ -1,7 +1,7 @@
 /* Device memory as the driver asks for it: allocations with messages, and where a page lies. See
  * driver_memory.c. */
-#ifndef HEDDLE_DRIVER_MEMORY_H
-#define HEDDLE_DRIVER_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_MEMORY_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_MEMORY_H
 
 #include "driver_state.h"
 

@@ -1,15 +1,16 @@
 /* State of the driver outside of the simulation's state, once for each process: the lock, the
  * reason why the simulation ended, loaded code and a recording. A checkpoint does not hold it. All
  * of it is used with the lock held, except what is atomic, and `tells_calls`. */
-#ifndef HEDDLE_DRIVER_PROCESS_H
-#define HEDDLE_DRIVER_PROCESS_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_PROCESS_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_PROCESS_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/host/driver/driver_api.h"
 #include "components/host/driver/program/driver_journal.h"
+
+#include "driver_api.h"
 
 struct driver_process {
     struct driver *driver; /* the platform's */

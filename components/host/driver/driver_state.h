@@ -5,18 +5,18 @@
  * recent tickets. Messages in flight to a GPU have a slot each, whose number is the tag. Host
  * buffers are the one thing that is not state of the simulation: commands refer to them by address,
  * as the program does. */
-#ifndef HEDDLE_DRIVER_STATE_H
-#define HEDDLE_DRIVER_STATE_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_STATE_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_DRIVER_STATE_H
+
+#include "driver.gen.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "driver.gen.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/host/device_memory/memory_manager.h"
 #include "components/host/driver/commands/driver_command.h"
-#include "components/host/driver/driver_api.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
 #include "components/nvidia/program/sm_occupancy.h"
@@ -24,6 +24,8 @@
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
+
+#include "driver_api.h"
 
 enum {
     DRIVER_DEVICES = GPU_SET_MAX, /* other sets of GPUs hold as many */

@@ -1,7 +1,7 @@
 /* The eviction policy of the driver: it decides which of a GPU's resident managed pages leaves for
  * the host's memory. Calls come from the driver's tick, while no kernel accesses memory. */
-#ifndef HEDDLE_COMPONENTS_EVICTION_POLICY_H
-#define HEDDLE_COMPONENTS_EVICTION_POLICY_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_EVICTION_POLICY_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_EVICTION_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* The prefetch policy of the driver: when an access has waited for a page, it decides which other
  * pages of the large page around it come, too. */
-#ifndef HEDDLE_COMPONENTS_PREFETCH_POLICY_H
-#define HEDDLE_COMPONENTS_PREFETCH_POLICY_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_PREFETCH_POLICY_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_PREFETCH_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,13 +8,13 @@
  *
  * `hip` leaves everything to the front end, which knows HIP's rules and puts waits into the queues;
  * `balar` has the rules of SST's balar ("Balar In Depth", CUDA stream support). */
-#ifndef HEDDLE_COMPONENTS_STREAM_RULES_H
-#define HEDDLE_COMPONENTS_STREAM_RULES_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_STREAM_RULES_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_STREAM_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/host/driver/driver_api.h"
+#include "driver_api.h"
 
 struct part;
 

@@ -3,8 +3,8 @@
  *
  * A thread of a program that uses heddle's HIP library holds the turn alone, and others wait for
  * it, so it may compute for long. A process that shares a machine holds up other programs. */
-#ifndef HEDDLE_TURN_LIMITS_H
-#define HEDDLE_TURN_LIMITS_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_TURN_LIMITS_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_TURN_LIMITS_H
 
 enum {
     /* The thread with the turn: processor time, and sleep in a call that the library does not see,

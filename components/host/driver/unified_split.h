@@ -4,8 +4,8 @@
  *
  * (MGPUSim, "The GPU Driver": pages and work-groups in consecutive shares, the latter by the filter
  * of a launch.) */
-#ifndef HEDDLE_COMPONENTS_UNIFIED_SPLIT_H
-#define HEDDLE_COMPONENTS_UNIFIED_SPLIT_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_UNIFIED_SPLIT_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_UNIFIED_SPLIT_H
 
 #include <stdint.h>
 

@@ -21,12 +21,12 @@
  * of their streams.
  *
  * Limit: timing mode only. */
-#ifndef HEDDLE_USER_QUEUE_API_H
-#define HEDDLE_USER_QUEUE_API_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_USER_QUEUE_API_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_USER_QUEUE_API_H
 
 #include <stdint.h>
 
-#include "components/host/driver/driver_api.h"
+#include "driver_api.h"
 
 /* An offset to map, as the Linux driver of AMD's GPUs encodes it (kfd_priv.h): type in bits 62..63,
  * GPU in bits 46..61. What lies in one page of 4 KiB is mapped at once; the bits below are the

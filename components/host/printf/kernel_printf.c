@@ -1,12 +1,12 @@
 /* Prints a format of C. Functions of the front end fetch its arguments and strings. */
 #include "kernel_printf.h"
 
-#include "base/number.h"
-
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 enum { SHAPE = 48, ELEMENTS = 16, WIDTH_MAX = 4096, PIECE = 512 + WIDTH_MAX };
 

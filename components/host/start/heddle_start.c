@@ -6,6 +6,7 @@
 
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
+
 #include "open_platform.h"
 
 static const struct driver_api *started;

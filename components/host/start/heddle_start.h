@@ -1,8 +1,8 @@
 /* For C programs that speak to the driver of a simulated system themselves, without HIP: placement
  * of memory on GPUs, queues and copies, as in driver_api.h. Link with -lheddle_start -ldl and start
  * the program by `heddle run PLATFORM -- PROGRAM`. */
-#ifndef HEDDLE_START_H
-#define HEDDLE_START_H
+#ifndef HEDDLE_COMPONENTS_HOST_START_HEDDLE_START_H
+#define HEDDLE_COMPONENTS_HOST_START_HEDDLE_START_H
 
 #include "components/host/driver/driver_api.h"
 

@@ -1,7 +1,7 @@
 /* The platform that a program runs on, as a shared object: for all libraries of programs. Messages
  * on stderr. */
-#ifndef HEDDLE_OPEN_PLATFORM_H
-#define HEDDLE_OPEN_PLATFORM_H
+#ifndef HEDDLE_COMPONENTS_HOST_START_OPEN_PLATFORM_H
+#define HEDDLE_COMPONENTS_HOST_START_OPEN_PLATFORM_H
 
 #include "components/host/driver/driver_api.h"
 #include "runtime/session/exit_status.h"

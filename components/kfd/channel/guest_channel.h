@@ -9,8 +9,8 @@
  *
  * GUEST_ATTEND: the call is a wait, and a kernel that is executed without timing waits for the
  * guest, whose attendant may now peek and poke; GUEST_GO_ON then gets the answer of the wait. */
-#ifndef HEDDLE_KFD_GUEST_CHANNEL_H
-#define HEDDLE_KFD_GUEST_CHANNEL_H
+#ifndef HEDDLE_COMPONENTS_KFD_CHANNEL_GUEST_CHANNEL_H
+#define HEDDLE_COMPONENTS_KFD_CHANNEL_GUEST_CHANNEL_H
 
 #include <stdint.h>
 

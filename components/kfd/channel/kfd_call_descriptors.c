@@ -1,10 +1,9 @@
 /* Which calls have descriptors in their arguments; see kfd_channel.h. Both sides go by it. */
 #include <sys/ioctl.h>
 
-#include "kfd_channel.h"
-
 #include "base/number.h"
 
+#include "kfd_channel.h"
 #include "kfd_new_ioctls.h"
 
 int kfd_descriptor_at(unsigned long number, bool *makes)

@@ -6,8 +6,8 @@
  * has no answer of its own. Anything else is a mistake, for which the server cuts the process off.
  * The server takes nothing from the client for granted: the kernel says which process it is, and
  * addresses are read and written as a kernel does (program_memory.h). */
-#ifndef HEDDLE_KFD_CHANNEL_H
-#define HEDDLE_KFD_CHANNEL_H
+#ifndef HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_CHANNEL_H
+#define HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_CHANNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* Numbers on which the folder of topology files and the server agree: GPU i of the platform is
  * node i + 1 (node 0 is the processor), its gpu_id is kfd_gpu_id(i), its render node is
  * /dev/dri/renderD(128 + i), and its doorbells have kfd_doorbell_bytes(target) bytes each. */
-#ifndef HEDDLE_KFD_IDS_H
-#define HEDDLE_KFD_IDS_H
+#ifndef HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_IDS_H
+#define HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_IDS_H
 
 #include <stdint.h>
 

@@ -2,8 +2,8 @@
  * 1.12, as far as they are answered, and two of ROCm's own branch of the driver, which ROCt has
  * used for shared memory since ROCm 2. Numbers and layouts are the kernel's; what a field means is
  * said where the call is answered. */
-#ifndef HEDDLE_KFD_NEW_IOCTLS_H
-#define HEDDLE_KFD_NEW_IOCTLS_H
+#ifndef HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_NEW_IOCTLS_H
+#define HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_NEW_IOCTLS_H
 
 #include <linux/kfd_ioctl.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Messages of kfd_channel.h, as programs send them. By system calls, as the C library's calls may
  * be interposed. */
-#ifndef HEDDLE_KFD_SOCKET_H
-#define HEDDLE_KFD_SOCKET_H
+#ifndef HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_SOCKET_H
+#define HEDDLE_COMPONENTS_KFD_CHANNEL_KFD_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

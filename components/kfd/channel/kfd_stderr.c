@@ -1,8 +1,8 @@
 /* Messages of the library and of the server on standard error. */
+#include "kfd_stderr.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "kfd_stderr.h"
 
 void kfd_say(const char *format, ...)
 {

@@ -4,8 +4,8 @@
  *
  * A thread that calls waits for the answer. The server takes calls of one process at a time, until
  * that waits, and runs the engine when all processes wait: docs/design/host-threads.md. */
-#ifndef HEDDLE_KFD_GUEST_DRIVER_H
-#define HEDDLE_KFD_GUEST_DRIVER_H
+#ifndef HEDDLE_COMPONENTS_KFD_GUEST_GUEST_DRIVER_H
+#define HEDDLE_COMPONENTS_KFD_GUEST_GUEST_DRIVER_H
 
 #include "components/host/driver/driver_api.h"
 

@@ -2,8 +2,6 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "interpose.h"
 
-#include "base/number.h"
-
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/number.h"
 
 #include "kfd_devices.h"
 

@@ -8,8 +8,8 @@
  *
  * The functions carry the C library's names by `__asm__`, so that headers which give one name to
  * two of them (open, open64) do not matter. */
-#ifndef HEDDLE_KFD_INTERPOSE_H
-#define HEDDLE_KFD_INTERPOSE_H
+#ifndef HEDDLE_COMPONENTS_KFD_PROGRAM_INTERPOSE_H
+#define HEDDLE_COMPONENTS_KFD_PROGRAM_INTERPOSE_H
 
 #include <stdbool.h>
 #include <stddef.h>

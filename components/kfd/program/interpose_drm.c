@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "components/kfd/channel/kfd_ids.h"
 #include "components/kfd/channel/program_memory.h"
+
 #include "interpose.h"
 #include "kfd_devices.h"
 

@@ -2,6 +2,8 @@
  * go to the server, views of memory are made here. Memory of the program that it gives to GPUs is
  * replaced by a view of theirs, which holds the same; freed, it is the program's own again. */
 #define _GNU_SOURCE /* memfd_create, mremap */
+#include "kfd_client.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +15,6 @@
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
-#include "kfd_client.h"
 
 /* Memory that the program has given away. */
 struct given_memory {

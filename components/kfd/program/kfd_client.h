@@ -1,11 +1,12 @@
 /* The program's side of the channel: what interposers and handlers of signals use. */
-#ifndef HEDDLE_KFD_CLIENT_H
-#define HEDDLE_KFD_CLIENT_H
+#ifndef HEDDLE_COMPONENTS_KFD_PROGRAM_KFD_CLIENT_H
+#define HEDDLE_COMPONENTS_KFD_PROGRAM_KFD_CLIENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "components/kfd/channel/kfd_channel.h"
+
 #include "kfd_devices.h"
 
 struct kfd_client {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "components/kfd/channel/kfd_socket.h"
+
 #include "kfd_client.h"
 
 struct kfd_client kfd_client;

@@ -6,8 +6,8 @@
  *
  * Threads: any, also at the same time. None may be called by a signal handler. Calls of functions
  * return 0 or -1 with errno, as those of the C library do. */
-#ifndef HEDDLE_KFD_DEVICES_H
-#define HEDDLE_KFD_DEVICES_H
+#ifndef HEDDLE_COMPONENTS_KFD_PROGRAM_KFD_DEVICES_H
+#define HEDDLE_COMPONENTS_KFD_PROGRAM_KFD_DEVICES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
+
 #include "kfd_client.h"
 
 struct span {

@@ -17,6 +17,7 @@
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "runtime/engine/options.h"
+
 #include "kfd_ioctl.h"
 
 static struct kfd_connection *connections;

@@ -1,8 +1,8 @@
 /* A connection with a thread of the program, as the server's two threads share it. The one that
  * takes messages (kfd_server.c) hands over its requests; the machine's does them
  * (kfd_connection.c). */
-#ifndef HEDDLE_KFD_CONNECTION_H
-#define HEDDLE_KFD_CONNECTION_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_KFD_CONNECTION_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_KFD_CONNECTION_H
 
 #include "kfd_machine.h"
 

@@ -3,6 +3,8 @@
  * ENOTTY, and is named once. As with Linux a caller may have a shorter or longer argument than the
  * driver, from an older or newer header: missing bytes are 0, and bytes too many come back
  * unchanged. */
+#include "kfd_ioctl.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +14,7 @@
 #include "base/number.h"
 #include "components/kfd/channel/kfd_new_ioctls.h"
 #include "components/kfd/channel/program_memory.h"
-#include "kfd_ioctl.h"
+
 #include "kfd_machine.h"
 
 enum {

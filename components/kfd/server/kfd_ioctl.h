@@ -1,7 +1,7 @@
 /* Calls of /dev/kfd that have files of their own, and what else asks for them. Machine's thread,
  * unless a function says otherwise. */
-#ifndef HEDDLE_KFD_IOCTL_H
-#define HEDDLE_KFD_IOCTL_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_KFD_IOCTL_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_KFD_IOCTL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -37,6 +37,7 @@
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
 #include "runtime/session/run_ledger.h"
+
 #include "kfd_ioctl.h"
 
 #define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */

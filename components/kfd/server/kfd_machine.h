@@ -4,8 +4,8 @@
  * of all processes. Another one takes messages of the program's processes and hands them over as
  * requests (kfd_server.c). Functions below are called in the machine's thread unless they say
  * otherwise. Those of calls return 0 or a negative errno, as a kernel's do. */
-#ifndef HEDDLE_KFD_MACHINE_H
-#define HEDDLE_KFD_MACHINE_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_KFD_MACHINE_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_KFD_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

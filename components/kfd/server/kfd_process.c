@@ -13,6 +13,7 @@
 #include "base/grow.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/queues/kfd_aql_packet.h"
+
 #include "kfd_ioctl.h"
 #include "kfd_machine.h"
 

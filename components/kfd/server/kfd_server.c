@@ -23,6 +23,7 @@
 #include "base/number.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
+
 #include "kfd_ioctl.h"
 
 static struct {

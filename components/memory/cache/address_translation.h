@@ -4,8 +4,8 @@
  *
  * lookup() counts a hit and changes the order of replacement only when it returns HIT; the cache
  * asks again for a request that could not be taken only if it was no hit. */
-#ifndef HEDDLE_COMPONENTS_ADDRESS_TRANSLATION_H
-#define HEDDLE_COMPONENTS_ADDRESS_TRANSLATION_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_CACHE_ADDRESS_TRANSLATION_H
+#define HEDDLE_COMPONENTS_MEMORY_CACHE_ADDRESS_TRANSLATION_H
 
 #include <stdbool.h>
 #include <stdint.h>

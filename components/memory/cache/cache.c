@@ -37,6 +37,7 @@
 #include "runtime/engine/platform_table.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/observe/hang.h"
+
 #include "cache_state.h"
 
 static void init_lines(struct cache *c, uint32_t sets, uint32_t lines, uint32_t mshrs)
@@ -138,7 +139,7 @@ struct cache_next {
 };
 
 /* Finds it; one whose page is not known steps aside here. TRANSLATED: it can be tried. */
-CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
+static ALWAYS_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
 {
     next->parked = cache_translation_ops(c) ? c->replay.first : PARKED_NONE;
     if (unlikely(next->parked != PARKED_NONE)) {
@@ -163,25 +164,25 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
 
 /* Is the request that was held the oldest of `top`, a read of a line that is not here? Nearly
  * always, and all about it is known then. */
-CACHE_INLINE bool can_retry(const struct cache *c)
+static ALWAYS_INLINE bool can_retry(const struct cache *c)
 {
     return c->head_missed && c->job == JOB_NONE
            && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE);
 }
 
-CACHE_INLINE const struct mem_request *oldest(const struct cache *c)
+static ALWAYS_INLINE const struct mem_request *oldest(const struct cache *c)
 {
     return (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
 }
 
 /* The address of the oldest request, which has been translated. */
-CACHE_INLINE uint64_t oldest_physical(const struct cache *c)
+static ALWAYS_INLINE uint64_t oldest_physical(const struct cache *c)
 {
     return cache_translation_ops(c) ? c->head_physical : request_address(oldest(c));
 }
 
 /* The oldest request of `top` has been taken. false: no other can be seen. */
-CACHE_INLINE bool finish_oldest(struct cache *c)
+static ALWAYS_INLINE bool finish_oldest(struct cache *c)
 {
     c->head_missed = false;
     c->head_translated = c->head_faults = false;
@@ -189,7 +190,7 @@ CACHE_INLINE bool finish_oldest(struct cache *c)
 }
 
 /* Whether the request has been taken, or has stepped aside. false: no other can be seen. */
-CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
+static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     note_unblocked(c);
     if (unlikely(next->parked != PARKED_NONE)) {
@@ -210,7 +211,8 @@ struct cache_lookups {
 #define NO_LINE UINT64_MAX
 
 /* True if a lookup is left for the line of `address`. */
-CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done, uint64_t address)
+static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done,
+                                      uint64_t address)
 {
     uint64_t line = address / line_bytes(c);
     unsigned ram = (unsigned)(line % cache_params(c)->tags);
@@ -220,7 +222,7 @@ CACHE_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done,
 }
 
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
-CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
+static ALWAYS_INLINE void take_requests(struct cache *c, unsigned *room)
 {
     struct cache_lookups lookups;
     if (!worth_trying(c))
@@ -260,13 +262,13 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
     }
 }
 
-CACHE_RARE void take_requests_rarely(struct cache *c, unsigned *room)
+static OUT_OF_LINE void take_requests_rarely(struct cache *c, unsigned *room)
 {
     take_requests(c, room);
 }
 
 /* Pages, jobs and what starts them. true: a job has gone on. */
-CACHE_RARE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
+static OUT_OF_LINE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
     bool worked = false;
     if (pending >> cache_probe_first_pending(c) & 1)

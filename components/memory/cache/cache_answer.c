@@ -22,13 +22,13 @@ static inline void respond(struct cache *c, uint16_t tag, bool is_data, const vo
 
 /* The bytes have come: into the line, around bytes that were written before the request for the
  * line. */
-CACHE_RARE void install_around(struct cache *c, uint32_t line, const void *bytes)
+static OUT_OF_LINE void install_around(struct cache *c, uint32_t line, const void *bytes)
 {
     struct mem_mask missing = mem_mask_not(*line_mask(c, line), line_bytes(c));
     mem_copy_masked(line_data(c, line), bytes, missing, line_bytes(c));
 }
 
-CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
+static ALWAYS_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
 {
     mshr->installed = MSHR_INSTALLED;
     if (mshr->line == LINE_NONE)
@@ -40,7 +40,7 @@ CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *
 }
 
 /* Lets a waiting write or atomic take effect. */
-CACHE_RARE void serve_stored(struct cache *c, const struct cache_target *t, uint32_t line)
+static OUT_OF_LINE void serve_stored(struct cache *c, const struct cache_target *t, uint32_t line)
 {
     const struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
     if (t->kind == MEM_WRITE) {
@@ -59,7 +59,8 @@ CACHE_RARE void serve_stored(struct cache *c, const struct cache_target *t, uint
 /* Lets the first waiting request take effect. `line` is LINE_NONE only for reads. If it can, an
  * answer takes its bytes from the answer that has come and not from the line: the copy to the line
  * is still on its way in the host, and waiting for it took 15 % of the time of a miss. */
-CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line, const void *bytes)
+static ALWAYS_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line,
+                                const void *bytes)
 {
     const struct cache_target *t = &mshr->head;
     if (is_write_back(c) && t->kind != MEM_READ) { /* only a write-back cache stores what waits */
@@ -72,7 +73,7 @@ CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line,
 }
 
 /* The one that waits at `mshr` after the first moves up. */
-CACHE_RARE void next_target(struct cache *c, struct cache_mshr *mshr)
+static OUT_OF_LINE void next_target(struct cache *c, struct cache_mshr *mshr)
 {
     uint32_t i = mshr->first;
     mshr->head = arena_at(struct cache_target, c->targets)[i];
@@ -81,8 +82,8 @@ CACHE_RARE void next_target(struct cache *c, struct cache_mshr *mshr)
 }
 
 /* The first one asked below, others have joined it. */
-CACHE_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
-                              const struct message *answer)
+static ALWAYS_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
+                                      const struct message *answer)
 {
 #ifdef HEDDLE_PROFILE
     note_served(c, mshr->installed == MSHR_SERVED
@@ -97,8 +98,8 @@ CACHE_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
 }
 
 /* false: there are waiting requests left, but no room for more answers. */
-CACHE_INLINE bool fill_line(struct cache *c, uint32_t number, const struct message *answer,
-                            const void *bytes)
+static ALWAYS_INLINE bool fill_line(struct cache *c, uint32_t number, const struct message *answer,
+                                    const void *bytes)
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
@@ -127,8 +128,8 @@ CACHE_INLINE bool fill_line(struct cache *c, uint32_t number, const struct messa
 }
 
 /* The answer to a read: for one line, or for two that were asked for together. */
-CACHE_INLINE bool fill_lines(struct cache *c, uint32_t number, const struct message *answer,
-                             const void *bytes)
+static ALWAYS_INLINE bool fill_lines(struct cache *c, uint32_t number, const struct message *answer,
+                                     const void *bytes)
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     if (cache_params(c)->pairs && mshr->paired) {
@@ -140,8 +141,8 @@ CACHE_INLINE bool fill_lines(struct cache *c, uint32_t number, const struct mess
 }
 
 /* The answer to a write or atomic that was sent below. */
-CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct message *answer,
-                            void *payload)
+static OUT_OF_LINE bool acknowledge(struct cache *c, uint32_t number, const struct message *answer,
+                                    void *payload)
 {
     struct cache_sent sent = arena_at(struct cache_sent, c->sent)[number];
     if (sent.kind != SENT_WRITE_BACK) {
@@ -163,7 +164,7 @@ CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct messa
     return true;
 }
 
-CACHE_INLINE void take_answers(struct cache *c)
+static ALWAYS_INLINE void take_answers(struct cache *c)
 {
     struct ring *below = ring_placed(c->io.bottom_reply);
     uint64_t limit = c->io.base.limit;

@@ -13,9 +13,10 @@
  * is taken until `resume` comes: JOB_PAUSED. None of them waits for requests that are blocked on a
  * write fault (cache_translate.c); they come before a fence that does. */
 #include "cache.gen.h"
-
 #include "scope.gen.h"
+
 #include "runtime/engine/component_failure.h"
+
 #include "cache_state.h"
 
 static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop,
@@ -41,7 +42,7 @@ static void control_at_once(struct cache *c, const struct cache_control_request 
 }
 
 /* True: it goes on after a pause, in which answers to faults may have come. */
-CACHE_RARE bool start_control(struct cache *c)
+static OUT_OF_LINE bool start_control(struct cache *c)
 {
     const struct cache_control_request *m = cache_control_peek(c);
     bool busy = c->job != JOB_NONE && c->job != JOB_PAUSED;
@@ -152,7 +153,7 @@ static bool pass_fence(struct cache *c)
     return progress;
 }
 
-CACHE_RARE bool work_on_job(struct cache *c)
+static OUT_OF_LINE bool work_on_job(struct cache *c)
 {
     bool progress = false;
     if (c->unanswered != (c->job == JOB_FENCE ? 0 : c->faulted))

@@ -27,8 +27,8 @@ static inline struct cache_target *target_append(struct cache *c, struct cache_m
     return all + i;
 }
 
-CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr, uint8_t kind,
-                                             uint16_t tag, unsigned piece)
+static ALWAYS_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
+                                                     uint8_t kind, uint16_t tag, unsigned piece)
 {
     struct cache_target *t = &mshr->head;
     if (mshr->targets)
@@ -43,8 +43,8 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
 }
 
 /* Asks for the line of a read, the first one at this MSHR. */
-CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,
-                               unsigned piece)
+static ALWAYS_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,
+                                       unsigned piece)
 {
     mshr->targets = 1;
     mshr->head.kind = MEM_READ;
@@ -65,7 +65,7 @@ static inline void target_store(struct cache *c, struct cache_target *t, struct 
 }
 
 /* True if the line of number `number` can be requested together with that of the cycle before. */
-CACHE_INLINE bool pairs_with_last(const struct cache *c, uint64_t number, uint32_t pid)
+static ALWAYS_INLINE bool pairs_with_last(const struct cache *c, uint64_t number, uint32_t pid)
 {
     const struct cache_last_read *last = &c->last_read;
     return cache_params(c)->pairs && last->now == component_tick_now(&c->io.base)
@@ -74,7 +74,7 @@ CACHE_INLINE bool pairs_with_last(const struct cache *c, uint64_t number, uint32
 }
 
 /* Asks below for the line of MSHR `i`. */
-CACHE_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number, uint32_t pid)
+static ALWAYS_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number, uint32_t pid)
 {
     if (pairs_with_last(c, number, pid)) {
         struct mem_request *sent = (struct mem_request *)ring_slot(c->last_read.slot);
@@ -98,8 +98,8 @@ CACHE_INLINE void ask_below(struct cache *c, uint32_t i, uint64_t number, uint32
 
 /* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
  * room below must be there. */
-CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
-                                           uint64_t number, uint32_t pid, bool partial)
+static ALWAYS_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
+                                                   uint64_t number, uint32_t pid, bool partial)
 {
     uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
     struct cache_mshr *mshr = mshr_at(c, i);
@@ -135,8 +135,9 @@ static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32
 
 /* A new MSHR for a line that is not here (`way` WAY_NONE), or of which bytes are missing. NULL: no
  * room now. `has_room`: there is room below, which has been looked at in this tick. */
-CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
-                                          uint32_t way, uint32_t pid, bool stored, bool has_room)
+static ALWAYS_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
+                                                  uint32_t way, uint32_t pid, bool stored,
+                                                  bool has_room)
 {
     if (!index_pool_has(&c->free_mshrs)) {
         hold(c, HOLD_MSHR);

@@ -12,6 +12,7 @@
 #include "runtime/engine/component_failure.h"
 #include "runtime/link/shard_cut.h"
 #include "runtime/state/platform.h"
+
 #include "cache_state.h"
 
 static bool is_probed(const struct cache *c)
@@ -41,7 +42,7 @@ static void probe_line(struct cache *c, uint64_t address)
 }
 
 /* Memory's lines may be longer. */
-CACHE_RARE void take_probes(struct cache *c)
+static OUT_OF_LINE void take_probes(struct cache *c)
 {
     const struct probe_request *m;
     while ((m = cache_probe_peek(c)) && cache_probe_can_reply(c)) {

@@ -9,8 +9,8 @@
 #include "cache_state.h"
 
 /* A read of a line that is not pending, of which all that is wanted is here. */
-CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way,
-                           unsigned piece)
+static ALWAYS_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way,
+                                   unsigned piece)
 {
     if (!response_room(c))
         return hold(c, HOLD_RESPONSE);
@@ -24,8 +24,8 @@ CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t
 }
 
 /* A read of a line that is not here, or lacks bytes. */
-CACHE_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
-                            uint32_t set, uint32_t way, bool has_room)
+static ALWAYS_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64_t address,
+                                    uint32_t set, uint32_t way, bool has_room)
 {
     struct cache_mshr *mshr =
         mshr_open(c, set, address / line_bytes(c), way, typed_pid(c, m->read.pid), false, has_room);
@@ -39,7 +39,7 @@ CACHE_INLINE bool take_miss(struct cache *c, const struct mem_request *m, uint64
     return true;
 }
 
-CACHE_INLINE bool take_read(struct cache *c, const struct mem_request *m, uint64_t address)
+static ALWAYS_INLINE bool take_read(struct cache *c, const struct mem_request *m, uint64_t address)
 {
     uint64_t number = address / line_bytes(c);
     uint32_t set = c->head_set, way = WAY_NONE;
@@ -388,8 +388,8 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
 }
 
 /* Everything but plain reads. */
-CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *payload,
-                           uint64_t address)
+static OUT_OF_LINE bool take_other(struct cache *c, const struct mem_request *m, void *payload,
+                                   uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
         return take_read_below(c, m, address);
@@ -411,8 +411,8 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
                             : take_write_back(c, m->tag, address, mask, bytes);
 }
 
-CACHE_INLINE bool take_request(struct cache *c, const struct mem_request *m, void *payload,
-                               uint64_t address)
+static ALWAYS_INLINE bool take_request(struct cache *c, const struct mem_request *m, void *payload,
+                                       uint64_t address)
 {
     if (message_kind(m) == MEM_READ && kept_as(c, m->read.pid, address) != MEM_UNCACHED
         && (has_last_word(c) || cache_params(c)->shared || likely(!m->read.coherent)))

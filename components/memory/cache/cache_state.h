@@ -16,10 +16,11 @@
  * It spends `latency` - 1 cycles there (plus the translation's) before it leaves. So with
  * connections of one cycle, a hit takes latency + 1 cycles from the request's sending to the
  * answer's arrival. */
-#ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
-#define HEDDLE_COMPONENTS_CACHE_STATE_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_CACHE_CACHE_STATE_H
+#define HEDDLE_COMPONENTS_MEMORY_CACHE_CACHE_STATE_H
 
 #include "scope.gen.h"
+
 #include "base/likely.h"
 #include "base/number.h"
 #include "components/protocols/mem/mem_mask.h"
@@ -27,6 +28,7 @@
 #include "components/protocols/mem/mem_types.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/index_pool.h"
+
 #include "address_translation.h"
 #include "replacement_policy.h"
 
@@ -37,10 +39,8 @@
 #define HINT_WAYS      8u /* ways in a word */
 #define CACHE_TAGS_MAX 32
 
-/* CACHE_INLINE: the path of hits and plain misses, inlined into one function. CACHE_RARE: all else,
- * kept out of line so that the common path saves few registers. */
-#define CACHE_INLINE static inline __attribute__((always_inline))
-#define CACHE_RARE   static __attribute__((noinline))
+/* In these files, ALWAYS_INLINE marks the path of hits and plain misses, which becomes one
+ * function. All else is OUT_OF_LINE, so that the common path saves few registers. */
 
 /* The state of a set for lookups and replacement: one or a few lines of the host's caches. It is
  * followed by a byte for each way, a hash of its tag, so that 16 ways are searched at once; then by

@@ -17,6 +17,7 @@
 #include "base/likely.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/component_failure.h"
+
 #include "cache_state.h"
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
@@ -111,7 +112,7 @@ static bool ask_for_coming(struct cache *c, uint16_t page)
     return ask_for_writing(c, page);
 }
 
-CACHE_RARE void take_pages(struct cache *c)
+static OUT_OF_LINE void take_pages(struct cache *c)
 {
     const struct translate_reply *m;
     while ((m = cache_translate_peek_reply(c))) {
@@ -188,7 +189,7 @@ static void step_aside(struct cache *c, const struct mem_request *m, uint32_t pa
 
 /* The oldest request, `m`, whose page is known: the page that another one to its line waits for, or
  * UINT32_MAX. */
-CACHE_RARE uint32_t page_before(const struct cache *c, const struct mem_request *m)
+static OUT_OF_LINE uint32_t page_before(const struct cache *c, const struct mem_request *m)
 {
     uint64_t line = request_address(m) / line_bytes(c);
     uint32_t page =
@@ -203,7 +204,8 @@ CACHE_RARE uint32_t page_before(const struct cache *c, const struct mem_request 
 }
 
 /* The oldest request, `m`, steps aside until its page is known. */
-CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bool ask, bool fault)
+static OUT_OF_LINE enum translated park(struct cache *c, const struct mem_request *m, bool ask,
+                                        bool fault)
 {
     uint32_t pid = request_pid(m);
     if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
@@ -225,8 +227,8 @@ CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bo
 
 /* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
  * request has to stay. */
-CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
-                                       uint64_t *physical)
+static ALWAYS_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
+                                               uint64_t *physical)
 {
     *physical = request_address(m);
     if (!cache_translation_ops(c))

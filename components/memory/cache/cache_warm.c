@@ -8,6 +8,7 @@
 #include "components/protocols/translate/translated_page.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/memory.h"
+
 #include "cache_state.h"
 
 /* One line of an access, in physical addresses. */

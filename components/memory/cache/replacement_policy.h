@@ -6,8 +6,8 @@
  * To add a policy `x`: declare `part x : replacement_policy { }` with its parameters in a .heddle
  * file, and next to it write x.c with `struct x`, `x_init()` and `static const struct
  * replacement_policy_ops x_ops`. A platform chooses it with `replacement = x`. See lru.c. */
-#ifndef HEDDLE_COMPONENTS_REPLACEMENT_POLICY_H
-#define HEDDLE_COMPONENTS_REPLACEMENT_POLICY_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_CACHE_REPLACEMENT_POLICY_H
+#define HEDDLE_COMPONENTS_MEMORY_CACHE_REPLACEMENT_POLICY_H
 
 #include <stdint.h>
 

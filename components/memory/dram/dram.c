@@ -9,6 +9,7 @@
 #include "base/likely.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
+
 #include "dram_state.h"
 
 static void dram_touch(struct component *self, const struct warm_access *a)
@@ -47,8 +48,8 @@ static void dram_init(struct dram *c)
         ring_add_pipeline(ring_number(c->io.dma_reply), dram_params(c)->latency - 1);
 }
 
-static __attribute__((noinline)) void
-serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload, char *bytes)
+static OUT_OF_LINE void serve_atomic(struct dram *c, unsigned port, const struct mem_request *m,
+                                     void *payload, char *bytes)
 {
     unsigned line = dram_port_line(c, port);
     void *old = dram_reply_data(c, port, m->tag);
@@ -61,8 +62,7 @@ serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *p
 }
 
 /* Request `m` of `port` takes effect, and is answered. There must be room for the answer. */
-static inline __attribute__((always_inline)) void dram_serve(struct dram *c, unsigned port,
-                                                             const struct mem_request *m)
+static ALWAYS_INLINE void dram_serve(struct dram *c, unsigned port, const struct mem_request *m)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (kind >= MEM_FENCE) {
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) void dram_serve(struct dram *c, uns
 }
 
 /* Serves the oldest request of `port`, if there is one, and room for its answer. */
-static inline __attribute__((always_inline)) bool take_port(struct dram *c, unsigned port)
+static ALWAYS_INLINE bool take_port(struct dram *c, unsigned port)
 {
     const struct mem_request *m = dram_peek(c, port);
     if (!m || !dram_can_reply(c, port)
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) bool take_port(struct dram *c, unsi
 }
 
 /* Nearly everything comes from `top`. */
-static __attribute__((noinline)) bool take_dma(struct dram *c)
+static OUT_OF_LINE bool take_dma(struct dram *c)
 {
     return take_port(c, DRAM_DMA);
 }

@@ -6,6 +6,7 @@
 #include "dram.gen.h"
 
 #include "components/sampling/warmup.h"
+
 #include "dram_state.h"
 
 static void dram_warm_settle(struct dram *c, const struct warm_access *a)

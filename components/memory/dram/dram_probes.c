@@ -13,6 +13,7 @@
 #include "components/protocols/probe/probe_die.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
+
 #include "dram_state.h"
 
 enum { DRAM_WITHHELD = 64, DRAM_AT_HEAD = DRAM_WITHHELD }; /* tags of probes */

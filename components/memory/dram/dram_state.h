@@ -1,22 +1,22 @@
 /* State of a dram, and the steps that both kinds of it are made of: looking at its ports, copying a
  * request out of its message, answering. */
-#ifndef HEDDLE_COMPONENTS_DRAM_STATE_H
-#define HEDDLE_COMPONENTS_DRAM_STATE_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_DRAM_DRAM_STATE_H
+#define HEDDLE_COMPONENTS_MEMORY_DRAM_DRAM_STATE_H
 
 #include "dram.gen.h"
+
+#include "base/likely.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
+
 #include "dram_timing.h"
 #include "memory_side_cache.h"
 
 enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
-
-/* Functions of a tick, inlined into one: a third of their instructions went to calls. */
-#define DRAM_INLINE inline __attribute__((always_inline))
 
 /* A request that a timed dram has taken. The bytes of its answer are apart, so that requests take
  * few of the host's cache lines. */
@@ -146,9 +146,9 @@ static inline bool dram_take_cached(struct dram *c, unsigned port, const struct 
                                     uint64_t address, uint64_t now_ps);
 
 /* dram_timed.c */
-static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                                         unsigned kind, uint64_t address, unsigned access,
-                                         uint64_t now_ps);
+static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
+                                           const struct mem_request *m, unsigned kind,
+                                           uint64_t address, unsigned access, uint64_t now_ps);
 static void dram_init_timed(struct dram *c);
 static bool dram_tick_timed(struct dram *c);
 

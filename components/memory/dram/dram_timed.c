@@ -11,8 +11,8 @@
 
 #include "base/likely.h"
 #include "base/number.h"
-
 #include "runtime/engine/component_failure.h"
+
 #include "dram_state.h"
 
 /* The first edge of the own clock at or after a time that is not before the current one. */
@@ -75,7 +75,7 @@ static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number
 }
 
 /* Issues what is due. true: there may be room where there was none. */
-static __attribute__((noinline)) bool dram_issue(struct dram *c, uint64_t until_ps)
+static OUT_OF_LINE bool dram_issue(struct dram *c, uint64_t until_ps)
 {
     const struct dram_timing_ops *ops = dram_timing_ops(c);
     struct part *part = dram_part(c);
@@ -104,9 +104,8 @@ static inline void dram_write(struct dram *c, unsigned port, void *payload, char
     c->io.stats.bytes_written += mem_mask_count(mask);
 }
 
-static __attribute__((noinline)) void dram_happen_atomic(struct dram *c, unsigned port,
-                                                         const struct mem_request *m, char *kept,
-                                                         char *bytes)
+static OUT_OF_LINE void dram_happen_atomic(struct dram *c, unsigned port,
+                                           const struct mem_request *m, char *kept, char *bytes)
 {
     unsigned line = dram_port_line(c, port);
     void *payload = dram_payload(c, port);
@@ -118,8 +117,8 @@ static __attribute__((noinline)) void dram_happen_atomic(struct dram *c, unsigne
 }
 
 /* A request takes effect on the line at `bytes`; what it is answered with is kept. */
-static DRAM_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned port, unsigned kind,
-                                    const struct mem_request *m, void *payload, char *bytes)
+static ALWAYS_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned port, unsigned kind,
+                                      const struct mem_request *m, void *payload, char *bytes)
 {
     unsigned line = dram_port_line(c, port);
     if (kind == MEM_READ) {
@@ -134,8 +133,7 @@ static DRAM_INLINE void dram_happen(struct dram *c, uint32_t number, unsigned po
 }
 
 /* A fence is answered when everything that was taken before it has been. */
-static __attribute__((noinline)) bool dram_take_fence(struct dram *c, unsigned port,
-                                                      const struct mem_request *m)
+static OUT_OF_LINE bool dram_take_fence(struct dram *c, unsigned port, const struct mem_request *m)
 {
     if (c->taken[port] || index_pool_used(&c->free_withheld) || !dram_can_reply(c, port))
         return false;
@@ -159,9 +157,9 @@ static inline char *dram_line_bytes(uint64_t address)
 
 /* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
  * room for it there. true: it has been taken, and leaves its port. */
-static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const struct mem_request *m,
-                                         unsigned kind, uint64_t address, unsigned access,
-                                         uint64_t now_ps)
+static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
+                                           const struct mem_request *m, unsigned kind,
+                                           uint64_t address, unsigned access, uint64_t now_ps)
 {
     /* Half of the numbers for each port: one does not wait for answers that the other does not
      * take. */
@@ -195,9 +193,8 @@ static DRAM_INLINE bool dram_take_memory(struct dram *c, unsigned port, const st
     return true;
 }
 
-static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned port,
-                                                       const struct mem_request *m,
-                                                       uint64_t address, uint64_t now_ps)
+static OUT_OF_LINE bool dram_take_atomic(struct dram *c, unsigned port, const struct mem_request *m,
+                                         uint64_t address, uint64_t now_ps)
 {
     return dram_take_memory(c, port, m, MEM_ATOMIC, address, DRAM_TIMING_READ | DRAM_TIMING_WRITE,
                             now_ps);
@@ -205,8 +202,8 @@ static __attribute__((noinline)) bool dram_take_atomic(struct dram *c, unsigned 
 
 /* Takes the oldest request of `port`, `m`, if there is room for it. Its kind is a constant in the
  * functions called here. */
-static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const struct mem_request *m,
-                                        uint64_t now_ps)
+static ALWAYS_INLINE bool dram_take_timed(struct dram *c, unsigned port,
+                                          const struct mem_request *m, uint64_t now_ps)
 {
     unsigned line = dram_port_line(c, port), kind = message_kind(m);
     if (unlikely(kind >= MEM_FENCE))
@@ -233,7 +230,7 @@ static DRAM_INLINE bool dram_take_timed(struct dram *c, unsigned port, const str
 
 /* Takes as many as a cycle allows, from the ports in turn. One that the part refused is not tried
  * again before that may have room. In *shown the ports that show a request, before and after. */
-static DRAM_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
+static ALWAYS_INLINE unsigned dram_accept_timed(struct dram *c, unsigned *shown, uint64_t now_ps)
 {
     unsigned taken = 0, most = dram_params(c)->width, asks = *shown & ~c->refused;
     while (taken < most && asks) {

@@ -9,8 +9,8 @@
  * All that changes the part happens in take() and advance(), and advance(until) does the same
  * whether it is called often or seldom: so it does not matter when a dram is ticked besides, and a
  * dram without a waiting request can leave commands for later. */
-#ifndef HEDDLE_COMPONENTS_DRAM_TIMING_H
-#define HEDDLE_COMPONENTS_DRAM_TIMING_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_DRAM_DRAM_TIMING_H
+#define HEDDLE_COMPONENTS_MEMORY_DRAM_DRAM_TIMING_H
 
 #include <stdbool.h>
 #include <stdint.h>

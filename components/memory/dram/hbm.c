@@ -160,8 +160,8 @@ static inline void hbm_plan(const struct hbm *p, struct hbm_channel *ch, uint64_
 }
 
 /* Updates the plan when one more bank has a request. */
-static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch,
-                                     enum hbm_direction d, uint32_t number, uint64_t from)
+static ALWAYS_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch,
+                                        enum hbm_direction d, uint32_t number, uint64_t from)
 {
     uint64_t bit = (uint64_t)1 << number;
     bool column = ch->queues[d].open & bit;
@@ -177,8 +177,8 @@ static HBM_INLINE void hbm_plan_bank(const struct hbm *p, struct hbm_channel *ch
 
 /* A request comes to a queue. It changes the next command of its own bank, and only if it is alone
  * there or the first for the open row. */
-static HBM_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                 const struct hbm_target *target, uint32_t number, uint64_t edge)
+static ALWAYS_INLINE void hbm_enter(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                    const struct hbm_target *target, uint32_t number, uint64_t edge)
 {
     uint64_t own = (uint64_t)1 << hbm_enqueue(p, ch, d, target, number);
     const struct hbm_bank *bank = &ch->banks[target->bank];
@@ -233,8 +233,8 @@ static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, u
 
 /* The oldest request at `banks` of those whose row is open (`hits`), or of all; each of the banks
  * has one. Mostly it is the oldest of all banks. */
-static HBM_INLINE unsigned hbm_oldest_at(const struct hbm_channel *ch, enum hbm_direction d,
-                                         uint64_t banks, bool hits)
+static ALWAYS_INLINE unsigned hbm_oldest_at(const struct hbm_channel *ch, enum hbm_direction d,
+                                            uint64_t banks, bool hits)
 {
     const struct hbm_queue *q = &ch->queues[d];
     unsigned slot = hbm_oldest(q, hits ? q->hits : q->valid);
@@ -264,8 +264,8 @@ static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
 
 /* Issues the oldest column command that may go, of the direction that is chosen; the number of the
  * request when that was a read. */
-static HBM_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch,
-                                            enum hbm_direction d, uint64_t edge, uint64_t *done)
+static ALWAYS_INLINE uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch,
+                                               enum hbm_direction d, uint64_t edge, uint64_t *done)
 {
     unsigned slot = hbm_oldest_at(ch, d, ch->columns, true);
     const struct hbm_request *r = &ch->queues[d].requests[slot];

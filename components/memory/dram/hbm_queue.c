@@ -52,8 +52,9 @@ static inline struct hbm_target hbm_locate(const struct hbm *p, uint64_t address
 
 /* Does what waits at a bank want its column, or a row command first? A row that has been used often
  * gives way to an older request for another one. */
-static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
-                                     enum hbm_direction d, struct hbm_bank *bank, uint32_t number)
+static ALWAYS_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
+                                        enum hbm_direction d, struct hbm_bank *bank,
+                                        uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
     uint64_t bit = (uint64_t)1 << number, hits = bank->hits[d];
@@ -63,9 +64,9 @@ static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch
 }
 
 /* Returns the slot. */
-static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
-                                       enum hbm_direction d, const struct hbm_target *target,
-                                       uint32_t number)
+static ALWAYS_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                          enum hbm_direction d, const struct hbm_target *target,
+                                          uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
     struct hbm_bank *bank = &ch->banks[target->bank];
@@ -86,8 +87,8 @@ static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *
 }
 
 /* The request in a slot, which waits at bank `number`. */
-static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                   unsigned slot, uint32_t number)
+static ALWAYS_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                      unsigned slot, uint32_t number)
 {
     struct hbm_queue *q = &ch->queues[d];
     struct hbm_bank *bank = &ch->banks[number];
@@ -112,8 +113,8 @@ static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum h
 }
 
 /* True if a request of direction `d` is to the same line. */
-static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                                 const struct hbm_target *target)
+static ALWAYS_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
+                                    const struct hbm_target *target)
 {
     const struct hbm_queue *q = &ch->queues[d];
     for (uint64_t rest = ch->banks[target->bank].waiting[d]; rest; rest &= rest - 1)

@@ -13,14 +13,15 @@
  *
  * A channel, its queues, its banks and its groups are in one piece, so that none of them has to
  * be looked up. */
-#ifndef HEDDLE_COMPONENTS_HBM_STATE_H
-#define HEDDLE_COMPONENTS_HBM_STATE_H
-
-#include "dram_timing.h"
-
-#include "base/number.h"
+#ifndef HEDDLE_COMPONENTS_MEMORY_DRAM_HBM_STATE_H
+#define HEDDLE_COMPONENTS_MEMORY_DRAM_HBM_STATE_H
 
 #include "hbm.gen.h"
+
+#include "base/likely.h"
+#include "base/number.h"
+
+#include "dram_timing.h"
 
 #define HBM_SLOTS    64u
 #define HBM_CHANNELS 16u        /* at most */
@@ -38,9 +39,6 @@ void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint6
 #endif
 
 enum hbm_direction { HBM_READ, HBM_WRITE };
-
-/* Functions of both directions, compiled for each with the direction as a constant. */
-#define HBM_INLINE inline __attribute__((always_inline))
 
 /* How a request got its row. */
 enum { HBM_ACTIVATED = 1, HBM_PRECHARGED = 2 };
@@ -163,15 +161,16 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t slots)
 
 /* hbm_queue.c */
 static inline struct hbm_target hbm_locate(const struct hbm *p, uint64_t address);
-static HBM_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
-                                     enum hbm_direction d, struct hbm_bank *bank, uint32_t number);
-static HBM_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
-                                       enum hbm_direction d, const struct hbm_target *target,
-                                       uint32_t number);
-static HBM_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                   unsigned slot, uint32_t number);
-static HBM_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                                 const struct hbm_target *target);
+static ALWAYS_INLINE void hbm_sort_bank(const struct hbm *p, struct hbm_channel *ch,
+                                        enum hbm_direction d, struct hbm_bank *bank,
+                                        uint32_t number);
+static ALWAYS_INLINE unsigned hbm_enqueue(const struct hbm *p, struct hbm_channel *ch,
+                                          enum hbm_direction d, const struct hbm_target *target,
+                                          uint32_t number);
+static ALWAYS_INLINE void hbm_dequeue(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
+                                      unsigned slot, uint32_t number);
+static ALWAYS_INLINE bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
+                                    const struct hbm_target *target);
 
 /* hbm_timing.c */
 static inline struct hbm_edges hbm_find_edges(const struct hbm *p);
@@ -181,7 +180,8 @@ static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t 
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                  uint64_t edge);
 static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch);
-static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                      uint32_t number, uint64_t row, unsigned how, uint64_t edge);
+static ALWAYS_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch,
+                                         enum hbm_direction d, uint32_t number, uint64_t row,
+                                         unsigned how, uint64_t edge);
 
 #endif

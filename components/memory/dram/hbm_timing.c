@@ -152,8 +152,9 @@ static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
 
 /* Issues the column command of a request whose row is open, opened by `how`. Returns the edge at
  * which the last of the data are through. */
-static HBM_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                      uint32_t number, uint64_t row, unsigned how, uint64_t edge)
+static ALWAYS_INLINE uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch,
+                                         enum hbm_direction d, uint32_t number, uint64_t row,
+                                         unsigned how, uint64_t edge)
 {
     const struct hbm_edges t = hbm_edges(p);
     struct hbm_bank *bank = &ch->banks[number];

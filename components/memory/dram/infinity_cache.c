@@ -13,6 +13,7 @@
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+
 #include "memory_side_cache.h"
 
 /* The first so many ways of all sets are side by side, then the next: most programs fill a few
@@ -97,8 +98,8 @@ static uint64_t infinity_line(const struct infinity_cache *p, uint64_t address)
     return address / p->line << LINE_FLAG_BITS | LINE_HERE;
 }
 
-static __attribute__((noinline)) uint32_t infinity_find_far(const struct infinity_cache *p,
-                                                            uint64_t set, uint64_t line)
+static OUT_OF_LINE uint32_t infinity_find_far(const struct infinity_cache *p, uint64_t set,
+                                              uint64_t line)
 {
     for (uint32_t i = 0; i < infinity_ways(p); i++) {
         uint64_t there = infinity_get(p, set, i);
@@ -165,8 +166,7 @@ static inline void infinity_count(struct infinity_cache *p, bool here)
         p->io.stats.misses++;
 }
 
-static __attribute__((noinline)) void infinity_settle_far(struct infinity_cache *p, uint64_t set,
-                                                          uint64_t line)
+static OUT_OF_LINE void infinity_settle_far(struct infinity_cache *p, uint64_t set, uint64_t line)
 {
     p->far = true;
     uint32_t way = infinity_find_far(p, set, line), last = infinity_ways(p) - 1;

@@ -4,8 +4,8 @@
  *
  * holds() says whether a request needs nothing of memory but to be told of a change, and changes
  * nothing; settle() follows when that has been taken. */
-#ifndef HEDDLE_COMPONENTS_MEMORY_SIDE_CACHE_H
-#define HEDDLE_COMPONENTS_MEMORY_SIDE_CACHE_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_DRAM_MEMORY_SIDE_CACHE_H
+#define HEDDLE_COMPONENTS_MEMORY_DRAM_MEMORY_SIDE_CACHE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,10 @@
 /* Where the arguments are that a kernel finds in registers, for the senders of launch commands; see
  * aql_preload.h. */
-#ifndef HEDDLE_AQL_PRELOAD_PAGES_H
-#define HEDDLE_AQL_PRELOAD_PAGES_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_AQL_PRELOAD_PAGES_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_AQL_PRELOAD_PAGES_H
 
 #include "components/protocols/command/aql_preload.h"
+
 #include "page_table.h"
 
 static inline bool aql_find_page(const struct page_table *table, uint32_t pid, uint64_t address,

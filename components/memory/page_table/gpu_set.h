@@ -1,6 +1,6 @@
 /* A set of the GPUs of a platform, by their numbers: a value, which is copied and compared. */
-#ifndef HEDDLE_GPU_SET_H
-#define HEDDLE_GPU_SET_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_GPU_SET_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_GPU_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Pointers of the host in the place of device pointers, by the map of this process. Called for the
  * words of a fault. */
-#ifndef HEDDLE_PAGE_TABLE_HOST_POINTER_H
-#define HEDDLE_PAGE_TABLE_HOST_POINTER_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_HOST_POINTER_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_HOST_POINTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

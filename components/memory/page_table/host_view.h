@@ -4,8 +4,8 @@
  * other in physical memory, and so in the host's. Most allocations are one span. An address in a
  * span needs neither the table of allocations nor the page table. Spans are kept while the
  * table of allocations stays as it is. Called by functional executors. */
-#ifndef HEDDLE_HOST_VIEW_H
-#define HEDDLE_HOST_VIEW_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_HOST_VIEW_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_HOST_VIEW_H
 
 #include <stdbool.h>
 #include <stdint.h>

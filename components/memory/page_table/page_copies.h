@@ -4,8 +4,8 @@
  *
  * Written as the page table is. Page migration controllers read it: they put the copy of their own
  * GPU in place of the master into what TLBs are told. */
-#ifndef HEDDLE_COMPONENTS_PAGE_COPIES_H
-#define HEDDLE_COMPONENTS_PAGE_COPIES_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_PAGE_COPIES_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_PAGE_COPIES_H
 
 #include <stdbool.h>
 #include <stdint.h>

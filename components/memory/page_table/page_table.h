@@ -12,14 +12,15 @@
  * nothing: a walk is answered with what is here when it ends. TLBs do keep entries: a unit that
  * changes or removes a mapping that a kernel may have used has to send a shoot-down afterwards (the
  * driver says when, in driver_memory.c). */
-#ifndef HEDDLE_COMPONENTS_PAGE_TABLE_H
-#define HEDDLE_COMPONENTS_PAGE_TABLE_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_PAGE_TABLE_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_PAGE_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "components/protocols/mem/mem_types.h"
 #include "runtime/engine/engine.h"
+
 #include "page_copies.h"
 
 #define PAGE_TABLE_LEVELS      4

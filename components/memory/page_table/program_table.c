@@ -1,13 +1,13 @@
 /* Changes of the program table, kernels, and words for reports; see program_table.h. */
 #include "program_table.h"
 
-#include "host_pointer.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/engine/store_log.h"
+
+#include "host_pointer.h"
 
 /* All numbers in front of what GPUs may access. */
 static void wrote_head(const struct program_table *table)

@@ -6,8 +6,8 @@
  * sorted by address and do not overlap, so that one binary search answers for an address; `version`
  * changes whenever one is added or removed, so that readers may keep the last answer. Everything is
  * in place: the struct may be written out and loaded elsewhere. */
-#ifndef HEDDLE_PROGRAM_TABLE_H
-#define HEDDLE_PROGRAM_TABLE_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_PROGRAM_TABLE_H
+#define HEDDLE_COMPONENTS_MEMORY_PAGE_TABLE_PROGRAM_TABLE_H
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -8,11 +8,12 @@
 #include "tlb.gen.h"
 
 #include "base/number.h"
-#include "components/memory/tlb/translation_table.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/index_pool.h"
 #include "runtime/observe/hang.h"
+
+#include "translation_table.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX

@@ -1,5 +1,5 @@
 /* Whether each TLB of a platform learns of changed mappings. */
-#include "components/memory/tlb/tlb_shootdown.h"
+#include "tlb_shootdown.h"
 
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* The entries of a TLB, by process and page. */
-#include "components/memory/tlb/translation_table.h"
+#include "translation_table.h"
+
 #include "base/hash.h"
 #include "base/likely.h"
 #include "base/number.h"
@@ -16,7 +17,7 @@ static inline uint32_t *translation_bucket(const struct translation_table *t, ui
 }
 
 /* Twice as many buckets, into which each chain is divided. */
-static __attribute__((noinline)) void translation_widen(struct translation_table *t)
+static OUT_OF_LINE void translation_widen(struct translation_table *t)
 {
     uint32_t *buckets = arena_at(uint32_t, t->buckets), before = t->bucket_mask + 1;
     t->bucket_mask += before;
@@ -74,7 +75,7 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
 
 /* Most tables of a large machine are never used by a small program: what is linked only when it is
  * first needed is never touched. */
-static __attribute__((noinline)) void translation_chain_pending(struct translation_table *t)
+static OUT_OF_LINE void translation_chain_pending(struct translation_table *t)
 {
     uint32_t first = t->sets * t->ways, end = first + t->pending_capacity;
     t->chained = true;

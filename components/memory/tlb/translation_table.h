@@ -12,8 +12,8 @@
  * looked for by each size that has been seen. Pages are asked for by their 4 KiB, since the size of
  * the fragment comes with the answer; pages of one fragment that are asked for at the same time
  * become one entry. */
-#ifndef HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
-#define HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
+#ifndef HEDDLE_COMPONENTS_MEMORY_TLB_TRANSLATION_TABLE_H
+#define HEDDLE_COMPONENTS_MEMORY_TLB_TRANSLATION_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

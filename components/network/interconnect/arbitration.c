@@ -1,7 +1,8 @@
 /* One direction of an interconnect: its tables, and whose turn it is. See interconnect.h. */
 #include "base/number.h"
-#include "components/network/interconnect/interconnect.h"
 #include "runtime/link/ring.h"
+
+#include "interconnect.h"
 
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
                                           uint32_t targets)

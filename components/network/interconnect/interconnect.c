@@ -1,19 +1,16 @@
 /* How messages move through an interconnect. See interconnect.h for the algorithm; arbitration.c
  * decides whose turn it is. Crossbar and switch are these functions with their own rules. */
-#include "components/network/interconnect/interconnect.h"
-#include "base/likely.h"
+#include "interconnect.h"
 
 #include <string.h>
 
+#include "base/likely.h"
 #include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "components/sampling/warmup.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/link/port.h"
 #include "runtime/observe/hang.h"
-
-/* Written once for both directions and all rules; the compiler makes each of its own. */
-#define INTERCONNECT_INLINE static inline __attribute__((always_inline))
 
 /* ---- start-up */
 
@@ -89,8 +86,8 @@ static inline struct interconnect_origin *interconnect_origin(const struct inter
 
 /* The number that is hashed for an address. With halves: what lies above all outputs, the channel,
  * its half. */
-INTERCONNECT_INLINE uint64_t interconnect_number(const struct interconnect_unit *u,
-                                                 uint64_t address)
+static ALWAYS_INLINE uint64_t interconnect_number(const struct interconnect_unit *u,
+                                                  uint64_t address)
 {
     uint64_t number = address / u->chunk, outputs = u->to_count, channels = outputs / 2;
     if (!u->half)
@@ -99,7 +96,7 @@ INTERCONNECT_INLINE uint64_t interconnect_number(const struct interconnect_unit 
 }
 
 /* The target of requests for an address, or -1. */
-INTERCONNECT_INLINE int32_t interconnect_way(const struct interconnect_unit *u, uint64_t address)
+static ALWAYS_INLINE int32_t interconnect_way(const struct interconnect_unit *u, uint64_t address)
 {
     const struct interconnect *x = u->x;
     const struct component *c = u->component;
@@ -118,8 +115,8 @@ INTERCONNECT_INLINE int32_t interconnect_way(const struct interconnect_unit *u, 
 
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
  * front. */
-INTERCONNECT_INLINE int32_t interconnect_target(const struct interconnect_unit *u,
-                                                const struct message *m, bool reply)
+static ALWAYS_INLINE int32_t interconnect_target(const struct interconnect_unit *u,
+                                                 const struct message *m, bool reply)
 {
     const struct interconnect *x = u->x;
     if (reply)
@@ -139,9 +136,9 @@ INTERCONNECT_INLINE int32_t interconnect_target(const struct interconnect_unit *
 }
 
 /* Cycles for which a message occupies its ports. */
-INTERCONNECT_INLINE unsigned interconnect_cycles(const struct interconnect_unit *u,
-                                                 const struct message *m,
-                                                 const struct interconnect_kind *k, bool reply)
+static ALWAYS_INLINE unsigned interconnect_cycles(const struct interconnect_unit *u,
+                                                  const struct message *m,
+                                                  const struct interconnect_kind *k, bool reply)
 {
     if (!u->carried)
         return k->cycles;
@@ -160,8 +157,8 @@ typedef uint8_t interconnect_piece
     __attribute__((vector_size(INTERCONNECT_PIECE), aligned(8), may_alias));
 
 /* Copies a message of kind `k` under another tag. */
-INTERCONNECT_INLINE void interconnect_copy(struct message *to, const struct message *from,
-                                           const struct interconnect_kind *k, uint16_t tag)
+static ALWAYS_INLINE void interconnect_copy(struct message *to, const struct message *from,
+                                            const struct interconnect_kind *k, uint16_t tag)
 {
     memcpy(to->fields, from->fields, RING_FIELD_BYTES);
     to->tag = tag;
@@ -191,9 +188,9 @@ struct interconnect_view {
 
 /* Passes the oldest message of `source` on to `out`, which has room; returns the cycles it takes,
  * and whether the source shows another one. */
-INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u,
-                                               const struct interconnect_view *v, uint32_t source,
-                                               struct ring *out, bool reply, bool *more)
+static ALWAYS_INLINE unsigned interconnect_pass(const struct interconnect_unit *u,
+                                                const struct interconnect_view *v, uint32_t source,
+                                                struct ring *out, bool reply, bool *more)
 {
     struct interconnect *x = u->x;
     struct ring *in = ring_placed(v->by_source[source].ring);
@@ -229,8 +226,8 @@ INTERCONNECT_INLINE unsigned interconnect_pass(const struct interconnect_unit *u
  * target, if it is visible. An invisible message stays the oldest until it is visible, so its ring
  * is left alone meanwhile. The memory that serving a message will need is prefetched: the rest of
  * its slot, the next slot, and the ring it goes to. */
-INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u,
-                                               const struct interconnect_view *v, bool reply)
+static ALWAYS_INLINE void interconnect_discover(const struct interconnect_unit *u,
+                                                const struct interconnect_view *v, bool reply)
 {
     uint32_t first = reply ? u->to_pending : u->from_pending;
     uint32_t end = first + (reply ? u->to_count : u->from_count);
@@ -263,9 +260,9 @@ INTERCONNECT_INLINE void interconnect_discover(const struct interconnect_unit *u
 
 /* Lets a wanted target take a message, if it can. true: it is wanted still, and free in the next
  * cycle. */
-INTERCONNECT_INLINE bool interconnect_serve(const struct interconnect_unit *u,
-                                            const struct interconnect_view *v, uint32_t target,
-                                            bool reply)
+static ALWAYS_INLINE bool interconnect_serve(const struct interconnect_unit *u,
+                                             const struct interconnect_view *v, uint32_t target,
+                                             bool reply)
 {
     struct interconnect_side *s = &u->x->side[reply];
     struct interconnect_target *t = &v->by_target[target];
@@ -299,8 +296,8 @@ INTERCONNECT_INLINE bool interconnect_serve(const struct interconnect_unit *u,
 }
 
 /* One direction. true: a target is wanted still, and free in the next cycle. */
-INTERCONNECT_INLINE bool interconnect_move_words(const struct interconnect_unit *u, uint32_t words,
-                                                 bool reply)
+static ALWAYS_INLINE bool interconnect_move_words(const struct interconnect_unit *u, uint32_t words,
+                                                  bool reply)
 {
     const struct interconnect_side *s = &u->x->side[reply];
     uint64_t *bitmaps = interconnect_bits(s->bitmaps);
@@ -323,14 +320,14 @@ INTERCONNECT_INLINE bool interconnect_move_words(const struct interconnect_unit 
 }
 
 /* Bitmaps of one word are the usual ones. */
-INTERCONNECT_INLINE bool interconnect_move_side(const struct interconnect_unit *u, bool reply)
+static ALWAYS_INLINE bool interconnect_move_side(const struct interconnect_unit *u, bool reply)
 {
     uint32_t words = u->x->side[reply].words;
     return likely(words == 1) ? interconnect_move_words(u, 1, reply)
                               : interconnect_move_words(u, words, reply);
 }
 
-INTERCONNECT_INLINE bool interconnect_move(const struct interconnect_unit *u)
+static ALWAYS_INLINE bool interconnect_move(const struct interconnect_unit *u)
 {
     bool again = interconnect_move_side(u, true);
     return interconnect_move_side(u, false) || again;

@@ -14,8 +14,8 @@
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
  * the answer goes and what tag it had. */
-#ifndef HEDDLE_COMPONENTS_INTERCONNECT_H
-#define HEDDLE_COMPONENTS_INTERCONNECT_H
+#ifndef HEDDLE_COMPONENTS_NETWORK_INTERCONNECT_INTERCONNECT_H
+#define HEDDLE_COMPONENTS_NETWORK_INTERCONNECT_INTERCONNECT_H
 
 #include "runtime/engine/index_pool.h"
 #include "runtime/state/platform.h"

@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/hash.h"
+
 #include "ptx_private.h"
 
 struct live_block {

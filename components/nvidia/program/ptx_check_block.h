@@ -1,10 +1,11 @@
 /* State that checks keep of blocks under way: their warps, barriers and lanes, and how reports name
  * them. Private to the checks of PTX, with the events of each. */
-#ifndef HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
-#define HEDDLE_COMPONENTS_PTX_CHECK_BLOCK_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_CHECK_BLOCK_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_CHECK_BLOCK_H
 
 #include "components/checks/races/race_report.h"
 #include "components/nvidia/ptx/ptx.h"
+
 #include "ptx_checks.h"
 
 /* A warp of which a lane waits at a barrier. */

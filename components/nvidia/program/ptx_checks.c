@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "components/checks/races/command_order.h"
 #include "components/checks/readonly.h"
+
 #include "ptx_check_block.h"
 
 enum { GPUS = 1024 };

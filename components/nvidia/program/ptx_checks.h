@@ -1,7 +1,7 @@
 /* `heddle run --check` of kernels in PTX. A checked launch is observed (warp.h): the checks that
  * were asked for are passed each instruction that its warps execute. Called in one thread. */
-#ifndef HEDDLE_COMPONENTS_PTX_CHECKS_H
-#define HEDDLE_COMPONENTS_PTX_CHECKS_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_CHECKS_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_CHECKS_H
 
 #include "ptx_code.h"
 

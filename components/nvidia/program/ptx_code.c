@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/nvidia/ptx/ptx_object.h"
+
 #include "ptx_checks.h"
 #include "ptx_debug.h"
 #include "ptx_private.h"

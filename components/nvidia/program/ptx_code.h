@@ -4,8 +4,8 @@
  * when the program loads it, and parses and prepares the text by itself. The driver (functional
  * mode) and the trace player (timing) find kernels here by the address of their first instruction.
  * Modules are added and removed while no component ticks. */
-#ifndef HEDDLE_COMPONENTS_PTX_CODE_H
-#define HEDDLE_COMPONENTS_PTX_CODE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_CODE_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_CODE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/checks/debugger/debugger.h"
+
 #include "ptx_private.h"
 
 struct debug_warp {

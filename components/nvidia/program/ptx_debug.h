@@ -1,6 +1,6 @@
 /* Warps as threads of a debugger (components/checks/debugger/debugger.h). */
-#ifndef HEDDLE_COMPONENTS_PTX_DEBUG_H
-#define HEDDLE_COMPONENTS_PTX_DEBUG_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_DEBUG_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_DEBUG_H
 
 #include "ptx_code.h"
 

@@ -1,11 +1,11 @@
 /* The heap that kernels allocate from: first fit in a list of pieces by address, the same in every
  * run. The list is kept in host memory, so a kernel that writes past its piece breaks no other. */
-#include "ptx_private.h"
+#include <stdlib.h>
 
 #include "base/grow.h"
 #include "base/number.h"
 
-#include <stdlib.h>
+#include "ptx_private.h"
 
 enum { HEAP_ALIGN = 16 };
 

@@ -1,14 +1,15 @@
 /* Prints for kernels. The format and the arguments are in the device's memory: each argument at a
  * multiple of its size, as the ABI of PTX lays them out (CUDA, "PTX Writer's Guide to
  * Interoperability", vprintf). The texts of launches are kept until the driver asks for them. */
-#include "base/grow.h"
-#include "base/number.h"
-#include "components/host/printf/kernel_printf.h"
-#include "ptx_private.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "base/number.h"
+#include "components/host/printf/kernel_printf.h"
+
+#include "ptx_private.h"
 
 enum { FORMAT_BYTES_MAX = 64 << 10 }; /* a format's or a string's */
 

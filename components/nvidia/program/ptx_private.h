@@ -1,6 +1,6 @@
 /* Declarations that the files of this folder share. */
-#ifndef HEDDLE_COMPONENTS_PTX_PRIVATE_H
-#define HEDDLE_COMPONENTS_PTX_PRIVATE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_PRIVATE_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_PRIVATE_H
 
 #include "ptx_code.h"
 

@@ -2,10 +2,10 @@
  * ISA", Memory Consistency Model): fences, the orders and scopes that instructions are written
  * with, barriers. Lanes of a warp are taken for ordered among themselves. Bulk and asynchronous
  * copies, matrix loads and the arrival of transactions at barriers are not looked at. */
-#include "ptx_check_block.h"
-
 #include "base/hash.h"
 #include "components/checks/races/race_lanes.h"
+
+#include "ptx_check_block.h"
 
 static bool is_near(const struct ptx_instruction *inst)
 {

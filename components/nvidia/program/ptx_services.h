@@ -1,8 +1,8 @@
 /* The table of functions by which the driver reaches the executor of PTX. A platform is linked with
  * the executor only if it has a unit that executes PTX: the trace player, which fills the table.
  * The driver is part of every platform, so it has no other way to the executor. */
-#ifndef HEDDLE_COMPONENTS_PTX_SERVICES_H
-#define HEDDLE_COMPONENTS_PTX_SERVICES_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_SERVICES_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_PTX_SERVICES_H
 
 #include "ptx_code.h"
 #include "sm_occupancy.h"

@@ -1,11 +1,11 @@
 /* `--check uninitialised` of kernels in PTX. The driver reports which bytes of global memory
  * nothing has written (components/checks/uninitialised/uninitialised.h), for kernels of all kinds.
  */
-#include "ptx_check_block.h"
-
 #include "components/checks/uninitialised/undefined_report.h"
 #include "components/checks/uninitialised/uninitialised.h"
 #include "components/memory/page_table/program_table.h"
+
+#include "ptx_check_block.h"
 
 static void set(uint64_t address, uint64_t bytes, bool undefined)
 {

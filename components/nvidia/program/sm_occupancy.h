@@ -1,7 +1,7 @@
 /* The free resources of each streaming multiprocessor: threads, blocks, registers, shared memory.
  * The limits are those of NVIDIA's occupancy calculator. */
-#ifndef HEDDLE_COMPONENTS_SM_OCCUPANCY_H
-#define HEDDLE_COMPONENTS_SM_OCCUPANCY_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PROGRAM_SM_OCCUPANCY_H
+#define HEDDLE_COMPONENTS_NVIDIA_PROGRAM_SM_OCCUPANCY_H
 
 #include <stdbool.h>
 #include <stdint.h>

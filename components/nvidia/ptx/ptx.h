@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/nvidia/ptx/ptx_names.h"
+#include "ptx_names.h"
 
 #define PTX_NONE UINT32_MAX
 

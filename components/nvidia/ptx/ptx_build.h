@@ -9,8 +9,9 @@
 #include <stdbool.h>
 
 #include "base/region.h"
-#include "components/nvidia/ptx/ptx.h"
-#include "components/nvidia/ptx/ptx_forms.h"
+
+#include "ptx.h"
+#include "ptx_forms.h"
 
 enum {
     PTX_REGISTERS_MAX = 1 << 20, /* registers of a function */

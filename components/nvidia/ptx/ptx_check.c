@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/nvidia/ptx/ptx_build.h"
+#include "ptx_build.h"
 
 /* One operand of a form. */
 struct expectation {

@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/ptx/ptx_build.h"
+
+#include "ptx_build.h"
 
 enum { ALIGNMENT_MAX = 1 << 16, CLASSIC_ADDRESS_BYTES = 8 };
 

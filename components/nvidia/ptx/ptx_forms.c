@@ -2,13 +2,14 @@
  *
  * A pattern is read as a grammar without backtracking: an optional part is taken if it fits, of a
  * choice the first that fits. The table is written so that this is enough. */
-#include "components/nvidia/ptx/ptx_forms.h"
+#include "ptx_forms.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/ptx/ptx.h"
+
+#include "ptx.h"
 
 struct form_row {
     uint16_t opcode;
@@ -19,7 +20,7 @@ struct form_row {
 static const struct form_row ROWS[] = {
 #define OPCODE(name, text)        {PTX_OP_##name, NULL, NULL},
 #define FORM(modifiers, operands) {0, modifiers, operands},
-#include "components/nvidia/ptx/ptx_opcodes.def"
+#include "ptx_opcodes.def"
 #undef OPCODE
 #undef FORM
 };
@@ -29,7 +30,7 @@ static const struct {
     const char *choices;
 } CLASSES[] = {
 #define CLASS(name, choices) {name, choices},
-#include "components/nvidia/ptx/ptx_classes.def"
+#include "ptx_classes.def"
 #undef CLASS
 };
 

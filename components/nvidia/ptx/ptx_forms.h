@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/nvidia/ptx/ptx_names.h"
+#include "ptx_names.h"
 
 enum { PTX_COMPONENTS_MAX = 20, PTX_OPERAND_FORMS_MAX = 8, PTX_MESSAGE_BYTES = 512 };
 

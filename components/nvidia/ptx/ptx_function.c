@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/ptx/ptx_build.h"
+
+#include "ptx_build.h"
 
 enum { FILES_MAX = 1 << 16, VERSION_MIN = 14, VERSION_MAX = 90, PTX_ADDRESS_BITS = 64 };
 

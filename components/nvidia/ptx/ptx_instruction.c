@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/nvidia/ptx/ptx_build.h"
+#include "ptx_build.h"
 
 static const struct ptx_form *form_of(struct ptx_parser *parser, const char *word, uint32_t line)
 {

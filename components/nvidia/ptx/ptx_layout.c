@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/ptx/ptx.h"
-
 #include "base/grow.h"
 #include "base/number.h"
+
+#include "ptx.h"
 
 enum { CODE_ALIGNMENT = 256, SHARED_ALIGNMENT = 16 };
 

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/nvidia/ptx/ptx.h"
+#include "ptx.h"
 
 static const char *const OPCODE_NAMES[] = {
 #define OPCODE(name, text) text,
 #define FORM(modifiers, operands)
-#include "components/nvidia/ptx/ptx_opcodes.def"
+#include "ptx_opcodes.def"
 #undef OPCODE
 #undef FORM
 };
@@ -20,7 +20,7 @@ static const struct {
 } TYPES[] = {
     {"", 0, 0},
 #define TYPE(name, text, bits, class) {text, bits, class},
-#include "components/nvidia/ptx/ptx_types.def"
+#include "ptx_types.def"
 #undef TYPE
 };
 
@@ -30,7 +30,7 @@ static const struct {
 } MODIFIERS[] = {
     {"", 0},
 #define MODIFIER(name, text, groups) {text, groups},
-#include "components/nvidia/ptx/ptx_modifiers.def"
+#include "ptx_modifiers.def"
 #undef MODIFIER
 };
 

@@ -8,7 +8,7 @@
 enum ptx_opcode {
 #define OPCODE(name, text) PTX_OP_##name,
 #define FORM(modifiers, operands)
-#include "components/nvidia/ptx/ptx_opcodes.def"
+#include "ptx_opcodes.def"
 #undef OPCODE
 #undef FORM
     PTX_OPCODE_COUNT
@@ -17,7 +17,7 @@ enum ptx_opcode {
 enum ptx_type {
     PTX_NO_TYPE,
 #define TYPE(name, text, bits, class) PTX_##name,
-#include "components/nvidia/ptx/ptx_types.def"
+#include "ptx_types.def"
 #undef TYPE
     PTX_TYPE_COUNT
 };
@@ -47,14 +47,14 @@ enum ptx_group {
 enum ptx_modifier {
     PTX_NO_MODIFIER,
 #define MODIFIER(name, text, groups) PTX_MOD_##name,
-#include "components/nvidia/ptx/ptx_modifiers.def"
+#include "ptx_modifiers.def"
 #undef MODIFIER
     PTX_MODIFIER_COUNT
 };
 
 enum ptx_special {
 #define SPECIAL(name, text, type) PTX_SPECIAL_##name,
-#include "components/nvidia/ptx/ptx_specials.def"
+#include "ptx_specials.def"
 #undef SPECIAL
     PTX_SPECIAL_COUNT
 };

@@ -1,11 +1,11 @@
 /* Describes the kernels and variables of a parsed module, and recognises a text of PTX by its first
  * word. */
-#include "components/nvidia/ptx/ptx_object.h"
+#include "ptx_object.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/ptx/ptx.h"
+#include "ptx.h"
 
 enum { PARAMETERS_ALIGN = 16 };
 

@@ -1,8 +1,8 @@
 /* Describes a module of PTX as a code object is described: kernels with their parameters, and
  * variables. So all that follows loading (launches, recordings, packets) is the same for both kinds
  * of code. */
-#ifndef HEDDLE_PTX_OBJECT_H
-#define HEDDLE_PTX_OBJECT_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_PTX_PTX_OBJECT_H
+#define HEDDLE_COMPONENTS_NVIDIA_PTX_PTX_OBJECT_H
 
 #include <stdbool.h>
 #include <stddef.h>

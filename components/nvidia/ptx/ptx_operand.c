@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/ptx/ptx_build.h"
+
+#include "ptx_build.h"
 
 static const char *const SPECIALS[] = {
 #define SPECIAL(name, text, type) text,
-#include "components/nvidia/ptx/ptx_specials.def"
+#include "ptx_specials.def"
 #undef SPECIAL
 };
 

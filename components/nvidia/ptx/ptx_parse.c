@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/nvidia/ptx/ptx_build.h"
+#include "ptx_build.h"
 #include "ptx_parser.h"
 /* The lexer's header knows the parser's types by their common names. */
 #define YYSTYPE PTX_YYSTYPE

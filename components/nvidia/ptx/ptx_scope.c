@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "components/nvidia/ptx/ptx_build.h"
+
+#include "ptx_build.h"
 
 enum { FIRST_BUCKETS = 1024, LABEL_BUCKETS = 256 };
 

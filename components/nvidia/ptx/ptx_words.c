@@ -1,10 +1,11 @@
 /* The table of directives (chapters 5 and 11). */
-#include "components/nvidia/ptx/ptx_words.h"
+#include "ptx_words.h"
 
 #include <string.h>
 
 #include "base/number.h"
-#include "components/nvidia/ptx/ptx_build.h"
+
+#include "ptx_build.h"
 #include "ptx_parser.h"
 
 static const struct {

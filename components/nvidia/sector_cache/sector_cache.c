@@ -13,12 +13,12 @@
  *
  * Flush, invalidate and carve wait until everything taken is answered; nothing new is taken
  * meanwhile. */
-#include "sector_state.h"
-
 #include "base/likely.h"
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
+
+#include "sector_state.h"
 
 /* The layout of messages that sector_carried_bytes() relies on. */
 _Static_assert(SECTOR_MEM_STORE == 1 && SECTOR_MEM_ATOMIC == 2 && SECTOR_MEM_DATA == 0, "kinds");

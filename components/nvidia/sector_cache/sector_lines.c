@@ -1,8 +1,8 @@
 /* The small steps that taking and touching are made of: finding a line, choosing a victim, what
  * loads and stores change. They touch tags and line state only, never messages or statistics. */
-#include "sector_state.h"
-
 #include "base/number.h"
+
+#include "sector_state.h"
 
 /* The line with this number, or SECTOR_NONE. Eight ways are looked at in one step. */
 static inline uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number)

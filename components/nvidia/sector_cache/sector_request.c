@@ -3,6 +3,7 @@
  * changed nothing but a victim that it may have written back, whose way is then free. */
 #include "base/hash.h"
 #include "base/number.h"
+
 #include "sector_state.h"
 
 /* ---- MSHRs ---- */

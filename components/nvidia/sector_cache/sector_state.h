@@ -14,11 +14,12 @@
  * sector_lines.c changes tags and line state only. sector_request.c adds messages, MSHRs and
  * statistics for a request in simulated time; sector_touch.c does without, to warm a cache outside
  * of it; sector_cache.c is the cycle. */
-#ifndef HEDDLE_COMPONENTS_SECTOR_STATE_H
-#define HEDDLE_COMPONENTS_SECTOR_STATE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_SECTOR_CACHE_SECTOR_STATE_H
+#define HEDDLE_COMPONENTS_NVIDIA_SECTOR_CACHE_SECTOR_STATE_H
 
 #include "sector_cache.gen.h"
 #include "sector_mem.gen.h"
+
 #include "base/hash.h"
 #include "base/number.h"
 #include "components/memory/cache/replacement_policy.h"

@@ -1,10 +1,10 @@
 /* Bulk copies: what one instruction of a tensor memory accelerator moves, as runs of rows in global
  * memory. Row i of a run begins `stride` * i bytes after its base. The streaming multiprocessor and
  * the trace player walk through it line by line. */
-#ifndef HEDDLE_COMPONENTS_BULK_H
-#define HEDDLE_COMPONENTS_BULK_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_BULK_H
+#define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_BULK_H
 
-#include "components/nvidia/streaming_multiprocessor/coalesce.h"
+#include "coalesce.h"
 
 struct bulk_cursor {
     uint32_t run, row, done; /* bytes of the row */

@@ -1,8 +1,10 @@
 /* Turns lanes into lines. Lanes that follow each other without gaps are the common case; they
  * become whole runs of sectors at once. */
-#include "components/nvidia/streaming_multiprocessor/coalesce.h"
+#include "coalesce.h"
+
 #include "base/number.h"
-#include "components/nvidia/streaming_multiprocessor/bulk.h"
+
+#include "bulk.h"
 
 /* The request for `line`, which is most often the one before. */
 static inline struct sm_request *coalesce_line(struct sm_lines *m, uint64_t line)

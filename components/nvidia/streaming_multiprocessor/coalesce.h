@@ -2,8 +2,8 @@
  * order in which the lanes name them. Two units need it: the streaming multiprocessor, whose memory
  * unit sends the requests, and the trace player, which touches caches with them when a kernel takes
  * no time. Both name coalesce.c among their files. */
-#ifndef HEDDLE_COMPONENTS_COALESCE_H
-#define HEDDLE_COMPONENTS_COALESCE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_COALESCE_H
+#define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_COALESCE_H
 
 #include "components/protocols/thread_block/trace_stream.h"
 

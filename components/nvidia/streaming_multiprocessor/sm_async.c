@@ -9,9 +9,9 @@
  *
  * The copier takes one bulk copy after another and sends a request a cycle, a line of 128 bytes;
  * each line takes shared memory for one cycle, when it is read or when it has come. */
-#include "sm_state.h"
-
 #include "base/number.h"
+
+#include "sm_state.h"
 
 /* ---- groups ---- */
 

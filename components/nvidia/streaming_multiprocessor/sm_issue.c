@@ -7,10 +7,10 @@
  * An instruction without conflicts is in its unit at t + 3 with one or two registers to read. The
  * stages are those of Accel-Sim (shader.cc, shader_core_ctx and opndcoll_rfu_t), whose collector
  * takes one operand and whose banks give one a step, `bank_reads` steps a cycle. */
-#include "sm_state.h"
-
 #include "base/likely.h"
 #include "base/number.h"
+
+#include "sm_state.h"
 
 /* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
  * is further away than 64 reads, after a unit that is busy for long, is not kept. */

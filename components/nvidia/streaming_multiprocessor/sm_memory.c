@@ -3,11 +3,10 @@
  * sub-core whose turn it was (Accel-Sim, register_set::get_ready(), shader_core_ctx::issue()).
  * Shared memory answers after its latency; everything else becomes requests to the L1, which
  * answers when it can. */
-#include "sm_shared.h"
-
 #include "base/likely.h"
 #include "base/number.h"
 
+#include "sm_shared.h"
 #include "sm_state.h"
 
 /* Takes the next instruction; *at: when there is one. */

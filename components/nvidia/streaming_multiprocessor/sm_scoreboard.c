@@ -1,9 +1,9 @@
 /* The scoreboard: which registers of a warp are pending, so whether its next instruction can issue;
  * and fetching instructions. */
-#include "sm_state.h"
-
 #include "base/likely.h"
 #include "base/number.h"
+
+#include "sm_state.h"
 
 static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
 {

@@ -1,9 +1,9 @@
 /* Counts the cycles of an access to shared memory, part by part of the warp. */
-#include "components/nvidia/streaming_multiprocessor/sm_shared.h"
-
-#include "base/number.h"
+#include "sm_shared.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 enum { SHARED_BANKS = 32, SHARED_WORDS = 128 /* most words of a warp, all in one bank */ };
 

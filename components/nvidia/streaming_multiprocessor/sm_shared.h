@@ -4,8 +4,8 @@
  * an access of 16 bytes at one address takes one cycle (NVIDIA, "CUDA C++ Programming Guide",
  * shared memory of compute capability 5.x and later; Jia et al., "Dissecting the NVIDIA Volta GPU
  * Architecture via Microbenchmarking", 2018). */
-#ifndef HEDDLE_SM_SHARED_H
-#define HEDDLE_SM_SHARED_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_SHARED_H
+#define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_SHARED_H
 
 #include <stdint.h>
 

@@ -5,15 +5,16 @@
  * when that instruction is in the buffer, no register of it is pending, and the warp waits for
  * nothing else (enum sm_wait). Code that changes one of these three conditions calls warp_look().
  */
-#ifndef HEDDLE_SM_STATE_H
-#define HEDDLE_SM_STATE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_STATE_H
+#define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_SM_STATE_H
 
 #include "streaming_multiprocessor.gen.h"
 
-#include "components/nvidia/streaming_multiprocessor/bulk.h"
-#include "components/nvidia/streaming_multiprocessor/coalesce.h"
 #include "components/protocols/thread_block/trace_stream.h"
 #include "components/protocols/thread_block/warp_cycles.h"
+
+#include "bulk.h"
+#include "coalesce.h"
 #include "warp_scheduler.h"
 
 enum {

@@ -1,6 +1,7 @@
 /* Warps and blocks: their beginning, barriers, and when all is over. */
 #include "base/likely.h"
 #include "runtime/observe/timeline.h"
+
 #include "sm_state.h"
 
 /* Wakes the warps at barrier `number` when as many have come as it is for. */

@@ -1,8 +1,8 @@
 /* The warp scheduler of a streaming multiprocessor: the policy that picks the warp that issues. One
  * part serves all sub-cores; each sees only its own warps. Warps are numbers below 64, sets of them
  * are bits. */
-#ifndef HEDDLE_COMPONENTS_WARP_SCHEDULER_H
-#define HEDDLE_COMPONENTS_WARP_SCHEDULER_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_WARP_SCHEDULER_H
+#define HEDDLE_COMPONENTS_NVIDIA_STREAMING_MULTIPROCESSOR_WARP_SCHEDULER_H
 
 #include <stdint.h>
 

@@ -3,12 +3,12 @@
  * (components/protocols/thread_block/warp_cycles.h). Occupancy and sums have the names of the
  * command processor's record (kernel_account.c), so that one report reads both: an SM is a compute
  * unit, a sub-core a SIMD, a warp a wavefront, a block a work-group, shared memory the LDS. */
-#include "trace_player_state.h"
-
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/number.h"
+
+#include "trace_player_state.h"
 
 #ifdef HEDDLE_PROFILE
 

@@ -1,10 +1,10 @@
 /* A launch that is executed, in host memory: see player_execute.c. */
-#ifndef HEDDLE_COMPONENTS_PLAYER_CALL_H
-#define HEDDLE_COMPONENTS_PLAYER_CALL_H
-
-#include "trace_player_state.h"
+#ifndef HEDDLE_COMPONENTS_NVIDIA_TRACE_PLAYER_PLAYER_CALL_H
+#define HEDDLE_COMPONENTS_NVIDIA_TRACE_PLAYER_PLAYER_CALL_H
 
 #include "components/nvidia/program/ptx_services.h"
+
+#include "trace_player_state.h"
 
 enum { WATCH_PLACES = 4096 }; /* that accesses are remembered in */
 

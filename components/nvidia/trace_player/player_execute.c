@@ -6,8 +6,6 @@
  * first instruction is issued. A block that reads a clock, waits for others, or is long is executed
  * as far as it comes. The SM asks for more of the block when it has issued that part. By then, the
  * block may have what it waited for. */
-#include "player_call.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +13,8 @@
 #include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "runtime/engine/component_failure.h"
+
+#include "player_call.h"
 
 enum {
     EXECUTE_BUDGET = 1 << 18, /* warp instructions of a new block at once */

@@ -4,8 +4,6 @@
  *
  * Commands are taken in order. What the caches hold has no bytes, so that flushes have nothing to
  * do. */
-#include "trace_player_state.h"
-
 #include <string.h>
 
 #include "base/number.h"
@@ -14,6 +12,8 @@
 #include "components/statistics/run_progress.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/state/memory.h"
+
+#include "trace_player_state.h"
 
 static bool host_answer(struct trace_player *p, uint16_t tag)
 {

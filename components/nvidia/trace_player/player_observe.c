@@ -1,7 +1,5 @@
 /* From what the executor of PTX observes to the records that a trace would have: the same structs,
  * by the same functions, so that a recorded run and its playing are the same to an SM. */
-#include "player_call.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +9,8 @@
 #include "base/number.h"
 #include "components/nvidia/program/ptx_checks.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
+#include "player_call.h"
 
 /* ---- static instructions ---- */
 

@@ -1,11 +1,11 @@
 /* Asynchronous instructions of a trace, by opcode and modifier. Those that are approximated are
  * reported once a run, by family, when the first instruction of the family is read. */
-#include "trace_player_state.h"
-
 #include <string.h>
 
 #include "base/number.h"
 #include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
+#include "trace_player_state.h"
 
 /* Notes that a run has printed; host memory. */
 static struct trace_notes trace_notes;

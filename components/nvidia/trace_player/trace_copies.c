@@ -1,7 +1,7 @@
 /* Copies of the host that a list of traces names, and the lines that they leave in the L2. */
-#include "trace_player_state.h"
-
 #include "base/number.h"
+
+#include "trace_player_state.h"
 
 /* A copy waits for the kernels before it and holds up later commands, as a copy of the null stream
  * does.

@@ -3,12 +3,12 @@
  * elsewhere (after a state file was loaded) is opened again and reads up to there.
  *
  * One list a process, as there is one --play sass. */
-#include "trace_player_state.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "trace_player_state.h"
 
 static struct trace_files trace_files;
 

@@ -10,11 +10,11 @@
  * that were tried again, a wait is for all copies that are under way.
  *
  * Traces of PTX say what a wait is for (player_mbarrier.c), so nothing is counted. */
-#include "player_call.h"
+#include <string.h>
 
 #include "base/number.h"
 
-#include <string.h>
+#include "player_call.h"
 
 static void phases_begin(struct player_kernel *k)
 {

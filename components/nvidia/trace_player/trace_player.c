@@ -14,6 +14,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/observe/timeline.h"
 #include "runtime/state/checkpoint.h"
+
 #include "player_call.h"
 #include "trace_player_state.h"
 

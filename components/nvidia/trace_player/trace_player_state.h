@@ -1,7 +1,7 @@
 /* State of a trace player. What the simulation depends on lies in the arena; open files and the
  * profile of the kernel that is being read lie in host memory. */
-#ifndef HEDDLE_COMPONENTS_TRACE_PLAYER_STATE_H
-#define HEDDLE_COMPONENTS_TRACE_PLAYER_STATE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_TRACE_PLAYER_TRACE_PLAYER_STATE_H
+#define HEDDLE_COMPONENTS_NVIDIA_TRACE_PLAYER_TRACE_PLAYER_STATE_H
 
 #include "trace_player.gen.h"
 
@@ -22,6 +22,7 @@
 #include "components/traces/instruction_trace/reader/itrace_set.h"
 #include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
+
 #include "trace_writer.h"
 
 /* ---- host memory ---- */

@@ -1,12 +1,13 @@
 /* --profile: what a kernel executed and accessed, counted while its trace is read and touched. Host
  * memory, of the kernel that is being read; kernels come one after another. */
-#include "base/hash.h"
-#include "components/statistics/address_list.h"
-#include "trace_player_state.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hash.h"
+#include "components/statistics/address_list.h"
+
+#include "trace_player_state.h"
 
 static struct profile profile;
 

@@ -1,11 +1,11 @@
 /* Thread blocks out of a kernel's trace, one at a time. Reading stops where memory is short and
  * goes on there when blocks have ended. */
-#include "trace_player_state.h"
-
 #include <string.h>
 
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 #include "runtime/engine/component_failure.h"
+
+#include "trace_player_state.h"
 
 static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
 {

@@ -10,8 +10,6 @@
  * - with `auto` each kernel is chosen for when the one before it is over (trace_signature.c).
  *
  * Emptied caches hold what the list's copies have left until there, if copies leave something. */
-#include "trace_player_state.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +19,8 @@
 #include "components/traces/instruction_trace/reader/itrace_name.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/deferral.h"
+
+#include "trace_player_state.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 

@@ -6,12 +6,12 @@
  * interval.
  *
  * Host memory: a run that chooses is never continued. */
-#include "trace_player_state.h"
-
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/number.h"
+
+#include "trace_player_state.h"
 
 static struct {
     struct itrace_set begins; /* by the beginning of the text: `text` after the latest such file */

@@ -6,12 +6,12 @@
  * room for the next one. All that are resident run side by side, in rounds: each warp up to the
  * first instruction that needs what a load of this round brings. Barriers play no part. Copies that
  * are between kernels are repeated in the same way. */
-#include "trace_player_state.h"
-
 #include <string.h>
 
 #include "base/number.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
+
+#include "trace_player_state.h"
 
 struct touch_block {
     uint32_t block, sm;

@@ -1,6 +1,6 @@
 /* Appends records to the chunks of a block. A chunk's last word names the next chunk of its block,
  * or of the free list. */
-#include "components/nvidia/trace_player/trace_writer.h"
+#include "trace_writer.h"
 
 #include <string.h>
 

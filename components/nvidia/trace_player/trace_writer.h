@@ -1,7 +1,7 @@
 /* Fills the store of trace_stream.h: static instructions, chunks of words, blocks. Everything is
  * state in the arena. */
-#ifndef HEDDLE_COMPONENTS_TRACE_WRITER_H
-#define HEDDLE_COMPONENTS_TRACE_WRITER_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_TRACE_PLAYER_TRACE_WRITER_H
+#define HEDDLE_COMPONENTS_NVIDIA_TRACE_PLAYER_TRACE_WRITER_H
 
 #include "components/protocols/thread_block/trace_stream.h"
 #include "components/traces/instruction_trace/reader/itrace.h"

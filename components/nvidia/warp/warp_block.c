@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "warp_cluster.h"
-
 #include "base/number.h"
 
+#include "warp_cluster.h"
 #include "warp_livelock.h"
 #include "warp_schedule.h"
 #include "warp_undefined.h"

@@ -1,7 +1,7 @@
 /* Blocks of a cluster (PTX of sm_90), which meet and reach each other's shared memory; see
  * warp_cluster.c. Private to components/nvidia/warp. */
-#ifndef HEDDLE_WARP_CLUSTER_H
-#define HEDDLE_WARP_CLUSTER_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_CLUSTER_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_CLUSTER_H
 
 #include "components/nvidia/warp/handlers/warp_addresses.h"
 

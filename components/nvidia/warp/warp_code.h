@@ -9,10 +9,11 @@
  * frame is a run of narrow rows and one of wide rows, and predicates are a word of lanes each.
  * Lanes may have different frames at the same time. So narrow and wide rows do not share memory: a
  * lane's column of a narrow row would be another lane's column of a wide row. */
-#ifndef HEDDLE_WARP_CODE_H
-#define HEDDLE_WARP_CODE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_CODE_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_CODE_H
 
 #include "base/hash_table.h"
+
 #include "warp.h"
 
 struct warp_machine;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "warp_cluster.h"
-#include "warp_livelock.h"
-
 #include "base/grow.h"
 #include "base/number.h"
+
+#include "warp_cluster.h"
+#include "warp_livelock.h"
 
 struct live {
     struct warp_block **block; /* the first of them wait, oldest first */

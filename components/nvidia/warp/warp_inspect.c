@@ -1,7 +1,7 @@
 /* Shows blocks to a debugger: places, registers, memory. */
-#include "warp_cluster.h"
-
 #include "base/number.h"
+
+#include "warp_cluster.h"
 
 static const struct warp_state *warp_of(const struct warp_block *b, uint32_t warp)
 {

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "components/memory/page_table/host_view.h"
+
 #include "warp_cluster.h"
 #include "warp_schedule.h"
 

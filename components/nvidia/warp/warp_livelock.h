@@ -1,7 +1,7 @@
 /* Tells the watch for livelocks (components/livelock/livelock.h) which words each warp
  * instruction of a watched launch reads and changes. Private to components/nvidia/warp. */
-#ifndef HEDDLE_WARP_LIVELOCK_H
-#define HEDDLE_WARP_LIVELOCK_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_LIVELOCK_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_LIVELOCK_H
 
 #include "warp_machine.h"
 

@@ -3,8 +3,8 @@
  *
  * A struct warp_block lies in the caller's memory and has offsets only; a struct warp_machine lives
  * as long as a call of warp_block_run() and has the pointers. */
-#ifndef HEDDLE_WARP_MACHINE_H
-#define HEDDLE_WARP_MACHINE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_MACHINE_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_MACHINE_H
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* The registers of an instruction of PTX, for timing: the registers of its operations, without
  * predicates and without the temporaries between operations. See warp.h. */
-#include "warp_code.h"
-
 #include "base/number.h"
+
+#include "warp_code.h"
 
 /* The first operation of the instruction or after it. */
 static uint32_t first_op(const struct warp_code *c, uint32_t instruction)

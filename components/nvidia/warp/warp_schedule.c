@@ -7,9 +7,10 @@
  * backward WARP_PATIENCE times while others could execute gets a later turn, too: it may be
  * counting while it waits. */
 #include "warp_schedule.h"
-#include "warp_cluster.h"
 
 #include "base/hash.h"
+
+#include "warp_cluster.h"
 
 static bool is_same_place(const struct warp_split *a, const struct warp_split *b)
 {

@@ -1,6 +1,6 @@
 /* Chooses the lanes of a warp that execute next. Private to components/nvidia/warp. */
-#ifndef HEDDLE_WARP_SCHEDULE_H
-#define HEDDLE_WARP_SCHEDULE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_SCHEDULE_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_SCHEDULE_H
 
 #include "warp_machine.h"
 

@@ -1,7 +1,7 @@
 /* Calls of the ABI by which kernels reach the host; see warp_system.c. Private to
  * components/nvidia/warp. */
-#ifndef HEDDLE_WARP_SYSTEM_H
-#define HEDDLE_WARP_SYSTEM_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_SYSTEM_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_SYSTEM_H
 
 #include "warp_machine.h"
 

@@ -8,8 +8,8 @@
  * as defined; so does a value moved between lanes, unless no sending lane is defined. A reported
  * value counts as defined from there on. All bits lie in the block's memory. Private to
  * components/nvidia/warp. */
-#ifndef HEDDLE_WARP_UNDEFINED_H
-#define HEDDLE_WARP_UNDEFINED_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_UNDEFINED_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_WARP_UNDEFINED_H
 
 #include "warp_machine.h"
 

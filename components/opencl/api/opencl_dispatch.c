@@ -3,12 +3,14 @@
  * loader says so. */
 #include "opencl_dispatch.h"
 
-#include "base/number.h"
-#include "components/opencl/api/opencl_internal.h"
-
-#include <CL/cl_icd.h>
-
 #include <string.h>
+
+#include "base/number.h"
+
+#include "opencl_internal.h"
+
+/* The version of OpenCL that opencl_internal.h chooses decides what this declares. */
+#include <CL/cl_icd.h>
 
 #define FUNCTIONS(X)                                                                               \
     X(clGetPlatformIDs)                                                                            \

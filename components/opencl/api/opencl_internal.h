@@ -7,8 +7,8 @@
  * Threads: each function of OpenCL holds the lock for its whole body, by OPENCL_CALL() and
  * OPENCL_CREATE(). Waits release it, so whatever is used after a wait is held (opencl_object.h).
  * Functions of the program are called without it. */
-#ifndef HEDDLE_OPENCL_INTERNAL_H
-#define HEDDLE_OPENCL_INTERNAL_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_OPENCL_INTERNAL_H
+#define HEDDLE_COMPONENTS_OPENCL_API_OPENCL_INTERNAL_H
 
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -19,13 +19,12 @@
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
-
-#include "components/hip/api/hip_services.h"
-#include "components/opencl/api/objects/opencl_object.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "components/hip/api/hip_services.h"
+#include "components/opencl/api/objects/opencl_object.h"
 
 enum {
     OPENCL_DEVICES_MAX = 64, /* GPUs of a platform that OpenCL shows */

@@ -3,15 +3,15 @@
  * The loader asks for the platform when the program makes its first call, so that call opens the
  * simulation. The commands that are left at the end of the program are executed by the destructor,
  * which comes before that of the HIP library. */
-#include "opencl_internal.h"
+#include <stdio.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "components/opencl/api/devices/opencl_context.h"
 #include "components/opencl/api/devices/opencl_device.h"
 #include "components/opencl/api/queues/opencl_queue.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "opencl_internal.h"
 
 struct opencl_library opencl;
 

@@ -1,10 +1,10 @@
 /* Writes and reads the files of bitcode that programs get as binaries (see opencl_bitcode.h). */
 #include "opencl_bitcode.h"
 
+#include <string.h>
+
 #include "components/amd/isa/object/code_object.h"
 #include "components/clang/clang_process.h"
-
-#include <string.h>
 
 static const char magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', 'C', 'L'};
 static const char bitcode[4] = {'B', 'C', '\xc0', '\xde'};

@@ -1,7 +1,7 @@
 /* Compiled sources that are not linked yet: modules of LLVM bitcode, for one target, and what the
  * linker must know of their options. Libraries are the same with several modules. */
-#ifndef HEDDLE_OPENCL_BITCODE_H
-#define HEDDLE_OPENCL_BITCODE_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_BITCODE_H
+#define HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_BITCODE_H
 
 #include "opencl_compiler.h"
 

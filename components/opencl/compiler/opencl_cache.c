@@ -6,9 +6,6 @@
  */
 #include "opencl_cache.h"
 
-#include "components/clang/clang_process.h"
-#include "runtime/engine/output_file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "components/clang/clang_process.h"
+#include "runtime/engine/output_file.h"
 
 enum { DIGEST = 64, PATH_BYTES = 4096 };
 

@@ -3,12 +3,12 @@
  * headers, options, target, and which compiler, device library and library of ours there are.
  * Header files that the compiler found by itself are in the file with their digests, and count
  * as well. */
-#ifndef HEDDLE_OPENCL_CACHE_H
-#define HEDDLE_OPENCL_CACHE_H
-
-#include "opencl_compiler.h"
+#ifndef HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_CACHE_H
+#define HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_CACHE_H
 
 #include "base/sha256.h"
+
+#include "opencl_compiler.h"
 
 /* Adds bytes, so that neighbours do not run together. */
 void opencl_cache_add(struct sha256 *key, const void *bytes, size_t size);

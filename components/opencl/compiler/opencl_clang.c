@@ -8,15 +8,15 @@
 #define _GNU_SOURCE /* memmem */
 #include "opencl_clang.h"
 
-#include "opencl_prelude.h"
-
-#include "base/number.h"
-#include "components/clang/clang_library.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/clang/clang_library.h"
+
+#include "opencl_prelude.h"
 
 #define HEADER_FOLDER "/opencl/include"
 #define SOURCE_NAME   "<source>"

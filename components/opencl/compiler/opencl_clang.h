@@ -1,6 +1,6 @@
 /* The steps from OpenCL C to a code object, each of which starts a process. */
-#ifndef HEDDLE_OPENCL_CLANG_H
-#define HEDDLE_OPENCL_CLANG_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_CLANG_H
+#define HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_CLANG_H
 
 #include "opencl_bitcode.h"
 #include "opencl_compiler.h"

@@ -3,10 +3,11 @@
 #define _GNU_SOURCE /* dladdr */
 #include "opencl_compiler.h"
 
-#include "opencl_cache.h"
-#include "opencl_clang.h"
-#include "opencl_functions.h"
-#include "opencl_prelude.h"
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "base/number.h"
@@ -14,11 +15,10 @@
 #include "components/amd/isa/isa_target.h"
 #include "components/clang/clang_library.h"
 
-#include <dlfcn.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "opencl_cache.h"
+#include "opencl_clang.h"
+#include "opencl_functions.h"
+#include "opencl_prelude.h"
 
 static const char extensions[] =
     "cl_khr_3d_image_writes cl_khr_byte_addressable_store cl_khr_fp16 cl_khr_fp64 "

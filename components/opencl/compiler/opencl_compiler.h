@@ -4,8 +4,8 @@
  * Nothing here knows the OpenCL objects of a program, and no function keeps anything between calls
  * but a cache of what was built. Functions may be called by several threads at once. What a result
  * refers to belongs to it until its release function. */
-#ifndef HEDDLE_OPENCL_COMPILER_H
-#define HEDDLE_OPENCL_COMPILER_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_COMPILER_H
+#define HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_COMPILER_H
 
 #include <stdbool.h>
 #include <stddef.h>

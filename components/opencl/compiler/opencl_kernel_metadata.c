@@ -1,13 +1,13 @@
 /* Reads the kernels of a code object: metadata as the OpenCL library asks for it. */
-#include "opencl_compiler.h"
-
-#include "base/number.h"
-#include "components/amd/isa/object/code_object.h"
-
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/amd/isa/object/code_object.h"
+
+#include "opencl_compiler.h"
 
 static enum opencl_argument_kind kind_of(enum code_object_value_kind kind)
 {

@@ -5,9 +5,9 @@
  * takes it, is in the table as well: -O0 to -O3, -g and warnings. Everything else is refused. */
 #include "opencl_options.h"
 
-#include "base/number.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 enum option_use { COMPILE = 1, LINK = 2 };
 enum option_form {

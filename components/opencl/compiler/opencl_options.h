@@ -1,10 +1,10 @@
 /* Options of clBuildProgram, clCompileProgram and clLinkProgram, as words for clang. */
-#ifndef HEDDLE_OPENCL_OPTIONS_H
-#define HEDDLE_OPENCL_OPTIONS_H
-
-#include "components/clang/clang_process.h"
+#ifndef HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_OPTIONS_H
+#define HEDDLE_COMPONENTS_OPENCL_COMPILER_OPENCL_OPTIONS_H
 
 #include <stdint.h>
+
+#include "components/clang/clang_process.h"
 
 /* Options that choose device libraries. */
 enum opencl_math {

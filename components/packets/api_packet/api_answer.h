@@ -1,6 +1,6 @@
 /* The answer to a call: its structure, made from api_answer.def, and its encoding. */
-#ifndef HEDDLE_COMPONENTS_API_ANSWER_H
-#define HEDDLE_COMPONENTS_API_ANSWER_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_API_PACKET_API_ANSWER_H
+#define HEDDLE_COMPONENTS_PACKETS_API_PACKET_API_ANSWER_H
 
 #include "components/packets/packet/packet.h"
 #include "components/protocols/api_call/api_call.h"

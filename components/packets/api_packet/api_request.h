@@ -3,8 +3,8 @@
  * A program on a simulated host writes an api_request to memory, sends its address to the device,
  * and reads an api_answer from there. The calls are those of SST's balar; the layout is our own,
  * because balar's is that of one compiler and has no version. */
-#ifndef HEDDLE_COMPONENTS_API_REQUEST_H
-#define HEDDLE_COMPONENTS_API_REQUEST_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_API_PACKET_API_REQUEST_H
+#define HEDDLE_COMPONENTS_PACKETS_API_PACKET_API_REQUEST_H
 
 #include "components/packets/packet/packet.h"
 #include "components/protocols/api_call/api_call.h"

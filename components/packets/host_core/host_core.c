@@ -5,9 +5,9 @@
  * call that is not waiting for the program's sake has its turn alone, so packets reach the device
  * in the order of calls. A call that the device answers as pending looks at the device's status
  * from time to time. */
-#include "host_core_state.h"
-
 #include "base/number.h"
+
+#include "host_core_state.h"
 
 static void host_core_init(struct host_core *c)
 {

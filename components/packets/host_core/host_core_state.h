@@ -1,6 +1,6 @@
 /* State of the core, and the functions that its files share. */
-#ifndef HEDDLE_HOST_CORE_STATE_H
-#define HEDDLE_HOST_CORE_STATE_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_HOST_CORE_HOST_CORE_STATE_H
+#define HEDDLE_COMPONENTS_PACKETS_HOST_CORE_HOST_CORE_STATE_H
 
 #include "host_core.gen.h"
 

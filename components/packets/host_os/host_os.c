@@ -1,9 +1,9 @@
 /* Maps the pages for packets at start-up, and the page of the device's registers when it is asked
  * to. One system call at a time. Physical pages are handed out backwards, so that an address that
  * was not translated is not right by chance. */
-#include "components/memory/page_table/page_table.h"
-
 #include "host_os.gen.h"
+
+#include "components/memory/page_table/page_table.h"
 
 #define UNIT_COLD
 #include "runtime/engine/bug.h"

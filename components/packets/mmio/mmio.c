@@ -7,9 +7,9 @@
  * waits is answered twice: `pending` at once, and with what it brought when the host's reads of the
  * device say so. Nothing here ever waits inside: the component that takes calls also drains the
  * streams that they wait for. */
-#include "mmio_state.h"
-
 #include "base/number.h"
+
+#include "mmio_state.h"
 
 static void mmio_init(struct mmio *c)
 {

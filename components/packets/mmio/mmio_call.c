@@ -1,8 +1,8 @@
 /* The table of calls, and what every function that executes one uses: how a call ends, and how it
  * asks the driver for something. */
-#include "mmio_state.h"
-
 #include "base/number.h"
+
+#include "mmio_state.h"
 
 static bool (*const mmio_functions[])(struct mmio *, struct mmio_call *) = {
 #define MMIO_CALL_ENTRY(CALL, function) [API_CALL_##CALL] = function,

@@ -1,9 +1,9 @@
 /* Calls about devices and errors. */
-#include "mmio_state.h"
+#include <stdio.h>
 
 #include "base/number.h"
 
-#include <stdio.h>
+#include "mmio_state.h"
 
 static bool get_last_error(struct mmio *c, struct mmio_call *k)
 {

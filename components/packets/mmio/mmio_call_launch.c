@@ -1,7 +1,7 @@
 /* Calls that make up a launch. */
-#include "mmio_state.h"
-
 #include "base/number.h"
+
+#include "mmio_state.h"
 
 static bool configure_call(struct mmio *c, struct mmio_call *k)
 {

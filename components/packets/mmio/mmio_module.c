@@ -1,8 +1,8 @@
 /* Code objects and modules of PTX that the host has registered: read here, placed in the memory of
  * each GPU that uses them. */
-#include "mmio_state.h"
-
 #include <stdio.h>
+
+#include "mmio_state.h"
 
 static struct mmio_module mmio_modules[MMIO_MODULES];
 

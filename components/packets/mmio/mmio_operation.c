@@ -4,10 +4,10 @@
  * and streams proceed side by side. A copy between host and device is cut into blocks; each block
  * is first brought here (by the DMA engine, or the driver) and then sent on (by the other), several
  * at a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
-#include "mmio_state.h"
-
 #include "base/number.h"
 #include "runtime/state/platform.h"
+
+#include "mmio_state.h"
 
 /* A free operation, or MMIO_NONE. */
 static uint32_t operation_find_free(const struct mmio *c)

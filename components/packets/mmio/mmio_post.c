@@ -1,8 +1,8 @@
 /* Requests to the DMA engine and the driver: a post waits in a list until its message can be sent,
  * and keeps its slot until the answer has come. */
-#include "mmio_state.h"
-
 #include "base/number.h"
+
+#include "mmio_state.h"
 
 static int32_t error_of(uint32_t status)
 {

@@ -8,8 +8,8 @@
  * note of the call that wants the answer.
  *
  * Code objects that the host has registered live outside of the arena, as the driver's do. */
-#ifndef HEDDLE_MMIO_STATE_H
-#define HEDDLE_MMIO_STATE_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_MMIO_MMIO_STATE_H
+#define HEDDLE_COMPONENTS_PACKETS_MMIO_MMIO_STATE_H
 
 #include "mmio.gen.h"
 

@@ -21,8 +21,8 @@
  *
  * Nothing here keeps state or allocates. No sender is trusted: decoding looks at no byte after
  * `size` and leaves the structure alone unless everything is in order. */
-#ifndef HEDDLE_COMPONENTS_PACKET_H
-#define HEDDLE_COMPONENTS_PACKET_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_PACKET_PACKET_H
+#define HEDDLE_COMPONENTS_PACKETS_PACKET_PACKET_H
 
 #include <stdbool.h>
 #include <stddef.h>

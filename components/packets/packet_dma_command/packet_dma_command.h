@@ -1,6 +1,6 @@
 /* A command to a packet_dma: its structure, made from packet_dma_command.def, and its encoding. */
-#ifndef HEDDLE_COMPONENTS_PACKET_DMA_COMMAND_H
-#define HEDDLE_COMPONENTS_PACKET_DMA_COMMAND_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_PACKET_DMA_COMMAND_PACKET_DMA_COMMAND_H
+#define HEDDLE_COMPONENTS_PACKETS_PACKET_DMA_COMMAND_PACKET_DMA_COMMAND_H
 
 #include "components/packets/packet/packet.h"
 

@@ -1,8 +1,8 @@
 /* Plays a trace of API calls on a device that takes packets (mmio), line after line.
  * trace_cpu_play.c makes packets of a line, trace_cpu_packet.c moves bytes and packets. */
-#include "trace_cpu_state.h"
-
 #include "runtime/engine/component_failure.h"
+
+#include "trace_cpu_state.h"
 
 static void trace_cpu_init(struct trace_cpu *c)
 {

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace_cpu_state.h"
-
 #include "base/number.h"
+
+#include "trace_cpu_state.h"
 
 /* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change.
  */

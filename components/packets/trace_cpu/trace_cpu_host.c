@@ -3,9 +3,9 @@
  * it is. Memory that kernels use, too, is on the device: managed memory, and mapped pinned memory
  * once more. The lines say when host code has stored there and when it has found what kernels have
  * stored, and these bytes are copied then. */
-#include "trace_cpu_state.h"
-
 #include "base/number.h"
+
+#include "trace_cpu_state.h"
 
 static bool play_host_malloc(struct trace_cpu *c, const struct api_trace_call *call)
 {

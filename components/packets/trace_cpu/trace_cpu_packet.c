@@ -1,10 +1,10 @@
 /* Moves of bytes between the trace's files and the host's memory, and packets: written to memory,
  * announced to the device, read back when it has answered. */
-#include "trace_cpu_state.h"
-
 #include <stdarg.h>
 
 #include "runtime/engine/component_failure.h"
+
+#include "trace_cpu_state.h"
 
 /* The run is over, with a message that names the line of the trace. */
 static void cpu_fail(struct trace_cpu *c, uint32_t line, const char *format, ...)

@@ -1,9 +1,9 @@
 /* Plays the lines of a trace: for each kind a function that is called whenever nothing is
  * under way, and begins the next thing (`stage` counts them) or returns true when the line is over.
  */
-#include "trace_cpu_state.h"
-
 #include "base/number.h"
+
+#include "trace_cpu_state.h"
 
 enum { QUERY_NOT_READY = 600 /* hipErrorNotReady */ };
 

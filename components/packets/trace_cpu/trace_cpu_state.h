@@ -4,8 +4,8 @@
  * *packet* is a move, a write to the device, and a move back; one that is blocked begins again
  * (trace_cpu_packet.c has both). trace_cpu_play.c decides what follows a packet: the next one, or a
  * comparison. The trace and its files are in the memory of the process, as are blobs. */
-#ifndef HEDDLE_TRACE_CPU_STATE_H
-#define HEDDLE_TRACE_CPU_STATE_H
+#ifndef HEDDLE_COMPONENTS_PACKETS_TRACE_CPU_TRACE_CPU_STATE_H
+#define HEDDLE_COMPONENTS_PACKETS_TRACE_CPU_TRACE_CPU_STATE_H
 
 #include "trace_cpu.gen.h"
 

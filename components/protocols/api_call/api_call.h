@@ -1,7 +1,7 @@
 /* The calls of the GPU's API by number. The numbers are those of SST's balar (sst-simulator.org,
  * "Balar In Depth") as far as it has them. */
-#ifndef HEDDLE_COMPONENTS_API_CALL_H
-#define HEDDLE_COMPONENTS_API_CALL_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_API_CALL_API_CALL_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_API_CALL_API_CALL_H
 
 /* The function that is called; balar's numbers up to DEVICE_GET_ATTRIBUTE. PARAM_CONFIG,
  * CREATE_CHANNEL, BIND_TEXTURE and REGISTER_TEXTURE keep theirs but do not occur: HIP programs for

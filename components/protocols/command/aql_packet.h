@@ -2,13 +2,13 @@
  * section 2.9.5), payload of command.launch. Kernels read it through their dispatch pointer. Four
  * fields that the hardware of this toolkit does not need for their purpose carry what a real queue
  * holds elsewhere; in the copy that kernels see they are as HSA says. */
-#ifndef HEDDLE_COMMAND_AQL_PACKET_H
-#define HEDDLE_COMMAND_AQL_PACKET_H
-
-#include "base/number.h"
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_COMMAND_AQL_PACKET_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_COMMAND_AQL_PACKET_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "base/number.h"
 
 struct aql_packet {
     uint16_t header;

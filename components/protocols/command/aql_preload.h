@@ -4,8 +4,8 @@
  * The sender of a launch command looks the addresses up (components/memory/page_table/
  * aql_preload_pages.h). They are of the first dword, and of the page of 4 KiB, the smallest, on
  * which the rest lies when the first ends. */
-#ifndef HEDDLE_COMMAND_AQL_PRELOAD_H
-#define HEDDLE_COMMAND_AQL_PRELOAD_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_COMMAND_AQL_PRELOAD_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_COMMAND_AQL_PRELOAD_H
 
 #include "aql_packet.h"
 

@@ -5,8 +5,8 @@
  * It has the layout of the `mask` field of a message (words of 64 bits, byte i of the line is bit i
  * % 64 of word i / 64). `line` is nearly always a constant here, so the second word costs nothing
  * for lines of 64 bytes. */
-#ifndef HEDDLE_COMPONENTS_MEM_MASK_H
-#define HEDDLE_COMPONENTS_MEM_MASK_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_MEM_MEM_MASK_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_MEM_MEM_MASK_H
 
 #include <stdbool.h>
 #include <stdint.h>

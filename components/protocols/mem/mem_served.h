@@ -4,8 +4,8 @@
  * Two bits for each cache on the way, that of the first level lowest: what it counted the request
  * as. This is not a field of the protocol: it is in byte 28 of an answer's header, which
  * interconnects copy. A component that never writes it, which is not a cache, leaves 0. */
-#ifndef HEDDLE_MEM_SERVED_H
-#define HEDDLE_MEM_SERVED_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_MEM_MEM_SERVED_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_MEM_MEM_SERVED_H
 
 #include "runtime/link/ring.h"
 

@@ -2,8 +2,8 @@
  * apart from scopes. A translation brings the type of its page (std/translate). The cache that has
  * translated an address sends the type below above the number of the process, in `pid` of the
  * protocol mem. */
-#ifndef HEDDLE_PROTOCOLS_MEM_TYPES_H
-#define HEDDLE_PROTOCOLS_MEM_TYPES_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_MEM_MEM_TYPES_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_MEM_MEM_TYPES_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * A cache that is probed sends the number of its die there: the element of the memory's port
  * `probe` that leads to the cache. Reads whose line the cache does not keep, and requests of
  * others, have a process there, or 0. */
-#ifndef HEDDLE_PROTOCOLS_PROBE_DIE_H
-#define HEDDLE_PROTOCOLS_PROBE_DIE_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_PROBE_PROBE_DIE_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_PROBE_PROBE_DIE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,8 +14,8 @@
  *
  * For other counts the remainder is moved on, around, by a multiplicative hash of the quotient
  * (Knuth, The Art of Computer Programming, 6.4). */
-#ifndef HEDDLE_COMPONENTS_SECTOR_MAP_H
-#define HEDDLE_COMPONENTS_SECTOR_MAP_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_SECTOR_MEM_SECTOR_MAP_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_SECTOR_MEM_SECTOR_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

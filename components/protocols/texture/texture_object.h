@@ -1,8 +1,8 @@
 /* A texture or surface object: its handle is the address of this struct in device memory, where the
  * CUDA library writes it and the executor of PTX reads it. Texels lie in rows; a volume has planes
  * of `height` rows. */
-#ifndef HEDDLE_COMPONENTS_TEXTURE_TEXTURE_OBJECT_H
-#define HEDDLE_COMPONENTS_TEXTURE_TEXTURE_OBJECT_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_TEXTURE_TEXTURE_OBJECT_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_TEXTURE_TEXTURE_OBJECT_H
 
 #include <stdint.h>
 

@@ -21,8 +21,8 @@
  * The player writes a block before it sends the message that names it, and does not write the block
  * again until it has been told that the block has ended, or that the parts written so far are over
  * (trace_block.more). So a reader never sees a change, in whichever lane it runs. */
-#ifndef HEDDLE_COMPONENTS_TRACE_STREAM_H
-#define HEDDLE_COMPONENTS_TRACE_STREAM_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_THREAD_BLOCK_TRACE_STREAM_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_THREAD_BLOCK_TRACE_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>

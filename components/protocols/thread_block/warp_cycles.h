@@ -12,8 +12,8 @@
  * - Ended: the warp has ended, and its block has not.
  *
  * Nothing is counted for a kernel that has no record in the statistics. */
-#ifndef HEDDLE_WARP_CYCLES_H
-#define HEDDLE_WARP_CYCLES_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_THREAD_BLOCK_WARP_CYCLES_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_THREAD_BLOCK_WARP_CYCLES_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* A page as an answer of the protocol `translate` says it, for a table of translations
  * (translation_table.h) and for what fills one. */
-#ifndef HEDDLE_COMPONENTS_TRANSLATED_PAGE_H
-#define HEDDLE_COMPONENTS_TRANSLATED_PAGE_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_TRANSLATE_TRANSLATED_PAGE_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_TRANSLATE_TRANSLATED_PAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>

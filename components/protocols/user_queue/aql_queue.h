@@ -4,8 +4,8 @@
  * Formats: HSA Platform System Architecture Specification 1.2, sections 2.8 (queues), 2.9
  * (packets); signals as the AMD runtime lays them out (amd_signal_t: kind, then value). All numbers
  * are little-endian. */
-#ifndef HEDDLE_USER_QUEUE_AQL_QUEUE_H
-#define HEDDLE_USER_QUEUE_AQL_QUEUE_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_USER_QUEUE_AQL_QUEUE_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_USER_QUEUE_AQL_QUEUE_H
 
 #include <stdint.h>
 

@@ -23,8 +23,8 @@
  *   another wavefront; lds_conflict is the part of waiting for the LDS in which it served bank
  *   conflicts. When several counters are too high, vmcnt comes first, then scalar memory.
  * - Ended: after s_endpgm, until the last wavefront of the work-group has ended. */
-#ifndef HEDDLE_WORK_CYCLES_H
-#define HEDDLE_WORK_CYCLES_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_WORK_WORK_CYCLES_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_WORK_WORK_CYCLES_H
 
 #include <stdint.h>
 

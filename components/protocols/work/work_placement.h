@@ -1,6 +1,6 @@
 /* Payload of work.map: everything a compute unit needs to start a work-group. At most 320 bytes. */
-#ifndef HEDDLE_WORK_PLACEMENT_H
-#define HEDDLE_WORK_PLACEMENT_H
+#ifndef HEDDLE_COMPONENTS_PROTOCOLS_WORK_WORK_PLACEMENT_H
+#define HEDDLE_COMPONENTS_PROTOCOLS_WORK_WORK_PLACEMENT_H
 
 #include <stdint.h>
 

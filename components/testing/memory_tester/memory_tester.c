@@ -14,8 +14,6 @@
  *
  * All random choices of an episode are made when it begins. Pages may move meanwhile
  * (page_moves.c). */
-#include "tester_state.h"
-
 #include <stdio.h>
 
 #include "base/number.h"
@@ -23,6 +21,8 @@
 #include "runtime/engine/component_failure.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/watch.h"
+
+#include "tester_state.h"
 
 /* NULL: all threads are of one agent. */
 static const struct word_order_ops *ordered(const struct memory_tester *c)

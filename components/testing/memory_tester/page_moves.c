@@ -17,8 +17,6 @@
  * A GPU that wants to write to such a page asks (`touch`), and the copies go. They also go at
  * random, and the page is then on any GPU that had one. Wishes for copies are met or not, at
  * random. */
-#include "tester_state.h"
-
 #include "base/number.h"
 #include "base/splitmix64.h"
 #include "components/memory/tlb/tlb_shootdown.h"
@@ -27,6 +25,8 @@
 #include "runtime/engine/deferral.h"
 #include "runtime/engine/store_log.h"
 #include "runtime/state/platform.h"
+
+#include "tester_state.h"
 
 static uint64_t page_bytes(const struct memory_tester *c)
 {

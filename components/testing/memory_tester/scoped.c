@@ -19,6 +19,7 @@
 
 #include "base/number.h"
 #include "runtime/engine/engine.h"
+
 #include "word_order.h"
 
 #define SCOPED_HISTORY 16u

@@ -1,6 +1,6 @@
 /* State of the memory tester, and what its files use of each other. */
-#ifndef HEDDLE_COMPONENTS_TESTER_STATE_H
-#define HEDDLE_COMPONENTS_TESTER_STATE_H
+#ifndef HEDDLE_COMPONENTS_TESTING_MEMORY_TESTER_TESTER_STATE_H
+#define HEDDLE_COMPONENTS_TESTING_MEMORY_TESTER_TESTER_STATE_H
 
 #include "memory_tester.gen.h"
 
@@ -11,6 +11,7 @@
 #include "components/memory/page_table/page_table.h"
 #include "components/memory/page_table/program_table.h"
 #include "runtime/engine/engine.h"
+
 #include "word_order.h"
 
 #define TESTER_LINE         64u

@@ -3,8 +3,8 @@
  *
  * Threads and words are numbers. setup() comes first, once. A thread is between begin() and end()
  * of an episode; it acquires behind begin() and has released before end(), at the scope given. */
-#ifndef HEDDLE_COMPONENTS_WORD_ORDER_H
-#define HEDDLE_COMPONENTS_WORD_ORDER_H
+#ifndef HEDDLE_COMPONENTS_TESTING_MEMORY_TESTER_WORD_ORDER_H
+#define HEDDLE_COMPONENTS_TESTING_MEMORY_TESTER_WORD_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

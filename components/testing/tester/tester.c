@@ -5,12 +5,12 @@
  * in which the system serves requests. Request number n is a function of (seed, instance, n) alone:
  * trying again in a later cycle draws the same request, so ticks that send nothing change nothing.
  */
+#include "atomic_op.gen.h"
 #include "tester.gen.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "atomic_op.gen.h"
 #include "base/number.h"
 #include "base/splitmix64.h"
 #include "runtime/engine/component_failure.h"

@@ -8,8 +8,8 @@
  * A trace is read whole and is constant from then on; api_trace_release() gives everything back.
  * Mistakes go to the caller's `report`, each with its line, and reading continues to find more; the
  * value returned says whether there were any. Running out of host memory ends the program. */
-#ifndef HEDDLE_API_TRACE_H
-#define HEDDLE_API_TRACE_H
+#ifndef HEDDLE_COMPONENTS_TRACES_API_TRACE_API_TRACE_H
+#define HEDDLE_COMPONENTS_TRACES_API_TRACE_API_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

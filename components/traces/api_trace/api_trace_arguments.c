@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/traces/api_trace/api_trace_internal.h"
+
+#include "api_trace_internal.h"
 
 #define POINTER_BYTES   8
 #define ARGUMENTS_BYTES 65536 /* most of a kernel: far above what a code object can ask for */

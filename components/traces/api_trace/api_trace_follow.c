@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/traces/api_trace/api_trace_internal.h"
+
+#include "api_trace_internal.h"
 
 static struct api_trace_object *api_trace_find(const struct api_trace_set *set, uint32_t number)
 {

@@ -3,7 +3,8 @@
  * from version 2 on what a recorder of whole programs needs. Where two forms say the same call, the
  * writer takes the first that the trace's version allows and that fits. */
 #include "base/number.h"
-#include "components/traces/api_trace/api_trace_internal.h"
+
+#include "api_trace_internal.h"
 
 #define MEMBER(name) offsetof(struct api_trace_call, name)
 #define KEY(text, kind, where)                                                                     \

@@ -1,8 +1,8 @@
 /* Declarations that the files of this folder share. */
-#ifndef HEDDLE_API_TRACE_INTERNAL_H
-#define HEDDLE_API_TRACE_INTERNAL_H
+#ifndef HEDDLE_COMPONENTS_TRACES_API_TRACE_API_TRACE_INTERNAL_H
+#define HEDDLE_COMPONENTS_TRACES_API_TRACE_API_TRACE_INTERNAL_H
 
-#include "components/traces/api_trace/api_trace.h"
+#include "api_trace.h"
 
 /* ---- grammar ---- */
 

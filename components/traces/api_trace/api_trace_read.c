@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 
 #include "base/number.h"
-#include "components/traces/api_trace/api_trace_internal.h"
+
+#include "api_trace_internal.h"
 
 static const struct api_trace_form *find_form(const char *line)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/traces/api_trace/api_trace_internal.h"
+#include "api_trace_internal.h"
 
 #define MESSAGE_BYTES 512
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/traces/api_trace/api_trace_internal.h"
+#include "api_trace_internal.h"
 
 /* The stream of a handle in balar's grammar, where nothing creates one: numbered by appearance. */
 static uint32_t handle_stream(struct api_trace_reader *r, uint64_t handle)

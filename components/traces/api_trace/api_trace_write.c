@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/traces/api_trace/api_trace_internal.h"
+
+#include "api_trace_internal.h"
 
 static void write_pointer(FILE *out, const struct api_trace_pointer *pointer)
 {

@@ -1,7 +1,4 @@
 /* codegen/build/cache.c: what is removed when the cache is too large, and what never is. */
-#include "base/number.h"
-#include "codegen/build/cache.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <criterion/redirect.h>
@@ -13,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/number.h"
+#include "codegen/build/cache.h"
 #include "tests/codegen/support.h"
 
 #define BLOCK ((size_t)65536)

@@ -1,11 +1,10 @@
 /* codegen/build/depend.c: what a C file's digest covers. */
-#include "base/number.h"
-#include "codegen/build/depend.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "codegen/build/depend.h"
 #include "tests/codegen/support.h"
 
 /* The digest of FOLDER/main.c with FOLDER/include searched. */

@@ -1,12 +1,11 @@
 /* codegen/build/stamp.c: when "nothing has changed" is true. */
-#include "codegen/build/stamp.h"
-
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codegen/build/stamp.h"
 #include "tests/codegen/support.h"
 
 /* Moves a file's time of change `seconds` into the past. */

@@ -1,11 +1,10 @@
 /* codegen/command/options/options.c: the command line. */
-#include "base/number.h"
-#include "codegen/command/options/options.h"
-
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "codegen/command/options/options.h"
 #include "dsl/compile.h"
 
 static int parse(struct options *options, const char *const *words)

@@ -1,11 +1,10 @@
 /* codegen/emit/emit.c: text, comments, files that are written only when they change. */
-#include "codegen/emit/emit.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "codegen/emit/emit.h"
 #include "tests/codegen/support.h"
 
 Test(emit, text_grows_beyond_its_first_buffer)

@@ -1,8 +1,7 @@
 /* codegen/emit/intern.c: strings to numbers. */
-#include "codegen/emit/intern.h"
-
 #include <criterion/criterion.h>
 
+#include "codegen/emit/intern.h"
 #include "tests/codegen/support.h"
 
 Test(intern, finds_what_was_added_and_nothing_else)

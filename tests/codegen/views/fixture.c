@@ -1,10 +1,10 @@
 /* See fixture.h. Bottom-up: declarations as tables, then instances, aliases and connections as the
  * front end would make them. */
-#include "tests/codegen/views/fixture.h"
-
-#include "base/number.h"
+#include "fixture.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 enum { P_MEM, P_COMMAND, P_WORK, P_ANY = -1 };
 

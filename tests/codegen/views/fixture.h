@@ -2,8 +2,8 @@
  * front end, and with shapes the library does not have. Its form is that of a GCN GPU: arrays of
  * shader arrays of compute units with caches, an interconnect, banks of L2 and memory, a command
  * processor, a driver behind a link. */
-#ifndef HEDDLE_TESTS_VIEWS_FIXTURE_H
-#define HEDDLE_TESTS_VIEWS_FIXTURE_H
+#ifndef HEDDLE_TESTS_CODEGEN_VIEWS_FIXTURE_H
+#define HEDDLE_TESTS_CODEGEN_VIEWS_FIXTURE_H
 
 #include "base/region.h"
 #include "dsl/model.h"

@@ -1,5 +1,5 @@
 /* See scratch.h. */
-#include "tests/codegen/views/scratch.h"
+#include "scratch.h"
 
 #include <dirent.h>
 #include <limits.h>

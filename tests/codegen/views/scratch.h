@@ -1,6 +1,6 @@
 /* A folder of a test's own, and what tests do with the output of views. */
-#ifndef HEDDLE_TESTS_VIEWS_SCRATCH_H
-#define HEDDLE_TESTS_VIEWS_SCRATCH_H
+#ifndef HEDDLE_TESTS_CODEGEN_VIEWS_SCRATCH_H
+#define HEDDLE_TESTS_CODEGEN_VIEWS_SCRATCH_H
 
 #include <stdbool.h>
 #include <stdio.h>

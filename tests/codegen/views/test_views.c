@@ -8,8 +8,9 @@
 #include "base/number.h"
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
-#include "tests/codegen/views/fixture.h"
-#include "tests/codegen/views/scratch.h"
+
+#include "fixture.h"
+#include "scratch.h"
 
 static struct region region;
 static const struct model *model;

@@ -1,10 +1,11 @@
 /* The DMA engine: random copies against flat memory, order of overlapping commands, lines in
  * flight. */
+#include "command.gen.h"
+#include "dma_engine.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "command.gen.h"
-#include "dma_engine.gen.h"
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"

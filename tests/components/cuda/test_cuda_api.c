@@ -2,15 +2,15 @@
  * opened as a program's loader does: properties, memory, launches of a registered binary in both
  * forms, and what is refused. */
 #define _GNU_SOURCE /* dlvsym() */
-#include "base/number.h"
-#include "components/cuda/api/cuda_types.h"
-#include "tests/components/hip/mock_platform.h"
-
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/cuda/api/cuda_types.h"
+#include "tests/components/hip/mock_platform.h"
 
 enum { NO_DEVICE = 100, NOT_SUPPORTED = 801, INVALID_VALUE = 1, INVALID_CONFIGURATION = 9 };
 

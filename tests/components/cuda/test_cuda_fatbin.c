@@ -1,12 +1,12 @@
 /* Fat binaries of CUDA, put together here: plain, packed by LZ4 and zstd, and damaged in every way.
  */
-#include "base/number.h"
-#include "components/cuda/fatbin/cuda_fatbin.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+
+#include "base/number.h"
+#include "components/cuda/fatbin/cuda_fatbin.h"
 
 enum { ROOM = 1 << 16, CONTAINER = 16, HEADER = 64, LZ4 = 0x2000, ZSTD = 0x8000 };
 

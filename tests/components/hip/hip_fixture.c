@@ -1,13 +1,13 @@
 /* See hip_fixture.h. */
 #include "hip_fixture.h"
 
-#include "tests/components/amd/isa/object/objects.h"
-
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "tests/components/amd/isa/object/objects.h"
 
 struct mock_state *fixture_mock(void)
 {

@@ -1,9 +1,10 @@
 /* What the tests of the HIP library share: its entry points that have no header, the mock
  * platform's state, and an embedded binary as hipcc's constructors would register it. */
-#ifndef HEDDLE_TEST_HIP_FIXTURE_H
-#define HEDDLE_TEST_HIP_FIXTURE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_HIP_HIP_FIXTURE_H
+#define HEDDLE_TESTS_COMPONENTS_HIP_HIP_FIXTURE_H
 
 #include "components/hip/api/code/hip_registration.h"
+
 #include "mock_platform.h"
 
 /* State of the mock that the library has opened. */

@@ -2,13 +2,13 @@
  * and their architecture come from MOCK_DEVICES (1) and MOCK_ISA (gfx803). */
 #include "mock_platform.h"
 
-#include "base/number.h"
-#include "runtime/state/platform.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "runtime/state/platform.h"
 
 enum { ALLOCATIONS_MAX = 4096, COMMANDS_MAX = 1 << 16, QUEUES_MAX = 64 };
 

@@ -1,8 +1,8 @@
 /* A platform without a simulator, for the tests of the HIP library: device memory is host memory,
  * commands are executed in order when something waits, and each takes 1 microsecond of invented
  * time. A test opens the same shared object to look at what arrived. */
-#ifndef HEDDLE_TEST_MOCK_PLATFORM_H
-#define HEDDLE_TEST_MOCK_PLATFORM_H
+#ifndef HEDDLE_TESTS_COMPONENTS_HIP_MOCK_PLATFORM_H
+#define HEDDLE_TESTS_COMPONENTS_HIP_MOCK_PLATFORM_H
 
 #include "components/host/driver/driver_api.h"
 

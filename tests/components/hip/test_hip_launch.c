@@ -1,10 +1,5 @@
 /* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
  * mock platform. */
-#include "base/number.h"
-#include "runtime/session/run_ledger.h"
-#include "tests/components/amd/isa/object/objects.h"
-#include "hip_fixture.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <dlfcn.h>
@@ -12,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "runtime/session/run_ledger.h"
+#include "tests/components/amd/isa/object/objects.h"
+
+#include "hip_fixture.h"
 
 static const char add_stub, tile_stub, names_nothing; /* host addresses; two stand for kernels */
 

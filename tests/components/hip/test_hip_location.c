@@ -1,13 +1,14 @@
 /* The classification of addresses, and which copies between which places are allowed: every pair of
  * kinds in every direction. This test is linked from the library's objects, so that it can call
  * what the library hides. */
-#include "base/number.h"
-#include "components/hip/api/memory/hip_location.h"
-#include "hip_fixture.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/hip/api/memory/hip_location.h"
+
+#include "hip_fixture.h"
 
 enum { SIZE = 96 };
 

@@ -1,9 +1,5 @@
 /* Managed and mapped memory (components/hip/api/memory/hip_managed_pages.h) on the mock platform,
  * whose device memory is apart from what the host sees. */
-#include "hip_fixture.h"
-
-#include "base/number.h"
-
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdint.h>
@@ -11,6 +7,10 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/number.h"
+
+#include "hip_fixture.h"
 
 enum { BLOCK = 65536, SIZE = 3 * BLOCK + 5000 };
 

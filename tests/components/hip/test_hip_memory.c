@@ -1,7 +1,5 @@
 /* Allocation, copies, fills, and every misuse of pointers, through the HIP library on the mock
  * platform. */
-#include "hip_fixture.h"
-
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "hip_fixture.h"
 
 static void *device_memory(size_t size)
 {

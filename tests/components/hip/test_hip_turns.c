@@ -3,8 +3,6 @@
  * is run several times with random host work in between; the notes must be the same each time, and
  * where the rule gives them, the expected ones. */
 #define _GNU_SOURCE
-#include "hip_fixture.h"
-
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <linux/futex.h>
@@ -16,6 +14,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "hip_fixture.h"
 
 enum { THREADS = 5, ROUNDS = 20, REPEATS = 8, NOTES_MAX = 4096 };
 

@@ -1,8 +1,8 @@
 /* The page allocator under random use against a plain array of pages. */
-#include "components/host/device_memory/page_allocator.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
+
+#include "components/host/device_memory/page_allocator.h"
 
 enum { FIRST = 100, PAGES = 512, EXTENTS = PAGES / 2 + 2 };
 

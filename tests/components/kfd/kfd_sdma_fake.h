@@ -1,7 +1,7 @@
 /* A memory and a driver for queues of SDMA engines (components/kfd/server/queues/kfd_sdma_queue.c).
  * The driver does nothing until finish() is called, so that packets which do not wait are seen. */
-#ifndef KFD_SDMA_FAKE_H
-#define KFD_SDMA_FAKE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_KFD_KFD_SDMA_FAKE_H
+#define HEDDLE_TESTS_COMPONENTS_KFD_KFD_SDMA_FAKE_H
 
 #include "components/kfd/server/queues/kfd_sdma_packet.h"
 #include "components/kfd/server/queues/kfd_sdma_queue.h"

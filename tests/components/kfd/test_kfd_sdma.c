@@ -2,9 +2,9 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "kfd_sdma_fake.h"
-
 #include "base/number.h"
+
+#include "kfd_sdma_fake.h"
 
 /* ---- each packet ---- */
 

@@ -1,8 +1,9 @@
 /* The cache as tests instantiate it. Its ports by number, and what its two slots hold. */
-#ifndef HEDDLE_TESTS_COMPONENTS_CACHE_TYPES_H
-#define HEDDLE_TESTS_COMPONENTS_CACHE_TYPES_H
+#ifndef HEDDLE_TESTS_COMPONENTS_MEMORY_CACHE_TYPES_H
+#define HEDDLE_TESTS_COMPONENTS_MEMORY_CACHE_TYPES_H
 
 #include "cache.gen.h"
+
 #include "tests/components/harness.h"
 
 extern const struct unit_type cache__generic;

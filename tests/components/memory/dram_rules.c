@@ -1,6 +1,6 @@
 /* See dram_rules.h. Every pair of commands closer than the longest time is compared; written from
  * the definitions of the times, not from the model. */
-#include "tests/components/memory/dram_rules.h"
+#include "dram_rules.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* The timing rules of JESD235, stated as one thinks of them and checked by looking back: no
  * scheduler, no earliest edges. Feed the commands of one channel in order of time. */
-#ifndef HEDDLE_TESTS_COMPONENTS_DRAM_RULES_H
-#define HEDDLE_TESTS_COMPONENTS_DRAM_RULES_H
+#ifndef HEDDLE_TESTS_COMPONENTS_MEMORY_DRAM_RULES_H
+#define HEDDLE_TESTS_COMPONENTS_MEMORY_DRAM_RULES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Parameters of the part hbm for tests: the times of HBM of the first generation at 1 Gb/s a pin,
  * as std/dram has them, on one channel of four groups. Tests change what they are about. */
-#ifndef HEDDLE_TESTS_HBM_TIMES_H
-#define HEDDLE_TESTS_HBM_TIMES_H
+#ifndef HEDDLE_TESTS_COMPONENTS_MEMORY_HBM_TIMES_H
+#define HEDDLE_TESTS_COMPONENTS_MEMORY_HBM_TIMES_H
 
 #include "hbm.gen.h"
 

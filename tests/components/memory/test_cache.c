@@ -1,15 +1,17 @@
 /* The cache through its ports: closed-form timing, a naive reference for hits and misses, flat
  * memory for the bytes. */
+#include "scope.gen.h"
+
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "scope.gen.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
-#include "tests/components/memory/cache_types.h"
+
+#include "cache_types.h"
 
 struct bench {
     uint32_t cache, cpu, memory, control;

@@ -1,14 +1,16 @@
 /* The cache with a TLB of its own, through its ports: what is asked, when, and what is forgotten.
  */
-#include <criterion/criterion.h>
-#include <string.h>
-
 #include "cache_control.gen.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/run_control.h"
+
 #include "cache_types.h"
 
 static uint32_t cpu, control, memory, walker, tlb_cache;

@@ -1,9 +1,10 @@
 /* Ideal memory: latency, bandwidth, fairness between its ports, order. */
+#include "dram.gen.h"
+#include "probe.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "dram.gen.h"
-#include "probe.gen.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/probe/probe_die.h"

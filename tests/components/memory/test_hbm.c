@@ -1,11 +1,12 @@
 /* Memory with banks: closed forms for latency and bandwidth, order, starvation, refresh, contents;
  * and every command of random traffic against the timing rules (dram_rules.c). */
+#include "dram.gen.h"
+#include "hbm.gen.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dram.gen.h"
-#include "hbm.gen.h"
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "components/memory/dram/dram_timing.h"
@@ -14,8 +15,9 @@
 #include "runtime/scheduler/run.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
-#include "tests/components/memory/dram_rules.h"
-#include "tests/components/memory/hbm_times.h"
+
+#include "dram_rules.h"
+#include "hbm_times.h"
 
 #define MEMORY   (1 << 20)
 #define CHANNELS 4u

@@ -1,17 +1,19 @@
 /* Infinity Cache in front of HBM: what hits and misses cost, how often requests are taken, which
  * lines go, and the bytes. */
-#include <criterion/criterion.h>
-#include <string.h>
-
 #include "dram.gen.h"
 #include "hbm.gen.h"
 #include "infinity_cache.gen.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"
 #include "tests/components/harness.h"
-#include "tests/components/memory/hbm_times.h"
+
+#include "hbm_times.h"
 
 extern const struct unit_type dram__generic;
 

@@ -1,8 +1,9 @@
 /* The page walker: latency, walks in flight, what is not mapped. The test owns the page table. */
+#include "mmu.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "mmu.gen.h"
 #include "base/number.h"
 #include "components/memory/page_table/page_table.h"
 #include "components/protocols/translate/translated_page.h"
@@ -10,6 +11,7 @@
 #define OWNER_STORE  struct page_table
 #define OWNER_SOURCE "test_mmu.c"
 #include "tlb_control.gen.h"
+
 #include "runtime/engine/run_control.h"
 #include "tests/components/owner.h"
 #include "tests/components/translations.h"

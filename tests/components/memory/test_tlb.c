@@ -1,8 +1,9 @@
 /* The shared TLB through its ports. */
+#include "tlb.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tlb.gen.h"
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/run_control.h"

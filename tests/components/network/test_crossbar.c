@@ -1,9 +1,10 @@
 /* Crossbar: latency, bandwidth, fairness, routes, the way back. */
+#include "crossbar.gen.h"
+#include "mem.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "crossbar.gen.h"
-#include "mem.gen.h"
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"

@@ -1,12 +1,13 @@
 /* RDMA engine: two of them with a link between, a requester at one and memory behind the other.
  * What a request takes and how many go through in a second follow from the link, the number of
  * entries and the depth of the ports alone. */
-#include <criterion/criterion.h>
-#include <string.h>
-
 #include "atomic_op.gen.h"
 #include "mem.gen.h"
 #include "rdma_engine.gen.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "runtime/engine/run_control.h"
 #include "tests/components/harness.h"

@@ -1,9 +1,10 @@
 /* Switches: what they add to their links, and rings of them: what floods a ring of stops that keep
  * a bubble gets through. */
-#include <criterion/criterion.h>
-
 #include "mem.gen.h"
 #include "switch.gen.h"
+
+#include <criterion/criterion.h>
+
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"

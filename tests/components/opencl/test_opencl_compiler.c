@@ -1,16 +1,15 @@
 /* OpenCL C becomes code objects, and what their kernels are is read from them. Each test has a
  * cache of its own. */
-#include "base/number.h"
-#include "components/opencl/compiler/opencl_compiler.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
-
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "components/opencl/compiler/opencl_compiler.h"
 
 static char folder[] = "/tmp/heddle-test-opencl-XXXXXX";
 

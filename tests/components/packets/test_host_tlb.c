@@ -1,11 +1,12 @@
 /* The TLB of a simulated host: addresses are translated by page and process, order and bytes stay,
  * what has no page is reported. */
-#include <criterion/criterion.h>
-#include <string.h>
-
 #include "host_tlb.gen.h"
 #include "tlb_control.gen.h"
 #include "translate.gen.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "runtime/engine/component_failure.h"

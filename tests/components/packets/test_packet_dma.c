@@ -1,9 +1,10 @@
 /* The DMA engine of a packet device: any size at any alignment, overlapping commands in order,
  * several at a time, closed forms of its cycles, commands that make no sense. */
+#include "packet_dma.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "packet_dma.gen.h"
 #include "base/number.h"
 #include "components/packets/packet_dma_command/packet_dma_command.h"
 #include "components/packets/packet_dma_command/packet_dma_status.h"

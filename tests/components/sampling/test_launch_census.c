@@ -1,12 +1,12 @@
 /* Lists of --kernels whose elements meet no launch. */
-#include "base/number.h"
-#include "components/sampling/launch_census.h"
-#include "components/sampling/sampling_options.h"
-
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/sampling/launch_census.h"
+#include "components/sampling/sampling_options.h"
 
 static const char *const launched[] = {"scale(float*)", "void add<int>(int)", "scale(float*)"};
 

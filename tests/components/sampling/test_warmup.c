@@ -2,11 +2,12 @@
  * sent as messages, one after the other, and a naive model of a cache with a list in order of use.
  * What is compared is everything that a state can show: which of a long row of reads behind it hit.
  */
+#include "tlb.gen.h"
+
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "tlb.gen.h"
 #include "base/number.h"
 #include "components/protocols/translate/translated_page.h"
 #include "components/sampling/warmup.h"

@@ -1,8 +1,8 @@
 /* Damage of texts by seed: lines that are gone, stand twice or changed places, texts that are cut,
  * numbers that are huge, negative or of another line. DAMAGE_SEEDS says how many seeds a test
  * takes; 12 where it says nothing. */
-#ifndef HEDDLE_TESTS_DAMAGE_H
-#define HEDDLE_TESTS_DAMAGE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_TRACES_DAMAGE_H
+#define HEDDLE_TESTS_COMPONENTS_TRACES_DAMAGE_H
 
 #include <stddef.h>
 #include <stdint.h>

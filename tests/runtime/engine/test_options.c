@@ -1,12 +1,12 @@
 /* runtime/engine/options.c: options as text, and what asks for them. */
-#include "base/number.h"
-#include "runtime/engine/options.h"
-
 #include <criterion/criterion.h>
 #include <criterion/redirect.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "runtime/engine/options.h"
 
 Test(options, what_is_put_is_read_again)
 {

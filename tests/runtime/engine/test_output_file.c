@@ -1,6 +1,4 @@
 /* Files that appear whole or not at all. */
-#include "runtime/engine/output_file.h"
-
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -8,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "runtime/engine/output_file.h"
 
 static char folder[] = "/tmp/heddle-test-XXXXXX";
 static char path[64];

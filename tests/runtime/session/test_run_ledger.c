@@ -1,11 +1,11 @@
 /* What processes tell `heddle run`, and how it reads that. */
-#include "runtime/session/run_ledger.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "runtime/session/run_ledger.h"
 
 static struct run_ledger_line next(int file, struct run_ledger_place *place)
 {

@@ -3,8 +3,8 @@
  * A decoder walks one instruction: it fetches words, finds the row, and fills the operands of *out.
  * Functions that return bool say whether the code exists; those that return int give 0 or an
  * ISA_ERROR_*. */
-#ifndef HEDDLE_ISA_DECODE_H
-#define HEDDLE_ISA_DECODE_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_DECODE_ISA_DECODE_H
+#define HEDDLE_COMPONENTS_AMD_ISA_DECODE_ISA_DECODE_H
 
 #include "components/amd/isa/tables/isa_table.h"
 

@@ -6,6 +6,7 @@
  * MODE says. */
 #include "base/number.h"
 #include "components/amd/isa/isa.h"
+
 #include "isa_math.h"
 
 /* Two constant sizes rather than a variable one: these are on the way of every atomic access. */

@@ -1,9 +1,9 @@
 /* Conversions between the elements of typed buffers and the values of registers. */
 #include "isa_buffer_format.h"
 
-#include "base/number.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 #include "isa_math.h"
 

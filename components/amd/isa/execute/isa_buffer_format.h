@@ -4,8 +4,8 @@
  * A data format gives the width of the components, a number format their meaning (GCN3 ISA manual,
  * "Memory buffer instructions": data format and number format; Vega's are the same). Component 0
  * lies in the lowest bits. */
-#ifndef HEDDLE_ISA_BUFFER_FORMAT_H
-#define HEDDLE_ISA_BUFFER_FORMAT_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_BUFFER_FORMAT_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_BUFFER_FORMAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,14 +1,15 @@
 /* Entry to execution: checks registers, chooses the unit and the variant of the vector code, moves
  * the pc. */
-#include "base/number.h"
-#include "components/amd/isa/tables/isa_table.h"
-#include "isa_lds_conflicts.h"
-#include "isa_valu.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xmmintrin.h>
+
+#include "base/number.h"
+#include "components/amd/isa/tables/isa_table.h"
+
+#include "isa_lds_conflicts.h"
+#include "isa_valu.h"
 
 /* ---- variants -------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
  * before it knows that it is in range (Vega ISA manual, "VGPR Indexing" and "Out-of-Range
  * behavior"). */
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_valu.h"
 
 enum { INDEX_DESTINATION = 3 };

@@ -5,8 +5,8 @@
  * A kernel computes all 64 lanes without regard to exec. It is put together from a reader for each
  * source type, the row's semantics, and a writer for the destination type; kinds with carries or
  * conditions also read and gather a mask. */
-#ifndef HEDDLE_ISA_KERNELS_H
-#define HEDDLE_ISA_KERNELS_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_KERNELS_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_KERNELS_H
 
 #include "isa_math.h"
 #include "isa_ready.h"

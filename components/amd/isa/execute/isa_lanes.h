@@ -4,21 +4,20 @@
  * Each file that includes this header gets its own copy, compiled for the vectors of the file's
  * x86-64 level; all levels give the same bytes. A register is an array of 64 words at any address;
  * `exec` is the mask of active lanes and not 0. */
-#ifndef HEDDLE_ISA_LANES_H
-#define HEDDLE_ISA_LANES_H
-
-#include "base/number.h"
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_LANES_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_LANES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/likely.h"
+#include "base/number.h"
+
 #if defined __AVX2__
 #include <immintrin.h>
 #endif
-
-#define LANES_INLINE static inline __attribute__((always_inline, unused))
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 
@@ -30,18 +29,18 @@ enum { LANES_AT_ONCE = 4 };
 typedef uint32_t lanes_vector
     __attribute__((vector_size(LANES_AT_ONCE * 4), aligned(4), may_alias));
 
-LANES_INLINE lanes_vector lanes_get(const uint32_t *from)
+static ALWAYS_INLINE lanes_vector lanes_get(const uint32_t *from)
 {
     return *(const lanes_vector *)(const void *)from;
 }
 
-LANES_INLINE void lanes_put(uint32_t *to, lanes_vector value)
+static ALWAYS_INLINE void lanes_put(uint32_t *to, lanes_vector value)
 {
     *(lanes_vector *)(void *)to = value;
 }
 
 /* A mask of LANES_AT_ONCE lanes from `lane` on: all ones in each active lane. */
-LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
+static ALWAYS_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 {
     static const uint32_t bits[8] = {1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80};
     const lanes_vector own = lanes_get(bits);
@@ -49,7 +48,7 @@ LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
     return (lanes_vector)((all & own) == own);
 }
 
-LANES_INLINE bool lanes_are_zero(lanes_vector v)
+static ALWAYS_INLINE bool lanes_are_zero(lanes_vector v)
 {
 #if defined __AVX2__
     return _mm256_testz_si256((__m256i)v, (__m256i)v);
@@ -61,7 +60,8 @@ LANES_INLINE bool lanes_are_zero(lanes_vector v)
 }
 
 /* Sets the lanes of one register that exec names to the new value. */
-LANES_INLINE void lanes_merge(uint32_t *to, unsigned lane, lanes_vector value, uint64_t exec)
+static ALWAYS_INLINE void lanes_merge(uint32_t *to, unsigned lane, lanes_vector value,
+                                      uint64_t exec)
 {
     if (exec != UINT64_MAX) {
         lanes_vector active = lanes_active(exec, lane);
@@ -83,8 +83,8 @@ struct lanes_span {
 };
 
 /* True if each active lane has the value start + lane * step. */
-LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint32_t step,
-                                    uint64_t exec)
+static ALWAYS_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint32_t step,
+                                            uint64_t exec)
 {
     static const uint32_t numbers[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     lanes_vector wrong = {0}, expected = lanes_get(numbers) * step + start;
@@ -99,7 +99,7 @@ LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint3
 }
 
 /* Gives inactive lanes the value of an active lane. */
-LANES_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
+static ALWAYS_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
 {
     uint32_t low = s->low, high = s->low, saved[64];
     const uint32_t *offset = s->offset;
@@ -121,7 +121,8 @@ LANES_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
 
 /* Two neighbours suggest the distance, one pass over the lanes confirms it. `usual`: the distance
  * to try where the first active lane has no active neighbour. */
-LANES_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uint64_t exec, uint32_t usual)
+static ALWAYS_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uint64_t exec,
+                                                     uint32_t usual)
 {
     unsigned first = (unsigned)__builtin_ctzll(exec), last = 63 - (unsigned)__builtin_clzll(exec);
     bool pair = first < 63 && (exec >> first >> 1 & 1);
@@ -143,14 +144,14 @@ LANES_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uint64_t ex
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-LANES_INLINE void lanes_write(uint32_t *to, const uint32_t *from, uint64_t exec)
+static ALWAYS_INLINE void lanes_write(uint32_t *to, const uint32_t *from, uint64_t exec)
 {
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE)
         lanes_merge(to, lane, lanes_get(from + lane), exec);
 }
 
 /* Distances of LANES_AT_ONCE lanes from the first of them, if their dwords follow each other. */
-LANES_INLINE lanes_vector lanes_row(void)
+static ALWAYS_INLINE lanes_vector lanes_row(void)
 {
     static const uint32_t row[8] = {0, 4, 8, 12, 16, 20, 24, 28};
     return lanes_get(row);
@@ -158,8 +159,8 @@ LANES_INLINE lanes_vector lanes_row(void)
 
 /* lanes_gather() of all lanes, for as long as vectors of lanes have one address or dwords that
  * follow each other, as the rows of a tile have. Result: the first lane that is left. */
-LANES_INLINE unsigned lanes_gather_rows(uint32_t *to, const char *host, const uint32_t *offset,
-                                        uint32_t low)
+static ALWAYS_INLINE unsigned lanes_gather_rows(uint32_t *to, const char *host,
+                                                const uint32_t *offset, uint32_t low)
 {
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
         const char *from = host + (offset[lane] - low);
@@ -179,8 +180,8 @@ LANES_INLINE unsigned lanes_gather_rows(uint32_t *to, const char *host, const ui
 
 /* The dwords at host + offset[lane] - low for active lanes; no offset is more than INT32_MAX above
  * `low`. */
-LANES_INLINE void lanes_gather(uint32_t *to, const char *host, const uint32_t *offset, uint32_t low,
-                               uint64_t exec)
+static ALWAYS_INLINE void lanes_gather(uint32_t *to, const char *host, const uint32_t *offset,
+                                       uint32_t low, uint64_t exec)
 {
     unsigned done = exec == UINT64_MAX ? lanes_gather_rows(to, host, offset, low) : 0;
     if (done == 64)
@@ -217,12 +218,13 @@ struct lanes_memory {
     const char *begin, *end;
 };
 
-LANES_INLINE bool lanes_can_read(const struct lanes_memory *m, const char *from, size_t bytes)
+static ALWAYS_INLINE bool lanes_can_read(const struct lanes_memory *m, const char *from,
+                                         size_t bytes)
 {
     return from >= m->begin && from <= m->end && (size_t)(m->end - from) >= bytes;
 }
 
-LANES_INLINE uint32_t lanes_part(const char *from, unsigned bytes)
+static ALWAYS_INLINE uint32_t lanes_part(const char *from, unsigned bytes)
 {
     uint16_t word;
     if (bytes == 1)
@@ -232,8 +234,9 @@ LANES_INLINE uint32_t lanes_part(const char *from, unsigned bytes)
 }
 
 /* Bits above the lowest `bytes` are anything. */
-LANES_INLINE void lanes_get_parts(uint32_t part[64], const char *host, const struct lanes_span *s,
-                                  unsigned bytes, const struct lanes_memory *m, uint64_t exec)
+static ALWAYS_INLINE void lanes_get_parts(uint32_t part[64], const char *host,
+                                          const struct lanes_span *s, unsigned bytes,
+                                          const struct lanes_memory *m, uint64_t exec)
 {
     if (s->regular && s->step == bytes && exec == UINT64_MAX) {
         if (bytes == 1)
@@ -252,9 +255,10 @@ LANES_INLINE void lanes_get_parts(uint32_t part[64], const char *host, const str
     }
 }
 
-LANES_INLINE void lanes_load_parts(uint32_t *to, const char *host, const struct lanes_span *s,
-                                   unsigned bytes, bool is_signed, const struct lanes_memory *m,
-                                   uint64_t exec)
+static ALWAYS_INLINE void lanes_load_parts(uint32_t *to, const char *host,
+                                           const struct lanes_span *s, unsigned bytes,
+                                           bool is_signed, const struct lanes_memory *m,
+                                           uint64_t exec)
 {
     typedef int32_t signed_vector __attribute__((vector_size(LANES_AT_ONCE * 4)));
     uint32_t part[64];
@@ -271,8 +275,8 @@ LANES_INLINE void lanes_load_parts(uint32_t *to, const char *host, const struct 
 
 /* A dword of each lane from host + shift + offset[lane], as lanes_gather_rows() takes them; `size`
  * bytes may be read from `host` on. False: nothing has been done. */
-LANES_INLINE bool lanes_load_rows(uint32_t *to, const char *host, uint64_t size, uint64_t shift,
-                                  const uint32_t *offset)
+static ALWAYS_INLINE bool lanes_load_rows(uint32_t *to, const char *host, uint64_t size,
+                                          uint64_t shift, const uint32_t *offset)
 {
     uint32_t loaded[64];
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
@@ -294,7 +298,8 @@ LANES_INLINE bool lanes_load_rows(uint32_t *to, const char *host, uint64_t size,
     return true;
 }
 
-LANES_INLINE void lanes_load_uniform(uint32_t *to, const char *host, unsigned dwords, uint64_t exec)
+static ALWAYS_INLINE void lanes_load_uniform(uint32_t *to, const char *host, unsigned dwords,
+                                             uint64_t exec)
 {
     for (unsigned i = 0; i < dwords; i++, to += 64) {
         uint32_t value;
@@ -305,8 +310,9 @@ LANES_INLINE void lanes_load_uniform(uint32_t *to, const char *host, unsigned dw
     }
 }
 
-LANES_INLINE void lanes_load_scattered(uint32_t *to, const char *host, const struct lanes_span *s,
-                                       unsigned dwords, uint64_t exec)
+static ALWAYS_INLINE void lanes_load_scattered(uint32_t *to, const char *host,
+                                               const struct lanes_span *s, unsigned dwords,
+                                               uint64_t exec)
 {
     uint32_t saved[64];
     const uint32_t *offset = s->offset;
@@ -319,9 +325,10 @@ LANES_INLINE void lanes_load_scattered(uint32_t *to, const char *host, const str
 }
 
 /* lanes_load(), where the compiler may know that all lanes are active. */
-LANES_INLINE void lanes_load_under(uint32_t *to, const char *host, const struct lanes_span *s,
-                                   unsigned bytes, bool is_signed, const struct lanes_memory *m,
-                                   uint64_t exec)
+static ALWAYS_INLINE void lanes_load_under(uint32_t *to, const char *host,
+                                           const struct lanes_span *s, unsigned bytes,
+                                           bool is_signed, const struct lanes_memory *m,
+                                           uint64_t exec)
 {
     if (s->regular && s->step == 4 && bytes == 4) {
         uint32_t loaded[64];
@@ -346,9 +353,9 @@ LANES_INLINE void lanes_load_under(uint32_t *to, const char *host, const struct 
 
 /* `bytes` (1, 2, 4, 8, 12, 16) of each active lane from host + offset - low to registers, 1 and 2
  * extended. All of these bytes lie in *m, and s->high - s->low is at most INT32_MAX. */
-LANES_INLINE void lanes_load(uint32_t *to, const char *host, const struct lanes_span *s,
-                             unsigned bytes, bool is_signed, const struct lanes_memory *m,
-                             uint64_t exec)
+static ALWAYS_INLINE void lanes_load(uint32_t *to, const char *host, const struct lanes_span *s,
+                                     unsigned bytes, bool is_signed, const struct lanes_memory *m,
+                                     uint64_t exec)
 {
     if (exec == UINT64_MAX)
         lanes_load_under(to, host, s, bytes, is_signed, m, UINT64_MAX);
@@ -359,7 +366,8 @@ LANES_INLINE void lanes_load(uint32_t *to, const char *host, const struct lanes_
 /* ---- stores ---------------------------------------------------------------------------------- */
 
 /* Dwords that follow each other, by runs of active lanes. */
-LANES_INLINE void lanes_store_runs(char *host, const uint32_t *from, unsigned first, uint64_t exec)
+static ALWAYS_INLINE void lanes_store_runs(char *host, const uint32_t *from, unsigned first,
+                                           uint64_t exec)
 {
     while (exec) {
         unsigned begin = (unsigned)__builtin_ctzll(exec);
@@ -370,8 +378,9 @@ LANES_INLINE void lanes_store_runs(char *host, const uint32_t *from, unsigned fi
     }
 }
 
-LANES_INLINE void lanes_store_parts(char *host, const uint32_t *from, const struct lanes_span *s,
-                                    unsigned bytes, uint64_t exec)
+static ALWAYS_INLINE void lanes_store_parts(char *host, const uint32_t *from,
+                                            const struct lanes_span *s, unsigned bytes,
+                                            uint64_t exec)
 {
     for (uint64_t rest = exec; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
@@ -384,8 +393,8 @@ LANES_INLINE void lanes_store_parts(char *host, const uint32_t *from, const stru
 
 /* Stores a dword of each lane, for as long as vectors of lanes have dwords that follow each other.
  * Result: the first lane that is left. */
-LANES_INLINE unsigned lanes_scatter_rows(char *host, const uint32_t *from,
-                                         const struct lanes_span *s)
+static ALWAYS_INLINE unsigned lanes_scatter_rows(char *host, const uint32_t *from,
+                                                 const struct lanes_span *s)
 {
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
         const uint32_t first = s->offset[lane];
@@ -397,8 +406,8 @@ LANES_INLINE unsigned lanes_scatter_rows(char *host, const uint32_t *from,
 }
 
 /* Low bytes of registers to host + offset - low, in ascending order of lanes: the highest wins. */
-LANES_INLINE void lanes_store(char *host, const uint32_t *from, const struct lanes_span *s,
-                              unsigned bytes, uint64_t exec)
+static ALWAYS_INLINE void lanes_store(char *host, const uint32_t *from, const struct lanes_span *s,
+                                      unsigned bytes, uint64_t exec)
 {
     if (s->regular && s->step == 4 && bytes == 4) {
         if (exec == UINT64_MAX)

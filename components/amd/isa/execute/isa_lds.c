@@ -6,6 +6,7 @@
  * that does not lie wholly inside the work-group's allocation reads 0 or is dropped. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_lanes.h"
 #include "isa_valu.h"
 

@@ -1,7 +1,7 @@
 /* Cycles that the banks of the LDS take for 32 lanes, if vectors of the host count them faster than
  * a loop over the lanes. Variants as in isa_valu.h. */
-#ifndef HEDDLE_ISA_LDS_CONFLICTS_H
-#define HEDDLE_ISA_LDS_CONFLICTS_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_LDS_CONFLICTS_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_LDS_CONFLICTS_H
 
 #include <stdint.h>
 

@@ -12,36 +12,35 @@
  * below 2^-40) and rounded once; sin and cos of x turns likewise, absolute error below 2^-40, for
  * |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3 manual says of out-of-range inputs. Those of
  * fp32, but for sin and cos, flush denormals in any mode, as the manuals note of each. */
-#ifndef HEDDLE_ISA_MATH_H
-#define HEDDLE_ISA_MATH_H
-
-#include "base/number.h"
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_MATH_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_MATH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline, unused))
+#include "base/likely.h"
+#include "base/number.h"
 
-INLINE uint32_t bits_f32(float x)
+static ALWAYS_INLINE uint32_t bits_f32(float x)
 {
     uint32_t u;
     memcpy(&u, &x, 4);
     return u;
 }
-INLINE float f32_bits(uint32_t u)
+static ALWAYS_INLINE float f32_bits(uint32_t u)
 {
     float x;
     memcpy(&x, &u, 4);
     return x;
 }
-INLINE uint64_t bits_f64(double x)
+static ALWAYS_INLINE uint64_t bits_f64(double x)
 {
     uint64_t u;
     memcpy(&u, &x, 8);
     return u;
 }
-INLINE double f64_bits(uint64_t u)
+static ALWAYS_INLINE double f64_bits(uint64_t u)
 {
     double x;
     memcpy(&x, &u, 8);
@@ -51,33 +50,33 @@ INLINE double f64_bits(uint64_t u)
 /* ---- denormals: keep is 0xffffffff to keep, 0x80000000 to flush to a zero of the same sign ----
  */
 
-INLINE uint32_t flush_bits(uint32_t u, uint32_t keep)
+static ALWAYS_INLINE uint32_t flush_bits(uint32_t u, uint32_t keep)
 {
     return u & 0x7f800000 ? u : u & keep;
 }
-INLINE float flush_f32(float x, uint32_t keep)
+static ALWAYS_INLINE float flush_f32(float x, uint32_t keep)
 {
     return f32_bits(flush_bits(bits_f32(x), keep));
 }
 
 /* Flushes a denormal for the functions that do so in any mode. */
-INLINE float flushed_f32(float x)
+static ALWAYS_INLINE float flushed_f32(float x)
 {
     return flush_f32(x, 0x80000000);
 }
 
-INLINE float quiet_f32(float x)
+static ALWAYS_INLINE float quiet_f32(float x)
 {
     return f32_bits(bits_f32(x) | 0x400000);
 }
-INLINE double quiet_f64(double x)
+static ALWAYS_INLINE double quiet_f64(double x)
 {
     return f64_bits(bits_f64(x) | UINT64_C(0x8000000000000));
 }
 
 /* ---- half precision -------------------------------------------------------------------------- */
 
-INLINE float f32_f16(uint32_t half)
+static ALWAYS_INLINE float f32_f16(uint32_t half)
 {
     uint32_t magnitude = half & 0x7fff;
     uint32_t scaled =
@@ -87,7 +86,7 @@ INLINE float f32_f16(uint32_t half)
 }
 
 /* Round to nearest even; NaN is the caller's. */
-INLINE uint32_t f16_f32(float x)
+static ALWAYS_INLINE uint32_t f16_f32(float x)
 {
     uint32_t u = bits_f32(x), magnitude = u & 0x7fffffff;
     uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1) - 0x38000000) >> 13;
@@ -97,12 +96,12 @@ INLINE uint32_t f16_f32(float x)
     return (u >> 16 & 0x8000) | (magnitude < 0x38800000 ? denormal : normal);
 }
 
-INLINE uint32_t f16_nan(float x)
+static ALWAYS_INLINE uint32_t f16_nan(float x)
 {
     return (bits_f32(x) >> 16 & 0x8000) | 0x7e00 | (bits_f32(x) >> 13 & 0x3ff);
 }
 
-INLINE uint32_t f16_toward_zero(float x)
+static ALWAYS_INLINE uint32_t f16_toward_zero(float x)
 {
     uint32_t u = bits_f32(x), magnitude = u & 0x7fffffff;
     uint32_t normal = (magnitude - 0x38000000) >> 13;
@@ -115,7 +114,7 @@ INLINE uint32_t f16_toward_zero(float x)
 }
 
 /* A NaN that came from a half, as it is. */
-INLINE uint32_t f16_nan_kept(float x)
+static ALWAYS_INLINE uint32_t f16_nan_kept(float x)
 {
     return (bits_f32(x) >> 16 & 0x8000) | 0x7c00 | (bits_f32(x) >> 13 & 0x3ff);
 }
@@ -128,22 +127,22 @@ INLINE uint32_t f16_nan_kept(float x)
  */
 
 /* `up` brings exponent and fraction to their places in an f32, `scale` the bias to 127. */
-INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
+static ALWAYS_INLINE float f32_fnuz(uint32_t byte, uint32_t up, float scale)
 {
     uint32_t u = bits_f32(f32_bits((byte & 0x7f) << up) * scale) | (byte & 0x80) << 24;
     return f32_bits(byte == 0x80 ? 0x7fc00000 : u);
 }
 
-INLINE float f32_fp8(uint32_t byte)
+static ALWAYS_INLINE float f32_fp8(uint32_t byte)
 {
     return f32_fnuz(byte, 20, 0x1p119f);
 }
-INLINE float f32_bf8(uint32_t byte)
+static ALWAYS_INLINE float f32_bf8(uint32_t byte)
 {
     return f32_fnuz(byte, 21, 0x1p111f);
 }
 
-INLINE uint64_t two_floats(float low, float high)
+static ALWAYS_INLINE uint64_t two_floats(float low, float high)
 {
     return bits_f32(low) | (uint64_t)bits_f32(high) << 32;
 }
@@ -151,7 +150,8 @@ INLINE uint64_t two_floats(float low, float high)
 /* An f32 without its lowest `drop` bits of fraction. `round`: 1 to nearest even, 0 toward zero.
  * A number that is too large becomes a NaN, or with `saturates` the largest number; infinities
  * become NaNs. */
-INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t round, bool saturates)
+static ALWAYS_INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t round,
+                                       bool saturates)
 {
     uint32_t magnitude = u & 0x7fffffff, exponent = magnitude >> 23, least = 128 - bias;
     bool denormal = exponent < least;
@@ -167,11 +167,11 @@ INLINE uint32_t fnuz_f32(uint32_t u, uint32_t drop, uint32_t bias, uint32_t roun
     return nan ? 0x80 : value ? value | (u >> 24 & 0x80) : 0;
 }
 
-INLINE uint32_t fp8_f32(uint32_t u, bool saturates)
+static ALWAYS_INLINE uint32_t fp8_f32(uint32_t u, bool saturates)
 {
     return fnuz_f32(u, 20, 8, 1, saturates);
 }
-INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
+static ALWAYS_INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
 {
     return fnuz_f32(u, 21, 16, 1, saturates);
 }
@@ -181,26 +181,26 @@ INLINE uint32_t bf8_f32(uint32_t u, bool saturates)
  * gfx1250 (ROCm, llvm-project, pull request 3275: shifted right by 12, added to the float's bits,
  * "matching the ISA's stochastic rounding"). That gfx942 does the same, and that bf8 takes the
  * upper 21, as many as are cut off, is assumed. */
-INLINE uint32_t with_random(uint32_t u, uint32_t random)
+static ALWAYS_INLINE uint32_t with_random(uint32_t u, uint32_t random)
 {
     return (u & 0x7fffffff) >= 0x7f800000 ? u : u + random;
 }
-INLINE uint32_t fp8_random(uint32_t u, uint32_t random, bool saturates)
+static ALWAYS_INLINE uint32_t fp8_random(uint32_t u, uint32_t random, bool saturates)
 {
     return fnuz_f32(with_random(u, random >> 12), 20, 8, 0, saturates);
 }
-INLINE uint32_t bf8_random(uint32_t u, uint32_t random, bool saturates)
+static ALWAYS_INLINE uint32_t bf8_random(uint32_t u, uint32_t random, bool saturates)
 {
     return fnuz_f32(with_random(u, random >> 11), 21, 16, 0, saturates);
 }
 
 /* ---- fused multiply-add ---------------------------------------------------------------------- */
 
-INLINE float fma_f32(float a, float b, float c)
+static ALWAYS_INLINE float fma_f32(float a, float b, float c)
 {
     return __builtin_fmaf(a, b, c);
 }
-INLINE double fma_f64(double a, double b, double c)
+static ALWAYS_INLINE double fma_f64(double a, double b, double c)
 {
     return __builtin_fma(a, b, c);
 }
@@ -210,7 +210,7 @@ INLINE double fma_f64(double a, double b, double c)
  * matters as a sticky bit, which it is. The sum is brought to float rounding to odd, so that the
  * final rounding to half is the only one.
  */
-INLINE float fma_f16(float a, float b, float c)
+static ALWAYS_INLINE float fma_f16(float a, float b, float c)
 {
     double sum = (double)a * (double)b + (double)c;
     float rounded = (float)sum;
@@ -224,16 +224,16 @@ INLINE float fma_f16(float a, float b, float c)
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
-INLINE int32_t i24(int32_t x)
+static ALWAYS_INLINE int32_t i24(int32_t x)
 {
     return (int32_t)((uint32_t)x << 8) >> 8;
 }
-INLINE uint32_t absdiff(uint32_t a, uint32_t b)
+static ALWAYS_INLINE uint32_t absdiff(uint32_t a, uint32_t b)
 {
     return a > b ? a - b : b - a;
 }
 
-INLINE uint32_t popcount_u32(uint32_t x)
+static ALWAYS_INLINE uint32_t popcount_u32(uint32_t x)
 {
     x -= x >> 1 & 0x55555555;
     x = (x & 0x33333333) + (x >> 2 & 0x33333333);
@@ -241,7 +241,7 @@ INLINE uint32_t popcount_u32(uint32_t x)
     return (x * 0x01010101) >> 24;
 }
 
-INLINE uint32_t reverse_u32(uint32_t x)
+static ALWAYS_INLINE uint32_t reverse_u32(uint32_t x)
 {
     x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
     x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
@@ -251,7 +251,7 @@ INLINE uint32_t reverse_u32(uint32_t x)
 }
 
 /* Number of zeros above the highest one; all ones for 0. */
-INLINE uint32_t leading_zeros_u32(uint32_t x)
+static ALWAYS_INLINE uint32_t leading_zeros_u32(uint32_t x)
 {
     uint32_t filled = x;
     filled |= filled >> 1;
@@ -262,40 +262,40 @@ INLINE uint32_t leading_zeros_u32(uint32_t x)
     return x ? 32 - popcount_u32(filled) : 0xffffffff;
 }
 
-INLINE uint32_t trailing_zeros_u32(uint32_t x)
+static ALWAYS_INLINE uint32_t trailing_zeros_u32(uint32_t x)
 {
     return x ? popcount_u32(~x & (x - 1)) : 0xffffffff;
 }
 
-INLINE int32_t bfe_i32(int32_t a, uint32_t b, uint32_t c)
+static ALWAYS_INLINE int32_t bfe_i32(int32_t a, uint32_t b, uint32_t c)
 {
     uint32_t width = c & 31, field = (uint32_t)(a >> (b & 31));
     uint32_t up = (32 - width) & 31;
     return width ? (int32_t)(field << up) >> up : 0;
 }
 
-INLINE uint32_t below_low(uint32_t lane)
+static ALWAYS_INLINE uint32_t below_low(uint32_t lane)
 {
     return lane >= 32 ? 0xffffffff : (1u << (lane & 31)) - 1;
 }
-INLINE uint32_t below_high(uint32_t lane)
+static ALWAYS_INLINE uint32_t below_high(uint32_t lane)
 {
     return lane >= 32 ? (1u << (lane & 31)) - 1 : 0;
 }
 
-INLINE uint32_t sad_u8(uint32_t a, uint32_t b)
+static ALWAYS_INLINE uint32_t sad_u8(uint32_t a, uint32_t b)
 {
     return absdiff(a & 255, b & 255) + absdiff(a >> 8 & 255, b >> 8 & 255)
            + absdiff(a >> 16 & 255, b >> 16 & 255) + absdiff(a >> 24, b >> 24);
 }
 
 /* Bytes where the reference (b) is zero do not count. */
-INLINE uint32_t msad_byte(uint32_t a, uint32_t b)
+static ALWAYS_INLINE uint32_t msad_byte(uint32_t a, uint32_t b)
 {
     return b ? absdiff(a, b) : 0;
 }
 
-INLINE uint32_t msad_u8(uint32_t a, uint32_t b)
+static ALWAYS_INLINE uint32_t msad_u8(uint32_t a, uint32_t b)
 {
     return msad_byte(a & 255, b & 255) + msad_byte(a >> 8 & 255, b >> 8 & 255)
            + msad_byte(a >> 16 & 255, b >> 16 & 255) + msad_byte(a >> 24, b >> 24);
@@ -303,7 +303,7 @@ INLINE uint32_t msad_u8(uint32_t a, uint32_t b)
 
 /* Four sums of absolute differences at byte offsets 0 to 3 of a, each in 16 bits added to those of
  * c. */
-INLINE uint64_t qsad_pk(uint64_t a, uint32_t b, uint64_t c)
+static ALWAYS_INLINE uint64_t qsad_pk(uint64_t a, uint32_t b, uint64_t c)
 {
     uint64_t out = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -313,7 +313,7 @@ INLINE uint64_t qsad_pk(uint64_t a, uint32_t b, uint64_t c)
     return out;
 }
 
-INLINE uint64_t mqsad_pk(uint64_t a, uint32_t b, uint64_t c)
+static ALWAYS_INLINE uint64_t mqsad_pk(uint64_t a, uint32_t b, uint64_t c)
 {
     uint64_t out = 0;
     for (unsigned i = 0; i < 4; i++)
@@ -323,7 +323,7 @@ INLINE uint64_t mqsad_pk(uint64_t a, uint32_t b, uint64_t c)
     return out;
 }
 
-INLINE uint32_t lerp_u8(uint32_t a, uint32_t b, uint32_t c)
+static ALWAYS_INLINE uint32_t lerp_u8(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t out = 0;
     for (unsigned shift = 0; shift < 32; shift += 8)
@@ -331,7 +331,7 @@ INLINE uint32_t lerp_u8(uint32_t a, uint32_t b, uint32_t c)
     return out;
 }
 
-INLINE uint32_t permute_byte(uint32_t a, uint32_t b, uint32_t select)
+static ALWAYS_INLINE uint32_t permute_byte(uint32_t a, uint32_t b, uint32_t select)
 {
     uint64_t both = (uint64_t)a << 32 | b;
     uint32_t byte = (uint32_t)(both >> (select & 7) * 8) & 255;
@@ -343,29 +343,29 @@ INLINE uint32_t permute_byte(uint32_t a, uint32_t b, uint32_t select)
     return select >= 8 ? sign : byte;
 }
 
-INLINE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t c)
+static ALWAYS_INLINE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t c)
 {
     return permute_byte(a, b, c & 255) | permute_byte(a, b, c >> 8 & 255) << 8
            | permute_byte(a, b, c >> 16 & 255) << 16 | permute_byte(a, b, c >> 24) << 24;
 }
 
-INLINE uint32_t saturate_u8(int32_t x)
+static ALWAYS_INLINE uint32_t saturate_u8(int32_t x)
 {
     return (uint32_t)max(0, min(255, x));
 }
-INLINE uint32_t saturate_i16(int32_t x)
+static ALWAYS_INLINE uint32_t saturate_i16(int32_t x)
 {
     return (uint32_t)max(-32768, min(32767, x)) & 0xffff;
 }
 
 /* Carry out of a 64-bit signed multiply-add: the sum does not fit into 64 bits. */
-INLINE uint32_t mad_i64_carry(int64_t product, int64_t c, int64_t r)
+static ALWAYS_INLINE uint32_t mad_i64_carry(int64_t product, int64_t c, int64_t r)
 {
     return (uint32_t)((uint64_t)(~(product ^ c) & (product ^ r)) >> 63);
 }
 
 /* Dot products of the fields of two words, modulo 2^32. */
-INLINE uint32_t dot_unsigned(uint32_t a, uint32_t b, uint32_t width)
+static ALWAYS_INLINE uint32_t dot_unsigned(uint32_t a, uint32_t b, uint32_t width)
 {
     uint32_t sum = 0, mask = (1u << width) - 1;
     for (uint32_t shift = 0; shift < 32; shift += width)
@@ -373,7 +373,7 @@ INLINE uint32_t dot_unsigned(uint32_t a, uint32_t b, uint32_t width)
     return sum;
 }
 
-INLINE uint32_t dot_signed(uint32_t a, uint32_t b, uint32_t width)
+static ALWAYS_INLINE uint32_t dot_signed(uint32_t a, uint32_t b, uint32_t width)
 {
     uint32_t sum = 0;
     for (uint32_t up = 0; up < 32; up += width)
@@ -382,7 +382,7 @@ INLINE uint32_t dot_signed(uint32_t a, uint32_t b, uint32_t width)
     return sum;
 }
 
-INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
+static ALWAYS_INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
 {
     float low = fma_f32(f32_f16(a & 0xffff), f32_f16(b & 0xffff), c);
     return fma_f32(f32_f16(a >> 16), f32_f16(b >> 16), low);
@@ -391,20 +391,20 @@ INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
 /* ---- cube maps and screens ------------------------------------------------------------------ */
 
 /* The major axis of a vector: 2 for z, which wins against equal ones, 1 for y, 0 for x. */
-INLINE uint32_t cube_axis(float x, float y, float z)
+static ALWAYS_INLINE uint32_t cube_axis(float x, float y, float z)
 {
     float ax = __builtin_fabsf(x), ay = __builtin_fabsf(y), az = __builtin_fabsf(z);
     return (az >= ax) & (az >= ay) ? 2 : ay >= ax ? 1 : 0;
 }
 
-INLINE float cube_id(float x, float y, float z)
+static ALWAYS_INLINE float cube_id(float x, float y, float z)
 {
     uint32_t axis = cube_axis(x, y, z);
     float major = axis == 2 ? z : axis == 1 ? y : x;
     return (float)(int32_t)(2 * axis + (major < 0.0f ? 1 : 0));
 }
 
-INLINE float cube_sc(float x, float y, float z)
+static ALWAYS_INLINE float cube_sc(float x, float y, float z)
 {
     uint32_t axis = cube_axis(x, y, z);
     if (axis == 2)
@@ -414,12 +414,12 @@ INLINE float cube_sc(float x, float y, float z)
     return x < 0.0f ? z : -z;
 }
 
-INLINE float cube_tc(float x, float y, float z)
+static ALWAYS_INLINE float cube_tc(float x, float y, float z)
 {
     return cube_axis(x, y, z) == 1 ? (y < 0.0f ? -z : z) : -y;
 }
 
-INLINE float cube_ma(float x, float y, float z)
+static ALWAYS_INLINE float cube_ma(float x, float y, float z)
 {
     uint32_t axis = cube_axis(x, y, z);
     return 2.0f * (axis == 2 ? z : axis == 1 ? y : x);
@@ -429,7 +429,7 @@ INLINE float cube_ma(float x, float y, float z)
  * first and last tile: y, x of the first above y, x of the last. The engine of tile (x, y) is
  * (x[0] ^ y[1]) * 2 + (y[0] ^ x[1]); the table of the Vega ISA manual holds what follows from it.
  */
-INLINE uint32_t screen_partition(uint32_t selector)
+static ALWAYS_INLINE uint32_t screen_partition(uint32_t selector)
 {
     uint32_t x0 = selector >> 6 & 3, y0 = selector >> 4 & 3, covered = 0;
     uint32_t columns = ((selector >> 2 & 3) - x0) & 3, rows = ((selector & 3) - y0) & 3;
@@ -443,21 +443,21 @@ INLINE uint32_t screen_partition(uint32_t selector)
 
 /* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------- */
 
-INLINE int32_t i32_from_f32(float x)
+static ALWAYS_INLINE int32_t i32_from_f32(float x)
 {
     float inside = x > -2147483648.0f && x < 2147483648.0f ? x : 0.0f;
     int32_t value = (int32_t)inside;
     return x >= 2147483648.0f ? INT32_MAX : x <= -2147483648.0f ? INT32_MIN : value;
 }
 
-INLINE int32_t i32_from_f64(double x)
+static ALWAYS_INLINE int32_t i32_from_f64(double x)
 {
     double inside = x > -2147483649.0 && x < 2147483648.0 ? x : 0.0;
     int32_t value = (int32_t)inside;
     return x >= 2147483648.0 ? INT32_MAX : x <= -2147483649.0 ? INT32_MIN : value;
 }
 
-INLINE uint32_t u32_from_f64(double x)
+static ALWAYS_INLINE uint32_t u32_from_f64(double x)
 {
     double inside = x > 0.0 && x < 4294967296.0 ? x : 0.0;
     double biased = __builtin_trunc(inside) - 2147483648.0;
@@ -465,34 +465,34 @@ INLINE uint32_t u32_from_f64(double x)
     return x >= 4294967296.0 ? 0xffffffff : value;
 }
 
-INLINE uint32_t u16_from_f32(float x)
+static ALWAYS_INLINE uint32_t u16_from_f32(float x)
 {
     return (uint32_t)max(0, min(65535, i32_from_f32(x)));
 }
-INLINE int32_t i16_from_f32(float x)
+static ALWAYS_INLINE int32_t i16_from_f32(float x)
 {
     return max(-32768, min(32767, i32_from_f32(x)));
 }
 
-INLINE float clamp_f32(float x, float low, float high)
+static ALWAYS_INLINE float clamp_f32(float x, float low, float high)
 {
     return x < low ? low : x > high ? high : x;
 }
 
 /* Products are exact in double. */
-INLINE uint32_t norm_i16(float x)
+static ALWAYS_INLINE uint32_t norm_i16(float x)
 {
     double scaled = (double)clamp_f32(x, -1.0f, 1.0f) * 32767.0;
     return (uint32_t)i32_from_f64(__builtin_rint(scaled)) & 0xffff;
 }
 
-INLINE uint32_t norm_u16(float x)
+static ALWAYS_INLINE uint32_t norm_u16(float x)
 {
     double scaled = (double)clamp_f32(x, 0.0f, 1.0f) * 65535.0;
     return (uint32_t)i32_from_f64(__builtin_rint(scaled)) & 0xffff;
 }
 
-INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
+static ALWAYS_INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
 {
     uint32_t shift = (b & 3) * 8;
     uint32_t byte = (uint32_t)max(0, min(255, i32_from_f32(__builtin_rintf(a))));
@@ -507,27 +507,27 @@ INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
  * denormals does not matter.
  */
 
-INLINE bool is_nan_f32(uint32_t x)
+static ALWAYS_INLINE bool is_nan_f32(uint32_t x)
 {
     return (x & 0x7fffffff) > 0x7f800000;
 }
-INLINE bool is_nan_f64(uint64_t x)
+static ALWAYS_INLINE bool is_nan_f64(uint64_t x)
 {
     return (x & INT64_MAX) > UINT64_C(0x7ff0000000000000);
 }
 
 /* Ordered as the floats are. */
-INLINE int32_t order_f32(uint32_t x)
+static ALWAYS_INLINE int32_t order_f32(uint32_t x)
 {
     return (int32_t)(x ^ (0 - (x >> 31)) >> 1);
 }
-INLINE int64_t order_f64(uint64_t x)
+static ALWAYS_INLINE int64_t order_f64(uint64_t x)
 {
     return (int64_t)(x ^ (0 - (x >> 63)) >> 1);
 }
 
 /* x, the one of a and b that wins as numbers, unless one is a NaN. */
-INLINE float unless_nan_f32(uint32_t x, uint32_t a, uint32_t b, bool ieee)
+static ALWAYS_INLINE float unless_nan_f32(uint32_t x, uint32_t a, uint32_t b, bool ieee)
 {
     const uint32_t quiet = 0x400000, signals = ieee ? quiet : 0;
     x = is_nan_f32(b) ? a : x;
@@ -536,7 +536,7 @@ INLINE float unless_nan_f32(uint32_t x, uint32_t a, uint32_t b, bool ieee)
     return f32_bits(is_nan_f32(a) & ((~a & signals) != 0) ? a | quiet : x);
 }
 
-INLINE double unless_nan_f64(uint64_t x, uint64_t a, uint64_t b, bool ieee)
+static ALWAYS_INLINE double unless_nan_f64(uint64_t x, uint64_t a, uint64_t b, bool ieee)
 {
     const uint64_t quiet = UINT64_C(0x8000000000000), signals = ieee ? quiet : 0;
     x = is_nan_f64(b) ? a : x;
@@ -545,44 +545,44 @@ INLINE double unless_nan_f64(uint64_t x, uint64_t a, uint64_t b, bool ieee)
     return f64_bits(is_nan_f64(a) & ((~a & signals) != 0) ? a | quiet : x);
 }
 
-INLINE float min_f32(float x, float y, bool ieee)
+static ALWAYS_INLINE float min_f32(float x, float y, bool ieee)
 {
     uint32_t a = bits_f32(x), b = bits_f32(y);
     return unless_nan_f32(order_f32(a) < order_f32(b) ? a : b, a, b, ieee);
 }
-INLINE float max_f32(float x, float y, bool ieee)
+static ALWAYS_INLINE float max_f32(float x, float y, bool ieee)
 {
     uint32_t a = bits_f32(x), b = bits_f32(y);
     return unless_nan_f32(order_f32(a) > order_f32(b) ? a : b, a, b, ieee);
 }
-INLINE double min_f64(double x, double y, bool ieee)
+static ALWAYS_INLINE double min_f64(double x, double y, bool ieee)
 {
     uint64_t a = bits_f64(x), b = bits_f64(y);
     return unless_nan_f64(order_f64(a) < order_f64(b) ? a : b, a, b, ieee);
 }
-INLINE double max_f64(double x, double y, bool ieee)
+static ALWAYS_INLINE double max_f64(double x, double y, bool ieee)
 {
     uint64_t a = bits_f64(x), b = bits_f64(y);
     return unless_nan_f64(order_f64(a) > order_f64(b) ? a : b, a, b, ieee);
 }
 
-INLINE float min3_f32(float a, float b, float c, bool ieee)
+static ALWAYS_INLINE float min3_f32(float a, float b, float c, bool ieee)
 {
     return min_f32(min_f32(a, b, ieee), c, ieee);
 }
-INLINE float max3_f32(float a, float b, float c, bool ieee)
+static ALWAYS_INLINE float max3_f32(float a, float b, float c, bool ieee)
 {
     return max_f32(max_f32(a, b, ieee), c, ieee);
 }
 
-INLINE bool equal_f32(float x, float y)
+static ALWAYS_INLINE bool equal_f32(float x, float y)
 {
     uint32_t a = bits_f32(x), b = bits_f32(y);
     return (a == b) | !((a | b) << 1);
 }
 
 /* The larger of the two that are not the largest; with a NaN, the minimum of the three. */
-INLINE float med3_f32(float a, float b, float c, bool ieee)
+static ALWAYS_INLINE float med3_f32(float a, float b, float c, bool ieee)
 {
     float largest = max3_f32(a, b, c, ieee), left = equal_f32(largest, a) ? b : a;
     float right = equal_f32(largest, a) | equal_f32(largest, b) ? c : b;
@@ -592,19 +592,19 @@ INLINE float med3_f32(float a, float b, float c, bool ieee)
 
 /* ---- parts of floats ------------------------------------------------------------------------- */
 
-INLINE float fract_f32(float a)
+static ALWAYS_INLINE float fract_f32(float a)
 {
     float part = a - __builtin_floorf(a);
     return part >= 1.0f ? 0x1.fffffep-1f : part;
 }
 
-INLINE float fract_f16(float a)
+static ALWAYS_INLINE float fract_f16(float a)
 {
     float part = a - __builtin_floorf(a);
     return part >= 0x1.ffcp-1f ? 0x1.ffcp-1f : part;
 }
 
-INLINE double fract_f64(double a)
+static ALWAYS_INLINE double fract_f64(double a)
 {
     double part = a - __builtin_floor(a);
     return part >= 1.0 ? 0x1.fffffffffffffp-1 : part;
@@ -612,7 +612,7 @@ INLINE double fract_f64(double a)
 
 /* Mantissa in [0.5, 1) and its exponent; zero, infinity and NaN have exponent 0 and are their own
  * mantissa. */
-INLINE int32_t frexp_exp_f32(float a)
+static ALWAYS_INLINE int32_t frexp_exp_f32(float a)
 {
     uint32_t exponent = bits_f32(a) >> 23 & 255;
     uint32_t scaled = bits_f32(a * 0x1p64f) >> 23 & 255;
@@ -620,14 +620,14 @@ INLINE int32_t frexp_exp_f32(float a)
     return (a == 0.0f) | (exponent == 255) ? 0 : value;
 }
 
-INLINE float frexp_mant_f32(float a)
+static ALWAYS_INLINE float frexp_mant_f32(float a)
 {
     uint32_t u = bits_f32(a), exponent = u >> 23 & 255;
     uint32_t scaled = exponent ? u : bits_f32(a * 0x1p64f);
     return (a == 0.0f) | (exponent == 255) ? a : f32_bits((scaled & 0x807fffff) | 126u << 23);
 }
 
-INLINE int32_t frexp_exp_f64(double a)
+static ALWAYS_INLINE int32_t frexp_exp_f64(double a)
 {
     uint32_t exponent = (uint32_t)(bits_f64(a) >> 52) & 2047;
     uint32_t scaled = (uint32_t)(bits_f64(a * 0x1p64) >> 52) & 2047;
@@ -635,7 +635,7 @@ INLINE int32_t frexp_exp_f64(double a)
     return (a == 0.0) | (exponent == 2047) ? 0 : value;
 }
 
-INLINE double frexp_mant_f64(double a)
+static ALWAYS_INLINE double frexp_mant_f64(double a)
 {
     uint64_t u = bits_f64(a), exponent = u >> 52 & 2047;
     uint64_t scaled = exponent ? u : bits_f64(a * 0x1p64);
@@ -644,19 +644,19 @@ INLINE double frexp_mant_f64(double a)
                : f64_bits((scaled & UINT64_C(0x800fffffffffffff)) | UINT64_C(1022) << 52);
 }
 
-INLINE double power_of_two(int32_t exponent)
+static ALWAYS_INLINE double power_of_two(int32_t exponent)
 {
     return f64_bits((uint64_t)(uint32_t)(exponent + 1023) << 52);
 }
 
 /* a * 2^b with one rounding: in double the product is exact for any float and clamped exponent. */
-INLINE float ldexp_f32(float a, int32_t b)
+static ALWAYS_INLINE float ldexp_f32(float a, int32_t b)
 {
     return (float)((double)a * power_of_two(max(-300, min(300, b))));
 }
 
 /* The product is exact in float; only the store rounds. */
-INLINE float ldexp_f16(float a, int32_t b)
+static ALWAYS_INLINE float ldexp_f16(float a, int32_t b)
 {
     int32_t exponent = max(-60, min(60, b));
     return a * f32_bits((uint32_t)(exponent + 127) << 23);
@@ -664,7 +664,7 @@ INLINE float ldexp_f16(float a, int32_t b)
 
 /* Three steps; for results in the denormal range the first two are exact, so that one rounding
  * remains. */
-INLINE double ldexp_f64(double a, int32_t b)
+static ALWAYS_INLINE double ldexp_f64(double a, int32_t b)
 {
     int32_t exponent = max(-2200, min(2200, b));
     uint32_t exponent_bits = (uint32_t)(bits_f64(a) >> 52) & 2047;
@@ -681,8 +681,8 @@ INLINE double ldexp_f64(double a, int32_t b)
 
 /* ---- classification -------------------------------------------------------------------------- */
 
-INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet, uint32_t infinite,
-                           uint32_t zero, uint32_t denormal)
+static ALWAYS_INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet,
+                                         uint32_t infinite, uint32_t zero, uint32_t denormal)
 {
     if (nan)
         return 1u << quiet;
@@ -695,7 +695,7 @@ INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet, uint
     return 1u << (negative ? 3 : 8);
 }
 
-INLINE int class_f32(uint32_t a, uint32_t mask)
+static ALWAYS_INLINE int class_f32(uint32_t a, uint32_t mask)
 {
     uint32_t m = a & 0x7fffffff;
     return (class_bits(a >> 31, m > 0x7f800000, m >> 22 & 1, m == 0x7f800000, m == 0, m < 0x800000)
@@ -703,14 +703,14 @@ INLINE int class_f32(uint32_t a, uint32_t mask)
            != 0;
 }
 
-INLINE int class_f16(uint32_t a, uint32_t mask)
+static ALWAYS_INLINE int class_f16(uint32_t a, uint32_t mask)
 {
     uint32_t m = a & 0x7fff;
     return (class_bits(a >> 15 & 1, m > 0x7c00, m >> 9 & 1, m == 0x7c00, m == 0, m < 0x400) & mask)
            != 0;
 }
 
-INLINE int class_f64(uint64_t a, uint32_t mask)
+static ALWAYS_INLINE int class_f64(uint64_t a, uint32_t mask)
 {
     uint64_t m = a & UINT64_C(0x7fffffffffffffff), infinity = UINT64_C(0x7ff0000000000000);
     return (class_bits((uint32_t)(a >> 63), m > infinity, (uint32_t)(m >> 51) & 1, m == infinity,
@@ -721,13 +721,13 @@ INLINE int class_f64(uint64_t a, uint32_t mask)
 
 /* ---- transcendental functions ---------------------------------------------------------------- */
 
-INLINE float rsq_f32(float a)
+static ALWAYS_INLINE float rsq_f32(float a)
 {
     return (float)(1.0 / __builtin_sqrt((double)a));
 }
 
 /* 2^x: x = n + r, |r| <= 1/2; the series of e^(r ln 2) to r^11. */
-INLINE float exp2_f32(float a)
+static ALWAYS_INLINE float exp2_f32(float a)
 {
     double x = (double)clamp_f32(a, -300.0f, 300.0f);
     x = a != a ? 0.0 : x;
@@ -749,7 +749,7 @@ INLINE float exp2_f32(float a)
 
 /* log2 of m * 2^e, sqrt(1/2) <= m < sqrt(2): e + 2/ln 2 * artanh((m-1)/(m+1)), the series to the
  * 21st power. */
-INLINE float log2_f32(float a)
+static ALWAYS_INLINE float log2_f32(float a)
 {
     double x = a > 0.0f && a < __builtin_inff() ? (double)a : 1.0;
     uint64_t u = bits_f64(x) + (UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd));
@@ -773,7 +773,7 @@ INLINE float log2_f32(float a)
 }
 
 /* sin(2 pi r) for |r| <= 1/4 by its series to the 19th power. */
-INLINE double sine_of_quarter(double r)
+static ALWAYS_INLINE double sine_of_quarter(double r)
 {
     double x = r * 0x1.921fb54442d18p+2, z = x * x;
     double p = -1.0 / 121645100408832000.0;
@@ -788,13 +788,13 @@ INLINE double sine_of_quarter(double r)
     return x + x * z * p;
 }
 
-INLINE double fold_quarter(double turns)
+static ALWAYS_INLINE double fold_quarter(double turns)
 {
     double r = turns - __builtin_rint(turns);
     return r > 0.25 ? 0.5 - r : r < -0.25 ? -0.5 - r : r;
 }
 
-INLINE float sin_turns_f32(float a)
+static ALWAYS_INLINE float sin_turns_f32(float a)
 {
     double x = __builtin_fabsf(a) <= 256.0f ? (double)a : 0.0;
     float result = (float)sine_of_quarter(fold_quarter(x));
@@ -802,7 +802,7 @@ INLINE float sin_turns_f32(float a)
     return __builtin_fabsf(a) < __builtin_inff() ? result : __builtin_nanf("");
 }
 
-INLINE float cos_turns_f32(float a)
+static ALWAYS_INLINE float cos_turns_f32(float a)
 {
     double x = __builtin_fabsf(a) <= 256.0f ? (double)a : 0.0;
     float result =
@@ -821,34 +821,34 @@ INLINE float cos_turns_f32(float a)
  * it may be half of the least one.
  */
 
-INLINE int32_t exponent_f32(float x)
+static ALWAYS_INLINE int32_t exponent_f32(float x)
 {
     return (int32_t)(bits_f32(x) >> 23 & 255);
 }
-INLINE int32_t exponent_f64(double x)
+static ALWAYS_INLINE int32_t exponent_f64(double x)
 {
     return (int32_t)(bits_f64(x) >> 52 & 2047);
 }
-INLINE int denormal_f32(float x)
+static ALWAYS_INLINE int denormal_f32(float x)
 {
     return (x != 0.0f) & (__builtin_fabsf(x) < 0x1p-126f);
 }
-INLINE int denormal_f64(double x)
+static ALWAYS_INLINE int denormal_f64(double x)
 {
     return (x != 0.0) & (__builtin_fabs(x) < 0x1p-1022);
 }
 
 /* Below the least normal number: a quotient of numbers other than zero. */
-INLINE int tiny_f32(float x)
+static ALWAYS_INLINE int tiny_f32(float x)
 {
     return __builtin_fabsf(x) < 0x1p-126f;
 }
-INLINE int tiny_f64(double x)
+static ALWAYS_INLINE int tiny_f64(double x)
 {
     return __builtin_fabs(x) < 0x1p-1022;
 }
 
-INLINE int div_scale_flag_f32(float b, float c)
+static ALWAYS_INLINE int div_scale_flag_f32(float b, float c)
 {
     int valid = (b != 0.0f) & (c != 0.0f);
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
@@ -856,7 +856,7 @@ INLINE int div_scale_flag_f32(float b, float c)
     return valid & (far_apart | tiny);
 }
 
-INLINE float div_scale_f32(float a, float b, float c)
+static ALWAYS_INLINE float div_scale_f32(float a, float b, float c)
 {
     float up = a * 0x1p64f, down = a * 0x1p-64f;
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
@@ -873,7 +873,7 @@ INLINE float div_scale_f32(float a, float b, float c)
     return (b == 0.0f) | (c == 0.0f) ? __builtin_nanf("") : rest;
 }
 
-INLINE int div_scale_flag_f64(double b, double c)
+static ALWAYS_INLINE int div_scale_flag_f64(double b, double c)
 {
     int valid = (b != 0.0) & (c != 0.0);
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
@@ -881,7 +881,7 @@ INLINE int div_scale_flag_f64(double b, double c)
     return valid & (far_apart | tiny);
 }
 
-INLINE double div_scale_f64(double a, double b, double c)
+static ALWAYS_INLINE double div_scale_f64(double a, double b, double c)
 {
     double up = a * 0x1p128, down = a * 0x1p-128;
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
@@ -899,16 +899,16 @@ INLINE double div_scale_f64(double a, double b, double c)
 }
 
 /* The value of a quotient below half the least denormal number, by rounding mode. */
-INLINE float underflow_f32(uint32_t sign, unsigned round)
+static ALWAYS_INLINE float underflow_f32(uint32_t sign, unsigned round)
 {
     return f32_bits(round == (sign ? 2u : 1u) ? 1 : 0);
 }
-INLINE double underflow_f64(uint64_t sign, unsigned round)
+static ALWAYS_INLINE double underflow_f64(uint64_t sign, unsigned round)
 {
     return f64_bits(round == (sign ? 2u : 1u) ? 1 : 0);
 }
 
-INLINE float div_fixup_f32(float a, float b, float c, unsigned round)
+static ALWAYS_INLINE float div_fixup_f32(float a, float b, float c, unsigned round)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
     float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b),
@@ -925,7 +925,7 @@ INLINE float div_fixup_f32(float a, float b, float c, unsigned round)
     return c != c ? quiet_f32(c) : result;
 }
 
-INLINE double div_fixup_f64(double a, double b, double c, unsigned round)
+static ALWAYS_INLINE double div_fixup_f64(double a, double b, double c, unsigned round)
 {
     uint64_t sign = (bits_f64(b) ^ bits_f64(c)) & UINT64_C(0x8000000000000000);
     double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c),
@@ -943,7 +943,7 @@ INLINE double div_fixup_f64(double a, double b, double c, unsigned round)
     return c != c ? quiet_f64(c) : result;
 }
 
-INLINE float div_fixup_f16(float a, float b, float c)
+static ALWAYS_INLINE float div_fixup_f16(float a, float b, float c)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
     float magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c),
@@ -977,7 +977,7 @@ static const uint64_t two_over_pi[20]
 
 /* Bits [shift, shift + 53) of 2/pi as a double of their weight, 128 binades up for exponents of
  * 1968 and above. */
-INLINE double trig_preop_f64(double a, uint32_t b)
+static ALWAYS_INLINE double trig_preop_f64(double a, uint32_t b)
 {
     int32_t exponent = exponent_f64(a), shift = (int32_t)(b & 31) * 53;
     shift += exponent > 1077 ? exponent - 1077 : 0;

@@ -213,8 +213,8 @@ static enum rule rule_of(const struct product *p, bool small)
                       d += MATRIX_ROW, cf += MATRIX_ROW, df += MATRIX_ROW)                         \
     call
 
-INLINE void multiply_row(const struct product *p, struct matrix_row *row, const uint32_t *c,
-                         uint32_t *d, unsigned width, bool wide)
+static ALWAYS_INLINE void multiply_row(const struct product *p, struct matrix_row *row,
+                                       const uint32_t *c, uint32_t *d, unsigned width, bool wide)
 {
     const float *cf = (const float *)(const void *)c;
     float *df = (float *)(void *)d;
@@ -324,8 +324,8 @@ static void read_doubles(const uint32_t *from, bool negative, double *to)
             f64_bits((uint64_t)(from[64 + lane] ^ (negative ? 0x80000000 : 0)) << 32 | from[lane]);
 }
 
-INLINE void double_row(const struct product *p, const double *a, const double *b, unsigned i,
-                       unsigned block, unsigned n)
+static ALWAYS_INLINE void double_row(const struct product *p, const double *a, const double *b,
+                                     unsigned i, unsigned block, unsigned n)
 {
     const struct isa_matrix_form *f = p->form;
     unsigned t = i * f->blocks + block, lane_groups = 64 / n;

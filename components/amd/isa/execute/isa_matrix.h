@@ -28,8 +28,8 @@
  * Where a product is of 2^128 or more, or any value is infinite or NaN, the sum of infinities
  * decides. A NaN result is 0x7fc00000 or 0x7ff8000000000000. MODE is without influence. Sparse
  * products group as dense ones of half the K do (assumed: nothing is published). */
-#ifndef HEDDLE_ISA_MATRIX_H
-#define HEDDLE_ISA_MATRIX_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_MATRIX_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_MATRIX_H
 
 #include "components/amd/isa/isa_target.h"
 

@@ -6,10 +6,12 @@
  * could be vectors). A term has one value of A for all of them, or, `wide`, one for each: then the
  * "row" is a register of a product with many blocks. `wide` and other choices are constants where
  * the functions are called. */
-#ifndef HEDDLE_ISA_MATRIX_ROWS_H
-#define HEDDLE_ISA_MATRIX_ROWS_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_MATRIX_ROWS_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_MATRIX_ROWS_H
 
 #include <immintrin.h>
+
+#include "base/likely.h"
 
 #include "isa_math.h"
 
@@ -63,55 +65,55 @@ struct matrix_row {
     size_t terms;
 };
 
-INLINE row_f32 row_read(const float *from)
+static ALWAYS_INLINE row_f32 row_read(const float *from)
 {
     row_f32 x;
     memcpy(&x, from, sizeof x);
     return x;
 }
 
-INLINE row_i32 row_read_i32(const int32_t *from)
+static ALWAYS_INLINE row_i32 row_read_i32(const int32_t *from)
 {
     row_i32 x;
     memcpy(&x, from, sizeof x);
     return x;
 }
 
-INLINE row_f32 row_a(const struct matrix_row *row, size_t q, bool wide)
+static ALWAYS_INLINE row_f32 row_a(const struct matrix_row *row, size_t q, bool wide)
 {
     const float *a = row->a->value + 64 * q;
     /* Minus, for x + 0 has no -0. */
     return wide ? row_read(a + row->j) : a[row->i] - (row_f32){0};
 }
 
-INLINE row_f32 row_b(const struct matrix_row *row, size_t q)
+static ALWAYS_INLINE row_f32 row_b(const struct matrix_row *row, size_t q)
 {
     return row_read(row->b->value + 64 * q + row->j);
 }
 
-INLINE row_i32 row_exponents(const struct matrix_row *row, size_t q, bool wide)
+static ALWAYS_INLINE row_i32 row_exponents(const struct matrix_row *row, size_t q, bool wide)
 {
     const int32_t *a = row->a->exponent + 64 * q;
     row_i32 b = row_read_i32(row->b->exponent + 64 * q + row->j);
     return b + (wide ? row_read_i32(a + row->j) : (row_i32){0} + a[row->i]);
 }
 
-INLINE row_i32 choose_i32(row_i32 yes, row_i32 a, row_i32 b)
+static ALWAYS_INLINE row_i32 choose_i32(row_i32 yes, row_i32 a, row_i32 b)
 {
     return (yes & a) | (~yes & b);
 }
 
-INLINE row_f32 choose_f32(row_i32 yes, row_f32 a, row_f32 b)
+static ALWAYS_INLINE row_f32 choose_f32(row_i32 yes, row_f32 a, row_f32 b)
 {
     return (row_f32)choose_i32(yes, (row_i32)a, (row_i32)b);
 }
 
-INLINE row_i32 most_i32(row_i32 a, row_i32 b)
+static ALWAYS_INLINE row_i32 most_i32(row_i32 a, row_i32 b)
 {
     return MOST_I32(a, b);
 }
 
-INLINE void row_write(float *d, row_f32 sum)
+static ALWAYS_INLINE void row_write(float *d, row_f32 sum)
 {
     const row_i32 quiet = (row_i32){0} + 0x7fc00000;
     row_f32 out = choose_f32(sum == sum, sum, (row_f32)quiet);
@@ -120,7 +122,8 @@ INLINE void row_write(float *d, row_f32 sum)
 
 /* ---- f32: a chain ---------------------------------------------------------------------------- */
 
-INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bool wide)
+static ALWAYS_INLINE void row_chain(const struct matrix_row *row, const float *c, float *d,
+                                    bool wide)
 {
     row_f32 sum = row_read(c);
     for (size_t q = 0; q < row->terms; q++) {
@@ -135,7 +138,7 @@ INLINE void row_chain(const struct matrix_row *row, const float *c, float *d, bo
 /* ---- f16 and bf16 of CDNA1 and CDNA2: groups of two or four, summed by halves ---------------- */
 
 /* With the sign of the denormal, or, `plus`, without. */
-INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
+static ALWAYS_INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
 {
     row_i32 u = (row_i32)x, normal = (u & 0x7f800000) != 0, sign = u & INT32_MIN;
     if (plus)
@@ -143,8 +146,8 @@ INLINE row_f32 flushed(row_f32 x, bool flush, bool plus)
     return flush ? (row_f32)choose_i32(normal, u, sign) : x;
 }
 
-INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, unsigned group,
-                     bool flush, bool wide)
+static ALWAYS_INLINE void row_tree(const struct matrix_row *row, const float *c, float *d,
+                                   unsigned group, bool flush, bool wide)
 {
     row_f32 sum = flushed(row_read(c), flush, true);
     for (size_t q = 0; q < row->terms; q += group) {
@@ -161,13 +164,13 @@ INLINE void row_tree(const struct matrix_row *row, const float *c, float *d, uns
 
 /* ---- CDNA3 ----------------------------------------------------------------------------------- */
 
-INLINE half_f64 half_power(half_i32 exponent)
+static ALWAYS_INLINE half_f64 half_power(half_i32 exponent)
 {
     return (half_f64)(I64_OF_I32(exponent + 1023) << 52);
 }
 
 /* The exponent of a number as if there were no denormals. */
-INLINE row_i32 row_exponent(row_f32 c)
+static ALWAYS_INLINE row_i32 row_exponent(row_f32 c)
 {
     row_i32 exponent = ((row_i32)c >> 23 & 255) - 127,
             scaled = ((row_i32)(c * 0x1p64f) >> 23 & 255) - 191;
@@ -175,7 +178,7 @@ INLINE row_i32 row_exponent(row_f32 c)
     return choose_i32(c == 0.0f, (row_i32){0} + MATRIX_ZERO_EXPONENT, of_nonzero);
 }
 
-INLINE half_f32 half_join(half_i32 s, half_i32 e, half_f32 c, half_i32 m)
+static ALWAYS_INLINE half_f32 half_join(half_i32 s, half_i32 e, half_f32 c, half_i32 m)
 {
     half_f64 products = FLOOR_F64(F64_OF_I32(s) * half_power(7 + e - m));
     half_f64 rest = FLOOR_F64(F64_OF_F32(c) * half_power(24 - m)) * 128.0;
@@ -188,7 +191,7 @@ struct row_sum {
 };
 
 /* The sum and C, of exponent `own`, rounded once. Of fp8, a small C is none. */
-INLINE row_f32 row_join(struct row_sum s, row_f32 c, row_i32 exponent, bool fp8)
+static ALWAYS_INLINE row_f32 row_join(struct row_sum s, row_f32 c, row_i32 exponent, bool fp8)
 {
     row_i32 m = most_i32(s.exponent, exponent);
     row_f32 addend = fp8 ? (row_f32)((row_i32)c & ~(exponent < m - 25)) : c;
@@ -200,15 +203,15 @@ INLINE row_f32 row_join(struct row_sum s, row_f32 c, row_i32 exponent, bool fp8)
 
 /* row_join() for sums of row_add(), whose exponents are at least that of zero: so those of zero and
  * denormals make no difference here. */
-INLINE row_f32 row_join_small(struct row_sum s, row_f32 c, bool fp8)
+static ALWAYS_INLINE row_f32 row_join_small(struct row_sum s, row_f32 c, bool fp8)
 {
     return row_join(s, c, ((row_i32)c >> 23 & 255) - 127, fp8);
 }
 
 /* Terms q, q + step ... below q + `count`. Their exponents are so small that products and their
  * sums here are exact in f32 and i32. */
-INLINE struct row_sum row_add(const struct matrix_row *row, size_t q, size_t count, size_t step,
-                              bool wide)
+static ALWAYS_INLINE struct row_sum row_add(const struct matrix_row *row, size_t q, size_t count,
+                                            size_t step, bool wide)
 {
     struct row_sum s = {.exponent = (row_i32){0} + MATRIX_ZERO_EXPONENT};
 #pragma GCC unroll 8
@@ -224,8 +227,8 @@ INLINE struct row_sum row_add(const struct matrix_row *row, size_t q, size_t cou
     return s;
 }
 
-INLINE void row_dot(const struct matrix_row *row, const float *c, float *d, unsigned group,
-                    bool wide)
+static ALWAYS_INLINE void row_dot(const struct matrix_row *row, const float *c, float *d,
+                                  unsigned group, bool wide)
 {
     row_f32 total = row_read(c);
     for (size_t q = 0; q < row->terms; q += group) {
@@ -236,7 +239,8 @@ INLINE void row_dot(const struct matrix_row *row, const float *c, float *d, unsi
 }
 
 /* fp8: even and odd terms apart. */
-INLINE void row_pair(const struct matrix_row *row, const float *c, float *d, bool wide)
+static ALWAYS_INLINE void row_pair(const struct matrix_row *row, const float *c, float *d,
+                                   bool wide)
 {
     const row_i32 most_shift = (row_i32){0} + 31;
     row_f32 total = row_read(c);
@@ -264,13 +268,13 @@ struct matrix_group {
     bool finite;
 };
 
-INLINE int32_t exponent_of(float x)
+static ALWAYS_INLINE int32_t exponent_of(float x)
 {
     return (int32_t)(bits_f64((double)x) >> 52 & 2047) - 1023;
 }
 
-INLINE void group_read(struct matrix_group *g, const struct matrix_row *row, size_t first,
-                       unsigned terms, unsigned j, bool wide)
+static ALWAYS_INLINE void group_read(struct matrix_group *g, const struct matrix_row *row,
+                                     size_t first, unsigned terms, unsigned j, bool wide)
 {
     const float *left = row->a->value + 64 * first + (wide ? row->j + j : row->i);
     const float *right = row->b->value + 64 * first + row->j + j;
@@ -289,7 +293,8 @@ INLINE void group_read(struct matrix_group *g, const struct matrix_row *row, siz
     }
 }
 
-INLINE double group_sum(const struct matrix_group *g, unsigned first, unsigned step, int32_t *e)
+static ALWAYS_INLINE double group_sum(const struct matrix_group *g, unsigned first, unsigned step,
+                                      int32_t *e)
 {
     double sum = 0.0;
     *e = g->exponent[first];
@@ -300,7 +305,7 @@ INLINE double group_sum(const struct matrix_group *g, unsigned first, unsigned s
     return sum;
 }
 
-INLINE double group_pair(const struct matrix_group *g, int32_t *e)
+static ALWAYS_INLINE double group_pair(const struct matrix_group *g, int32_t *e)
 {
     int32_t e_even, e_odd;
     double even = group_sum(g, 0, 2, &e_even), odd = group_sum(g, 1, 2, &e_odd);
@@ -310,8 +315,8 @@ INLINE double group_pair(const struct matrix_group *g, int32_t *e)
 }
 
 /* Out of line, since inlined it has too few of the host's registers. */
-static __attribute__((noinline)) void row_any(const struct matrix_row *row, const float *c,
-                                              float *d, unsigned group, bool fp8, bool wide)
+static OUT_OF_LINE void row_any(const struct matrix_row *row, const float *c, float *d,
+                                unsigned group, bool fp8, bool wide)
 {
     row_f32 total = row_read(c);
     struct matrix_group g;
@@ -335,7 +340,8 @@ static __attribute__((noinline)) void row_any(const struct matrix_row *row, cons
 
 /* ---- i8: products and their sums, which stay below 2^24, are exact in f32 -------------------- */
 
-INLINE void row_integer(const struct matrix_row *row, const uint32_t *c, uint32_t *d, bool wide)
+static ALWAYS_INLINE void row_integer(const struct matrix_row *row, const uint32_t *c, uint32_t *d,
+                                      bool wide)
 {
     row_f32 sum = {0};
     row_u32 total;

@@ -8,6 +8,7 @@
  * ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH itself. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_buffer_format.h"
 #include "isa_valu.h"
 

@@ -3,6 +3,7 @@
  * tfe. Units that execute accesses call isa_memory_store and isa_memory_load. */
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_buffer_format.h"
 #include "isa_math.h"
 #include "isa_valu.h"

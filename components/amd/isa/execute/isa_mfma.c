@@ -6,6 +6,7 @@
  * block other than f32. Of gfx942's f64, blgp negates A, B and C; of SMFMAC, cbsz and abid choose a
  * part of the index register (LLVM's AMDGPU operand syntax; AMD matrix instruction calculator). */
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_matrix.h"
 #include "isa_valu.h"
 

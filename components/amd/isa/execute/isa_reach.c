@@ -1,13 +1,15 @@
 /* Reach of the lanes' addresses of a memory instruction, all lanes at once. Compiled once for each
  * x86-64 level (ISA_VARIANT is the suffix); isa_execute.c chooses. */
-#include "isa_valu.h"
-
 #include "base/number.h"
+
+#include "isa_valu.h"
 
 #if defined __AVX2__
 #include <immintrin.h>
 #else
 #include <string.h>
+
+#include "base/likely.h"
 #endif
 
 #define PASTE2(a, b) a##b
@@ -111,8 +113,7 @@ void VARIANT(isa_memory_flat_)(const uint32_t *low, const uint32_t *high, uint64
             address[lane] = base + low[lane];
 }
 
-static inline __attribute__((always_inline)) void spans_of(const uint32_t *address, unsigned lanes,
-                                                           uint32_t *dwords)
+static ALWAYS_INLINE void spans_of(const uint32_t *address, unsigned lanes, uint32_t *dwords)
 {
     for (unsigned group = 0; group < ISA_LANES / lanes; group++) {
         uint32_t low = UINT32_MAX, high = 0;

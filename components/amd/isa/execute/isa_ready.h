@@ -12,8 +12,8 @@
  * A struct isa_ready holds pointers (to functions, and to the instruction), so it is not state: it
  * belongs into a cache of the process. It holds for the variant that was current when it was made.
  */
-#ifndef HEDDLE_ISA_READY_H
-#define HEDDLE_ISA_READY_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_READY_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_READY_H
 
 #include "base/likely.h"
 #include "components/amd/isa/isa.h"

@@ -11,20 +11,20 @@
 
 #include "isa_rounding.h"
 
-#include "base/number.h"
-
 #include <xmmintrin.h>
+
+#include "base/number.h"
 
 #include "isa_math.h"
 
 /* ---- rounding and denormals of halves and doubles -------------------------------------------- */
 
-INLINE uint32_t flush_half(uint32_t u, bool flush)
+static ALWAYS_INLINE uint32_t flush_half(uint32_t u, bool flush)
 {
     return flush && !(u & 0x7c00) ? u & 0x8000 : u;
 }
 
-INLINE uint64_t flush_double(uint64_t u, bool flush)
+static ALWAYS_INLINE uint64_t flush_double(uint64_t u, bool flush)
 {
     return flush && !(u & UINT64_C(0x7ff0000000000000)) ? u & (UINT64_C(1) << 63) : u;
 }
@@ -175,6 +175,7 @@ static double exact_div_fmas_f64(double a, double b, double c, uint32_t scaled, 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_kernels.h"
 
 typedef void exact_kernel(KERNEL_ARGUMENTS);
@@ -188,6 +189,7 @@ typedef void exact_kernel(KERNEL_ARGUMENTS);
                                            : NULL,
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static exact_kernel *const kernels[] = {
+#include "base/likely.h"
 #include "components/amd/isa/tables/gcn_vop.tab"
 #include "components/amd/isa/tables/gcn_vop3p.tab"
 #include "components/amd/isa/tables/gcn_vopc.tab"

@@ -2,8 +2,8 @@
  * denormals of fp64 or fp16 flushed; and v_div_fmas where it scales. Private to components/amd/isa.
  *
  * Compiled once, for the oldest x86-64 level, so that it gives the same bytes on any host. */
-#ifndef HEDDLE_ISA_ROUNDING_H
-#define HEDDLE_ISA_ROUNDING_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_ROUNDING_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_ROUNDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

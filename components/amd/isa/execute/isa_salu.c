@@ -4,6 +4,7 @@
  * Each row expands to: load sources and the old destination, the semantics, store what its kind
  * stores. */
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_valu.h"
 
 #define UNUSED __attribute__((unused))

@@ -17,6 +17,7 @@
 #include "base/likely.h"
 #include "base/number.h"
 #include "components/amd/isa/tables/isa_table.h"
+
 #include "isa_kernels.h"
 #include "isa_math.h"
 #include "isa_rounding.h"
@@ -758,8 +759,8 @@ static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
 }
 
 /* Under a MODE that lets vector instructions do something else, or nothing. */
-static __attribute__((noinline)) enum isa_status
-execute_otherwise(struct isa_context *ctx, struct isa_wave *wave, const struct isa_inst *inst)
+static OUT_OF_LINE enum isa_status execute_otherwise(struct isa_context *ctx, struct isa_wave *wave,
+                                                     const struct isa_inst *inst)
 {
     struct isa_inst moved;
     uint32_t mode = wave->mode;

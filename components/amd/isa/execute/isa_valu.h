@@ -1,7 +1,7 @@
 /* Declarations that the executing files share: scalar sources, and the vector ALU in its variants.
  * Private to components/amd/isa. */
-#ifndef HEDDLE_ISA_VALU_H
-#define HEDDLE_ISA_VALU_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_VALU_H
+#define HEDDLE_COMPONENTS_AMD_ISA_EXECUTE_ISA_VALU_H
 
 #include "isa_matrix.h"
 #include "isa_ready.h"

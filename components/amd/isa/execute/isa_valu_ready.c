@@ -13,7 +13,7 @@
     static enum isa_status name(struct isa_context *ctx, struct isa_wave *wave,                    \
                                 const struct isa_ready *ready, struct isa_workspace *work)
 
-INLINE void count_idle(struct isa_workspace *work, uint64_t exec)
+static ALWAYS_INLINE void count_idle(struct isa_workspace *work, uint64_t exec)
 {
     work->idle_lanes += 64 - (unsigned)__builtin_popcountll(exec);
 }
@@ -30,8 +30,7 @@ RUNNER(ready_general)
 
 /* Derives from MODE, when it has changed, how vector instructions are executed. False if MODE is
  * not a usual one, or changes the meaning of vector instructions. */
-static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
-                                               struct isa_workspace *work)
+static OUT_OF_LINE bool new_mode(const struct isa_wave *wave, struct isa_workspace *work)
 {
     bool in = wave->mode & 0x10, out = wave->mode & 0x20;
     isa_workspace_plain(work);
@@ -46,7 +45,7 @@ static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
     return true;
 }
 
-INLINE bool is_plain(const struct isa_wave *wave, struct isa_workspace *work)
+static ALWAYS_INLINE bool is_plain(const struct isa_wave *wave, struct isa_workspace *work)
 {
     return likely(work->mode == wave->mode) || new_mode(wave, work);
 }
@@ -54,9 +53,10 @@ INLINE bool is_plain(const struct isa_wave *wave, struct isa_workspace *work)
 /* ---- sources and results --------------------------------------------------------------------- */
 
 /* Source i, in place or in the workspace. */
-INLINE const uint32_t *ready_source(const struct isa_context *ctx, const struct isa_wave *wave,
-                                    const struct isa_ready *ready, unsigned i,
-                                    struct isa_workspace *work, bool may_be_signed)
+static ALWAYS_INLINE const uint32_t *ready_source(const struct isa_context *ctx,
+                                                  const struct isa_wave *wave,
+                                                  const struct isa_ready *ready, unsigned i,
+                                                  struct isa_workspace *work, bool may_be_signed)
 {
     uint32_t *buffer = work->source[i];
     bool abs = may_be_signed && (ready->abs >> i & 1), neg = may_be_signed && (ready->neg >> i & 1);
@@ -78,8 +78,8 @@ INLINE const uint32_t *ready_source(const struct isa_context *ctx, const struct 
     return buffer;
 }
 
-static __attribute__((noinline)) void write_some(uint32_t *to, const uint32_t *from,
-                                                 unsigned dwords, uint64_t exec)
+static OUT_OF_LINE void write_some(uint32_t *to, const uint32_t *from, unsigned dwords,
+                                   uint64_t exec)
 {
     blend(to, from, exec);
     if (dwords > 1)
@@ -88,9 +88,10 @@ static __attribute__((noinline)) void write_some(uint32_t *to, const uint32_t *f
 
 /* ---- kinds without masks --------------------------------------------------------------------- */
 
-INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wave,
-                                   const struct isa_ready *ready, struct isa_workspace *work,
-                                   unsigned sources, bool may_be_signed)
+static ALWAYS_INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wave,
+                                                 const struct isa_ready *ready,
+                                                 struct isa_workspace *work, unsigned sources,
+                                                 bool may_be_signed)
 {
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     if (unlikely(!is_plain(wave, work)))
@@ -147,7 +148,7 @@ RUNNER(ready_plain_any)
     return ready_plain(ctx, wave, ready, work, ready->sources, true);
 }
 
-static __attribute__((noinline)) bool any_nan(const uint32_t *word, uint64_t exec)
+static OUT_OF_LINE bool any_nan(const uint32_t *word, uint64_t exec)
 {
     uint32_t nans = 0;
     for (unsigned half = 0; half < 64; half += 32) {
@@ -161,9 +162,10 @@ static __attribute__((noinline)) bool any_nan(const uint32_t *word, uint64_t exe
 }
 
 /* fp32, as above. must_flush: denormals are flushed whatever MODE says. */
-INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave,
-                                  const struct isa_ready *ready, struct isa_workspace *work,
-                                  unsigned sources, bool may_be_signed, bool must_flush)
+static ALWAYS_INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave,
+                                                const struct isa_ready *ready,
+                                                struct isa_workspace *work, unsigned sources,
+                                                bool may_be_signed, bool must_flush)
 {
     const uint32_t *source[3] = {NULL, NULL, NULL};
     if (unlikely(!is_plain(wave, work))
@@ -267,9 +269,10 @@ RUNNER(ready_parts)
 
 /* ---- kinds that read a mask (in vcc or src2) or write one ------------------------------------ */
 
-INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wave,
-                                    const struct isa_ready *ready, struct isa_workspace *work,
-                                    unsigned sources, bool may_be_signed)
+static ALWAYS_INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wave,
+                                                  const struct isa_ready *ready,
+                                                  struct isa_workspace *work, unsigned sources,
+                                                  bool may_be_signed)
 {
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     if (unlikely(!is_plain(wave, work)))

@@ -2,13 +2,13 @@
  * bundle.h for the layout. Invariant: every entry that is handed out lies in the caller's bytes. */
 #include "bundle.h"
 
-#include "base/number.h"
-#include "components/amd/isa/isa_target.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/amd/isa/isa_target.h"
 
 static const char magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 

@@ -9,14 +9,14 @@
  *
  * The input is not trusted: every offset is checked against the given size. Nothing is copied but
  * the ids; the bytes must outlive the bundle. Used by the HIP front end and by `heddle disasm`. */
-#ifndef HEDDLE_ISA_BUNDLE_H
-#define HEDDLE_ISA_BUNDLE_H
-
-#include "base/region.h"
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_OBJECT_BUNDLE_H
+#define HEDDLE_COMPONENTS_AMD_ISA_OBJECT_BUNDLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/region.h"
 
 enum { BUNDLE_MAGIC_SIZE = 24, BUNDLE_ENTRIES_MAX = 4096, BUNDLE_ID_MAX = 4096 };
 

@@ -7,10 +7,6 @@
  * fail. */
 #include "code_object.h"
 
-#include "base/number.h"
-
-#include "code_object_internal.h"
-
 #include <gelf.h>
 #include <inttypes.h>
 #include <libelf.h>
@@ -18,6 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+
+#include "code_object_internal.h"
 
 /* LLVM AMDGPU guide, "ELF header" and "Relocation Records". */
 enum {

@@ -10,15 +10,15 @@
  * Life cycle: code_object_read() then code_object_release(), also when reading failed. Everything
  * that is reachable from the struct lives until the release. Used by the HIP front end, by `heddle
  * disasm`, and by whatever loads kernels. */
-#ifndef HEDDLE_ISA_CODE_OBJECT_H
-#define HEDDLE_ISA_CODE_OBJECT_H
-
-#include "base/region.h"
-#include "components/amd/isa/kernel_registers.h"
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_OBJECT_CODE_OBJECT_H
+#define HEDDLE_COMPONENTS_AMD_ISA_OBJECT_CODE_OBJECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/region.h"
+#include "components/amd/isa/kernel_registers.h"
 
 enum {
     CODE_OBJECT_PAGE = 4096,            /* a loaded object starts at a multiple of this */

@@ -1,6 +1,6 @@
 /* Shared by the files of the code-object reader; no other file includes it. */
-#ifndef HEDDLE_ISA_CODE_OBJECT_INTERNAL_H
-#define HEDDLE_ISA_CODE_OBJECT_INTERNAL_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_OBJECT_CODE_OBJECT_INTERNAL_H
+#define HEDDLE_COMPONENTS_AMD_ISA_OBJECT_CODE_OBJECT_INTERNAL_H
 
 #include "code_object.h"
 

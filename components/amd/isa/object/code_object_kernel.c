@@ -3,8 +3,6 @@
  * Source of every bit position: LLVM "User Guide for AMDGPU Backend", sections "Code Object V3
  * Kernel Descriptor" and "ELF header" (EF_AMDGPU_MACH, features); for version 2 amd_kernel_code_t
  * of the HSA headers. */
-#include "code_object_internal.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +10,8 @@
 
 #include "base/number.h"
 #include "components/amd/isa/isa_target.h"
+
+#include "code_object_internal.h"
 
 enum { DESCRIPTOR_SIZE = 64, KERNEL_CODE_SIZE = 256 };
 

@@ -3,10 +3,10 @@
  *
  * Loading copies segments and applies relocations (LLVM AMDGPU guide, "Relocation Records");
  * code_object_read() has checked that everything lies inside. */
-#include "code_object_internal.h"
-
 #include <libelf.h>
 #include <string.h>
+
+#include "code_object_internal.h"
 
 enum {
     RELOCATION_ABS32_LO = 1,

@@ -3,12 +3,12 @@
  *
  * The msgpack library allocates a container before it reads its elements, so a scan first checks
  * that every container and string can be as large as it claims, and bounds the nesting. */
-#include "code_object_internal.h"
+#include <msgpack.h>
+#include <string.h>
 
 #include "base/number.h"
 
-#include <msgpack.h>
-#include <string.h>
+#include "code_object_internal.h"
 
 enum { NESTING_MAX = 16 };
 

@@ -6,12 +6,12 @@
  * Invariant: a line belongs to the kernel, or the argument, whose `- ` came last; the two kinds of
  * `- ` differ by their column. Offsets of arguments are not written in version 2: they follow from
  * sizes and alignments in order. */
-#include "code_object_internal.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "code_object_internal.h"
 
 enum { NO_COLUMN = -1 };
 

@@ -3,12 +3,12 @@
  * libelf finds the sections; where they lie is checked against the input again. */
 #include "code_sections.h"
 
-#include "code_object_internal.h"
-
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "code_object_internal.h"
 
 static bool fail(struct code_sections *sections, const char *reason)
 {

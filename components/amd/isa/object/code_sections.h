@@ -2,8 +2,8 @@
  * object, where addresses of other functions and of data are still missing, or a linked object
  * without metadata. Used by `heddle disasm`. Life cycle: code_sections_read() then
  * code_sections_release(), also when reading failed. The bytes are those of the caller. */
-#ifndef HEDDLE_ISA_CODE_SECTIONS_H
-#define HEDDLE_ISA_CODE_SECTIONS_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_OBJECT_CODE_SECTIONS_H
+#define HEDDLE_COMPONENTS_AMD_ISA_OBJECT_CODE_SECTIONS_H
 
 #include "code_object.h"
 

@@ -2,10 +2,11 @@
  * place. A value is written as many bytes wide as the metadata says, little endian. */
 #include "kernarg.h"
 
-#include "components/amd/isa/isa_target.h"
-#include "code_object_internal.h"
-
 #include <string.h>
+
+#include "components/amd/isa/isa_target.h"
+
+#include "code_object_internal.h"
 
 static uint64_t hidden_value(enum code_object_value_kind kind,
                              const struct kernarg_geometry *geometry)

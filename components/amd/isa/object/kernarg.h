@@ -5,8 +5,8 @@
  * hidden argument for a service that the host does not offer is zero if kernels test it (printf,
  * synchronisation of grids). Otherwise it is an address that is never mapped and that lets a fault
  * say which service was wanted. Used by front ends when they launch. */
-#ifndef HEDDLE_ISA_KERNARG_H
-#define HEDDLE_ISA_KERNARG_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_OBJECT_KERNARG_H
+#define HEDDLE_COMPONENTS_AMD_ISA_OBJECT_KERNARG_H
 
 #include "code_object.h"
 

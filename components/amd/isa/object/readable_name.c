@@ -2,9 +2,9 @@
 #include <libiberty/demangle.h>
 #include <string.h>
 
-#include "code_object.h"
-
 #include "base/grow.h"
+
+#include "code_object.h"
 
 char *code_object_readable_name(const char *symbol)
 {

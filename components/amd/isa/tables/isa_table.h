@@ -4,8 +4,8 @@
  * The .tab files are the single truth; everything here is their expansion. An operation's number is
  * its place in gcn_sop.tab, gcn_vop.tab, gcn_vopc.tab, gcn_vop3p.tab, gcn_mem.tab and gcn_mai.tab,
  * in this order, so that a switch over one group is dense. */
-#ifndef HEDDLE_ISA_TABLE_H
-#define HEDDLE_ISA_TABLE_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_TABLES_ISA_TABLE_H
+#define HEDDLE_COMPONENTS_AMD_ISA_TABLES_ISA_TABLE_H
 
 #include "components/amd/isa/isa.h"
 

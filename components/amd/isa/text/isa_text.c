@@ -4,11 +4,11 @@
  * One printer a format, appending to a bounded buffer: the scalar ones here, the others in
  * isa_text_vector.c and isa_text_memory.c. They share isa_text_operand.c, where operands print by
  * the type that the table gives them. */
+#include "isa_text.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "isa_text.h"
 
 /* ---- scalar formats -------------------------------------------------------------------------- */
 

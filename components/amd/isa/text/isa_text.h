@@ -1,6 +1,6 @@
 /* The disassembler's state and the helpers of its files. Private to components/amd/isa. */
-#ifndef HEDDLE_ISA_TEXT_H
-#define HEDDLE_ISA_TEXT_H
+#ifndef HEDDLE_COMPONENTS_AMD_ISA_TEXT_ISA_TEXT_H
+#define HEDDLE_COMPONENTS_AMD_ISA_TEXT_ISA_TEXT_H
 
 #include "components/amd/isa/tables/isa_table.h"
 

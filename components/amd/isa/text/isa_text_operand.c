@@ -1,12 +1,12 @@
 /* Text, registers and constants: what the printers of all formats are made of. */
-#include "isa_text.h"
-
-#include "base/number.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/number.h"
+
+#include "isa_text.h"
 
 void isa_text_put(struct isa_text *t, const char *format, ...)
 {

@@ -53,11 +53,11 @@ HEDDLE_TRIPLE(__cuda_builtin_blockDim_t)
 HEDDLE_TRIPLE(__cuda_builtin_gridDim_t)
 #undef HEDDLE_TRIPLE
 
-#include "heddle/device_spaces.h"
-#include "heddle/device_textures.h"
-
 #include <__clang_cuda_cmath.h>
 #include <__clang_cuda_complex_builtins.h>
+
+#include "heddle/device_spaces.h"
+#include "heddle/device_textures.h"
 /* The builtins take the value first, clang 19's header gives them the mask first. */
 #define __nvvm_redux_sync_add(mask, value)  __nvvm_redux_sync_add(value, mask)
 #define __nvvm_redux_sync_umin(mask, value) __nvvm_redux_sync_umin(value, mask)

@@ -1,7 +1,7 @@
 /* Questions of a program about a kernel: its attributes and its name. */
-#include "components/hip/api/hip_internal.h"
-
 #include <string.h>
+
+#include "components/hip/api/hip_internal.h"
 
 hipError_t hip_find_function(const void *either, bool is_handle,
                              const struct hip_function **function)

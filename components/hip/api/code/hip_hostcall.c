@@ -15,12 +15,12 @@
  * begun; payloads are written before the ready bit is cleared. */
 #include "hip_hostcall.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/grow.h"
 #include "base/number.h"
 #include "runtime/session/run_ledger.h"
-
-#include <stddef.h>
-#include <string.h>
 
 enum {
     HEADER_BYTES = 24,

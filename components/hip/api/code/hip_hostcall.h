@@ -1,7 +1,7 @@
 /* Device code that calls the host: printf and assert. hip_hostcall.c serves the calls while the
  * host waits for kernels; hip_printf.c formats. All functions are called with `hip.lock` held. */
-#ifndef HEDDLE_HIP_HOSTCALL_H
-#define HEDDLE_HIP_HOSTCALL_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_CODE_HIP_HOSTCALL_H
+#define HEDDLE_COMPONENTS_HIP_API_CODE_HIP_HOSTCALL_H
 
 #include "components/hip/api/hip_internal.h"
 

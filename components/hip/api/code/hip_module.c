@@ -3,22 +3,20 @@
  * A module comes from a file or memory that the program names, or from a binary embedded in it
  * (hip_registration.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
-#include "base/region.h"
-#include "components/hip/api/hip_handle.h"
-#include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
-
-#include "components/amd/isa/object/kernarg.h"
-#include "components/nvidia/ptx/ptx_object.h"
-
-#include "runtime/engine/options.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/region.h"
+#include "components/amd/isa/object/kernarg.h"
+#include "components/hip/api/hip_handle.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/nvidia/ptx/ptx_object.h"
+#include "runtime/engine/options.h"
 
 enum { FILE_MAX = 1 << 30 };
 

@@ -4,13 +4,13 @@
  * Descriptor of a piece and content of a message are those of ROCm's device library and of clang's
  * lowering of printf (ROCm-Device-Libs, ockl: services; LLVM, AMDGPUEmitPrintf): one control word
  * (bit 0: standard error), the format and other strings padded to words, everything else a word. */
-#include "hip_hostcall.h"
+#include <stdio.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "components/host/printf/kernel_printf.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "hip_hostcall.h"
 
 enum { PIECE_BEGIN = 1, PIECE_END = 2, PIECE_COUNT_SHIFT = 5, PIECE_NUMBER_SHIFT = 8 };
 enum { MESSAGES_MAX = 1 << 20 };

@@ -6,14 +6,14 @@
  * to binaries that are registered. */
 #include "hip_registration.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "runtime/engine/options.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     WRAPPER_MAGIC = 0x48495046, /* "FPIH" in memory (clang, CGCUDANV) */

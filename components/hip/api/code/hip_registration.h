@@ -2,8 +2,8 @@
  * the types. hip_registration.c and hip_launch.c define them; the registrations of CUDA programs
  * end here, too.
  */
-#ifndef HEDDLE_HIP_REGISTRATION_H
-#define HEDDLE_HIP_REGISTRATION_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_CODE_HIP_REGISTRATION_H
+#define HEDDLE_COMPONENTS_HIP_API_CODE_HIP_REGISTRATION_H
 
 #ifndef __HIP_PLATFORM_AMD__
 #define __HIP_PLATFORM_AMD__

@@ -5,17 +5,18 @@
  * addresses that is compiled after the source: what is at an entry's address is what the
  * expression means. Error codes are those of HIP 5.2's library, but that it ends with the program
  * where a pointer is null or a handle unknown. */
+#define __HIP_PLATFORM_AMD__
+#include <ctype.h>
+#include <hip/hiprtc.h>
+#include <stdio.h>
+
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/turns/hip_turns.h"
+
 #include "hip_rtc_compiler.h"
-
-#include <hip/hiprtc.h>
-
-#include <ctype.h>
-#include <stdio.h>
 
 #define NAME_TABLE "__heddle_hiprtc_names"
 

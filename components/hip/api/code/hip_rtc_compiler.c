@@ -6,18 +6,17 @@
 #include "hip_rtc_compiler.h"
 
 #define __HIP_PLATFORM_AMD__
+#include <errno.h>
 #include <hip/hip_version.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/clang/clang_library.h"
 #include "components/clang/clang_process.h"
 #include "components/hip/common/hip_common.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEADER_FOLDER       "/hiprtc/include"
 #define NUMBER_TEXT(number) #number

@@ -1,7 +1,7 @@
 /* Compiling device code while the program runs (hip_rtc.c), by the compiler that hipcc uses, which
  * is started as a process of its own. */
-#ifndef HEDDLE_HIP_RTC_COMPILER_H
-#define HEDDLE_HIP_RTC_COMPILER_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_CODE_HIP_RTC_COMPILER_H
+#define HEDDLE_COMPONENTS_HIP_API_CODE_HIP_RTC_COMPILER_H
 
 #include <stdbool.h>
 #include <stddef.h>

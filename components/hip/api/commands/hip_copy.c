@@ -6,14 +6,14 @@
  * a refused one has no effect. Invariant: pageable host memory is not read or written after the
  * call returned.
  */
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 struct copy {
     struct hip_copy_area area;

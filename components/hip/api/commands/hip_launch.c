@@ -2,22 +2,22 @@
  * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
  */
 #include "hip_launch.h"
+
 #include "base/grow.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/code/hip_registration.h"
 #pragma GCC visibility push(default)
 #include "components/hip/api/heddle_hip.h"
 #pragma GCC visibility pop
+#include <inttypes.h>
+#include <string.h>
+
+#include "components/amd/isa/object/kernarg.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
-
-#include "components/amd/isa/object/kernarg.h"
 #include "runtime/session/run_ledger.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 /* A launch that a program asks for; `grid` in work-items. */
 struct request {

@@ -1,7 +1,7 @@
 /* Launches for the driver, and launches that are kept for later. All functions are called with
  * `hip.lock` held. */
-#ifndef HEDDLE_HIP_LAUNCH_H
-#define HEDDLE_HIP_LAUNCH_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_COMMANDS_HIP_LAUNCH_H
+#define HEDDLE_COMPONENTS_HIP_API_COMMANDS_HIP_LAUNCH_H
 
 #include "components/hip/api/hip_internal.h"
 

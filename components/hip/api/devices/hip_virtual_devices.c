@@ -1,11 +1,11 @@
 /* Devices that the program makes: several GPUs as one, and GPUs in a process of their own
  * (heddle_hip.h). To the rest of the library they are devices like others; `number` is what the
  * driver calls them. */
+#include <stdio.h>
+
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
-
-#include <stdio.h>
 
 #pragma GCC visibility push(default)
 #include "components/hip/api/heddle_hip.h"

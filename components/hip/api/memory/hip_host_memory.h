@@ -10,10 +10,11 @@
  *
  * All functions are called with `hip.lock` held unless stated. They write a message for each error.
  */
-#ifndef HEDDLE_HIP_HOST_MEMORY_H
-#define HEDDLE_HIP_HOST_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_HOST_MEMORY_H
+#define HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_HOST_MEMORY_H
 
 #include "components/hip/api/hip_internal.h"
+
 #include "hip_location.h"
 
 /* Before commands on `queue` that use memory are enqueued. `waits`: the call returns when they are

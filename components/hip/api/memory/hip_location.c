@@ -1,10 +1,11 @@
 /* Classifies addresses, and checks them for copies and fills. */
 #include "hip_location.h"
 
-#include "components/hip/api/hip_findings.h"
-#include "hip_host_memory.h"
-
 #include <inttypes.h>
+
+#include "components/hip/api/hip_findings.h"
+
+#include "hip_host_memory.h"
 
 /* Memory that the driver gave to the program past HIP: the ring of a user queue, which the program
  * may copy to and from (user_queue_api.h). */

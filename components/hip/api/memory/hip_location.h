@@ -1,8 +1,8 @@
 /* The kind of memory that an address lies in. A call classifies each address that it gets once,
  * before anything else, and decides by that from then on. All functions are called with `hip.lock`
  * held. */
-#ifndef HEDDLE_HIP_LOCATION_H
-#define HEDDLE_HIP_LOCATION_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_LOCATION_H
+#define HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_LOCATION_H
 
 #include "components/hip/api/hip_objects.h"
 

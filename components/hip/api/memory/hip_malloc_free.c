@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/hip_recorder.h"
+
 #include "hip_host_memory.h"
 
 enum { DEVICE_MALLOC_UNCACHED = 3 /* hipDeviceMallocUncached of later versions */ };

@@ -2,6 +2,7 @@
  * hip_managed_pages.c. */
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/streams/hip_stream.h"
+
 #include "hip_host_memory.h"
 #include "hip_managed_pages.h"
 

@@ -7,16 +7,17 @@
  * UNUSED or AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
-#include "base/grow.h"
-#include "base/number.h"
-#include "components/hip/api/hip_recorder.h"
-#include "components/hip/api/streams/hip_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/grow.h"
+#include "base/number.h"
+#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/streams/hip_stream.h"
 
 enum {
     HOST_PAGE = 4096,

@@ -11,8 +11,8 @@
  * The address is a device address whose pages the host may touch at times. System calls do not
  * fault but fail with EFAULT: a program that hands managed memory to read() or write() touches it
  * first. */
-#ifndef HEDDLE_HIP_MANAGED_PAGES_H
-#define HEDDLE_HIP_MANAGED_PAGES_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_MANAGED_PAGES_H
+#define HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_MANAGED_PAGES_H
 
 #include "hip_host_memory.h"
 

@@ -4,13 +4,14 @@
  * a command may read it. */
 #include "hip_registered.h"
 
+#include <inttypes.h>
+#include <sys/personality.h>
+
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
-#include "hip_host_memory.h"
 
-#include <inttypes.h>
-#include <sys/personality.h>
+#include "hip_host_memory.h"
 
 enum { PIECE = 4096 /* bytes that are compared at once */ };
 

@@ -7,8 +7,8 @@
  *
  * Pages of the device hold a range of memory and its surroundings. Ranges that were registered
  * apart may share pages. Only hip_host_memory.c calls these functions. */
-#ifndef HEDDLE_HIP_REGISTERED_H
-#define HEDDLE_HIP_REGISTERED_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_REGISTERED_H
+#define HEDDLE_COMPONENTS_HIP_API_MEMORY_HIP_REGISTERED_H
 
 #include "components/hip/api/hip_internal.h"
 

@@ -10,16 +10,16 @@
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
  * handler. */
 #define _GNU_SOURCE /* REG_ERR */
-#include "base/number.h"
-#include "components/hip/api/memory/hip_host_memory.h"
-#include "components/hip/turns/hip_turns.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/turns/hip_turns.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

@@ -14,13 +14,6 @@
  * are no files: a child has no GPU, as HIP leaves undefined what one does. It may exec. */
 #include "hip_process.h"
 
-#include "base/number.h"
-#include "base/sha256.h"
-#include "components/hip/turns/hip_clock.h"
-#include "components/hip/turns/hip_turns.h"
-#include "runtime/engine/options.h"
-#include "runtime/session/run_ledger.h"
-
 #include <errno.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -28,6 +21,13 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/number.h"
+#include "base/sha256.h"
+#include "components/hip/turns/hip_clock.h"
+#include "components/hip/turns/hip_turns.h"
+#include "runtime/engine/options.h"
+#include "runtime/session/run_ledger.h"
 
 enum {
     SAME_MS = 200, /* signals that come so soon after one another are one: they went to a group */

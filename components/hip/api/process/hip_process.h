@@ -1,10 +1,9 @@
 /* The process and what it owns of a run: its number among the processes of `heddle run`, its files,
  * its end by a signal, and its children. docs/reference/outputs.md is the contract. */
-#ifndef HEDDLE_HIP_PROCESS_H
-#define HEDDLE_HIP_PROCESS_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_PROCESS_HIP_PROCESS_H
+#define HEDDLE_COMPONENTS_HIP_API_PROCESS_HIP_PROCESS_H
 
 #include "components/hip/api/hip_internal.h"
-
 #include "runtime/engine/options.h"
 #include "runtime/state/platform.h"
 

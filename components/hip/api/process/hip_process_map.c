@@ -2,12 +2,12 @@
  * and not a crash: images of code come as a pointer without a size, and host memory of copies with
  * one that the program says. Called when code is loaded and when copies are checked. */
 #define _GNU_SOURCE /* madvise */
-#include "base/number.h"
-#include "components/hip/api/hip_internal.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/mman.h>
+
+#include "base/number.h"
+#include "components/hip/api/hip_internal.h"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ  22

@@ -4,11 +4,11 @@
  * thread with a heap of its own opens the platform; meanwhile the address space of the program's
  * next mappings is held back. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "components/hip/api/hip_internal.h"
-#include "components/hip/turns/hip_turns.h"
-
 #include <signal.h>
 #include <sys/mman.h>
+
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/turns/hip_turns.h"
 
 /* More than programs map; the system gives the highest free addresses first. */
 #define RESERVED_BYTES (1ull << 36)

@@ -3,8 +3,10 @@
  * recorded in the capture; all streams leave when the capture ends. Streams without a handle of
  * their own (the null stream, hipStreamPerThread) cannot capture. */
 #include "hip_capture.h"
+
 #include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
+
 #include "hip_stream.h"
 
 /* The calls that something follows: for each stream, how many of its captured calls, and the number

@@ -1,8 +1,8 @@
 /* Capture: a stream that captures writes its calls down instead of making them, and a program makes
  * a graph of them later (hip_graph.c). Copies, fills, launches, events and callbacks ask here
  * first. All functions are called with `hip.lock` held. */
-#ifndef HEDDLE_HIP_CAPTURE_H
-#define HEDDLE_HIP_CAPTURE_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_STREAMS_HIP_CAPTURE_H
+#define HEDDLE_COMPONENTS_HIP_API_STREAMS_HIP_CAPTURE_H
 
 #include "components/hip/api/commands/hip_launch.h"
 #include "components/hip/api/hip_internal.h"

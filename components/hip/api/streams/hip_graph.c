@@ -5,6 +5,7 @@
  *
  * Ownership: a graph has its nodes, a node the arguments of its kernel and a graph inside of it. */
 #include "hip_graph.h"
+
 #include "base/grow.h"
 #include "components/hip/api/hip_handle.h"
 

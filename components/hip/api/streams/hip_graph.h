@@ -1,7 +1,7 @@
 /* Graphs as the library keeps them (hip_graph.c) for the graphs that are launched
  * (hip_graph_exec.c). All functions are called with `hip.lock` held. */
-#ifndef HEDDLE_HIP_GRAPH_H
-#define HEDDLE_HIP_GRAPH_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_STREAMS_HIP_GRAPH_H
+#define HEDDLE_COMPONENTS_HIP_API_STREAMS_HIP_GRAPH_H
 
 #include "hip_capture.h"
 

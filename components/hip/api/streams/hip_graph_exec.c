@@ -5,6 +5,7 @@
  * them, can be changed. */
 #include "base/grow.h"
 #include "components/hip/api/hip_handle.h"
+
 #include "hip_graph.h"
 #include "hip_stream.h"
 

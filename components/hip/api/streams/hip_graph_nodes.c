@@ -1,5 +1,6 @@
 /* Queries about graphs: their nodes and edges, and what nodes do. */
 #include "components/hip/api/hip_handle.h"
+
 #include "hip_graph.h"
 
 /* `nodes` may be NULL; then only their number is wanted. */

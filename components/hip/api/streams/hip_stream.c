@@ -11,6 +11,7 @@
  * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
  * it (hip_handle.h). */
 #include "hip_stream.h"
+
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/code/hip_hostcall.h"
@@ -18,6 +19,7 @@
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/turns/hip_turns.h"
+
 #include "hip_capture.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };

@@ -1,7 +1,7 @@
 /* Streams, for the files of the HIP library that enqueue commands. All functions are called with
  * `hip.lock` held. */
-#ifndef HEDDLE_HIP_STREAM_H
-#define HEDDLE_HIP_STREAM_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_STREAMS_HIP_STREAM_H
+#define HEDDLE_COMPONENTS_HIP_API_STREAMS_HIP_STREAM_H
 
 #include "components/hip/api/hip_internal.h"
 

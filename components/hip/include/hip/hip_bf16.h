@@ -8,9 +8,8 @@
 #define HIP_INCLUDE_HIP_HIP_BF16_H
 
 #if !defined(__HIPCC_RTC__)
-#include <hip/hip_runtime.h>
-
 #include <cmath>
+#include <hip/hip_runtime.h>
 #endif
 
 #define HIP_BF16_BOTH   __host__ __device__ inline

@@ -1,6 +1,6 @@
 /* Calls that devices make over ports. See driver_device_calls.c. */
-#ifndef HEDDLE_DRIVER_DEVICE_CALLS_H
-#define HEDDLE_DRIVER_DEVICE_CALLS_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_CALLS_DRIVER_DEVICE_CALLS_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_CALLS_DRIVER_DEVICE_CALLS_H
 
 #include "components/host/driver/driver_state.h"
 

@@ -6,12 +6,12 @@
  * for each GPU; there are buffers for as many of both. The slot of a message says the piece's
  * number in `offset`. Pieces of one command are written in the order in which they have come; a
  * write ends at pages of its own, so a piece may take several. */
-#include "driver_commands.h"
-
 #include <string.h>
 
 #include "base/number.h"
 #include "components/host/driver/driver_memory.h"
+
+#include "driver_commands.h"
 
 /* A buffer in the host's memory, of COPY_MESSAGE_BYTES. */
 struct driver_bounce {

@@ -10,6 +10,7 @@
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/observe/timeline.h"
+
 #include "driver_commands.h"
 
 /* The longest line that a cache holds bytes of (`param line` of cache.heddle). */

@@ -1,8 +1,8 @@
 /* A command: what every kind has, and a union of what the kinds need. It waits in the list of its
  * queue until it is the first; then it goes through phases until it is done. What a kind does in
  * its phases is in one table, driver_command_kinds.c. */
-#ifndef HEDDLE_DRIVER_COMMAND_H
-#define HEDDLE_DRIVER_COMMAND_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_COMMANDS_DRIVER_COMMAND_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_COMMANDS_DRIVER_COMMAND_H
 
 #include <stdbool.h>
 #include <stdint.h>

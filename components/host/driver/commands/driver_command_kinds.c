@@ -1,7 +1,5 @@
 /* Begin, steps and answers of each kind of command; the table is at the end. Called by
  * driver_command_queues.c, which does what is the same for all kinds. */
-#include "driver_commands.h"
-
 #include <string.h>
 
 #include "components/host/driver/launch/driver_launch.h"
@@ -9,6 +7,8 @@
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/memory/page_table/aql_preload_pages.h"
 #include "components/sampling/online_parts.h"
+
+#include "driver_commands.h"
 
 /* ---- begin ---- */
 

@@ -4,8 +4,6 @@
  * flight as `in_flight` says. Before a copy, the L2 of a GPU is flushed when a kernel ran there
  * since the last flush, and only then: copies go past the caches. What a kind of command does is in
  * driver_command_kinds.c. */
-#include "driver_commands.h"
-
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/migration/driver_migration.h"
@@ -13,6 +11,8 @@
 #include "components/sampling/sampling_options.h"
 #include "runtime/engine/deferral.h"
 #include "runtime/observe/timeline.h"
+
+#include "driver_commands.h"
 
 static void driver_window_end(struct component *c)
 {

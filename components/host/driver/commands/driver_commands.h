@@ -1,7 +1,7 @@
 /* Execution of commands: the functions that the files of this folder offer one another and the rest
  * of the driver. driver_command.h has the commands themselves. */
-#ifndef HEDDLE_DRIVER_COMMANDS_H
-#define HEDDLE_DRIVER_COMMANDS_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_COMMANDS_DRIVER_COMMANDS_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_COMMANDS_DRIVER_COMMANDS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,12 +8,12 @@
  *
  * Between runs of the engine the commands of an idle queue need no tick: they are done when they
  * are enqueued. */
-#include "driver_commands.h"
-
 #include "components/host/driver/driver_memory.h"
 #include "components/sampling/sampling_options.h"
 #include "runtime/link/lookahead.h"
 #include "runtime/state/blob.h"
+
+#include "driver_commands.h"
 
 /* A command whose bytes are still to be moved, and the GPU of its queue. */
 struct driver_direct {

@@ -1,8 +1,6 @@
 /* Commands in functional mode: done at once on simulated memory, when their turn in their queue
  * comes. No message goes to a GPU, and no time passes but the driver's own.
  */
-#include "driver_commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +24,8 @@
 #include "runtime/engine/rank.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/memory.h"
+
+#include "driver_commands.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
  */

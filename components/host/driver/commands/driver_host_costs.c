@@ -8,12 +8,12 @@
  * refreshes of DRAM) may be the same each time. Where the moments are drawn, launches of a sample
  * differ by such effects, and their scatter contains them (randomisation: Cochran, Sampling
  * Techniques, chapter 1). */
-#include "driver_commands.h"
-
 #include "base/hash.h"
 #include "base/number.h"
 #include "components/host/driver/driver_state.h"
 #include "components/sampling/sampling_options.h"
+
+#include "driver_commands.h"
 
 enum { SMALL_PAGE = 4096, HUGE_PAGE = 2 << 20 }; /* the host's pages, in bytes */
 

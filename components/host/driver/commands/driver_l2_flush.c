@@ -11,10 +11,10 @@
  * all memory that kernels of that GPU could access.
  *
  * Times are a count of launches, ends and flushes. */
-#include "driver_commands.h"
-
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
+
+#include "driver_commands.h"
 
 static uint64_t *l2_dirty_time(const struct driver *d, uint32_t number, uint32_t pid)
 {

@@ -3,13 +3,13 @@
  * (driver_sampling.c). What begins and ends a launch, invalidation and release of caches, happens
  * with the first part and the last one. components/sampling/launch_parts.h says which parts, and
  * what the whole would take. */
-#include "driver_commands.h"
-
 #include "base/number.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/sampling/online_parts.h"
 #include "components/sampling/sampling_options.h"
 #include "runtime/observe/timeline.h"
+
+#include "driver_commands.h"
 
 /* Work-groups of the launch that run at the same time, at most. */
 static uint32_t parts_resident(const struct driver_device_info *info,

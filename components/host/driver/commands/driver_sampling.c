@@ -17,8 +17,6 @@
  * is over: what that one executed decides. Caches and TLBs keep their lines while launches leave no
  * trace in them, since components/sampling/stratified_sampler.h makes sure that enough launches
  * touch them before the next simulated one. */
-#include "driver_commands.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -30,6 +28,8 @@
 #include "runtime/engine/deferral.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/lookup.h"
+
+#include "driver_commands.h"
 
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
 {

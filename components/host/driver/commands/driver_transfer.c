@@ -2,14 +2,14 @@
  *
  * Data that cross the link are sent, or asked for, at the pace of the link: it stays full, and what
  * another queue sends waits for a page or two and not for all of a copy. */
-#include "driver_commands.h"
-
 #include <string.h>
 
 #include "base/number.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+
+#include "driver_commands.h"
 
 /* ---- slots: messages in flight ---- */
 

@@ -5,14 +5,14 @@
  * the order of their launches. When the head has gone round and meets a piece that is still held,
  * the piece becomes "late", and the head passes it. A launch whose packet and arguments are what
  * the last piece contains uses that piece, and nothing is copied. */
-#include "driver_launch.h"
-
 #include <string.h>
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
+
+#include "driver_launch.h"
 
 static struct driver_piece *argument_ring_piece(const struct driver_ring *r, uint32_t number)
 {

@@ -13,11 +13,12 @@
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/program/driver_program.h"
 #include "components/host/driver/unified_split.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/protocols/user_queue/aql_queue.h"
+
+#include "driver_ptx.h"
 
 enum {
     /* Arguments begin at a line of the caches; HSA asks for 16 bytes at least. */

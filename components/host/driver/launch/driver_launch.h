@@ -1,6 +1,6 @@
 /* Launches: the packet and the arguments of a kernel, and its private memory. */
-#ifndef HEDDLE_DRIVER_LAUNCH_H
-#define HEDDLE_DRIVER_LAUNCH_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_LAUNCH_DRIVER_LAUNCH_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_LAUNCH_DRIVER_LAUNCH_H
 
 #include "components/amd/isa/kernel_registers.h"
 #include "components/host/driver/driver_state.h"

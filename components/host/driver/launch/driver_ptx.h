@@ -1,7 +1,7 @@
 /* Devices that execute PTX: their code, what a launch needs of them, and functional mode. All
  * that is different for them is here; everywhere else a launch is a launch. */
-#ifndef HEDDLE_DRIVER_PTX_H
-#define HEDDLE_DRIVER_PTX_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_LAUNCH_DRIVER_PTX_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_LAUNCH_DRIVER_PTX_H
 
 #include "components/amd/functional/functional.h"
 #include "components/host/driver/driver_state.h"

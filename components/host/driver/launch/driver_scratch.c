@@ -6,8 +6,6 @@
  * A pool has room for as many work-groups as can run at the same time, or as the launch has, or as
  * fit into an eighth of the device's memory, whichever is least; the dispatcher hands the room out
  * again as work-groups end. */
-#include "driver_launch.h"
-
 #include <inttypes.h>
 
 #include "base/number.h"
@@ -17,6 +15,8 @@
 #include "components/host/driver/migration/driver_migration.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/deferral.h"
+
+#include "driver_launch.h"
 
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {

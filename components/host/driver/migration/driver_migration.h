@@ -1,6 +1,6 @@
 /* Managed pages: where they live, when they move, and what moves before it is needed. */
-#ifndef HEDDLE_DRIVER_MIGRATION_H
-#define HEDDLE_DRIVER_MIGRATION_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_MIGRATION_DRIVER_MIGRATION_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_MIGRATION_DRIVER_MIGRATION_H
 
 #include "components/host/driver/driver_state.h"
 

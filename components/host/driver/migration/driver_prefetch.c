@@ -1,11 +1,11 @@
 /* Pages that come with a page that was faulted on, and pages that the program sends somewhere. All
  * are asked for after other requests; pages that come with another one move in the same pause. */
-#include "driver_migration.h"
-
 #include <inttypes.h>
 
 #include "components/host/driver/prefetch_policy.h"
 #include "components/host/driver/program/driver_program.h"
+
+#include "driver_migration.h"
 
 static uint64_t prefetch_start(uint64_t address)
 {

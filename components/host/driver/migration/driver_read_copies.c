@@ -9,12 +9,12 @@
  * stay.
  *
  * Copies are not kept in functional mode, which knows the page only. */
-#include "driver_migration.h"
-
 #include <inttypes.h>
 
 #include "components/host/driver/driver_state.h"
 #include "runtime/engine/store_log.h"
+
+#include "driver_migration.h"
 
 static struct driver_page_request *migrate_first(const struct driver *d)
 {

@@ -9,11 +9,11 @@
  *
  * The page table has the truth: a frame whose page is no longer mapped there, since it was freed or
  * remapped, leaves the list when it is met. */
-#include "driver_migration.h"
-
 #include "base/number.h"
 #include "components/host/driver/eviction_policy.h"
 #include "runtime/engine/component_failure.h"
+
+#include "driver_migration.h"
 
 struct driver_frame {
     uint64_t address;

@@ -1,7 +1,5 @@
 /* struct driver_api: what a front end calls. Each call takes the driver's lock and leaves the work
  * to the files beside this one; driver_calls.def says what the calls mean. */
-#include "driver_program.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +22,8 @@
 #include "runtime/observe/host_time.h"
 #include "runtime/session/exit_status.h"
 #include "runtime/state/memory.h"
+
+#include "driver_program.h"
 
 static struct driver *the_driver(void)
 {

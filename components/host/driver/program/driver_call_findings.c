@@ -1,10 +1,10 @@
 /* Mistakes in calls of the program, which the front end has seen, as findings of the run. */
-#include "driver_program.h"
-
 #include <stdio.h>
 
 #include "components/checks/check_code.h"
 #include "components/checks/finding.h"
+
+#include "driver_program.h"
 
 static void mistake_place(const struct driver_call *call, struct finding_place *place)
 {

@@ -5,13 +5,13 @@
  * the copy, absolute ones to the original, which makes no difference where nothing is written. Each
  * copy is an allocation of its own; a part of a launch begins at its GPU's copy. Kept on the host,
  * as the modules are. */
-#include "driver_program.h"
-
 #include <stdlib.h>
 
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+
+#include "driver_program.h"
 
 static uint64_t code_copy_distance(uint32_t handle, uint32_t gpu, uint64_t entry)
 {

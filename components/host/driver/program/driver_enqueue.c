@@ -1,7 +1,5 @@
 /* The side of the driver that the program calls: checks, tickets, and commands at the ends of
  * queues. Called with the lock held. */
-#include "driver_program.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +14,9 @@
 #include "components/sampling/launch_census.h"
 #include "components/sampling/sampling_options.h"
 #include "components/statistics/run_progress.h"
+
 #include "driver_journal.h"
+#include "driver_program.h"
 
 /* ---- commands ---- */
 

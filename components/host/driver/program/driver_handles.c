@@ -7,14 +7,14 @@
  *A GPU may belong to any number of handles, and a process has as many handles as it uses. Numbers
  *of handles that were destroyed are used again; a process ends with its last handle, and its number
  *is used again after a shoot-down. */
-#include "driver_program.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/memory/tlb/tlb_shootdown.h"
+
+#include "driver_program.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {

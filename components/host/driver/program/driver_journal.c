@@ -17,6 +17,7 @@
 #include "components/sampling/sampling_options.h"
 #include "runtime/engine/arena.h"
 #include "runtime/state/checkpoint.h"
+
 #include "driver_program.h"
 
 enum journal_kind {

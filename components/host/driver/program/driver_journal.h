@@ -11,8 +11,8 @@
  *
  * Invariant: the commands of queues that are not done are the same in the state and in what the
  * calls have made, in the same order; so host buffers are found by ticket. */
-#ifndef HEDDLE_DRIVER_JOURNAL_H
-#define HEDDLE_DRIVER_JOURNAL_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_PROGRAM_DRIVER_JOURNAL_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_PROGRAM_DRIVER_JOURNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

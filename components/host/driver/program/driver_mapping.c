@@ -3,8 +3,6 @@
  *
  * Whatever may have been used by a kernel is changed only when nothing is queued, and a shoot-down
  * follows before anything else can be. */
-#include "driver_program.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,6 +21,8 @@
 #include "components/nvidia/program/ptx_services.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/state/memory.h"
+
+#include "driver_program.h"
 
 /* Waits for all that a process has queued (DRIVER_ALL_PIDS: that anyone has). */
 static enum driver_status await_process(struct driver *d, uint32_t pid)

@@ -1,6 +1,6 @@
 /* The program's side of the driver. Everything here is called with the driver's lock held. */
-#ifndef HEDDLE_DRIVER_PROGRAM_H
-#define HEDDLE_DRIVER_PROGRAM_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_PROGRAM_DRIVER_PROGRAM_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_PROGRAM_DRIVER_PROGRAM_H
 
 #include "components/host/driver/driver_state.h"
 

@@ -2,8 +2,6 @@
  * Called with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
-#include "driver_program.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +18,8 @@
 #include "components/traces/instruction_trace/nvidia/cuda_recording.h"
 #include "runtime/engine/options.h"
 #include "runtime/engine/run_control.h"
+
+#include "driver_program.h"
 
 /* Blocks of PTX are recorded as the trace player executes them. */
 static void record_init(void)

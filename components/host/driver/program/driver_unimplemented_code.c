@@ -3,8 +3,6 @@
  * Kept on the host, outside of the simulation's state: it only decides whether a launch is refused
  * and what is said. The search follows branches, and calls whose address is made with s_getpc and
  * an added literal, as compilers do. */
-#include "driver_program.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,8 @@
 #include "base/number.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+
+#include "driver_program.h"
 
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size)
 {

@@ -1,8 +1,6 @@
 /* Running the engine for a thread of the program that waits. Called with the lock held, so that
  * the engine is entered once; only a waiting thread runs it, so enqueueing alone takes no
  * simulated time. */
-#include "driver_program.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -16,7 +14,9 @@
 #include "runtime/engine/extension.h"
 #include "runtime/engine/run_control.h"
 #include "runtime/state/checkpoint.h"
+
 #include "driver_journal.h"
+#include "driver_program.h"
 
 static enum driver_status run_lose(enum driver_status status, const char *format, const char *text)
 {

@@ -1,6 +1,6 @@
 /* User queues: state, life, launches through them, and what packet processors say. */
-#ifndef HEDDLE_DRIVER_USER_QUEUE_H
-#define HEDDLE_DRIVER_USER_QUEUE_H
+#ifndef HEDDLE_COMPONENTS_HOST_DRIVER_USER_QUEUES_DRIVER_USER_QUEUE_H
+#define HEDDLE_COMPONENTS_HOST_DRIVER_USER_QUEUES_DRIVER_USER_QUEUE_H
 
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"

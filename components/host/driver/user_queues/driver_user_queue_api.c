@@ -1,9 +1,9 @@
 /* struct driver_queue_api (user_queue_api.h): each call under the driver's lock. */
-#include "driver_user_queue.h"
-
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_program.h"
+
+#include "driver_user_queue.h"
 
 #define USER_CALL(name, parameters, ...)                                                           \
     static enum driver_status api_user_queue_##name parameters                                     \

@@ -1,7 +1,5 @@
 /* Receives messages of packet processors: signals that have changed, and kernels that need private
  * memory. */
-#include "driver_user_queue.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,6 +7,8 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "runtime/engine/deferral.h"
+
+#include "driver_user_queue.h"
 
 static struct user_queue_entry *user_queue_by_slot(const struct driver *d, uint32_t gpu,
                                                    uint32_t slot)

@@ -7,14 +7,14 @@
  * done. A packet's completion signal counts down from 0; the packet processor tells its value, so
  * as many launches have ended. The kernel sees the packet's copy beside its arguments
  * (driver_argument_ring.c), which the caches cannot hold in an old form. */
-#include "driver_user_queue.h"
-
 #include <string.h>
 
 #include "components/host/driver/commands/driver_commands.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
+
+#include "driver_user_queue.h"
 
 static bool submit_beside(const struct driver *d, const struct driver_queue *q,
                           const struct driver_command *k)

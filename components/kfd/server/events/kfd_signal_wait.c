@@ -1,10 +1,10 @@
 /* Threads of the program that wait for a signal, or look at one (interpose_signal_waits.c). A
  * thread that waits is held until its condition is true or nothing of its process can go on. One
  * that looks lets KFD_POLL_PS pass, so that programs which poll come to an end. */
+#include <stdlib.h>
+
 #include "base/grow.h"
 #include "components/kfd/server/kfd_machine.h"
-
-#include <stdlib.h>
 
 struct kfd_wait {
     struct kfd_wait *next;

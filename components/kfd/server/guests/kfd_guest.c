@@ -11,14 +11,16 @@
  * here.
  */
 #include "kfd_guest.h"
-#include "base/grow.h"
-#include "base/proc_stat.h"
-#include "kfd_start_barrier.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
+#include "base/proc_stat.h"
+
+#include "kfd_start_barrier.h"
 
 static struct {
     uint32_t last_poller; /* number of the process whose wait of limited time was done last */

@@ -1,8 +1,8 @@
 /* Guests: processes with heddle's HIP library, whose calls are those of the driver's table
  * (guest_channel.h). A guest is a kfd_process without queues, memory and events of the kernel
  * driver's. Machine's thread, unless a function says otherwise. */
-#ifndef HEDDLE_KFD_GUEST_H
-#define HEDDLE_KFD_GUEST_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_GUESTS_KFD_GUEST_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_GUESTS_KFD_GUEST_H
 
 #include "components/kfd/channel/guest_channel.h"
 #include "components/kfd/server/kfd_connection.h"

@@ -1,7 +1,5 @@
 /* Does the calls of guests (guest_calls.def). Devices, queues and addresses of others cannot be
  * named: they are looked up in the tables of the guest. */
-#include "kfd_guest.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +7,8 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/kfd/channel/program_memory.h"
+
+#include "kfd_guest.h"
 
 enum { TEXT_MAX = 1 << 20 };          /* names of kernels with templates are long */
 #define BYTES_MAX ((uint64_t)1 << 32) /* largest code object or PTX */

@@ -13,6 +13,7 @@
 #include "base/proc_stat.h"
 #include "components/kfd/server/kfd_ioctl.h"
 #include "runtime/session/run_ledger.h"
+
 #include "kfd_guest.h"
 
 static struct {

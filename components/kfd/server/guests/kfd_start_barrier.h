@@ -1,7 +1,7 @@
 /* Processes that wait for each other before the first of them runs. The machine's thread calls
  * these. */
-#ifndef HEDDLE_KFD_START_BARRIER_H
-#define HEDDLE_KFD_START_BARRIER_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_GUESTS_KFD_START_BARRIER_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_GUESTS_KFD_START_BARRIER_H
 
 #include "components/kfd/server/kfd_connection.h"
 

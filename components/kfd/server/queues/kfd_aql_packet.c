@@ -7,9 +7,9 @@
  * released less. */
 #include "kfd_aql_packet.h"
 
-#include "base/number.h"
-
 #include <string.h>
+
+#include "base/number.h"
 
 #include "kfd_sdma_queue.h"
 

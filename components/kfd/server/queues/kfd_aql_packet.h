@@ -1,6 +1,6 @@
 /* A queue, and packets that it begins and ends. See kfd_aql_packet.c. */
-#ifndef HEDDLE_KFD_AQL_PACKET_H
-#define HEDDLE_KFD_AQL_PACKET_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_QUEUES_KFD_AQL_PACKET_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_QUEUES_KFD_AQL_PACKET_H
 
 #include "components/kfd/server/kfd_machine.h"
 #include "components/protocols/user_queue/aql_queue.h"

@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "components/kfd/channel/program_memory.h"
 #include "components/kfd/server/kfd_ioctl.h"
+
 #include "kfd_aql_packet.h"
 #include "kfd_sdma_queue.h"
 

@@ -8,9 +8,9 @@
  * sdma_registers.h of ROCr; operations of atomics: enum TC_OP of vega10_enum.h. */
 #include "kfd_sdma_packet.h"
 
-#include "base/number.h"
-
 #include <stddef.h>
+
+#include "base/number.h"
 
 enum {
     COUNT_BITS_GFX8 = 22,

@@ -1,6 +1,6 @@
 /* Packets of an SDMA engine: what their words say. See kfd_sdma_packet.c. */
-#ifndef HEDDLE_KFD_SDMA_PACKET_H
-#define HEDDLE_KFD_SDMA_PACKET_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_QUEUES_KFD_SDMA_PACKET_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_QUEUES_KFD_SDMA_PACKET_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Queues of SDMA engines: rings of packets that copy, fill, wait and tell. See kfd_sdma_queue.c. */
-#ifndef HEDDLE_KFD_SDMA_QUEUE_H
-#define HEDDLE_KFD_SDMA_QUEUE_H
+#ifndef HEDDLE_COMPONENTS_KFD_SERVER_QUEUES_KFD_SDMA_QUEUE_H
+#define HEDDLE_COMPONENTS_KFD_SERVER_QUEUES_KFD_SDMA_QUEUE_H
 
 #include "kfd_aql_packet.h"
 

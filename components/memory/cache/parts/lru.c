@@ -38,7 +38,7 @@ static void lru_setup(struct part *self, uint32_t sets, uint32_t ways)
     p->order = arena_allocate(sets * sizeof(uint64_t));
 }
 
-static __attribute__((noinline)) void lru_renumber(struct lru *p)
+static OUT_OF_LINE void lru_renumber(struct lru *p)
 {
     uint32_t *stamps = arena_at(uint32_t, p->stamps);
     for (uint32_t s = 0; s < p->sets; s++, stamps += p->ways) {
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void lru_renumber(struct lru *p)
     p->clock = p->ways;
 }
 
-static __attribute__((noinline)) void lru_stamp(struct lru *p, uint32_t set, uint32_t way)
+static OUT_OF_LINE void lru_stamp(struct lru *p, uint32_t set, uint32_t way)
 {
     if (unlikely(p->clock == UINT32_MAX))
         lru_renumber(p);
@@ -79,8 +79,7 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
     *order = ((old & ~through) | (old & below) << 4 | way) ^ LRU_FIRST;
 }
 
-static __attribute__((noinline)) uint32_t lru_oldest_stamp(const struct lru *p, uint32_t set,
-                                                           uint64_t candidates)
+static OUT_OF_LINE uint32_t lru_oldest_stamp(const struct lru *p, uint32_t set, uint64_t candidates)
 {
     const uint32_t *stamps = arena_at(uint32_t, p->stamps) + (size_t)set * p->ways;
     uint32_t best = (uint32_t)__builtin_ctzll(candidates);

@@ -5,10 +5,9 @@
  * Lines that cannot be replaced just now age too. */
 #include "rrip.gen.h"
 
-#include "base/number.h"
-
 #include <string.h>
 
+#include "base/number.h"
 #include "components/memory/cache/replacement_policy.h"
 
 struct rrip {

@@ -62,7 +62,7 @@ static inline enum address_translation_result tlb_l1_hit(struct tlb_l1 *p, uint6
     return ADDRESS_TRANSLATION_HIT;
 }
 
-static __attribute__((noinline)) enum address_translation_result
+static OUT_OF_LINE enum address_translation_result
 tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_translation *out)
 {
     uint32_t i = translation_find(&p->table, pid, address);

@@ -1,7 +1,6 @@
 /* Where the lanes' bytes lie. */
-#include "components/nvidia/warp/warp_cluster.h"
-
 #include "components/memory/page_table/host_view.h"
+#include "components/nvidia/warp/warp_cluster.h"
 
 /* The span of the view that holds an address, by the hint of the operation. */
 static const struct host_span *span_of(struct warp_machine *m, const struct warp_op *op,

@@ -3,8 +3,10 @@
  *
  * warp_reach() checks all active lanes before anything is read or written: an instruction that
  * faults has done nothing. */
-#ifndef HEDDLE_WARP_ADDRESSES_H
-#define HEDDLE_WARP_ADDRESSES_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_ADDRESSES_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_ADDRESSES_H
+
+#include "base/likely.h"
 
 #include "warp_lanes.h"
 
@@ -32,7 +34,8 @@ enum warp_shape warp_reach_slowly(struct warp_machine *m, const struct warp_op *
                                   u64 bytes, bool writes);
 
 /* Computes the addresses of all lanes; inactive lanes get the address of the first active lane. */
-WARP_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+static ALWAYS_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *op,
+                                          uint32_t mask)
 {
     u64 *to = m->address, offset = op->value;
     if (op->bank[1] == WARP_NARROW) {
@@ -49,16 +52,16 @@ WARP_INLINE void reach_addresses(struct warp_machine *m, const struct warp_op *o
 }
 
 /* warp_region_of(), where most accesses to shared memory need no call. */
-WARP_INLINE struct warp_region reach_region(struct warp_machine *m, const struct warp_op *op,
-                                            u64 address)
+static ALWAYS_INLINE struct warp_region reach_region(struct warp_machine *m,
+                                                     const struct warp_op *op, u64 address)
 {
     if (op->combine == PTX_SPACE_SHARED)
         return (struct warp_region){m->shared, 0, m->block->shared, 0, PTX_SPACE_SHARED, 0};
     return warp_region_of(m, op, address);
 }
 
-WARP_INLINE enum warp_shape warp_reach(struct warp_machine *m, const struct warp_op *op,
-                                       uint32_t mask, u64 bytes, bool writes)
+static ALWAYS_INLINE enum warp_shape warp_reach(struct warp_machine *m, const struct warp_op *op,
+                                                uint32_t mask, u64 bytes, bool writes)
 {
     reach_addresses(m, op, mask);
     u64 *a = m->address, first = a[__builtin_ctz(mask)];

@@ -1,39 +1,37 @@
 /* Handlers of warp_convert.def, at one x86-64 level; compiled so that they keep to the host's
  * rounding. */
-#include "warp_variant.h"
-
 #include "base/number.h"
 
-#include "warp_lanes.h"
-
 #include "warp_formats.h"
+#include "warp_lanes.h"
+#include "warp_variant.h"
 
-WARP_INLINE s64 clamp_signed(s64 a, s64 low, s64 high)
+static ALWAYS_INLINE s64 clamp_signed(s64 a, s64 low, s64 high)
 {
     return a < low ? low : a > high ? high : a;
 }
-WARP_INLINE u64 clamp_signed_u(s64 a, u64 high)
+static ALWAYS_INLINE u64 clamp_signed_u(s64 a, u64 high)
 {
     return a < 0 ? 0 : min((u64)a, high);
 }
-WARP_INLINE s64 clamp_unsigned(u64 a, s64 low, s64 high)
+static ALWAYS_INLINE s64 clamp_unsigned(u64 a, s64 low, s64 high)
 {
     (void)low;
     return a > (u64)high ? high : (s64)a;
 }
-WARP_INLINE u64 clamp_unsigned_u(u64 a, u64 high)
+static ALWAYS_INLINE u64 clamp_unsigned_u(u64 a, u64 high)
 {
     return min(a, high);
 }
 
 /* Bounds are exact in double, or one above the largest integer. */
-WARP_INLINE s64 clamp_float(f64 a, s64 low, s64 high)
+static ALWAYS_INLINE s64 clamp_float(f64 a, s64 low, s64 high)
 {
     bool above = a >= (f64)high, below = a <= (f64)low;
     f64 inside = above || below || a != a ? 0.0 : a;
     return above ? high : below ? low : (s64)inside;
 }
-WARP_INLINE u64 clamp_float_u(f64 a, u64 high)
+static ALWAYS_INLINE u64 clamp_float_u(f64 a, u64 high)
 {
     bool above = a >= (f64)high, inside = a > 0.0 && !above;
     f64 x = inside ? a : 0.0;
@@ -43,26 +41,26 @@ WARP_INLINE u64 clamp_float_u(f64 a, u64 high)
 }
 
 /* To nearest even whatever the host's rounding is, and the sign of a zero kept. */
-WARP_INLINE f32 nearest32(f32 a)
+static ALWAYS_INLINE f32 nearest32(f32 a)
 {
     f32 magnitude = __builtin_fabsf(a), sum = magnitude + 0x1p23f;
     f32 rounded = magnitude < 0x1p23f ? sum - 0x1p23f : magnitude;
     return canonical(__builtin_copysignf(rounded, a));
 }
-WARP_INLINE f64 nearest64(f64 a)
+static ALWAYS_INLINE f64 nearest64(f64 a)
 {
     f64 magnitude = __builtin_fabs(a), sum = magnitude + 0x1p52;
     f64 rounded = magnitude < 0x1p52 ? sum - 0x1p52 : magnitude;
     return a != a ? a : __builtin_copysign(rounded, a);
 }
 
-WARP_INLINE f64 odd_unsigned(u64 a)
+static ALWAYS_INLINE f64 odd_unsigned(u64 a)
 {
     int shift = a >> 53 ? 11 - __builtin_clzll(a | 1) : 0;
     u64 kept = a >> shift, rest = a & ((1ull << shift) - 1);
     return (f64)(kept | (rest != 0)) * (f64)(1ull << shift);
 }
-WARP_INLINE f64 odd_signed(s64 a)
+static ALWAYS_INLINE f64 odd_signed(s64 a)
 {
     return a < 0 ? -odd_unsigned(0 - (u64)a) : odd_unsigned((u64)a);
 }
@@ -134,7 +132,7 @@ RUN(F16X2_OF_FORMAT)
     }
 }
 
-WARP_INLINE u32 pack_fields(s32 a, s32 b, u32 c, u32 how)
+static ALWAYS_INLINE u32 pack_fields(s32 a, s32 b, u32 c, u32 how)
 {
     u32 bits = how & 255;
     s32 low = how & 256 ? -(1 << (bits - 1)) : 0, high = (1 << (how & 256 ? bits - 1 : bits)) - 1;

@@ -1,12 +1,10 @@
 /* Handlers of warp_exchange.def: what goes between the lanes of a warp and between warps, at one
  * x86-64 level. */
-#include "warp_variant.h"
-
 #include "base/number.h"
 
-#include "warp_lanes.h"
-
 #include "warp_addresses.h"
+#include "warp_lanes.h"
+#include "warp_variant.h"
 
 /* ---- between lanes ---- */
 
@@ -190,7 +188,7 @@ static u64 transact(u64 state, s64 bytes)
     return (state & ~((u64)MBARRIER_TX_MASK << 40)) | tx << 40;
 }
 
-WARP_INLINE char *mbarrier_at(struct warp_machine *m, enum warp_shape shape, unsigned i)
+static ALWAYS_INLINE char *mbarrier_at(struct warp_machine *m, enum warp_shape shape, unsigned i)
 {
     return shape == REACH_RUN ? m->at[0] + 8 * (size_t)i : m->at[i];
 }
@@ -285,6 +283,7 @@ RUN(MBARRIER_COUNT)
 #define HANDLER(id)
 #include "warp_exchange.def"
 
+/* From here on, a row of the table is an entry. */
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_exchange_)(warp_handler **table)

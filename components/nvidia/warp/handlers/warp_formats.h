@@ -1,7 +1,9 @@
 /* Numbers of fewer bits than a float, and their roundings. Private to components/nvidia/warp; the
  * same on every host. */
-#ifndef HEDDLE_WARP_FORMATS_H
-#define HEDDLE_WARP_FORMATS_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_FORMATS_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_FORMATS_H
+
+#include "base/likely.h"
 
 #include "warp_lanes.h"
 
@@ -16,25 +18,25 @@ struct warp_format {
     bool infinities, nans;
 };
 
-WARP_INLINE u64 bits64(f64 x)
+static ALWAYS_INLINE u64 bits64(f64 x)
 {
     u64 bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-WARP_INLINE f64 float64(u64 bits)
+static ALWAYS_INLINE f64 float64(u64 bits)
 {
     f64 x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-WARP_INLINE u32 bits32(f32 x)
+static ALWAYS_INLINE u32 bits32(f32 x)
 {
     u32 bits;
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-WARP_INLINE f32 float32(u32 bits)
+static ALWAYS_INLINE f32 float32(u32 bits)
 {
     f32 x;
     memcpy(&x, &bits, sizeof x);
@@ -42,7 +44,7 @@ WARP_INLINE f32 float32(u32 bits)
 }
 
 /* Every NaN is 0x7fffffff. By bits, which makes loops of it vectors in any rounding. */
-WARP_INLINE f32 canonical(f32 x)
+static ALWAYS_INLINE f32 canonical(f32 x)
 {
     u32 bits;
     memcpy(&bits, &x, sizeof bits);
@@ -50,7 +52,7 @@ WARP_INLINE f32 canonical(f32 x)
 }
 
 /* f16 and bf16 as f32, exactly; without branches, so that loops vectorise. */
-WARP_INLINE f32 half_value(u32 h)
+static ALWAYS_INLINE f32 half_value(u32 h)
 {
     u32 magnitude = (h & 0x7fff) << 13, sign = (h & 0x8000) << 16;
     /* the exponent's bias differs by 112; denormals are scaled in float arithmetic */
@@ -59,13 +61,13 @@ WARP_INLINE f32 half_value(u32 h)
     bits = (h & 0x7c00) == 0x7c00 ? magnitude | 0x7f800000 : bits;
     return float32(bits | sign);
 }
-WARP_INLINE f32 bfloat_value(u32 h)
+static ALWAYS_INLINE f32 bfloat_value(u32 h)
 {
     return float32(h << 16);
 }
 
 /* f32 to f16 and bf16, to nearest even; NaN is 0x7fff. */
-WARP_INLINE u32 half_bits(f32 x)
+static ALWAYS_INLINE u32 half_bits(f32 x)
 {
     u32 bits = bits32(x), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
     u32 normal = magnitude - 0x38000000u;
@@ -77,7 +79,7 @@ WARP_INLINE u32 half_bits(f32 x)
     h = magnitude > 0x7f800000 ? 0x7fff : h | sign;
     return h;
 }
-WARP_INLINE u32 bfloat_bits(f32 x)
+static ALWAYS_INLINE u32 bfloat_bits(f32 x)
 {
     u32 bits = bits32(x);
     u32 h = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
@@ -86,7 +88,7 @@ WARP_INLINE u32 bfloat_bits(f32 x)
 
 /* A double whose last bit remembers what an exact sum has beyond it (rounding to odd), so that
  * rounding it again, to at most 51 bits, is as if the sum were rounded once. */
-WARP_INLINE f64 fused_sum(f64 p, f64 c)
+static ALWAYS_INLINE f64 fused_sum(f64 p, f64 c)
 {
     f64 s = p + c, t = s - p, error = (p - (s - t)) + (c - t);
     u64 bits = bits64(s);

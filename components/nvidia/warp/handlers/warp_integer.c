@@ -1,9 +1,8 @@
 /* Handlers of warp_integer.def, at one x86-64 level. */
-#include "warp_variant.h"
-
 #include "base/number.h"
 
 #include "warp_lanes.h"
+#include "warp_variant.h"
 
 /* Upper half of a product, by the width of the operands; the rest of the arguments is unused. */
 #define high_of(a, b, unused)                                                                      \
@@ -15,82 +14,82 @@
              : high_u32, u64                                                                       \
              : high_u64)(a, b)
 
-WARP_INLINE u64 high_s16(s16 a, s16 b)
+static ALWAYS_INLINE u64 high_s16(s16 a, s16 b)
 {
     return (u64)((s32)a * b >> 16);
 }
-WARP_INLINE u64 high_s32(s32 a, s32 b)
+static ALWAYS_INLINE u64 high_s32(s32 a, s32 b)
 {
     return (u64)((s64)a * b >> 32);
 }
-WARP_INLINE u64 high_s64(s64 a, s64 b)
+static ALWAYS_INLINE u64 high_s64(s64 a, s64 b)
 {
     return (u64)((__int128)a * b >> 64);
 }
-WARP_INLINE u64 high_u16(u16 a, u16 b)
+static ALWAYS_INLINE u64 high_u16(u16 a, u16 b)
 {
     return (u32)a * b >> 16;
 }
-WARP_INLINE u64 high_u32(u32 a, u32 b)
+static ALWAYS_INLINE u64 high_u32(u32 a, u32 b)
 {
     return (u64)a * b >> 32;
 }
-WARP_INLINE u64 high_u64(u64 a, u64 b)
+static ALWAYS_INLINE u64 high_u64(u64 a, u64 b)
 {
     return (u64)((unsigned __int128)a * b >> 64);
 }
 
-WARP_INLINE s32 clamp_s32(s64 x)
+static ALWAYS_INLINE s32 clamp_s32(s64 x)
 {
     return (s32)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x);
 }
 
-WARP_INLINE s32 low24_s(s32 x)
+static ALWAYS_INLINE s32 low24_s(s32 x)
 {
     return (s32)((u32)x << 8) >> 8;
 }
 
 /* Division by zero gives all ones, and its remainder is the dividend, as on cards; the manual
  * leaves both open. The most negative number by -1 overflows to itself. */
-WARP_INLINE u32 divide_s32(s32 a, s32 b)
+static ALWAYS_INLINE u32 divide_s32(s32 a, s32 b)
 {
     f64 quotient = (f64)a / (f64)(b ? b : 1);
     return b == 0 ? UINT32_MAX : b == -1 ? 0 - (u32)a : (u32)(s32)quotient;
 }
 
 /* In double, which has room for the quotient of any two words and more, so that loops vectorise. */
-WARP_INLINE u32 divide_u32(u32 a, u32 b)
+static ALWAYS_INLINE u32 divide_u32(u32 a, u32 b)
 {
     return b ? (u32)(s64)((f64)a / (f64)(b ? b : 1u)) : UINT32_MAX;
 }
 
 /* A divisor that does not trap: the quotients by 0 and -1 come without a division. */
-WARP_INLINE s64 safe_divisor(s64 b)
+static ALWAYS_INLINE s64 safe_divisor(s64 b)
 {
     return b == 0 || b == -1 ? 1 : b;
 }
 
-WARP_INLINE s64 divide_s(s64 a, s64 b)
+static ALWAYS_INLINE s64 divide_s(s64 a, s64 b)
 {
     return b == 0 ? -1 : b == -1 ? (s64)(0 - (u64)a) : a / safe_divisor(b);
 }
 
-WARP_INLINE s64 remainder_s(s64 a, s64 b)
+static ALWAYS_INLINE s64 remainder_s(s64 a, s64 b)
 {
     return b == 0 ? a : b == -1 ? 0 : a % safe_divisor(b);
 }
 
-WARP_INLINE u32 find_bit(u64 x)
+static ALWAYS_INLINE u32 find_bit(u64 x)
 {
     return x ? 63 - (u32)__builtin_clzll(x | !x) : UINT32_MAX;
 }
 
-WARP_INLINE u32 find_shift(u64 x, u32 top)
+static ALWAYS_INLINE u32 find_shift(u64 x, u32 top)
 {
     return x ? top - find_bit(x) : UINT32_MAX;
 }
 
-WARP_INLINE u32 reverse32(u32 x)
+static ALWAYS_INLINE u32 reverse32(u32 x)
 {
     x = (x >> 1 & 0x55555555) | (x & 0x55555555) << 1;
     x = (x >> 2 & 0x33333333) | (x & 0x33333333) << 2;
@@ -99,7 +98,7 @@ WARP_INLINE u32 reverse32(u32 x)
 }
 
 /* 9.7.1.20: the n-th set bit from `base`, upwards for n > 0, downwards for n < 0. */
-WARP_INLINE u32 find_set(u32 mask, u32 base, s32 n)
+static ALWAYS_INLINE u32 find_set(u32 mask, u32 base, s32 n)
 {
     if (n == 0)
         return base < 32 && mask >> base & 1 ? base : UINT32_MAX;
@@ -111,13 +110,13 @@ WARP_INLINE u32 find_set(u32 mask, u32 base, s32 n)
 }
 
 /* 9.7.1.18: `length` bits from `from`; those beyond the operand are the sign, or 0. */
-WARP_INLINE u64 extract_u(u64 x, u32 from, u32 length, u32 size)
+static ALWAYS_INLINE u64 extract_u(u64 x, u32 from, u32 length, u32 size)
 {
     u64 field = from < size ? x >> from : 0;
     return length < 64 ? field & ((1ull << length) - 1) : field;
 }
 
-WARP_INLINE s64 extract_s(u64 x, u32 from, u32 length, u32 size)
+static ALWAYS_INLINE s64 extract_s(u64 x, u32 from, u32 length, u32 size)
 {
     if (!length)
         return 0;
@@ -129,30 +128,30 @@ WARP_INLINE s64 extract_s(u64 x, u32 from, u32 length, u32 size)
     return (s64)((u64)field << (64 - kept)) >> (64 - kept);
 }
 
-WARP_INLINE u32 bit_mask(u32 from, u32 length)
+static ALWAYS_INLINE u32 bit_mask(u32 from, u32 length)
 {
     u64 ones = length < 32 ? (1ull << length) - 1 : UINT32_MAX;
     return from < 32 ? (u32)(ones << from) : 0;
 }
 
-WARP_INLINE s32 extend_s(u32 x, u32 bits)
+static ALWAYS_INLINE s32 extend_s(u32 x, u32 bits)
 {
     return bits ? (s32)(x << (32 - bits)) >> (32 - bits) : 0;
 }
 
-WARP_INLINE u32 dot4_ss(u32 a, u32 b, u32 c)
+static ALWAYS_INLINE u32 dot4_ss(u32 a, u32 b, u32 c)
 {
     for (unsigned k = 0; k < 32; k += 8)
         c += (u32)((s32)(s8)(a >> k) * (s8)(b >> k));
     return c;
 }
-WARP_INLINE u32 dot4_su(u32 a, u32 b, u32 c)
+static ALWAYS_INLINE u32 dot4_su(u32 a, u32 b, u32 c)
 {
     for (unsigned k = 0; k < 32; k += 8)
         c += (u32)((s32)(s8)(a >> k) * (s32)(u8)(b >> k));
     return c;
 }
-WARP_INLINE u32 dot4_uu(u32 a, u32 b, u32 c)
+static ALWAYS_INLINE u32 dot4_uu(u32 a, u32 b, u32 c)
 {
     for (unsigned k = 0; k < 32; k += 8)
         c += (a >> k & 255) * (b >> k & 255);
@@ -160,7 +159,7 @@ WARP_INLINE u32 dot4_uu(u32 a, u32 b, u32 c)
 }
 
 /* Bit (a << 2 | b << 1 | c) of the table, for each bit. */
-WARP_INLINE u32 logic3(u32 a, u32 b, u32 c, u32 table)
+static ALWAYS_INLINE u32 logic3(u32 a, u32 b, u32 c, u32 table)
 {
     u32 d = 0;
     for (unsigned k = 0; k < 8; k++)
@@ -169,7 +168,7 @@ WARP_INLINE u32 logic3(u32 a, u32 b, u32 c, u32 table)
 }
 
 /* 9.7.9.7: each nibble of the selector chooses a byte; its upper bit spreads the byte's sign. */
-WARP_INLINE u32 permute(u64 bytes, u32 selector)
+static ALWAYS_INLINE u32 permute(u64 bytes, u32 selector)
 {
     u32 d = 0;
     for (unsigned k = 0; k < 4; k++) {
@@ -180,23 +179,23 @@ WARP_INLINE u32 permute(u64 bytes, u32 selector)
 }
 
 /* Selectors of the modes, by c's lower two bits. */
-WARP_INLINE u32 backward4(u32 c)
+static ALWAYS_INLINE u32 backward4(u32 c)
 {
     static const u16 selector[4] = {0x5670, 0x6701, 0x7012, 0x0123};
     return selector[c & 3];
 }
-WARP_INLINE u32 edge_left(u32 c)
+static ALWAYS_INLINE u32 edge_left(u32 c)
 {
     static const u16 selector[4] = {0x3210, 0x3211, 0x3222, 0x3333};
     return selector[c & 3];
 }
-WARP_INLINE u32 edge_right(u32 c)
+static ALWAYS_INLINE u32 edge_right(u32 c)
 {
     static const u16 selector[4] = {0x0000, 0x1110, 0x2210, 0x3210};
     return selector[c & 3];
 }
 
-WARP_INLINE u32 pair(u32 low, u32 high)
+static ALWAYS_INLINE u32 pair(u32 low, u32 high)
 {
     return (low & 0xffff) | high << 16;
 }
@@ -219,7 +218,7 @@ RUN(SELP_64)
 }
 
 /* 9.7.1.19: field a into b at position c, length from the fourth source. */
-WARP_INLINE u64 insert(u64 a, u64 b, u32 from, u32 length, u32 size)
+static ALWAYS_INLINE u64 insert(u64 a, u64 b, u32 from, u32 length, u32 size)
 {
     if (from >= size || !length)
         return b;
@@ -246,7 +245,7 @@ RUN(BFI_64)
 }
 
 /* Part `place` of b and a. */
-WARP_INLINE s32 video_part(u64 both, unsigned place, unsigned bits, bool is_signed)
+static ALWAYS_INLINE s32 video_part(u64 both, unsigned place, unsigned bits, bool is_signed)
 {
     u32 part = (u32)(both >> place * bits) << (32 - bits);
     return is_signed ? (s32)part >> (32 - bits) : (s32)(part >> (32 - bits));
@@ -409,6 +408,7 @@ RUN(VIDEO_SCALAR)
 #define HANDLER(id)
 #include "warp_integer.def"
 
+/* From here on, a row of the table is an entry. */
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_integer_)(warp_handler **table)

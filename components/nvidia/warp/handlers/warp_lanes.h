@@ -3,9 +3,10 @@
  *
  * A loop always computes 32 lanes, so that it vectorises; where some lanes are not to change, the
  * loop writes into a buffer and merges. Operations must not trap, whatever inactive lanes hold. */
-#ifndef HEDDLE_WARP_LANES_H
-#define HEDDLE_WARP_LANES_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_LANES_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_LANES_H
 
+#include "base/likely.h"
 #include "components/nvidia/warp/warp_machine.h"
 
 typedef uint8_t u8;
@@ -31,25 +32,24 @@ typedef double f64;
 #define ROW_s64 uint64_t
 #define ROW_f64 double
 
-#define WARP_INLINE static inline __attribute__((always_inline, unused))
-#define LANES       _Pragma("GCC ivdep") for (unsigned i = 0; i < WARP_LANES; i++)
+#define LANES _Pragma("GCC ivdep") for (unsigned i = 0; i < WARP_LANES; i++)
 
 /* Copies the lanes of the mask. */
-static __attribute__((noinline, unused)) void lanes_merge_narrow(uint32_t *to, const uint32_t *from,
-                                                                 uint32_t mask)
+static OUT_OF_LINE __attribute__((unused)) void
+lanes_merge_narrow(uint32_t *to, const uint32_t *from, uint32_t mask)
 {
     LANES to[i] = mask >> i & 1 ? from[i] : to[i];
 }
 
-static __attribute__((noinline, unused)) void lanes_merge_wide(uint64_t *to, const uint64_t *from,
-                                                               uint32_t mask)
+static OUT_OF_LINE __attribute__((unused)) void lanes_merge_wide(uint64_t *to, const uint64_t *from,
+                                                                 uint32_t mask)
 {
     LANES to[i] = (uint64_t)mask >> i & 1 ? from[i] : to[i];
 }
 
 /* A lane's value at a place. */
-WARP_INLINE void lanes_put(struct warp_machine *m, const struct warp_place *p, unsigned lane,
-                           u64 value)
+static ALWAYS_INLINE void lanes_put(struct warp_machine *m, const struct warp_place *p,
+                                    unsigned lane, u64 value)
 {
     if (p->bank == WARP_NARROW)
         ((u32 *)(void *)(m->base[p->bank] + p->at))[lane] = (u32)value;
@@ -57,20 +57,22 @@ WARP_INLINE void lanes_put(struct warp_machine *m, const struct warp_place *p, u
         ((u64 *)(void *)(m->base[p->bank] + p->at))[lane] = value;
 }
 
-WARP_INLINE u64 lanes_get(const struct warp_machine *m, const struct warp_place *p, unsigned lane)
+static ALWAYS_INLINE u64 lanes_get(const struct warp_machine *m, const struct warp_place *p,
+                                   unsigned lane)
 {
     const void *row = m->base[p->bank] + p->at;
     return p->bank == WARP_WIDE || p->wide ? ((const u64 *)row)[lane] : ((const u32 *)row)[lane];
 }
 
 /* The target of the loop, and the merge after it. */
-WARP_INLINE void *lanes_target(struct warp_machine *m, const struct warp_op *op, uint32_t mask)
+static ALWAYS_INLINE void *lanes_target(struct warp_machine *m, const struct warp_op *op,
+                                        uint32_t mask)
 {
     return mask == (uint32_t)WARP_ALL ? warp_target(m, op) : (void *)m->temp;
 }
 
-WARP_INLINE void lanes_done(struct warp_machine *m, const struct warp_op *op, uint32_t mask,
-                            size_t size)
+static ALWAYS_INLINE void lanes_done(struct warp_machine *m, const struct warp_op *op,
+                                     uint32_t mask, size_t size)
 {
     if (mask == (uint32_t)WARP_ALL)
         return;
@@ -81,7 +83,7 @@ WARP_INLINE void lanes_done(struct warp_machine *m, const struct warp_op *op, ui
 }
 
 /* One bit for each lane whose word is not 0; words are 0 or all ones. */
-WARP_INLINE uint32_t lanes_bits(const uint32_t *word)
+static ALWAYS_INLINE uint32_t lanes_bits(const uint32_t *word)
 {
     uint32_t bits = 0;
 #if defined __AVX2__
@@ -98,14 +100,14 @@ WARP_INLINE uint32_t lanes_bits(const uint32_t *word)
     return bits;
 }
 
-WARP_INLINE uint32_t lanes_combine(uint32_t bits, uint32_t input, unsigned how)
+static ALWAYS_INLINE uint32_t lanes_combine(uint32_t bits, uint32_t input, unsigned how)
 {
     return how == WARP_AND ? bits & input : how == WARP_OR ? bits | input : bits ^ input;
 }
 
 /* setp: p = bits combined with the input, q = not bits, combined. */
-WARP_INLINE void lanes_compared(const struct warp_machine *m, const struct warp_op *op,
-                                uint32_t mask, uint32_t bits)
+static ALWAYS_INLINE void lanes_compared(const struct warp_machine *m, const struct warp_op *op,
+                                         uint32_t mask, uint32_t bits)
 {
     uint32_t other = ~bits;
     if (op->combine != WARP_SET) {

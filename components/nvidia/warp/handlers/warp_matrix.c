@@ -5,15 +5,14 @@
  * number (lane * elements of a lane + s) of the matrix by rows, modulo its size. Products of halves
  * and smaller numbers are summed in double with the accumulator and rounded once; the manual leaves
  * order and precision open. */
-#include "warp_variant.h"
+#include "warp_matrix.h"
 
 #include "base/number.h"
 
-#include "warp_lanes.h"
-
 #include "warp_addresses.h"
 #include "warp_formats.h"
-#include "warp_matrix.h"
+#include "warp_lanes.h"
+#include "warp_variant.h"
 
 enum { MOST = 16 * 256 }; /* elements of a matrix */
 
@@ -481,6 +480,7 @@ RUN(MOVMATRIX)
 #define HANDLER(id)
 #include "warp_matrix.def"
 
+/* From here on, a row of the table is an entry. */
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_matrix_)(warp_handler **table)

@@ -1,7 +1,7 @@
 /* Shapes and fragments of matrices, between warp_lower_matrix.c and warp_matrix.c. Private to
  * components/nvidia/warp. */
-#ifndef HEDDLE_WARP_MATRIX_H
-#define HEDDLE_WARP_MATRIX_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_MATRIX_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_MATRIX_H
 
 #include <string.h>
 

@@ -1,14 +1,12 @@
 /* Handlers of warp_memory.def, at one x86-64 level.
  *
  * Stores to one address and atomics are done in the order of lanes, the last one wins. */
-#include "warp_variant.h"
-
 #include "base/number.h"
-
-#include "warp_lanes.h"
 
 #include "warp_addresses.h"
 #include "warp_formats.h"
+#include "warp_lanes.h"
+#include "warp_variant.h"
 
 /* M: type in memory; R: of the register, to which M is extended. */
 #define LOAD(id, M, R)                                                                             \
@@ -79,8 +77,8 @@ STORE(ST_32, u32)
 STORE(ST_64, u64)
 
 /* Where lane i's bytes lie, in any shape. */
-WARP_INLINE char *lane_at(const struct warp_machine *m, enum warp_shape shape, u64 bytes,
-                          unsigned i)
+static ALWAYS_INLINE char *lane_at(const struct warp_machine *m, enum warp_shape shape, u64 bytes,
+                                   unsigned i)
 {
     return shape == REACH_RUN ? m->at[0] + i * bytes : m->at[i];
 }
@@ -239,44 +237,44 @@ RUN(TOUCH)
     warp_reach(m, op, mask, 1, false);
 }
 
-WARP_INLINE u32 add_f16x2(u32 a, u32 b)
+static ALWAYS_INLINE u32 add_f16x2(u32 a, u32 b)
 {
     return half_bits(half_value(a & 0xffff) + half_value(b & 0xffff))
            | half_bits(half_value(a >> 16) + half_value(b >> 16)) << 16;
 }
-WARP_INLINE u32 add_bf16x2(u32 a, u32 b)
+static ALWAYS_INLINE u32 add_bf16x2(u32 a, u32 b)
 {
     return bfloat_bits(bfloat_value(a) + bfloat_value(b))
            | bfloat_bits(bfloat_value(a >> 16) + bfloat_value(b >> 16)) << 16;
 }
 
 /* The lesser or greater of floats by their bits; a NaN loses. */
-WARP_INLINE bool goes_first(u32 a, u32 b, u32 sign, bool least)
+static ALWAYS_INLINE bool goes_first(u32 a, u32 b, u32 sign, bool least)
 {
     s64 x = a & sign ? -(s64)(a & (sign - 1)) - 1 : (s64)a,
         y = b & sign ? -(s64)(b & (sign - 1)) - 1 : (s64)b;
     return least ? x < y : x > y;
 }
-WARP_INLINE u32 extreme(u32 a, u32 b, u32 sign, u32 top, bool least)
+static ALWAYS_INLINE u32 extreme(u32 a, u32 b, u32 sign, u32 top, bool least)
 {
     bool nan_a = (a & (sign - 1)) > top, nan_b = (b & (sign - 1)) > top;
     if (nan_a)
         return nan_b ? sign - 1 : b;
     return nan_b || goes_first(a, b, sign, least) ? a : b;
 }
-WARP_INLINE u32 least32(u32 a, u32 b)
+static ALWAYS_INLINE u32 least32(u32 a, u32 b)
 {
     return extreme(a, b, 0x80000000u, 0x7f800000, true);
 }
-WARP_INLINE u32 most32(u32 a, u32 b)
+static ALWAYS_INLINE u32 most32(u32 a, u32 b)
 {
     return extreme(a, b, 0x80000000u, 0x7f800000, false);
 }
-WARP_INLINE u32 extreme_16(u32 a, u32 b, bool least, u32 top)
+static ALWAYS_INLINE u32 extreme_16(u32 a, u32 b, bool least, u32 top)
 {
     return extreme(a, b, 0x8000, top, least);
 }
-WARP_INLINE u32 extreme_x2(u32 a, u32 b, bool least, u32 top)
+static ALWAYS_INLINE u32 extreme_x2(u32 a, u32 b, bool least, u32 top)
 {
     return extreme(a & 0xffff, b & 0xffff, 0x8000, top, least)
            | extreme(a >> 16, b >> 16, 0x8000, top, least) << 16;
@@ -339,6 +337,7 @@ RUN(ATOM_CAS_128)
 #define HANDLER(id)
 #include "warp_memory.def"
 
+/* From here on, a row of the table is an entry. */
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_access_)(warp_handler **table)

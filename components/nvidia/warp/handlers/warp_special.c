@@ -1,14 +1,14 @@
 /* Handlers of warp_special.def: predicates, special registers, parameters and the frame, at one
  * x86-64 level. */
 #include "components/nvidia/warp/warp_cluster.h"
+
+#include "warp_formats.h"
 #include "warp_lanes.h"
 #include "warp_variant.h"
 
-#include "warp_formats.h"
-
 /* ---- predicates: bit i of `value` negates source i ---- */
 
-WARP_INLINE u32 input(const struct warp_machine *m, const struct warp_op *op, unsigned i)
+static ALWAYS_INLINE u32 input(const struct warp_machine *m, const struct warp_op *op, unsigned i)
 {
     u32 bits = op->bank[i] == WARP_PREDICATE ? m->predicate[op->at[i]] : op->at[i];
     return op->value >> i & 1 ? ~bits : bits;
@@ -32,7 +32,7 @@ RUN(PREDICATE_XOR)
 }
 
 /* lop3.and, lop3.or: the predicate of at[4] from a value (at[1]) being not 0, and one of at[3]. */
-WARP_INLINE u32 not_zero(const struct warp_machine *m, const struct warp_op *op)
+static ALWAYS_INLINE u32 not_zero(const struct warp_machine *m, const struct warp_op *op)
 {
     const u32 *a = warp_source(m, op, 1);
     _Alignas(64) u32 word[WARP_LANES];
@@ -326,12 +326,12 @@ RUN(IS_SPACE)
 }
 
 /* The address of a place of own shared memory in another block's, and whose an address is. */
-WARP_INLINE u64 address_in(const struct warp_block *b, u64 address, u32 rank)
+static ALWAYS_INLINE u64 address_in(const struct warp_block *b, u64 address, u32 rank)
 {
     u64 at = address & ~(u64)UINT32_MAX, offset = address & WARP_RANK_OFFSET;
     return at | offset | (rank == b->rank ? 0 : (u64)(rank + 1) << WARP_RANK_SHIFT);
 }
-WARP_INLINE u32 rank_of(const struct warp_block *b, u64 address)
+static ALWAYS_INLINE u32 rank_of(const struct warp_block *b, u64 address)
 {
     u32 rank = (u32)address >> WARP_RANK_SHIFT;
     return rank ? rank - 1 : b->rank;
@@ -344,6 +344,7 @@ LANE1(RANK_64, u32, u64, rank_of(m->block, a))
 #define HANDLER(id)
 #include "warp_special.def"
 
+/* From here on, a row of the table is an entry. */
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_other_)(warp_handler **table)

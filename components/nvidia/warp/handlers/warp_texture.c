@@ -3,16 +3,17 @@
  * Coordinates, filters and modes are those of the CUDA C++ Programming Guide, "Texture Fetching":
  * weights have 8 bits after the point. An access is observed at its nearest texel; its other texels
  * are neighbours of that one. */
-#include "warp_lanes.h"
-#include "warp_variant.h"
+#include "warp_texture.h"
 
 #include <math.h>
 
 #include "base/number.h"
 #include "components/protocols/texture/texture_object.h"
+
 #include "warp_addresses.h"
 #include "warp_formats.h"
-#include "warp_texture.h"
+#include "warp_lanes.h"
+#include "warp_variant.h"
 
 struct texel {
     union {
@@ -359,6 +360,7 @@ RUN(SURFACE)
 #define HANDLER(id)
 #include "warp_texture.def"
 
+/* From here on, a row of the table is an entry. */
 #include "warp_enter.h"
 
 void WARP_NAMED(warp_enter_texture_)(warp_handler **table)

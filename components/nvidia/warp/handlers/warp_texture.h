@@ -1,8 +1,8 @@
 /* `target` of operations on textures and surfaces. Their places are the four results of a texture
  * or the data of a surface, then the coordinates; the handle is at[1]. Private to
  * components/nvidia/warp. */
-#ifndef HEDDLE_WARP_TEXTURE_H
-#define HEDDLE_WARP_TEXTURE_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_TEXTURE_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_TEXTURE_H
 
 enum {
     WARP_TEXTURE_DIMENSIONS = 3,     /* the bits of 1 to 3 */

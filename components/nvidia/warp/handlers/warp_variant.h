@@ -1,7 +1,7 @@
 /* The files of handlers are compiled for each x86-64 level; warp_handlers.c chooses one at load.
  * All levels give the same bytes. Private to components/nvidia/warp. */
-#ifndef HEDDLE_WARP_VARIANT_H
-#define HEDDLE_WARP_VARIANT_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_VARIANT_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_HANDLERS_WARP_VARIANT_H
 
 #include "components/nvidia/warp/warp_machine.h"
 

@@ -3,8 +3,8 @@
  * A builder works on one function. Registers of the PTX and temporaries have numbers in three
  * classes, by bank; at[] and places hold these numbers until warp_registers_assign() packs them
  * into rows. */
-#ifndef HEDDLE_WARP_BUILD_H
-#define HEDDLE_WARP_BUILD_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_LOWER_WARP_BUILD_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_LOWER_WARP_BUILD_H
 
 #include "components/nvidia/warp/warp_machine.h"
 

@@ -1,10 +1,10 @@
 /* Appends operations and their operands, one by one. */
 #include <stdlib.h>
 
-#include "warp_build.h"
-
 #include "base/grow.h"
 #include "base/number.h"
+
+#include "warp_build.h"
 
 struct warp_op *warp_emit(struct warp_build *b, enum warp_run run)
 {

@@ -1,7 +1,7 @@
 /* Parameters of device functions, as words in rows of the callee's frame; see warp_prepare.c.
  * Private to components/nvidia/warp. */
-#ifndef HEDDLE_WARP_FRAME_H
-#define HEDDLE_WARP_FRAME_H
+#ifndef HEDDLE_COMPONENTS_NVIDIA_WARP_LOWER_WARP_FRAME_H
+#define HEDDLE_COMPONENTS_NVIDIA_WARP_LOWER_WARP_FRAME_H
 
 #include "warp_build.h"
 

@@ -1,7 +1,7 @@
 /* Lowers instructions of registers: integer arithmetic, bits, logic, predicates. */
-#include "warp_build.h"
-
 #include "base/number.h"
+
+#include "warp_build.h"
 
 /* How a family of integer operations finds its row by the type. */
 enum family { BY_SIZE, BY_SIGN, BY_WIDTH /* 32 or 64 */, ONE };

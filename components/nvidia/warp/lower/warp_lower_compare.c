@@ -1,7 +1,7 @@
 /* Lowers setp, set, testp, selp and slct. */
-#include "warp_build.h"
-
 #include "base/number.h"
+
+#include "warp_build.h"
 
 /* A comparison's rows: integers by sign and size, f32 and f64. */
 struct comparison {

@@ -1,9 +1,9 @@
 /* Lowers branches, calls, barriers and exchanges between lanes. */
 
-#include "warp_frame.h"
-
 #include "base/grow.h"
 #include "base/number.h"
+
+#include "warp_frame.h"
 
 static void set_kind(struct warp_build *b, enum warp_kind kind)
 {

@@ -3,9 +3,9 @@
  * The formats that registers hold have operations of their own; what lies between is a temporary:
  * an integer is first extended to 32 or 64 bits, a half becomes f32, and what a double holds
  * exactly is rounded once to a smaller format. */
-#include "warp_build.h"
-
 #include "base/number.h"
+
+#include "warp_build.h"
 
 enum { ROUND_NEAREST, ROUND_ZERO, ROUND_MINUS, ROUND_PLUS, ROUND_AWAY }; /* as warp_formats.h */
 enum { FORMAT_RELU = 16, FORMAT_FINITE = 32 };

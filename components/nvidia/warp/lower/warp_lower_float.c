@@ -2,9 +2,9 @@
  *
  * An instruction is an operation in the unmodified form and others around it: inputs and results
  * flushed (halves; f32 where the operation is of bits), saturated, made not negative. */
-#include "warp_build.h"
-
 #include "base/number.h"
+
+#include "warp_build.h"
 
 struct row {
     uint16_t opcode;

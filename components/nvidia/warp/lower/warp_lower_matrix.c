@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "components/nvidia/warp/handlers/warp_matrix.h"
+
 #include "warp_build.h"
 
 static uint8_t element_of(struct warp_build *b, unsigned i)

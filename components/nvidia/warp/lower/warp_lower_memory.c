@@ -1,7 +1,7 @@
 /* Lowers loads, stores, atomics and asynchronous copies. */
-#include "warp_frame.h"
-
 #include "base/number.h"
+
+#include "warp_frame.h"
 
 static enum ptx_type type_of(const struct warp_build *b, unsigned i)
 {

@@ -1,6 +1,7 @@
 /* Lowers accesses to textures and surfaces by their objects. Mipmaps, samples, gradients and
  * offsets are not there, nor are references and samplers, nor layers and cubes of surfaces. */
 #include "components/nvidia/warp/handlers/warp_texture.h"
+
 #include "warp_build.h"
 
 static unsigned dimensions_of(struct warp_build *b)

@@ -1,7 +1,7 @@
 /* Lowers video instructions (9.7.18), on two halfwords, four bytes, or one part of each operand. */
-#include "warp_build.h"
-
 #include "base/number.h"
+
+#include "warp_build.h"
 
 static const uint16_t compares[] = {PTX_MOD_EQ, PTX_MOD_NE, PTX_MOD_LT,
                                     PTX_MOD_LE, PTX_MOD_GT, PTX_MOD_GE};

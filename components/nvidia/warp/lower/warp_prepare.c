@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "warp_build.h"
-#include "warp_frame.h"
-
 #include "base/grow.h"
 #include "base/number.h"
+
+#include "warp_build.h"
+#include "warp_frame.h"
 
 /* ---- labels and blocks ---- */
 

@@ -7,10 +7,10 @@
  * each other. */
 #include <stdlib.h>
 
-#include "warp_frame.h"
-
 #include "base/grow.h"
 #include "base/number.h"
+
+#include "warp_frame.h"
 
 struct interval {
     uint32_t first, last; /* operations; first UINT32_MAX: never used */

@@ -2,12 +2,13 @@
  * once, and what is filled is copied to after itself until all is. */
 #include "opencl_fill.h"
 
+#include <string.h>
+
 #include "base/number.h"
 #include "components/opencl/api/devices/opencl_features.h"
+
 #include "opencl_driver_commands.h"
 #include "opencl_transfer.h"
-
-#include <string.h>
 
 struct fill {
     struct opencl_command command;

@@ -1,6 +1,6 @@
 /* Filling of memory with a pattern. */
-#ifndef HEDDLE_OPENCL_FILL_H
-#define HEDDLE_OPENCL_FILL_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_FILL_H
+#define HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_FILL_H
 
 #include "components/opencl/api/memory/opencl_memory.h"
 

@@ -1,18 +1,17 @@
 /* Kernels in queues. What a call asks for is checked; its arguments are laid out as the code object
  * says, so later changes of the kernel do not matter; the driver gets the launch when the command
  * is issued. */
-#include "opencl_driver_commands.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
+#include "components/amd/isa/object/kernarg.h"
 #include "components/opencl/api/devices/opencl_device.h"
 #include "components/opencl/api/memory/opencl_image.h"
 #include "components/opencl/api/programs/opencl_kernel_object.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
-#include "components/amd/isa/object/kernarg.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "opencl_driver_commands.h"
 
 struct launch {
     struct opencl_command command;

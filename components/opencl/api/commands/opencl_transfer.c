@@ -2,10 +2,10 @@
  */
 #include "opencl_transfer.h"
 
-#include "opencl_driver_commands.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "opencl_driver_commands.h"
 
 /* Both sides are the host's own memory: what is before the command is done first. */
 static cl_int copy_on_host(uint32_t lane, uint64_t to, uint64_t from, size_t size)

@@ -1,7 +1,7 @@
 /* Copies of rectangles between buffers, shared memory and host memory: what all functions that
  * read, write, copy, map and unmap come to. */
-#ifndef HEDDLE_OPENCL_TRANSFER_H
-#define HEDDLE_OPENCL_TRANSFER_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_TRANSFER_H
+#define HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_TRANSFER_H
 
 #include "components/opencl/api/memory/opencl_memory.h"
 

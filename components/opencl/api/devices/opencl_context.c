@@ -1,10 +1,10 @@
 /* Makes and ends contexts, and answers what they are (see opencl_context.h). */
 #include "opencl_context.h"
 
-#include "opencl_device.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "opencl_device.h"
 
 int opencl_context_place(const struct opencl_context *context, const struct opencl_device *device)
 {

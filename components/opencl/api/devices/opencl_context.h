@@ -1,6 +1,6 @@
 /* Contexts: the devices that share objects. */
-#ifndef HEDDLE_OPENCL_CONTEXT_H
-#define HEDDLE_OPENCL_CONTEXT_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_DEVICES_OPENCL_CONTEXT_H
+#define HEDDLE_COMPONENTS_OPENCL_API_DEVICES_OPENCL_CONTEXT_H
 
 #include "components/opencl/api/opencl_internal.h"
 

@@ -1,8 +1,9 @@
 /* Devices: what each GPU of the description answers. */
 #include "opencl_device.h"
 
-#include "components/opencl/api/devices/opencl_features.h"
 #include "components/opencl/compiler/opencl_compiler.h"
+
+#include "opencl_features.h"
 
 void opencl_device_open(struct opencl_device *device, int number)
 {

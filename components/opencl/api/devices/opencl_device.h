@@ -1,6 +1,6 @@
 /* The platform and its devices: the GPUs of the description. */
-#ifndef HEDDLE_OPENCL_DEVICE_H
-#define HEDDLE_OPENCL_DEVICE_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_DEVICES_OPENCL_DEVICE_H
+#define HEDDLE_COMPONENTS_OPENCL_API_DEVICES_OPENCL_DEVICE_H
 
 #include "components/opencl/api/opencl_internal.h"
 

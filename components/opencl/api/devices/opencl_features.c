@@ -3,13 +3,13 @@
  * 64 bits (AMD's instruction set manuals of GCN 3, Vega and CDNA). */
 #include "opencl_features.h"
 
-#include "base/number.h"
-#include "components/opencl/api/memory/opencl_image.h"
-#include "components/opencl/compiler/opencl_compiler.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/opencl/api/memory/opencl_image.h"
+#include "components/opencl/compiler/opencl_compiler.h"
 
 #define WIDE_FLOAT                                                                                 \
     (CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO                   \

@@ -1,6 +1,6 @@
 /* Answers of an OpenCL device that do not depend on the description. */
-#ifndef HEDDLE_OPENCL_FEATURES_H
-#define HEDDLE_OPENCL_FEATURES_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_DEVICES_OPENCL_FEATURES_H
+#define HEDDLE_COMPONENTS_OPENCL_API_DEVICES_OPENCL_FEATURES_H
 
 #include "components/opencl/api/opencl_internal.h"
 

@@ -1,10 +1,9 @@
 /* The one platform: what it is, and its devices. */
-#include "opencl_device.h"
-
-#include "components/opencl/api/devices/opencl_features.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "opencl_device.h"
+#include "opencl_features.h"
 
 static cl_int get_platforms(cl_uint entries, cl_platform_id *platforms, cl_uint *count)
 {

@@ -1,10 +1,10 @@
 /* Makes images, and answers what they are (see opencl_image.h). */
 #include "opencl_image.h"
 
-#include "components/opencl/api/commands/opencl_driver_commands.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 /* The image as kernels find it at the address of an argument: struct image of
  * compiler/opencl_functions.cl. */

@@ -1,8 +1,8 @@
 /* Images: memory objects whose elements lie row after row, with the pitches that the program gave
  * for its own copy. Kernels read and write them with loads and stores, by a description in memory
  * of the device (compiler/opencl_functions.cl). */
-#ifndef HEDDLE_OPENCL_IMAGE_H
-#define HEDDLE_OPENCL_IMAGE_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_MEMORY_OPENCL_IMAGE_H
+#define HEDDLE_COMPONENTS_OPENCL_API_MEMORY_OPENCL_IMAGE_H
 
 #include "opencl_memory.h"
 

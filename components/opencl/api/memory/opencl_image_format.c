@@ -1,11 +1,11 @@
 /* Formats of images: the tables of "Image format descriptor" in the specification, and colours as
  * its "Conversion rules" write them. */
-#include "opencl_image.h"
+#include <math.h>
+#include <string.h>
 
 #include "base/number.h"
 
-#include <math.h>
-#include <string.h>
+#include "opencl_image.h"
 
 enum { ZERO = 4, ONE = 5, NO = 4 };
 

@@ -1,12 +1,12 @@
 /* Mapping: the host sees an object in a copy of its own (the shadow), or in the memory that the
  * program gave with CL_MEM_USE_HOST_PTR. Mapping reads the region from the device unless its
  * contents do not matter; unmapping what was mapped for writing writes it back. */
-#include "opencl_memory.h"
+#include <string.h>
 
 #include "base/grow.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 
-#include <string.h>
+#include "opencl_memory.h"
 
 #define MAP_FLAGS  (CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)
 #define MAP_WRITES (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)

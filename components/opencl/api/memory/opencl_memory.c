@@ -2,13 +2,13 @@
  * opencl_memory.h). */
 #include "opencl_memory.h"
 
-#include "opencl_image.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "opencl_image.h"
 
 struct opencl_memory *opencl_memory_find(cl_mem handle)
 {

@@ -1,10 +1,10 @@
 /* Device memory of released objects. Commands that are still queued may use it, a program that
  * releases a buffer does not wait for them, and the driver waits for everything before it frees
  * memory. So the memory stays until nothing is queued, or until it is needed. */
-#include "opencl_memory.h"
-
 #include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
+
+#include "opencl_memory.h"
 
 static struct {
     uint64_t *list;

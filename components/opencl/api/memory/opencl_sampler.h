@@ -1,7 +1,7 @@
 /* Samplers. A kernel gets the bits of one where its code has an address
  * (compiler/opencl_functions.cl), so a sampler needs no memory on a device. */
-#ifndef HEDDLE_OPENCL_SAMPLER_H
-#define HEDDLE_OPENCL_SAMPLER_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_MEMORY_OPENCL_SAMPLER_H
+#define HEDDLE_COMPONENTS_OPENCL_API_MEMORY_OPENCL_SAMPLER_H
 
 #include "components/opencl/api/devices/opencl_context.h"
 

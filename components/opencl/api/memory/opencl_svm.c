@@ -1,13 +1,13 @@
 /* Shared virtual memory: managed memory of the HIP library, which moves between host and devices as
  * they touch it. So mapping has nothing to do but to be in order, and memory that is shared in fine
  * grain needs nothing more: what a kernel has written is there when it is done. */
-#include "opencl_memory.h"
+#include <stdlib.h>
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/commands/opencl_fill.h"
 #include "components/opencl/api/commands/opencl_transfer.h"
 
-#include <stdlib.h>
+#include "opencl_memory.h"
 
 enum { SVM_ALIGN_MAX = 4096 };
 

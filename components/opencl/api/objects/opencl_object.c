@@ -1,12 +1,12 @@
 /* The slots of handles, and the references of objects (see opencl_object.h). */
 #include "opencl_object.h"
 
-#include "components/opencl/api/opencl_dispatch.h"
-
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include "components/opencl/api/opencl_dispatch.h"
 
 struct slot {
     const void *dispatch;

@@ -6,8 +6,8 @@
  * followed, and handles do not depend on the heap. An object may keep another one that the program
  * has released: asked for it (CL_QUEUE_CONTEXT), it gives the handle, which the program may use
  * again. All functions are called with the lock held. */
-#ifndef HEDDLE_OPENCL_OBJECT_H
-#define HEDDLE_OPENCL_OBJECT_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_OBJECTS_OPENCL_OBJECT_H
+#define HEDDLE_COMPONENTS_OPENCL_API_OBJECTS_OPENCL_OBJECT_H
 
 #include <stdbool.h>
 #include <stdint.h>

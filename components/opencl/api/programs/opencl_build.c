@@ -1,11 +1,11 @@
 /* Building, compiling and linking. A call builds for one device after the other before it returns,
  * also where the program wants to be called when that is done: it is called at the end. */
-#include "opencl_program.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "components/opencl/api/devices/opencl_device.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "opencl_program.h"
 
 typedef void(CL_CALLBACK *build_call)(cl_program, void *);
 

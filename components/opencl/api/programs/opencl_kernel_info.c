@@ -1,7 +1,7 @@
 /* Answers clGetKernelInfo() and its relatives. */
-#include "opencl_kernel_object.h"
-
 #include "base/number.h"
+
+#include "opencl_kernel_object.h"
 
 static cl_int get_kernel_info(cl_kernel handle, cl_kernel_info what, struct opencl_answer to)
 {

@@ -1,11 +1,11 @@
 /* Makes and copies kernels, and sets their arguments (see opencl_kernel_object.h). */
 #include "opencl_kernel_object.h"
 
-#include "components/opencl/api/memory/opencl_image.h"
-#include "components/opencl/api/memory/opencl_sampler.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/opencl/api/memory/opencl_image.h"
+#include "components/opencl/api/memory/opencl_sampler.h"
 
 struct opencl_kernel_object *opencl_kernel_find(cl_kernel handle)
 {

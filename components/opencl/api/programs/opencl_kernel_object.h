@@ -1,9 +1,10 @@
 /* Kernels as a program has them: a function of a program, and the arguments that were set. */
-#ifndef HEDDLE_OPENCL_KERNEL_OBJECT_H
-#define HEDDLE_OPENCL_KERNEL_OBJECT_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_PROGRAMS_OPENCL_KERNEL_OBJECT_H
+#define HEDDLE_COMPONENTS_OPENCL_API_PROGRAMS_OPENCL_KERNEL_OBJECT_H
 
 #include "components/opencl/api/memory/opencl_memory.h"
-#include "components/opencl/api/programs/opencl_program.h"
+
+#include "opencl_program.h"
 
 /* The value of an argument. Memory objects are not held: the specification lets a program release
  * them, and wants them whole only until the kernel is enqueued. */

@@ -4,16 +4,16 @@
  * object says, strings in place. What does not fit is left out by the device. */
 #include "opencl_printf.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/host/printf/kernel_printf.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_features.h"
 #include "components/opencl/compiler/opencl_compiler.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { HEAD_BYTES = 8 };
 

@@ -1,7 +1,7 @@
 /* printf of kernels: each launch that may print has a buffer, which is read when the kernel is done
  * and printed when the host finds that out. */
-#ifndef HEDDLE_OPENCL_PRINTF_H
-#define HEDDLE_OPENCL_PRINTF_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_PROGRAMS_OPENCL_PRINTF_H
+#define HEDDLE_COMPONENTS_OPENCL_API_PROGRAMS_OPENCL_PRINTF_H
 
 #include "components/opencl/api/opencl_internal.h"
 

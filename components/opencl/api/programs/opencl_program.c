@@ -1,12 +1,12 @@
 /* Makes programs from sources and binaries, and keeps their builds (see opencl_program.h). */
 #include "opencl_program.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_device.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- builds ---- */
 

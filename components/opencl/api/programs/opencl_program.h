@@ -1,7 +1,7 @@
 /* Programs and kernels. A program has a build for each of its devices: a binary, and a module on
  * the device from the first kernel on. */
-#ifndef HEDDLE_OPENCL_PROGRAM_H
-#define HEDDLE_OPENCL_PROGRAM_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_PROGRAMS_OPENCL_PROGRAM_H
+#define HEDDLE_COMPONENTS_OPENCL_API_PROGRAMS_OPENCL_PROGRAM_H
 
 #include "components/opencl/api/devices/opencl_context.h"
 #include "components/opencl/compiler/opencl_compiler.h"

@@ -1,8 +1,8 @@
 /* Answers clGetProgramInfo() and clGetProgramBuildInfo(). */
-#include "opencl_program.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "opencl_program.h"
 
 /* The first build that is an executable; NULL: there is none. */
 static const struct opencl_build *executable(const struct opencl_program *program)

@@ -2,11 +2,11 @@
  * thread of the library's own, which takes turns with those of the program. The thread is made with
  * the first callback. It waits for the first command that has one; the states before the end are
  * told at the end, too, since the driver does not say when a command began. */
-#include "opencl_event.h"
+#include <stdlib.h>
 
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 
-#include <stdlib.h>
+#include "opencl_event.h"
 
 struct opencl_callback {
     struct opencl_callback *next;

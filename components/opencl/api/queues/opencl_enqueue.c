@@ -1,13 +1,13 @@
 /* Enqueuing: a call's command waits here until it can be issued, and then in the driver. See
  * opencl_event.h. */
-#include "opencl_event.h"
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/programs/opencl_printf.h"
 
-#include <stdlib.h>
-#include <sys/stat.h>
+#include "opencl_event.h"
 
 static struct opencl_event *waiting, **waiting_end = &waiting; /* in the order of calls */
 

@@ -1,9 +1,9 @@
 /* Functions about events: user events, waits, queries, markers and barriers. */
 #include "opencl_event.h"
 
-#include "components/opencl/api/commands/opencl_driver_commands.h"
-
 #include <stdlib.h>
+
+#include "components/opencl/api/commands/opencl_driver_commands.h"
 
 OPENCL_COUNTED(Event, cl_event, OPENCL_EVENT, CL_INVALID_EVENT);
 

@@ -3,11 +3,12 @@
  * A command is issued to the driver as soon as everything that it waits for has been; the driver
  * orders the rest. A command that waits for a user event stays here until the event is set. Each
  * command has a ticket of the driver, by which it is known to be done. */
-#ifndef HEDDLE_OPENCL_EVENT_H
-#define HEDDLE_OPENCL_EVENT_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_QUEUES_OPENCL_EVENT_H
+#define HEDDLE_COMPONENTS_OPENCL_API_QUEUES_OPENCL_EVENT_H
 
 #include "components/opencl/api/devices/opencl_context.h"
-#include "components/opencl/api/queues/opencl_queue.h"
+
+#include "opencl_queue.h"
 
 struct opencl_command;
 

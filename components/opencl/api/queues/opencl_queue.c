@@ -1,12 +1,12 @@
 /* Makes, flushes and ends command queues, and answers what they are (see opencl_queue.h). */
-#include "opencl_event.h"
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "components/opencl/api/commands/opencl_driver_commands.h"
 #include "components/opencl/api/devices/opencl_device.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "opencl_event.h"
 
 static struct opencl_queue *queues;
 

@@ -1,7 +1,7 @@
 /* Command queues. An in-order queue is a queue of the driver; one that is out of order has several
  * (lanes), to which commands go in turn. */
-#ifndef HEDDLE_OPENCL_QUEUE_H
-#define HEDDLE_OPENCL_QUEUE_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_QUEUES_OPENCL_QUEUE_H
+#define HEDDLE_COMPONENTS_OPENCL_API_QUEUES_OPENCL_QUEUE_H
 
 #include "components/opencl/api/opencl_internal.h"
 

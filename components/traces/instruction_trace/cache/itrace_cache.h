@@ -3,8 +3,8 @@
  * and the digest of its own bytes; one that does not fit, or is damaged, is ignored and written
  * anew. It appears whole (rename) or not at all; where it cannot be written there is none. Register
  * values (tracer 6) are not kept. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_CACHE_H
-#define HEDDLE_COMPONENTS_ITRACE_CACHE_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_CACHE_ITRACE_CACHE_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_CACHE_ITRACE_CACHE_H
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 

@@ -4,17 +4,18 @@
  * what followed last time, with the same mask and no addresses; addresses are differences from the
  * instruction's last ones. The coder's state (what followed what, last mask) is rebuilt by the
  * reader from the records, so nothing but the records is stored. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_CACHE_FORMAT_H
-#define HEDDLE_COMPONENTS_ITRACE_CACHE_FORMAT_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_CACHE_ITRACE_CACHE_FORMAT_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_CACHE_ITRACE_CACHE_FORMAT_H
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/grow.h"
-#include "components/traces/instruction_trace/cache/itrace_cache.h"
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
+
+#include "itrace_cache.h"
 
 #define ITRACE_CACHE_VERSION 8
 #define ITRACE_CACHE_BUFFER  65536

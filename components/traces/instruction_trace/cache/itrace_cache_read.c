@@ -1,15 +1,15 @@
 /* A cache is read twice: once to see that it is whole, then record by record. What it says is
  * checked all the same, since only the digest is between a wrong byte and an index. */
-#include "components/traces/instruction_trace/cache/itrace_cache.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "components/traces/instruction_trace/cache/itrace_cache_format.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
+
+#include "itrace_cache.h"
+#include "itrace_cache_format.h"
 
 struct itrace_cache_reader {
     int fd; /* -1: memory */

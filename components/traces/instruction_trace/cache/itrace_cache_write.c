@@ -1,13 +1,13 @@
 /* Appends a record for each event; the head is written when all is known, and the file then gets
  * its name. Any failure means that there is no cache. */
-#include "components/traces/instruction_trace/cache/itrace_cache.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "components/traces/instruction_trace/cache/itrace_cache_format.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/tools/itrace_output.h"
+
+#include "itrace_cache.h"
+#include "itrace_cache_format.h"
 
 struct itrace_cache_writer {
     struct itrace_output output;

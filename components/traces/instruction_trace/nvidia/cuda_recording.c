@@ -1,6 +1,5 @@
 /* Writes the files of a recording. Blocks come whole, so each line is written when it comes. */
-#include "components/traces/instruction_trace/nvidia/cuda_recording.h"
-#include "base/grow.h"
+#include "cuda_recording.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 #include "components/traces/instruction_trace/tools/itrace_filter.h"
 

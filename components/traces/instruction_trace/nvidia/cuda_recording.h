@@ -6,8 +6,8 @@
  * The driver opens it, names copies and launches in their order, and ends it. A unit that executes
  * a kernel begins its trace, gives it whole blocks, and ends it. What goes wrong ends the
  * recording: the rest does nothing, and cuda_recording_finish() says why. */
-#ifndef HEDDLE_COMPONENTS_CUDA_RECORDING_H
-#define HEDDLE_COMPONENTS_CUDA_RECORDING_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_CUDA_RECORDING_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_CUDA_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

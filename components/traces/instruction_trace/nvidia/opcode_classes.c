@@ -1,10 +1,11 @@
 /* The table is searched from front to back: this happens once for each static instruction. */
-#include "components/traces/instruction_trace/nvidia/opcode_classes.h"
-
-#include "base/number.h"
-#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+#include "opcode_classes.h"
 
 #include <string.h>
+
+#include "base/number.h"
+
+#include "ptx_units.h"
 
 #define KEPLER       (1u << ITRACE_KEPLER)
 #define MAXWELL      (1u << ITRACE_MAXWELL)
@@ -28,7 +29,7 @@ static const struct row {
     struct sass_opcode opcode;
 } rows[] = {
 #define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, ITRACE_SPACE_##space}},
-#include "components/traces/instruction_trace/nvidia/opcode_classes.def"
+#include "opcode_classes.def"
 };
 
 static const struct {
@@ -63,7 +64,7 @@ const char *sass_class_name(enum sass_class unit)
 {
     static const char *const names[SASS_CLASS_COUNT] = {
 #define SASS_CLASS(NAME, name, unit, kind) #name,
-#include "components/traces/instruction_trace/nvidia/opcode_classes.def"
+#include "opcode_classes.def"
     };
     return names[unit];
 }

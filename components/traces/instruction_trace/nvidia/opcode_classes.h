@@ -4,8 +4,8 @@
  * architecture from the instruction set reference of NVIDIA's "CUDA Binary Utilities" manual; the
  * units follow the tables that Accel-Sim ships (gpu-simulator/ISA_Def), but texture instructions
  * are texture instructions on every architecture, and atomics have a class of their own. */
-#ifndef HEDDLE_COMPONENTS_OPCODE_CLASSES_H
-#define HEDDLE_COMPONENTS_OPCODE_CLASSES_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_OPCODE_CLASSES_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_OPCODE_CLASSES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ enum itrace_arch {
 
 enum sass_class {
 #define SASS_CLASS(NAME, name, unit, kind) SASS_CLASS_##NAME,
-#include "components/traces/instruction_trace/nvidia/opcode_classes.def"
+#include "opcode_classes.def"
     SASS_CLASS_COUNT
 };
 

@@ -1,9 +1,9 @@
 /* Searches the table from front to back, which happens once for each static instruction. */
-#include "components/traces/instruction_trace/nvidia/ptx_units.h"
-
-#include "base/number.h"
+#include "ptx_units.h"
 
 #include <string.h>
+
+#include "base/number.h"
 
 static const struct row {
     const char *stem;
@@ -11,7 +11,7 @@ static const struct row {
 } rows[] = {
 #define P(stem, integer, single, twice)                                                            \
     {stem, SASS_CLASS_##integer, SASS_CLASS_##single, SASS_CLASS_##twice},
-#include "components/traces/instruction_trace/nvidia/ptx_units.def"
+#include "ptx_units.def"
 };
 
 /* True if one of the parts between dots, after the first, is `part`. */

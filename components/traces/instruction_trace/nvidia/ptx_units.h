@@ -1,11 +1,11 @@
 /* Which unit executes an instruction of PTX, and what memory it touches, by its name in a trace.
  * The table is ptx_units.def. */
-#ifndef HEDDLE_COMPONENTS_PTX_UNITS_H
-#define HEDDLE_COMPONENTS_PTX_UNITS_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_PTX_UNITS_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_NVIDIA_PTX_UNITS_H
 
 #include <stdbool.h>
 
-#include "components/traces/instruction_trace/nvidia/opcode_classes.h"
+#include "opcode_classes.h"
 
 /* PTX is in small letters, SASS in capital ones. */
 static inline bool ptx_name_is_ptx(const char *name)

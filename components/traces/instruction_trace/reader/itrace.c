@@ -1,17 +1,18 @@
 /* A line is one of a handful of structure lines, or an instruction. What may follow what is the
  * state; a line that may not be here is reported and left out. */
-#include "components/traces/instruction_trace/reader/itrace.h"
-#include "base/grow.h"
+#include "itrace.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "components/traces/instruction_trace/cache/itrace_cache.h"
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/reader/itrace_text.h"
+
+#include "itrace_memory.h"
+#include "itrace_text.h"
 
 #define HEADER_MAX  65536
 /* Unknown opcodes that are named one by one. */

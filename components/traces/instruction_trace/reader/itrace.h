@@ -12,17 +12,17 @@
  *
  * With a cache (itrace_cache.h) the events come from it and no text is read; there are no line
  * numbers then, and no `text`. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_H
-#define HEDDLE_COMPONENTS_ITRACE_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/traces/instruction_trace/reader/itrace_gaps.h"
-#include "components/traces/instruction_trace/reader/itrace_header.h"
-#include "components/traces/instruction_trace/reader/itrace_input.h"
-#include "components/traces/instruction_trace/reader/itrace_program.h"
+#include "itrace_gaps.h"
+#include "itrace_header.h"
+#include "itrace_input.h"
+#include "itrace_program.h"
 
 /* Blocks of a cluster, at most (NVIDIA, "CUDA C++ Programming Guide": 16 where a kernel asks for
  * it). */

@@ -1,10 +1,11 @@
 /* Transfers are folded while they are read, so a copy takes no more memory than its runs. */
-#include "components/traces/instruction_trace/reader/itrace_bulk.h"
+#include "itrace_bulk.h"
 
 #include <string.h>
 
 #include "base/number.h"
-#include "components/traces/instruction_trace/reader/itrace_text.h"
+
+#include "itrace_text.h"
 
 bool itrace_bulk_names(const char *opcode)
 {

@@ -13,8 +13,8 @@
  *   mem_width barrier need
  *
  * `need` says for how many copies and arrivals a wait is that has passed, 0 of all others. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_BULK_H
-#define HEDDLE_COMPONENTS_ITRACE_BULK_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_BULK_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_BULK_H
 
 #include <stdbool.h>
 #include <stdint.h>

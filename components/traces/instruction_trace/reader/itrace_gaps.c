@@ -1,12 +1,12 @@
 /* Runs along with the reader. The blocks that have come are a set of numbers; of the block under
  * way there are bits of warps, and masks of the lanes that were active and that came to EXIT. */
-#include "components/traces/instruction_trace/reader/itrace_gaps.h"
+#include "itrace_gaps.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "components/traces/instruction_trace/reader/itrace.h"
+#include "itrace.h"
 
 /* NVIDIA, "CUDA C++ Programming Guide", shared memory of compute capability 8.x and after: 1 KiB of
  * each block is reserved for the system, and addresses begin after it. */

@@ -2,13 +2,13 @@
  * the grid once, each warp of each block, and each lane of a warp to its EXIT; no instruction names
  * a register or shared memory that the header says the kernel does not have. What is missing or
  * contradicts is a *gap*: a simulation of the rest gives numbers of another kernel. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_GAPS_H
-#define HEDDLE_COMPONENTS_ITRACE_GAPS_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_GAPS_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_GAPS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/traces/instruction_trace/reader/itrace_set.h"
+#include "itrace_set.h"
 
 /* How a reader reports gaps. COUNTED: nothing but numbers. WARNED: of each kind, the first one is a
  * warning, and the end of the trace says how many there were. ALLOWED: so, and a file that ends

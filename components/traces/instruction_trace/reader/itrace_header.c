@@ -1,13 +1,14 @@
 /* One table of keys. Facts: Accel-Sim, util/tracer_nvbit/tracer_tool, which writes these lines. */
-#include "components/traces/instruction_trace/reader/itrace_header.h"
+#include "itrace_header.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/reader/itrace_text.h"
+
+#include "itrace_memory.h"
+#include "itrace_text.h"
 
 #define WINDOW           (UINT64_C(1) << 24)
 /* CUDA C programming guide, compute capabilities: most registers of a thread, most threads and

@@ -1,13 +1,14 @@
 /* The header of a trace: lines "-key = value", then "#traces format = ...". */
-#ifndef HEDDLE_COMPONENTS_ITRACE_HEADER_H
-#define HEDDLE_COMPONENTS_ITRACE_HEADER_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_HEADER_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_HEADER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
-#include "components/traces/instruction_trace/reader/itrace_program.h"
+
+#include "itrace_program.h"
 
 #define ITRACE_HEADER_FIELDS 15
 

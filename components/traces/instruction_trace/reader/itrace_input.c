@@ -1,21 +1,21 @@
 /* Bytes come from a file or from memory, pass a decoder if there is one, and collect in `text`;
  * lines are cut out of it in place. Formats: RFC 8878 (zstd), the .xz file format 1.1. */
-#include "components/traces/instruction_trace/reader/itrace_input.h"
-#include "base/grow.h"
+#include "itrace_input.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <lzma.h>
 #include <zstd.h>
 
+#include "base/grow.h"
 #include "base/number.h"
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/reader/itrace_tracez.h"
+
+#include "itrace_memory.h"
+#include "itrace_tracez.h"
 
 #define PACKED_SIZE 65536
 #define FIRST_SIZE  4096 /* a page: often only the header is wanted */

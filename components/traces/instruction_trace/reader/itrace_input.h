@@ -1,8 +1,8 @@
 /* A text file line by line, plain, xz, zstd or .tracez (itrace_tracez.h): told apart by their first
  * bytes, not by their names. Lines of a .tracez are numbered as Accel-Sim's traceDsm writes them.
  * Memory stays constant however long the file is; a line may have ITRACE_LINE_MAX bytes. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_INPUT_H
-#define HEDDLE_COMPONENTS_ITRACE_INPUT_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_INPUT_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

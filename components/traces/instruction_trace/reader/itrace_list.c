@@ -1,14 +1,15 @@
 /* A line is the name of a trace, or a copy to the device: a word and fields with commas between
  * them. */
-#include "components/traces/instruction_trace/reader/itrace_list.h"
-#include "base/grow.h"
+#include "itrace_list.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/reader/itrace_text.h"
+
+#include "itrace_memory.h"
+#include "itrace_text.h"
 
 /* Wrong lines that are named: what has more is no list. */
 #define WRONG_MAX 8

@@ -1,13 +1,13 @@
 /* kernelslist and kernelslist.g: what an application did, one command a line: kernels and copies to
  * the device. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_LIST_H
-#define HEDDLE_COMPONENTS_ITRACE_LIST_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_LIST_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "components/traces/instruction_trace/reader/itrace.h"
+#include "itrace.h"
 
 enum itrace_command_kind { ITRACE_COMMAND_KERNEL, ITRACE_COMMAND_WRITE /* from the host */ };
 

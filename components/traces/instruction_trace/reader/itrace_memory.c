@@ -1,12 +1,12 @@
 /* The one file of this folder that calls the C allocator. */
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
-
-#include "base/grow.h"
+#include "itrace_memory.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/grow.h"
 
 void *itrace_allocate(size_t count, size_t size)
 {

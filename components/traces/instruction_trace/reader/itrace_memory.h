@@ -1,6 +1,6 @@
 /* Host memory of the trace readers. Running out of it ends the program with a message. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_MEMORY_H
-#define HEDDLE_COMPONENTS_ITRACE_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_MEMORY_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_MEMORY_H
 
 #include <stddef.h>
 

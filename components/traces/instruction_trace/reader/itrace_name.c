@@ -1,5 +1,5 @@
 /* Takes the source name of a kernel out of its mangled one, without parameters and templates. */
-#include "components/traces/instruction_trace/reader/itrace_name.h"
+#include "itrace_name.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,18 +1,18 @@
 /* A line is compared with the instruction that followed its predecessor the last time, then with
  * the instructions of its PC. Only a line that equals none of them is parsed. The text of an
  * instruction is checked once, the parts that change from line to line each time. */
-#include "components/traces/instruction_trace/reader/itrace_program.h"
-#include "base/grow.h"
-
-#include "base/hash.h"
-#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+#include "itrace_program.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/reader/itrace_text.h"
+#include "base/grow.h"
+#include "base/hash.h"
+#include "components/traces/instruction_trace/nvidia/ptx_units.h"
+
+#include "itrace_memory.h"
+#include "itrace_text.h"
 
 /* The largest kernels have some 100,000 instructions; a file that needs more than this is none. */
 #define INST_MAX      (1u << 22)

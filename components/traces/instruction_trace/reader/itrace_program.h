@@ -6,15 +6,16 @@
  * with what itrace_bulk.h says for bulk copies and products of four warps.
  * All but mask, addresses and values is static. It is told by its text: a line whose text equals
  * that of an instruction already seen is not decoded again. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_PROGRAM_H
-#define HEDDLE_COMPONENTS_ITRACE_PROGRAM_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_PROGRAM_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "components/traces/instruction_trace/nvidia/opcode_classes.h"
-#include "components/traces/instruction_trace/reader/itrace_bulk.h"
+
+#include "itrace_bulk.h"
 
 /* Maxima of a line. NVBit's tool has arrays for so many. */
 #define ITRACE_MAX_DESTINATIONS 1

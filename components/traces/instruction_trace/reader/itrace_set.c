@@ -1,7 +1,7 @@
 /* Sets of 64-bit numbers. */
-#include "components/traces/instruction_trace/reader/itrace_set.h"
+#include "itrace_set.h"
 
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
+#include "itrace_memory.h"
 
 struct entry {
     uint64_t key, bits;

@@ -1,6 +1,6 @@
 /* Sets of 64-bit numbers, and of addresses. Nothing depends on the order of their tables. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_SET_H
-#define HEDDLE_COMPONENTS_ITRACE_SET_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_SET_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

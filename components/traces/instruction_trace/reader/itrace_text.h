@@ -1,8 +1,8 @@
 /* Numbers out of a NUL-terminated line: each function takes a token that ends at a blank or at the
  * end, moves past the blanks that follow, and returns false without moving when it is no such
  * number. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_TEXT_H
-#define HEDDLE_COMPONENTS_ITRACE_TEXT_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_TEXT_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * through a small buffer, and one in the part of a warp that is being unpacked. A block, a warp and
  * a part each have their function, which looks at the next one and queues the lines that precede
  * it. */
-#include "components/traces/instruction_trace/reader/itrace_tracez.h"
+#include "itrace_tracez.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
 #include <zstd.h>
 
 #include "base/number.h"
-#include "components/traces/instruction_trace/reader/itrace_memory.h"
+
+#include "itrace_memory.h"
 
 #define PACKED_SIZE    65536
 #define INDEX_BUFFER   4096

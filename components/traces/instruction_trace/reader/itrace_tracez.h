@@ -10,8 +10,8 @@
  *   u64 the place of the index
  * There is no checksum; every count is in two places, and both are compared. Memory is constant
  * however long the file is. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_TRACEZ_H
-#define HEDDLE_COMPONENTS_ITRACE_TRACEZ_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_TRACEZ_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_READER_ITRACE_TRACEZ_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,13 +1,14 @@
 /* "insts = " is in front of what it counts, so a warp's lines wait in memory. */
-#include "components/traces/instruction_trace/tools/itrace_filter.h"
-#include "base/grow.h"
+#include "itrace_filter.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/tools/itrace_output.h"
+
+#include "itrace_output.h"
 
 struct filter {
     struct itrace *trace;

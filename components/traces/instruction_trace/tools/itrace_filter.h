@@ -1,7 +1,7 @@
 /* Memory-only traces: of a trace, the instructions with addresses (shared and local memory too) and
  * EXIT. Source: the cold-start thesis (docs/evidence/warmup.md), "Gathering trace info". */
-#ifndef HEDDLE_COMPONENTS_ITRACE_FILTER_H
-#define HEDDLE_COMPONENTS_ITRACE_FILTER_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_FILTER_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_FILTER_H
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 

@@ -1,6 +1,5 @@
 /* Keeps lines as they came, one after another, and sorts them by reference. */
-#include "components/traces/instruction_trace/tools/itrace_group.h"
-#include "base/grow.h"
+#include "itrace_group.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/traces/instruction_trace/reader/itrace_input.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
-#include "components/traces/instruction_trace/tools/itrace_output.h"
+
+#include "itrace_output.h"
 
 struct raw_line {
     uint32_t place[4]; /* z, y and x of the block, and the warp */

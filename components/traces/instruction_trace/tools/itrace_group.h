@@ -1,8 +1,8 @@
 /* Groups a raw trace (*.trace), as the tracer writes it, by thread block and warp: what Accel-Sim's
  * post-traces-processing does. Each line of a raw trace begins with the block and the warp of its
  * instruction, and warps are interleaved. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_GROUP_H
-#define HEDDLE_COMPONENTS_ITRACE_GROUP_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_GROUP_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_GROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* Writes a file under a temporary name and renames it when it is complete; see itrace_output.h. */
-#include "components/traces/instruction_trace/tools/itrace_output.h"
+#include "itrace_output.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,8 @@
 /* A file that appears whole or not at all: written under a temporary name beside its place, and
  * renamed when it is complete. After unfinished_guard() a signal that ends the program removes what
  * is unfinished, too. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
-#define HEDDLE_COMPONENTS_ITRACE_OUTPUT_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_OUTPUT_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stdio.h>

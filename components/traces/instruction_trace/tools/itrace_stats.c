@@ -1,10 +1,10 @@
 /* Only the sets grow, with the lines and pages that a kernel touches. The sets of one kernel are
  * kept until the next kernel is read. */
-#include "components/traces/instruction_trace/tools/itrace_stats.h"
-#include "base/grow.h"
+#include "itrace_stats.h"
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "components/traces/instruction_trace/reader/itrace_memory.h"
 
 struct collector {

@@ -9,8 +9,8 @@
  *   backward reuse(k) = |A_k-1 and A_k| / |A_k|
  *   degree of reuse   = references / different addresses
  * All are 0 where there is nothing to divide by, or no other kernel. */
-#ifndef HEDDLE_COMPONENTS_ITRACE_STATS_H
-#define HEDDLE_COMPONENTS_ITRACE_STATS_H
+#ifndef HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_STATS_H
+#define HEDDLE_COMPONENTS_TRACES_INSTRUCTION_TRACE_TOOLS_ITRACE_STATS_H
 
 #include "components/traces/instruction_trace/reader/itrace.h"
 #include "components/traces/instruction_trace/reader/itrace_set.h"

@@ -1,11 +1,11 @@
 /* The coalescer against a byte-by-byte model: every byte of every lane in exactly one line, and
  * data that arrives. */
-#include "base/number.h"
-#include "components/amd/execute/coalescer.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
+
+#include "base/number.h"
+#include "components/amd/execute/coalescer.h"
 
 enum pattern { LINEAR, STRIDE_LINE, SAME, REVERSED, MISALIGNED, SCATTERED, SWIZZLED, UNALIGNED };
 

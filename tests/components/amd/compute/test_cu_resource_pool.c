@@ -5,13 +5,12 @@
         .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,           \
         .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16            \
     }
-#include "base/number.h"
-#include "components/amd/command_processor/cu_resource_pool.c"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
+#include "components/amd/command_processor/cu_resource_pool.c"
 #include "runtime/engine/arena.h"
 
 enum { CUS = 3, SIMDS = 4, SLOTS = 10, VGPRS = 64, SGPRS = 50, LDS = 128, GROUPS = 16 };

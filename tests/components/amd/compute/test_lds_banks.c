@@ -1,11 +1,11 @@
 /* Cycles of LDS accesses in known patterns. */
-#include "base/number.h"
-#include "components/amd/execute/lds_banks.h"
-#include "components/amd/isa/isa.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
+
+#include "base/number.h"
+#include "components/amd/execute/lds_banks.h"
+#include "components/amd/isa/isa.h"
 
 struct lds_case {
     char name[48];

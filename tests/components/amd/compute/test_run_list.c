@@ -8,10 +8,9 @@
         .quantum = QUANTUM                                                                         \
     }
 enum { QUANTUM = 100, QUEUES = 24, SLOTS = 3 };
-#include "components/amd/packet_processor/run_list.c"
-
 #include <criterion/criterion.h>
 
+#include "components/amd/packet_processor/run_list.c"
 #include "runtime/engine/arena.h"
 
 static struct run_list *list;

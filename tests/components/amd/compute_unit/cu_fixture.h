@@ -1,13 +1,14 @@
 /* A compute unit with its dispatcher and memory, for tests of it through its ports. Instruction
  * words are llvm-mc's. Included by the tests. */
-#ifndef HEDDLE_TESTS_CU_FIXTURE_H
-#define HEDDLE_TESTS_CU_FIXTURE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_COMPUTE_UNIT_CU_FIXTURE_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_COMPUTE_UNIT_CU_FIXTURE_H
+
+#include "compute_unit.gen.h"
+#include "work.gen.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "compute_unit.gen.h"
-#include "work.gen.h"
 #include "base/number.h"
 #include "components/memory/page_table/program_table.h"
 #include "components/protocols/work/work_cycles.h"

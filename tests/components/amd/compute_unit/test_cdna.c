@@ -1,11 +1,11 @@
 /* What parameters of CDNA2 and CDNA3 change in a compute unit: blocks of code, ports of the LDS,
  * addresses of vector memory, peak rates of matrix instructions. Words are llvm-mc's for gfx942,
  * where nothing else is said. */
-#include "cu_fixture.h"
-
 #include "base/number.h"
 #include "runtime/engine/platform_table.h"
 #include "runtime/engine/run_control.h"
+
+#include "cu_fixture.h"
 
 enum {
     V_PK_FMA = 0xd3b04002u, /* v_pk_fma_f32 v[2:3], v[0:1], v[0:1], v[0:1] */

@@ -1,10 +1,10 @@
 /* The compute unit through its ports: a work-group arrives, memory answers after a fixed time, and
  * everything that happens in between follows from the parameters. Expected cycles are closed forms
  * of the issue rules (one turn of a SIMD every `simds` cycles) and of latencies. */
-#include "cu_fixture.h"
-
 #include "base/number.h"
 #include "runtime/engine/run_control.h"
+
+#include "cu_fixture.h"
 
 /* ---- rates ---- */
 

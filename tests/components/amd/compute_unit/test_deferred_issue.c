@@ -6,6 +6,7 @@
 #include "runtime/observe/hang.h"
 #include "runtime/scheduler/run.h"
 #include "tests/sanitized.h"
+
 #include "cu_fixture.h"
 
 enum { PROGRAMS = 4, WORDS = 120, GROUPS = 6, LOOKS = 12 };

@@ -1,8 +1,8 @@
 /* Registers stand where the dispatcher has placed them: no wavefront has those of another. */
-#include "cu_fixture.h"
-
 #include "base/number.h"
 #include "runtime/engine/run_control.h"
+
+#include "cu_fixture.h"
 
 enum {
     S_SLEEP = 0xbf8e0000u,     /* 64 cycles for each 1 */

@@ -1,9 +1,9 @@
 /* The global wave sync against the words of the manuals: wavefronts that were put into a queue with
  * their flag, and leave it when the resource's flag is another, or its counter is above 0. */
-#include "components/amd/execute/wave_sync.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
+
+#include "components/amd/execute/wave_sync.h"
 
 enum { WAVES = 40, STEPS = 20000 };
 

@@ -1,11 +1,11 @@
 /* What a wavefront finds in its registers when it begins, on each target (LLVM, "User Guide for
  * AMDGPU Backend": Initial Kernel Execution State). */
+#include <criterion/criterion.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_groups.h"
-
-#include <criterion/criterion.h>
-#include <string.h>
 
 enum {
     KERNARG = 0x10000,

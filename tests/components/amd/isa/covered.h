@@ -4,8 +4,8 @@
  * A test calls covered_mark() after the comparison. The marks of an executable stand in a file of
  * COVERED_DIR, since Criterion runs each test in a process of its own; a rebuilt executable starts
  * anew. isa_coverage.c reads them: it fails for a form that can be executed and has no mark. */
-#ifndef HEDDLE_TEST_ISA_COVERED_H
-#define HEDDLE_TEST_ISA_COVERED_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_COVERED_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_COVERED_H
 
 #include <fcntl.h>
 #include <stdio.h>

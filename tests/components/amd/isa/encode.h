@@ -4,8 +4,8 @@
  * Written apart from the decoder, so that a wrong field shows. Opcode numbers come from the public
  * table by mnemonic; operands are codes of the 9-bit source encoding (256 + n is VGPR n). Every
  * function writes whole words and returns how many. */
-#ifndef HEDDLE_TEST_ISA_ENCODE_H
-#define HEDDLE_TEST_ISA_ENCODE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_ENCODE_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_ENCODE_H
 
 #include <stdio.h>
 #include <stdlib.h>

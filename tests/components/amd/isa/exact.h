@@ -2,8 +2,8 @@
  *
  * Types are letters: w 32, h 16, q 64 bits unsigned; W H Q signed; m n o raw floats of 32, 16, 64.
  */
-#ifndef HEDDLE_TEST_ISA_EXACT_H
-#define HEDDLE_TEST_ISA_EXACT_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_EXACT_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_EXACT_H
 
 #include "rows.h"
 

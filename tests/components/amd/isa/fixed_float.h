@@ -1,7 +1,7 @@
 /* The formats of floating point as numbers, and a fused multiply-add of them in fixed point
  * (fixed_point.h). No floating-point arithmetic is used. */
-#ifndef HEDDLE_TEST_FIXED_FLOAT_H
-#define HEDDLE_TEST_FIXED_FLOAT_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_FIXED_FLOAT_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_FIXED_FLOAT_H
 
 #include "fixed_point.h"
 

@@ -4,8 +4,8 @@
  * A value is a two's complement integer of FIXED_WORDS times 2^FIXED_LSB. Those who need only what
  * products of two f32 need set `fixed_words` to FIXED_NARROW: then the lowest words are left out.
  */
-#ifndef HEDDLE_TEST_FIXED_POINT_H
-#define HEDDLE_TEST_FIXED_POINT_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_FIXED_POINT_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_FIXED_POINT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Operands for tests of floats: edges, halfway cases, neighbours, and random. */
-#ifndef HEDDLE_TEST_ISA_FLOAT_OPERANDS_H
-#define HEDDLE_TEST_ISA_FLOAT_OPERANDS_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_FLOAT_OPERANDS_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_FLOAT_OPERANDS_H
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  *
  * Formats are those of fp16, fp32 and fp64; a value is its bits. The rows stand in float_rows.tab.
  */
-#ifndef HEDDLE_TEST_ISA_FLOAT_ORACLE_H
-#define HEDDLE_TEST_ISA_FLOAT_ORACLE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_FLOAT_ORACLE_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_FLOAT_ORACLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
  *
  * The loader and the functional wavefront here are as small as they can be: device addresses are
  * host addresses, a work-group is one wavefront, memory instructions are carried out at once. */
-#ifndef HEDDLE_TEST_ISA_KERNEL_WAVE_H
-#define HEDDLE_TEST_ISA_KERNEL_WAVE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_KERNEL_WAVE_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_KERNEL_WAVE_H
 
 #include <elf.h>
 #include <sys/types.h>

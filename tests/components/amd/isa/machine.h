@@ -1,6 +1,6 @@
 /* One wavefront with registers and LDS, for tests of the instruction library. */
-#ifndef HEDDLE_TEST_ISA_MACHINE_H
-#define HEDDLE_TEST_ISA_MACHINE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_MACHINE_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_MACHINE_H
 
 #include <criterion/criterion.h>
 

@@ -1,7 +1,7 @@
 /* What loads, stores and atomics do with the bytes and registers of one lane, by the words of their
  * mnemonics. */
-#ifndef HEDDLE_TEST_ISA_MEMORY_MODEL_H
-#define HEDDLE_TEST_ISA_MEMORY_MODEL_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_MEMORY_MODEL_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_MEMORY_MODEL_H
 
 #include "exact.h"
 

@@ -2,8 +2,8 @@
  *
  * The library is opened at run time through its C interface (llvm-c/Disassembler.h), so that
  * building needs no LLVM. It comes with the package llvm-19. */
-#ifndef HEDDLE_TEST_ISA_ORACLE_H
-#define HEDDLE_TEST_ISA_ORACLE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_ORACLE_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_ORACLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

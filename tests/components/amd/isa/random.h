@@ -1,6 +1,6 @@
 /* Numbers that are the same in each run (xorshift64*, Vigna 2016). */
-#ifndef HEDDLE_TEST_ISA_RANDOM_H
-#define HEDDLE_TEST_ISA_RANDOM_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_RANDOM_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_RANDOM_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * Their expectations are computed from the same random choices that the words were encoded from, by
  * arithmetic that shares no code with the library: exact integers of 128 bits, and loops over bits.
  */
-#ifndef HEDDLE_TEST_ISA_ROWS_H
-#define HEDDLE_TEST_ISA_ROWS_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_ROWS_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_ROWS_H
 
 #include <criterion/criterion.h>
 

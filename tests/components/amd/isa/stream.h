@@ -1,7 +1,7 @@
 /* Runs any bytes as a program, for tests that nothing crashes, hangs or depends on the
  * host-CPU variant. */
-#ifndef HEDDLE_TEST_ISA_STREAM_H
-#define HEDDLE_TEST_ISA_STREAM_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_STREAM_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_STREAM_H
 
 #include "components/amd/isa/isa.h"
 

@@ -1,8 +1,8 @@
 /* Words of an instruction that differ from a valid one in one field: every register and
  * constant that it can name, with every modifier, every literal that equals a constant, and all
  * combinations of flags. */
-#ifndef HEDDLE_TEST_ISA_SWEEP_H
-#define HEDDLE_TEST_ISA_SWEEP_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_SWEEP_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_SWEEP_H
 
 #include "oracle.h"
 

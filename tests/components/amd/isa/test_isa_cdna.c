@@ -2,11 +2,11 @@
  * accumulate, fp8 and bf8, 64-bit moves, accumulators as operands, float and packed atomics, loads
  * to LDS, operations on the L2. Encodings are llvm-mc's; results come from integers and from sums
  * in fixed point (fixed_float.h). */
+#include "base/splitmix64.h"
+
 #include "covered.h"
 #include "fixed_float.h"
 #include "machine.h"
-
-#include "base/splitmix64.h"
 
 enum { TRIES = 64, BASE = 0x1000, MEMORY = 4096 };
 

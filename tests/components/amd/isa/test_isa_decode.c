@@ -1,8 +1,8 @@
 /* The decoder on every row of the tables, on truncated input and on nonsense.
  * (The text of decoded instructions is compared with llvm-mc's in test_isa_oracle.c.) */
-#include "machine.h"
-
 #include "base/splitmix64.h"
+
+#include "machine.h"
 
 /* The words of an encoding whose fields are all legal: registers 0 and up, no modifiers. */
 static const struct plain {

@@ -3,11 +3,11 @@
  * isa_execute and, prepared, by isa_ready; in a different variant each time.
  *
  * HEDDLE_FULL in the environment: more than a hundred times as much. */
+#include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include <criterion/criterion.h>
-
 #include "components/amd/isa/execute/isa_ready.h"
+
 #include "covered.h"
 #include "float_operands.h"
 #include "float_oracle.h"

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <tgmath.h>
 
+#include "base/splitmix64.h"
+
 #include "kernel_ops.h"
 #include "kernel_wave.h"
-
-#include "base/splitmix64.h"
 
 enum { GROUPS = 8, ITEMS = GROUPS * 64, SLOTS = 64 };
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/splitmix64.h"
+
 #include "covered.h"
 #include "fixed_float.h"
 #include "machine.h"

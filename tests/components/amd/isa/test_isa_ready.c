@@ -8,6 +8,7 @@
 #include <xmmintrin.h>
 
 #include "components/amd/isa/execute/isa_ready.h"
+
 #include "machine.h"
 
 enum { REGISTERS = 16, RUNS = 900, RUN_LENGTH = 40 };

@@ -2,8 +2,8 @@
  *
  * A struct vector_form is one instruction as a test chose it: its encoding and its expected result
  * are both made from it, apart from each other and from the library. */
-#ifndef HEDDLE_TEST_ISA_VECTOR_MODEL_H
-#define HEDDLE_TEST_ISA_VECTOR_MODEL_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_VECTOR_MODEL_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_VECTOR_MODEL_H
 
 #include "exact.h"
 

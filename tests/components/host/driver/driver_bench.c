@@ -1,11 +1,12 @@
 /* See driver_bench.h. */
 #include "driver_bench.h"
 
+#include "command.gen.h"
+#include "dma_copy.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "command.gen.h"
-#include "dma_copy.gen.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/unit.h"
 

@@ -1,9 +1,10 @@
 /* A driver between a program, which is the test, and GPUs, which are servers of the harness: they
  * log every command and answer it after a fixed time, on a memory that is an array. */
-#ifndef HEDDLE_TESTS_DRIVER_BENCH_H
-#define HEDDLE_TESTS_DRIVER_BENCH_H
+#ifndef HEDDLE_TESTS_COMPONENTS_HOST_DRIVER_DRIVER_BENCH_H
+#define HEDDLE_TESTS_COMPONENTS_HOST_DRIVER_DRIVER_BENCH_H
 
 #include "driver.gen.h"
+
 #include "components/host/driver/driver_api.h"
 #include "tests/components/harness.h"
 

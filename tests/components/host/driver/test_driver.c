@@ -1,9 +1,11 @@
 /* Each kind of command: what a GPU gets to see, in which order, and what the program gets back. */
+#include "command.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "command.gen.h"
 #include "components/protocols/command/aql_packet.h"
+
 #include "driver_bench.h"
 
 static struct bench b;

@@ -1,8 +1,9 @@
 /* Order and limits: queues, tickets, stream rules, and how much is under way at a time. */
+#include "command.gen.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "command.gen.h"
 #include "driver_bench.h"
 
 static struct bench b;

@@ -1,14 +1,14 @@
 /* The parser of PTX: the manual's instructions (instructions.tab), mistakes with their messages
  * (mistakes.tab), layouts, images, and scopes. */
-#include "base/number.h"
-#include "components/nvidia/ptx/ptx.h"
-#include "components/nvidia/ptx/ptx_forms.h"
-#include "components/nvidia/ptx/ptx_object.h"
-
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
+#include "components/nvidia/ptx/ptx.h"
+#include "components/nvidia/ptx/ptx_forms.h"
+#include "components/nvidia/ptx/ptx_object.h"
 
 #define HEAD ".version 8.5\n.target sm_90a\n.address_size 64\n"
 

@@ -1,4 +1,4 @@
-#include "tests/components/nvidia/sector_memory/sector_messages.h"
+#include "sector_messages.h"
 
 #include <string.h>
 

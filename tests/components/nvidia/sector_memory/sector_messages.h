@@ -1,9 +1,10 @@
 /* Messages of `sector_mem` and `sector_control` for the harness. */
-#ifndef HEDDLE_TESTS_COMPONENTS_SECTOR_MESSAGES_H
-#define HEDDLE_TESTS_COMPONENTS_SECTOR_MESSAGES_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_SECTOR_MEMORY_SECTOR_MESSAGES_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_SECTOR_MEMORY_SECTOR_MESSAGES_H
 
 #include "sector_control.gen.h"
 #include "sector_mem.gen.h"
+
 #include "tests/components/harness.h"
 
 struct harness_message sector_load(uint64_t cycle, uint16_t tag, uint64_t address, unsigned sectors,

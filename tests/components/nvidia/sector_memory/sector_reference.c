@@ -1,5 +1,5 @@
 /* See sector_reference.h. Written from the description of sector_cache, not from its code. */
-#include "tests/components/nvidia/sector_memory/sector_reference.h"
+#include "sector_reference.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* A sectored cache after its description alone, one request after the other and without time: the
  * oracle of test_sector_cache.c. */
-#ifndef HEDDLE_TESTS_COMPONENTS_SECTOR_REFERENCE_H
-#define HEDDLE_TESTS_COMPONENTS_SECTOR_REFERENCE_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_SECTOR_MEMORY_SECTOR_REFERENCE_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_SECTOR_MEMORY_SECTOR_REFERENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,13 +4,13 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "sector_cache__generic.c" /* the unit itself: touches are functions inside of it */
-
 #include "base/number.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
-#include "tests/components/nvidia/sector_memory/sector_messages.h"
-#include "tests/components/nvidia/sector_memory/sector_reference.h"
+
+#include "sector_cache__generic.c" /* the unit itself: touches are functions inside of it */
+#include "sector_messages.h"
+#include "sector_reference.h"
 
 enum { TOP, BOTTOM, CONTROL };
 enum { NO_BYPASS = false, BYPASS = true };

@@ -1,14 +1,16 @@
 /* The crossbar as machines that replay traces use it: messages as long as their sectors, busy
  * sources, outputs by a hash. */
+#include "crossbar.gen.h"
+
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "crossbar.gen.h"
 #include "base/number.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "runtime/engine/run_control.h"
-#include "tests/components/nvidia/sector_memory/sector_messages.h"
+
+#include "sector_messages.h"
 
 extern const struct unit_type crossbar__generic;
 

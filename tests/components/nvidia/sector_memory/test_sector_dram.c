@@ -1,16 +1,18 @@
 /* Memory of a partition: closed forms for latency and bandwidth, ideal and with the times of HBM2.
  */
+#include "hbm.gen.h"
+#include "sector_dram.gen.h"
+
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "hbm.gen.h"
-#include "sector_dram.gen.h"
 #include "base/number.h"
 #include "components/memory/dram/dram_timing.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
-#include "tests/components/nvidia/sector_memory/sector_messages.h"
+
+#include "sector_messages.h"
 
 extern const struct unit_type sector_dram__generic;
 

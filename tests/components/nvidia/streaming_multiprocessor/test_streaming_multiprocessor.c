@@ -2,13 +2,14 @@
  * time, and everything that happens in between follows from the parameters. Expected cycles are
  * closed forms of the pipeline: an instruction that issues at t is in its unit at t + 3, its result
  * can be used `latency` + 2 cycles later; the memory unit begins with one at t + 4. */
-#include <criterion/criterion.h>
-#include <string.h>
-
 #include "sector_control.gen.h"
 #include "sector_mem.gen.h"
 #include "streaming_multiprocessor.gen.h"
 #include "thread_block.gen.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
 #include "base/number.h"
 #include "components/nvidia/trace_player/trace_writer.c"
 

@@ -1,7 +1,7 @@
 /* Runs kernels of PTX texts in tests: a module at a fixed address, one buffer of device memory, and
  * launches whose fault is returned. */
-#ifndef HEDDLE_TESTS_PTX_RUN_H
-#define HEDDLE_TESTS_PTX_RUN_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_PTX_RUN_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_PTX_RUN_H
 
 #include "components/memory/page_table/host_view.h"
 #include "components/nvidia/ptx/ptx.h"

@@ -1,7 +1,7 @@
 /* Rows of the tests of single instructions: PTX text, types, and what the manual says of it in C,
  * which shares no code with the executor. */
-#ifndef HEDDLE_TESTS_WARP_ROWS_H
-#define HEDDLE_TESTS_WARP_ROWS_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* Atomics and reductions with all their types, in the manual's words (9.7.13.6, 9.7.13.7). */
-#include "rows_group.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "rows_group.h"
 
 static uint8_t *half_of(struct group *g, unsigned t)
 {

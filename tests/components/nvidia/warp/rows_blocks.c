@@ -1,9 +1,9 @@
 /* What warps of a block and blocks of a cluster do with each other (9.7.13): barriers, mbarriers,
  * addresses of shared memory. */
-#include "rows_group.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "rows_group.h"
 
 /* ---- bar, barrier, barrier.cluster ---- */
 

@@ -1,8 +1,8 @@
 /* setp, set and testp: all comparisons of all types, in the manual's words (9.7.6, 9.7.7). */
-#include "rows_typed.h"
-
 #include <math.h>
 #include <stdio.h>
+
+#include "rows_typed.h"
 
 static const char *const comparisons[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                           "lo",  "ls",  "hi",  "hs",  "equ", "neu",

@@ -1,7 +1,7 @@
 /* Rows of floating-point instructions, between their list (rows_float_list.c) and what MPFR says of
  * them (rows_float.c). */
-#ifndef HEDDLE_TESTS_WARP_ROWS_FLOAT_H
-#define HEDDLE_TESTS_WARP_ROWS_FLOAT_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_FLOAT_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_FLOAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

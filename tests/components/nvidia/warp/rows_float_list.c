@@ -1,10 +1,10 @@
 /* The list of floating-point instructions with their modifiers; see rows_float.h. */
-#include "rows_float.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+
+#include "rows_float.h"
 
 static const char *const names[] = {"add", "sub", "mul", "mad", "fma", "div", "sqrt", "rcp"};
 static const int sources[] = {2, 2, 2, 3, 3, 2, 1, 1};

@@ -1,9 +1,9 @@
 /* ldmatrix, stmatrix and movmatrix (9.7.14.5): matrices of 8 by 8 of 16 bits, a row at the address
  * of each lane. */
-#include "rows_group.h"
-
 #include <stdio.h>
 #include <string.h>
+
+#include "rows_group.h"
 
 enum { HALF = GROUP_BYTES / 2 };
 

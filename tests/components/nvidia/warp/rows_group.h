@@ -1,8 +1,8 @@
 /* Rows of the tests of instructions by which threads reach memory and each other. A row is a
  * kernel; 64 threads of it, of one block or of a cluster of two, are a case: their operands, what
  * becomes of them, and memory of their own. What the manual says of it is in C. */
-#ifndef HEDDLE_TESTS_WARP_ROWS_GROUP_H
-#define HEDDLE_TESTS_WARP_ROWS_GROUP_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_GROUP_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_GROUP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* Integer instructions in the manual's words, bit by bit where it says so. */
-#include "rows.h"
-
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "rows.h"
 
 /* clang-format off */
 typedef uint64_t U;

@@ -1,9 +1,9 @@
 /* What the lanes of a warp exchange, where they go, and what changes nothing (9.7.9.6, 9.7.12,
  * 9.7.13). */
-#include "rows_group.h"
-
 #include <math.h>
 #include <stdio.h>
+
+#include "rows_group.h"
 
 /* ---- shfl, vote, match, redux, elect ---- */
 

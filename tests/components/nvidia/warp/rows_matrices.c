@@ -1,12 +1,11 @@
 /* Products of matrices by the layouts of 9.7.14, and what moves their parts. Numbers have few bits,
  * so that all sums are exact and only results are rounded. */
-#include "rows_group.h"
-
 #include <math.h>
 #include <mpfr.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "rows_group.h"
 #include "vectors.h"
 
 enum { HALF = GROUP_BYTES / 2, MOST = 32 * 256 };

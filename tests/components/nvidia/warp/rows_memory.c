@@ -1,9 +1,9 @@
 /* Loads, stores, atomics and copies, in the manual's words (9.7.9, 9.7.13). */
-#include "rows_group.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "rows_group.h"
 
 enum { HALF = GROUP_BYTES / 2, OFFSET = 32, SLOTS_BYTES = 2048 };
 

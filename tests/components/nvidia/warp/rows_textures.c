@@ -1,13 +1,13 @@
 /* Textures and surfaces (9.7.10, 9.7.11) by the formulas of the CUDA C++ Programming Guide,
  * "Texture Fetching". Coordinates are multiples of 1/256 of a texel, and floats have few bits, so
  * that weights and sums are exact. */
-#include "rows_group.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "components/protocols/texture/texture_object.h"
+
+#include "rows_group.h"
 #include "vectors.h"
 
 enum { HALF = GROUP_BYTES / 2, TEXELS = 256, PADDING = 16, GATHERS = 8 };

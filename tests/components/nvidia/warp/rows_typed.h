@@ -1,6 +1,6 @@
 /* The types of rows_typed.c and rows_compare.c. */
-#ifndef HEDDLE_TESTS_WARP_ROWS_TYPED_H
-#define HEDDLE_TESTS_WARP_ROWS_TYPED_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_TYPED_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_ROWS_TYPED_H
 
 #include "rows_group.h"
 

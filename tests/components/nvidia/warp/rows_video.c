@@ -1,11 +1,10 @@
 /* Video instructions by the pseudocode of 9.7.18: all operations and types, with parts and masks
  * that are drawn. */
-#include "rows_group.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "rows_group.h"
 #include "vectors.h"
 
 enum operation { ADD, SUB, ABSDIFF, MIN, MAX, SHL, SHR, AVRG, SET };

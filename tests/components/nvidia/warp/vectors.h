@@ -1,6 +1,6 @@
 /* Operands of the tests of single instructions: random and directed. */
-#ifndef HEDDLE_TESTS_WARP_VECTORS_H
-#define HEDDLE_TESTS_WARP_VECTORS_H
+#ifndef HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_VECTORS_H
+#define HEDDLE_TESTS_COMPONENTS_NVIDIA_WARP_VECTORS_H
 
 #include <stdint.h>
 

@@ -1,7 +1,6 @@
 /* The table of opcodes: what each architecture's real instructions are, by a list that was written
  * from the manual's descriptions, not from the table. */
 #include <criterion/criterion.h>
-
 #include <string.h>
 
 #include "base/number.h"

@@ -2,7 +2,6 @@
  * written by hand from the format's description. Then lines that are wrong, and where the reader
  * must say so. */
 #include <criterion/criterion.h>
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
  * works together with the others of its wavefront, on the device; HOST_GROUP(name) by what all 64
  * of them leave, on the host, where x and y hold 64 times 8 words. No library is used: what is
  * tested is code that a compiler makes by itself. */
-#ifndef HEDDLE_CORPUS_H
-#define HEDDLE_CORPUS_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_CORPUS_CORPUS_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_CORPUS_CORPUS_H
 
 typedef signed char i8;
 typedef unsigned char u8;

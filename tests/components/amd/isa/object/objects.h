@@ -1,7 +1,7 @@
 /* The code objects that make_objects.sh compiled, for the tests of the readers and of the HIP
  * library. */
-#ifndef HEDDLE_TEST_OBJECTS_H
-#define HEDDLE_TEST_OBJECTS_H
+#ifndef HEDDLE_TESTS_COMPONENTS_AMD_ISA_OBJECT_OBJECTS_H
+#define HEDDLE_TESTS_COMPONENTS_AMD_ISA_OBJECT_OBJECTS_H
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* The bundle reader: what it finds, which entry fits a device, and that no damaged table gets
  * through. */
-#include "components/amd/isa/object/bundle.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/amd/isa/object/bundle.h"
 
 static size_t put(unsigned char *at, uint64_t value)
 {

@@ -1,16 +1,16 @@
 /* The code-object reader on what compilers write, versions 2 to 5, and on damaged files. The
  * expected numbers come from the sources in kernels.cl and relocations.s and from `llvm-readelf
  * --notes`. */
-#include "components/amd/isa/object/code_object.h"
-#include "components/amd/isa/object/kernarg.h"
-#include "objects.h"
-
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "components/amd/isa/object/code_object.h"
+#include "components/amd/isa/object/kernarg.h"
 #include "tests/sanitized.h"
+
+#include "objects.h"
 
 static struct code_object read_good(const char *name)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "components/amd/isa/object/code_sections.h"
+
 #include "objects.h"
 
 Test(code_sections, are_the_code_of_an_object_that_is_not_linked)

@@ -1,11 +1,12 @@
 /* The layout of kernel arguments: explicit ones where the metadata says, hidden ones from the
  * geometry. */
-#include "components/amd/isa/object/kernarg.h"
-#include "objects.h"
-
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "components/amd/isa/object/kernarg.h"
+
+#include "objects.h"
 
 static const struct kernarg_geometry geometry = {
     .grid = {1000, 30, 1},
