@@ -28,12 +28,12 @@ struct cu_code {
 
 static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
 {
-    return arena_at(uint8_t, c->buffers) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
+    return arena_at(uint8_t, c->buffers_at) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)
 {
-    return arena_at(struct cu_code, c->code);
+    return arena_at(struct cu_code, c->code_at);
 }
 
 static inline struct decoded *cu_decoded(const struct compute_unit *c)

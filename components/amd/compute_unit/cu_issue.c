@@ -166,7 +166,7 @@ static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, uns
     uint64_t next = now + 1;
     if (inst->unit == ISA_UNIT_SMEM) {
         enum cu_issue result = ISSUE_BLOCKED;
-        if (c->smem_free_count)
+        if (index_pool_has(&c->free_smem))
             result = smem_issue(c, w, wave, inst, now);
         else
             wave_waits(c, w, now, WORK_WAITING_SMEM_FULL);
@@ -239,7 +239,7 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
     if (unlikely(inst->flags & ISA_IS_SYNC))
         return issue_sync(c, w, wave, inst, now);
     if (has_address)
-        memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
+        memcpy(address, arena_at(uint32_t, w->vgprs_at) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
                sizeof address);
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;

@@ -25,7 +25,7 @@ static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_
 
 static inline struct cu_lds_end *lds_end_at(const struct compute_unit *c, uint32_t place)
 {
-    return arena_at(struct cu_lds_end, c->lds_ends) + place;
+    return arena_at(struct cu_lds_end, c->lds_ends_at) + place;
 }
 
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. Those of different

@@ -147,7 +147,7 @@ static void profile_scalar_served(struct compute_unit *c, const struct cu_smem *
 
 #else
 
-#define profile_scalar(e, pc)                ((void)0)
+#define profile_scalar(e, pc)                ((void)(pc))
 #define profile_served(c, wave, pc, answer)  ((void)0)
 #define profile_scalar_served(c, e, answer)  ((void)0)
 #define profile_start(c, w, wave)            ((void)0)

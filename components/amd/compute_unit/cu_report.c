@@ -81,7 +81,7 @@ static unsigned find_caches(const struct compute_unit *c, const struct compute_u
         if (engine_base.platform->instances[leaf].type != type)
             continue;
         const struct compute_unit *other = (const void *)platform_component(leaf);
-        while (k < caches && first[k]->code != other->code)
+        while (k < caches && first[k]->code_at != other->code_at)
             k++;
         if (k < caches || caches == ENGINE_MAX_DOMAINS)
             continue;

@@ -12,7 +12,7 @@
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
     (void)c;
-    return arena_at(uint64_t, w->account);
+    return arena_at(uint64_t, w->account_at);
 }
 
 /* Charges cycles of the wavefront to `kind`, on behalf of the instruction in its turn. */

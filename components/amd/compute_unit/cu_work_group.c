@@ -42,7 +42,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     for (unsigned i = 0; i < c->line_slots; i++)
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
-    w->vgpr = cu_registers_at(c, place->simd, place->vgpr);
+    w->vgprs_at = cu_registers_at(c, place->simd, place->vgpr);
     w->simd = place->simd;
     w->slot = place->slot;
     w->group = (uint8_t)p->work_group_slot;
@@ -57,13 +57,13 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->accounted_until = now;
     w->time_kind = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
-    w->account = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
+    w->account_at = arena_place(cu_ledger_at(c, g->ledger)->account.slot_cycles);
     w->unusual = g->memory_only;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
     w->complete_version = 0;
     w->code_version = 0;
-    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
+    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgprs_at), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     profile_start(c, w, wave);
     if (unlikely(execution_observer))
