@@ -165,14 +165,13 @@ static inline void take_turn(struct compute_unit *c, unsigned simd, uint64_t now
     c->wheel[now % CU_WHEEL] = 0;
     c->retry_at[simd] = ENGINE_NEVER;
     for (; due; due &= due - 1) {
-        unsigned wave = cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due));
-        struct cu_wave *w = cu_wave_at(c, wave);
+        struct cu_wave *w = cu_wave_in(c, simd, (unsigned)__builtin_ctzll(due));
         if (unlikely(w->ready_at > now)) {
             wave_sleep(c, w, now);
             continue;
         }
         if (!s->kinds && !(due & (due - 1))) {
-            issue_alone(c, s, simd, w, wave, now);
+            issue_alone(c, s, simd, w, now);
             return;
         }
         wave_begin_ready(c, w, now);

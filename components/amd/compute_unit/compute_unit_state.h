@@ -252,9 +252,31 @@ struct compute_unit {
     uint64_t at_sync[CU_MAX_SIMDS]; /* wavefronts of each that wait for the global wave sync */
 };
 
-static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)
+static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned number)
 {
-    return arena_at(struct cu_wave, c->waves_at) + wave;
+    return arena_at(struct cu_wave, c->waves_at) + number;
+}
+
+/* First slots of all SIMDs lie side by side, so that tables are dense while programs use few. */
+static inline struct cu_wave *cu_wave_in(const struct compute_unit *c, unsigned simd, unsigned slot)
+{
+    return cu_wave_at(c, slot * compute_unit_params(c)->simds + simd);
+}
+
+static inline unsigned cu_wave_number(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return w->slot * compute_unit_params(c)->simds + w->simd;
+}
+
+/* The number of a wavefront outside of the unit, SIMD by SIMD. */
+static inline unsigned cu_wave_name(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return w->simd * compute_unit_params(c)->wavefronts + w->slot;
+}
+
+static inline struct isa_wave *cu_scalars(const struct compute_unit *c, const struct cu_wave *w)
+{
+    return arena_at(struct isa_wave, c->scalars_at) + cu_wave_number(c, w);
 }
 
 static inline struct cu_group *cu_group_at(const struct compute_unit *c, unsigned slot)
@@ -288,23 +310,6 @@ static inline uint32_t cu_registers_at(const struct compute_unit *c, unsigned si
     uint32_t number = simd * cu_registers_of_simd(c)
                       + work_registers((enum isa_target)compute_unit_params(c)->isa, first);
     return c->vgprs_at + number * (uint32_t)(REGISTER_BYTES / ARENA_UNIT);
-}
-
-static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)
-{
-    return arena_at(struct isa_wave, c->scalars_at) + wave;
-}
-
-/* First slots of all SIMDs lie side by side, so that tables are dense while programs use few. */
-static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
-{
-    return slot * compute_unit_params(c)->simds + simd;
-}
-
-/* The number of a wavefront outside of the unit, SIMD by SIMD. */
-static inline unsigned cu_wave_name(const struct compute_unit *c, unsigned simd, unsigned slot)
-{
-    return simd * compute_unit_params(c)->wavefronts + slot;
 }
 
 static inline enum isa_target cu_target(const struct compute_unit *c)

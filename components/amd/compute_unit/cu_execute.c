@@ -126,7 +126,7 @@ static OUT_OF_LINE void execute_find_run(const struct compute_unit *c,
 
 /* Executes the instructions of the run after `e`, from the pc on, and leaves the pc where it is. An
  * instruction that fails is left to its turn. */
-static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w,
                                  struct isa_context *context, struct isa_wave *s,
                                  struct execute_domain *domain, struct execute_entry *e)
 {
@@ -135,7 +135,7 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
     const struct cu_code *code = cu_code(c);
     if (unlikely(e->run_fills != code->fills || e->run_version != code->version
                  || w->code_version != code->version)) {
-        execute_find_run(c, domain, e, pc, cu_line_bytes(c, wave, w->line_slot) + at, size);
+        execute_find_run(c, domain, e, pc, cu_line_bytes(c, w, w->line_slot) + at, size);
         e->run_version = w->code_version == code->version ? w->code_version : 0;
     }
     w->checked_fills = e->run_fills;
@@ -155,8 +155,7 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
 /* Executes the instruction that the wavefront has decoded, as isa_execute() does. Treating
  * denormals as zeros ends with the instruction, as caches compute with floating point, too. */
 static inline enum isa_status execute(const struct compute_unit *c, struct cu_wave *w,
-                                      unsigned wave, struct isa_context *context,
-                                      struct isa_wave *s)
+                                      struct isa_context *context, struct isa_wave *s)
 {
     const struct decoded *d = &cu_decoded(c)[w->decoded];
     struct execute_domain *domain = &execute_domains[c->tables];
@@ -168,7 +167,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
     profile_executed(c, w, executed, domain->workspace.idle_lanes);
     if (!e->is_single && status == ISA_OK && d->kind <= CU_SCALAR && !unlikely(execution_observer)
         && likely(!w->unusual)) {
-        execute_ahead(c, w, wave, context, s, domain, e);
+        execute_ahead(c, w, context, s, domain, e);
         e->is_single = !e->run;
     }
     isa_workspace_end(&domain->workspace);
@@ -181,16 +180,16 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
 
 /* Executes the decoded instruction and its run before the turn. False if the instructions cannot be
  * executed early; nothing has happened then. */
-static bool execute_early(const struct compute_unit *c, struct cu_wave *w, unsigned wave)
+static bool execute_early(const struct compute_unit *c, struct cu_wave *w)
 {
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
     uint64_t pc = s->pc;
     if (inst->unit == ISA_UNIT_SMEM || w->unusual || execution_observer
         || !execute_fits(inst, &context))
         return false;
-    bool done = execute(c, w, wave, &context, s) == ISA_OK;
+    bool done = execute(c, w, &context, s) == ISA_OK;
     s->pc = pc;
     if (!done)
         return false;

@@ -26,9 +26,11 @@ struct cu_code {
                        what has been found there still is there */
 };
 
-static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
+static inline uint8_t *cu_line_bytes(const struct compute_unit *c, const struct cu_wave *w,
+                                     unsigned slot)
 {
-    return arena_at(uint8_t, c->buffers_at) + (size_t)wave * c->line_slots * CU_LINE + slot * CU_LINE;
+    size_t line = (size_t)cu_wave_number(c, w) * c->line_slots + slot;
+    return arena_at(uint8_t, c->buffers_at) + line * CU_LINE;
 }
 
 static inline struct cu_code *cu_code(const struct compute_unit *c)

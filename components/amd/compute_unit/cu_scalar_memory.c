@@ -42,7 +42,7 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
     if (smem_loads(e)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
             data[i] = 0;
-        isa_scalar_load(cu_scalars(c, e->wave), &e->inst, data);
+        isa_scalar_load(cu_scalars(c, w), &e->inst, data);
     }
     w->lgkm--;
     index_pool_give(&c->free_smem, cu_smem_number(c, e));
@@ -51,41 +51,41 @@ static void smem_complete(struct compute_unit *c, const struct cu_smem *e, uint3
 }
 
 /* False: the run has failed. */
-static bool smem_check(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+static bool smem_check(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst,
                        const struct isa_scalar *access)
 {
-    uint64_t pc = cu_scalars(c, wave)->pc;
+    uint64_t pc = cu_scalars(c, w)->pc;
     unsigned bytes = 4u * access->valid;
-    if (bytes && !bounds_hold(c, wave, access->address, access->address + bytes)) {
-        bounds_fault(c, wave, inst, pc, UINT32_MAX,
+    if (bytes && !bounds_hold(c, w, access->address, access->address + bytes)) {
+        bounds_fault(c, w, inst, pc, UINT32_MAX,
                      &(struct work_fault_access){isa_scalar_name(access), bytes, access->address});
         return false;
     }
     if (access->kind == ISA_SCALAR_ATOMIC && bytes && access->address % bytes) {
-        cu_fault(c, wave, inst, pc, UINT32_MAX, "scalar atomic at an address that is not aligned");
+        cu_fault(c, w, inst, pc, UINT32_MAX, "scalar atomic at an address that is not aligned");
         return false;
     }
     return true;
 }
 
 /* Starts a scalar memory instruction; there is room for it. */
-static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now)
 {
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
     struct isa_scalar access;
     enum isa_status status = isa_scalar_address(&context, s, inst, &access);
     if (status != ISA_OK) {
-        cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
+        cu_fault(c, w, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
     }
     bool stores = access.kind == ISA_SCALAR_STORE || access.kind == ISA_SCALAR_ATOMIC;
     bool moves = stores || access.kind == ISA_SCALAR_LOAD;
-    if (moves && !smem_check(c, wave, inst, &access))
+    if (moves && !smem_check(c, w, inst, &access))
         return ISSUE_FAULT;
     if (unlikely(execution_observer))
-        work_record_scalar(c->io.base.leaf, wave, s, inst, &context, &access);
+        work_record_scalar(c->io.base.leaf, cu_wave_number(c, w), s, inst, &context, &access);
     c->io.stats.smem_instructions++;
     uint64_t pc = s->pc;
     s->pc += inst->size;
@@ -101,7 +101,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     unsigned parts = moves && end > round_down(access.address, CU_LINE) + CU_LINE ? 2 : 1;
     *e = (struct cu_smem){.inst = *inst,
                           .access = access,
-                          .wave = (uint16_t)wave,
+                          .wave = (uint16_t)cu_wave_number(c, w),
                           .parts = (uint8_t)parts,
                           .remaining = (uint8_t)parts};
     profile_scalar(e, pc);

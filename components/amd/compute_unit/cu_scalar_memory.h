@@ -33,7 +33,7 @@ static inline uint32_t *cu_smem_data(const struct compute_unit *c, const struct 
     return arena_at(uint32_t, c->smem_data_at) + cu_smem_number(c, e) * CU_SMEM_DATA;
 }
 
-static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now);
 static bool smem_send(struct compute_unit *c);
 static void smem_receive(struct compute_unit *c, uint64_t now);

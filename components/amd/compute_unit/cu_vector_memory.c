@@ -29,14 +29,14 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
 
 /* True if all lanes lie in one allocation. With their dwords dword_stride apart, only the one hit
  * last is looked at. */
-static inline bool vmem_in_one(struct compute_unit *c, unsigned wave, const struct isa_memory *m,
-                               const struct isa_reach *r)
+static inline bool vmem_in_one(struct compute_unit *c, const struct cu_wave *w,
+                               const struct isa_memory *m, const struct isa_reach *r)
 {
     uint64_t bytes = m->bytes;
     if (r->high >> 63) /* its end may be beyond 2^64 */
         return false;
     if (!m->swizzle_mask)
-        return bounds_hold(c, wave, r->low, r->high + bytes);
+        return bounds_hold(c, w, r->low, r->high + bytes);
     if (m->straddle_mask || c->span_version != compute_unit_program(c)->version)
         return false;
     if (bytes > 4)
@@ -46,25 +46,25 @@ static inline bool vmem_in_one(struct compute_unit *c, unsigned wave, const stru
 
 /* Checks all lanes at once when they lie in one allocation, else lane by lane. False: the run has
  * failed. */
-static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e,
+static bool vmem_check(struct compute_unit *c, struct cu_wave *w, const struct cu_vmem *e,
                        const struct isa_memory *m, const struct isa_reach *r)
 {
     static const char *const names[] = {"load", "store", "atomic"};
-    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_one(c, wave, m, r))
+    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_one(c, w, m, r))
         return true;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
         unsigned runs = coalescer_runs(m, lane, &run);
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = coalescer_run(m, lane, i, run);
-            if (!bounds_hold(c, wave, a, a + run)) {
-                bounds_fault(c, wave, &e->inst, e->pc, lane,
+            if (!bounds_hold(c, w, a, a + run)) {
+                bounds_fault(c, w, &e->inst, e->pc, lane,
                              &(struct work_fault_access){names[m->kind], m->bytes, a});
                 return false;
             }
         }
         if (m->kind == ISA_MEMORY_ATOMIC && m->address[lane] % m->bytes) {
-            cu_fault(c, wave, &e->inst, e->pc, lane, "atomic at an address that is not aligned");
+            cu_fault(c, w, &e->inst, e->pc, lane, "atomic at an address that is not aligned");
             return false;
         }
     }
@@ -239,7 +239,7 @@ static void vmem_stage(const struct compute_unit *c, const struct isa_context *c
 
 /* The entry of the instruction, of which only the lines are missing. */
 static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
-                          const struct isa_memory *m, unsigned wave, uint64_t now)
+                          const struct isa_memory *m, const struct cu_wave *w, uint64_t now)
 {
     e->mask = m->mask;
     e->kind = m->kind;
@@ -249,19 +249,19 @@ static void vmem_describe(const struct compute_unit *c, struct cu_vmem *e,
     e->pace = 0;
     e->scope = m->scope;
     e->coherent = m->kind == ISA_MEMORY_LOAD && m->glc;
-    e->wave = (uint16_t)wave;
+    e->wave = (uint16_t)cu_wave_number(c, w);
     e->issued = now;
     e->first_send = now + compute_unit_params(c)->vmem_latency;
 }
 
 /* Works out and checks the addresses. False: the run has failed. */
-static bool vmem_find_addresses(struct compute_unit *c, const struct isa_context *context,
-                                unsigned wave, struct cu_vmem *e, struct isa_memory *m,
+static bool vmem_find_addresses(struct compute_unit *c, struct isa_context *context,
+                                struct cu_wave *w, struct cu_vmem *e, struct isa_memory *m,
                                 struct isa_reach *reach)
 {
-    enum isa_status status = isa_memory_addresses(context, cu_scalars(c, wave), &e->inst, m);
+    enum isa_status status = isa_memory_addresses(context, cu_scalars(c, w), &e->inst, m);
     if (status != ISA_OK) {
-        cu_fault(c, wave, &e->inst, e->pc, UINT32_MAX, isa_status_text(status));
+        cu_fault(c, w, &e->inst, e->pc, UINT32_MAX, isa_status_text(status));
         return false;
     }
     e->fence = m->kind == ISA_MEMORY_CACHE_OP;
@@ -270,14 +270,14 @@ static bool vmem_find_addresses(struct compute_unit *c, const struct isa_context
     if (!m->mask)
         return true;
     isa_memory_reach(m, reach);
-    return vmem_check(c, wave, e, m, reach);
+    return vmem_check(c, w, e, m, reach);
 }
 
 /* Starts a vector memory instruction; there is room for it. */
-static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now)
 {
-    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_wave *s = cu_scalars(c, w);
     struct isa_context context = cu_context(c, w);
     unsigned number = index_pool_take(&c->free_vmem), place = index_pool_take(&c->free_rests);
     struct cu_vmem *e = cu_vmem_at(c, number);
@@ -286,16 +286,16 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->inst = *inst;
     e->pc = s->pc;
     struct isa_reach reach;
-    if (!vmem_find_addresses(c, &context, wave, e, m, &reach)) {
+    if (!vmem_find_addresses(c, &context, w, e, m, &reach)) {
         index_pool_give(&c->free_vmem, number);
         index_pool_give(&c->free_rests, place);
         return ISSUE_FAULT;
     }
     if (unlikely(execution_observer))
-        work_record_vector(c->io.base.leaf, wave, s, inst, &context, m);
+        work_record_vector(c->io.base.leaf, cu_wave_number(c, w), s, inst, &context, m);
     if (m->lds_mask)
         isa_memory_lds(&context, inst, m);
-    vmem_describe(c, e, m, wave, now);
+    vmem_describe(c, e, m, w, now);
     vmem_stage(c, &context, rest, e);
     vmem_take_lines(c, e, m, &reach, number);
     vmem_note_poll(c, w, e, rest);
@@ -446,7 +446,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
             if (e->returns)
                 vmem_take_data(c, e, number, cu_coalesced(c, m->tag),
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
-            profile_served(c, e->wave, e->pc, m);
+            profile_served(c, cu_wave_at(c, e->wave), e->pc, m);
             index_pool_give(&c->free_lines, m->tag);
         }
         compute_unit_vmem_pop_reply(c);

@@ -115,7 +115,7 @@ static inline uint8_t *cu_stage(const struct compute_unit *c, const struct cu_vm
 
 static void vmem_unblock(struct compute_unit *c, uint64_t now);
 static inline bool vmem_is_full(const struct compute_unit *c);
-static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst, uint64_t now);
 static bool vmem_send(struct compute_unit *c, uint64_t now);
 static uint64_t vmem_next_send(const struct compute_unit *c);
