@@ -16,6 +16,7 @@
 
 #include "base/likely.h"
 #include "runtime/engine/deferral.h"
+
 #include "compute_unit_internal.h"
 #include "compute_unit_state.h"
 #include "cu_fetch.h"

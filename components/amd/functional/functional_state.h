@@ -110,7 +110,7 @@ struct worker {
 /* Kept from launch to launch. */
 struct functional_state {
     struct worker *workers[FOOTPRINT_THREADS]; /* NULL: not needed yet */
-    uint32_t groups_at[FUNCTIONAL_SLOTS];       /* struct group; 0: not made yet */
+    uint32_t groups_at[FUNCTIONAL_SLOTS];      /* struct group; 0: not made yet */
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
     struct run runs[FUNCTIONAL_LAUNCHES];
