@@ -79,10 +79,10 @@ struct cu_wave {
     uint8_t priority; /* 0 .. 3: s_setprio */
     uint8_t ahead;    /* instructions after the last one issued that have been executed, too */
     bool unusual;     /* only its memory instructions take time: cu_memory_only.c */
-    uint32_t checked_fills; /* `fills` of the code when those were found in the decode cache */
-    uint32_t code_version;  /* version of the code in line_address; 0: the line is not there */
-    uint32_t vgprs_at;      /* uint32_t[][ISA_LANES] */
-    uint16_t vmem_first;    /* its vector memory instructions in flight, oldest first, or CU_NONE */
+    uint32_t ahead_epoch;  /* epoch of the code when those were found in the decode cache */
+    uint32_t code_version; /* version of the code in line_address; 0: the line is not there */
+    uint32_t vgprs_at;     /* uint32_t[][ISA_LANES] */
+    uint16_t vmem_first;   /* its vector memory instructions in flight, oldest first, or CU_NONE */
     uint16_t vmem_last;
     uint32_t line_version[CU_MAX_LINE_SLOTS]; /* version of the code in each line of the buffer */
     uint8_t line_state[CU_MAX_LINE_SLOTS];

@@ -130,8 +130,7 @@ static inline bool deferred_is_near(const struct compute_unit *c, const struct c
                                     uint64_t pc)
 {
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    return d->address == pc && d->checked == w->code_version
-           && w->code_version == cu_code(c)->version
+    return d->address == pc && d->version == w->code_version && cu_line_is_current(c, w)
            && pc + d->inst.size <= w->line_address + CU_LINE;
 }
 
@@ -224,7 +223,7 @@ static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_simd *s
     uint64_t bit = (uint64_t)1 << w->slot, first = cu_turn(c, simd, w->ready_at), after;
     uint64_t pc = cu_scalars(c, w)->pc;
     if (s->valu_free > first || (!w->ahead && !execute_early(c, w))
-        || unlikely(w->checked_fills != cu_code(c)->fills))
+        || unlikely(w->ahead_epoch != cu_code(c)->epoch))
         return;
     struct cu_deferred *run = execute_deferred(c, w);
     if (unlikely(!run->ahead) && c->whole_turns)

@@ -144,8 +144,10 @@ static uint32_t fetch_code_version(const struct compute_unit *c, uint64_t addres
     struct cu_code_line *line = &code->lines[address / CU_LINE % CU_CODE_LINES];
     if (line->address == address && !memcmp(line->bytes, bytes, CU_LINE))
         return code->version;
-    if (line->address && !++code->version)
-        code->version = 1;
+    if (line->address) {
+        cu_count_on(&code->version);
+        cu_count_on(&code->epoch);
+    }
     line->address = address;
     memcpy(line->bytes, bytes, CU_LINE);
     return code->version;

@@ -169,8 +169,8 @@ static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave 
         return false;
     }
     struct decoded *d = &cu_decoded(c)[w->decoded];
-    if (!joins && w->code_version == cu_code(c)->version)
-        d->checked = w->code_version;
+    if (!joins && cu_line_is_current(c, w))
+        d->version = w->code_version;
     w->kind = d->kind;
     return true;
 }
@@ -181,8 +181,8 @@ static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w)
 {
     uint64_t pc = cu_scalars(c, w)->pc, line = round_down(pc, CU_LINE);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    if (line != w->line_address || w->code_version != cu_code(c)->version
-        || d->checked != w->code_version || d->address != pc)
+    if (line != w->line_address || !cu_line_is_current(c, w) || d->version != w->code_version
+        || d->address != pc)
         return wave_decode_anew(c, w);
     w->decoded = decode_slot(pc);
     w->kind = d->kind;
@@ -193,7 +193,7 @@ static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w)
  * it was looked up then. */
 static inline bool wave_decode_next(struct compute_unit *c, struct cu_wave *w)
 {
-    if (!w->ahead || w->checked_fills != cu_code(c)->fills)
+    if (!w->ahead || w->ahead_epoch != cu_code(c)->epoch)
         return wave_decode(c, w);
     w->decoded = decode_slot(cu_scalars(c, w)->pc);
     w->kind = cu_decoded(c)[w->decoded].kind;
