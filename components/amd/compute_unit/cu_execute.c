@@ -2,8 +2,8 @@
  *
  * That form holds pointers, so it is not state: it lies beside the decode cache, in a table of the
  * process that is made anew at start-up, one for each domain, since a domain runs in one thread. An
- * entry holds as long as the decode cache has the same instruction at the same place. struct cu_code
- * says how that is known.
+ * entry holds as long as the decode cache has the same instruction at the same place; struct
+ * cu_code says how that is known.
  *
  * Instructions on registers that follow each other without a branch are executed together when the
  * first of them issues, while its wavefront's registers are in the host's caches: nothing else sees
