@@ -12,7 +12,7 @@
 #include "runtime/session/run_ledger.h"
 
 #include "hip_findings.h"
-#include "hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "hip_unsupported.h"
 
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};

@@ -9,6 +9,9 @@
 #include "components/hip/turns/hip_turns.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/guest/guest_driver.h"
+#include "hip_findings.h"
+#include "components/hip/api/record/hip_record.h"
+
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 

@@ -9,6 +9,8 @@
 #define HEDDLE_COMPONENTS_HIP_API_HIP_SERVICES_H
 
 #include "components/hip/api/code/hip_registration.h"
+#include "components/hip/api/hip_objects.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_location.h"
 #include "components/host/driver/driver_api.h"
 

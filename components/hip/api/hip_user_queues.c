@@ -1,6 +1,6 @@
 /* User queues for HIP programs; see heddle_user_queues.h. */
 #include "hip_internal.h"
-#include "hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 
 #pragma GCC visibility push(default)
 #include "heddle_user_queues.h"

@@ -3,7 +3,7 @@
  * The text is parsed here for what the library has to know: variables, kernels and their
  * parameters, in the words of a code object (ptx_object.h), and the image's bytes. The driver gets
  * the text, too, and executes it. */
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_object.h"

@@ -11,7 +11,7 @@
 
 #include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "runtime/engine/options.h"
 

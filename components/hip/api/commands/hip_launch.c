@@ -9,11 +9,7 @@
 #pragma GCC visibility push(default)
 #include "components/hip/api/heddle_hip.h"
 #pragma GCC visibility pop
-#include <inttypes.h>
-#include <string.h>
-
-#include "components/amd/isa/object/kernarg.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"

@@ -3,6 +3,10 @@
  * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
  * concurrent managed access) is 0, so that programs which ask do not use it.
  */
+#include "base/number.h"
+#include "components/hip/api/hip_internal.h"
+#include "components/hip/api/record/hip_record.h"
+
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

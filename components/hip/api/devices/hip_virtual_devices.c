@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "components/hip/api/code/hip_hostcall.h"
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #pragma GCC visibility push(default)

@@ -3,6 +3,11 @@
  * memory whether a kernel may have its address (`is_wanted`) and whether kernels can use it
  * (`mapped_number`); what is wanted is mapped before the next launch. */
 #include "hip_host_memory.h"
+#include "base/number.h"
+#include "components/hip/api/record/hip_record.h"
+#include "components/hip/api/streams/hip_stream.h"
+#include "hip_managed_pages.h"
+#include "hip_registered.h"
 
 #include <errno.h>
 #include <sys/mman.h>

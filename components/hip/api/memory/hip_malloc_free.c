@@ -1,8 +1,7 @@
 /* Device memory: hipMalloc and hipFree, in all their forms. */
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
-#include "components/hip/api/hip_recorder.h"
-
+#include "components/hip/api/record/hip_record.h"
 #include "hip_host_memory.h"
 
 enum { DEVICE_MALLOC_UNCACHED = 3 /* hipDeviceMallocUncached of later versions */ };

@@ -1,6 +1,6 @@
 /* Managed memory as programs ask for it: allocation, prefetches and advice. Its contents move in
  * hip_managed_pages.c. */
-#include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 #include "hip_host_memory.h"

@@ -7,6 +7,10 @@
  * UNUSED or AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
+#include "base/grow.h"
+#include "base/number.h"
+#include "components/hip/api/record/hip_record.h"
+#include "components/hip/api/streams/hip_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* The calls of the driver that commands make. Where the calls of the program are recorded
  * (`--record api`), each is noted as the call of HIP that does the same: a lane is a stream, and an
- * event that the program may ask for, or another lane wait for, is one of HIP (hip_recorder.h).
+ * event that the program may ask for, or another lane wait for, is one of HIP (hip_record.h).
  * Addresses are those of the program; `ticket` is that of the command. */
 #ifndef HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_DRIVER_COMMANDS_H
 #define HEDDLE_COMPONENTS_OPENCL_API_COMMANDS_OPENCL_DRIVER_COMMANDS_H

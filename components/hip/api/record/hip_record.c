@@ -1,4 +1,4 @@
-/* The recorder of hip_recorder.h: a trace of API calls with its data, in a folder that the command
+/* The recorder of hip_record.h: a trace of API calls with its data, in a folder that the command
  * names and takes when it is complete. Called through the table at the end of this file.
  *
  * The calls are kept until the end, since a copy to the host is noted when it begins and has its
@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
+#include "hip_record.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/engine/options.h"

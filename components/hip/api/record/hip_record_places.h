@@ -2,7 +2,7 @@
 #ifndef HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_PLACES_H
 #define HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_PLACES_H
 
-#include "components/hip/api/hip_recorder.h"
+#include "hip_record.h"
 
 /* False: the address lies in no allocation, or in the code of a module. */
 bool hip_record_find(uint64_t address, struct api_trace_pointer *pointer);

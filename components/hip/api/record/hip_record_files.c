@@ -3,6 +3,13 @@
  * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
 
+#include "base/grow.h"
+#include "base/hash.h"
+#include "base/number.h"
+#include "components/hip/api/hip_internal.h"
+#include "hip_record.h"
+#include "runtime/session/run_ledger.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
