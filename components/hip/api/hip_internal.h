@@ -60,7 +60,6 @@ struct hip_library {
     bool notes_calls;      /* the driver wants to know of each call */
     bool executes_ptx;     /* the devices are NVIDIA's: they run programs of CUDA, not of HIP */
     bool plays_trace;      /* calls are the same, whichever interface they were recorded from */
-    bool is_recording;     /* hip_record.h */
     bool has_unseen_error; /* a kernel has no code for its device; the program has not asked */
     hipError_t device_error; /* not hipSuccess: a kernel broke the device, and every later call
                                 returns this error */

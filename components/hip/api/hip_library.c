@@ -7,12 +7,12 @@
  * runtime/engine/options.h and runtime/session/run_ledger.h describe both. */
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/process/hip_process.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 #include "runtime/session/run_ledger.h"
 
 #include "hip_findings.h"
-#include "components/hip/api/record/hip_record.h"
 #include "hip_unsupported.h"
 
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -128,7 +128,7 @@ hipError_t hip_leave(hipError_t error)
 {
     hipError_t fetched = hip_host_memory_fetch();
     error = error == hipSuccess ? fetched : error;
-    hip_recorder.leave();
+    hip_record_end_call();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady)
         hip_set_last_error(error);
@@ -164,7 +164,7 @@ __attribute__((destructor)) static void close_library(void)
     }
     hip_say_repeats();
     hip_report_leaks();
-    hip_recorder.close();
+    hip_record_close();
     hip_process_close();
 }
 
@@ -178,7 +178,8 @@ hipError_t hip_set_current_device(int device)
     if (!hip_is_device(device))
         return hipErrorInvalidDevice;
     if (device != current_device)
-        HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
+        hip_record_call(
+            (struct api_trace_call){.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device});
     current_device = device;
     return hipSuccess;
 }

@@ -6,11 +6,11 @@
 #include "base/number.h"
 #include "components/amd/isa/isa_target.h"
 #include "components/hip/api/process/hip_process.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/turns/hip_turns.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/guest/guest_driver.h"
 #include "hip_findings.h"
-#include "components/hip/api/record/hip_record.h"
 
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
@@ -158,11 +158,11 @@ enum hip_state hip_open_platform(void)
         run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
-    if (!hip_recorder.open()) {
+    if (!hip_record_open()) {
         run_ledger_report(EXIT_UNABLE);
         return HIP_FAILED;
     }
     if (getenv(choice_name()))
-        HIP_RECORD_STEP(refuse("a variable of the environment chooses its GPUs"));
+        hip_record_give_up("a variable of the environment chooses its GPUs");
     return HIP_OPEN;
 }

@@ -27,11 +27,6 @@ static bool hip_functional(void)
     return hip.is_functional;
 }
 
-static bool hip_recording(void)
-{
-    return hip.is_recording;
-}
-
 static void hip_play_calls(void)
 {
     hip.plays_trace = true;
@@ -97,7 +92,6 @@ static int hip_make_thread(void *(*start)(void *), void *argument)
 const struct hip_services *heddleServices(void)
 {
     static const struct hip_services services = {
-        .recorder = &hip_recorder,
 #define HIP_SERVICE(type, name, function, parameters) .name = (function),
 #include "hip_services.def"
 #undef HIP_SERVICE

@@ -219,7 +219,7 @@ hipError_t hip_load_module(const void *bytes, size_t size, int device, const cha
     hipError_t error = alone ? load_object(bytes, size, device, name, loaded)
                              : load_bundle(bytes, &size, device, name, loaded);
     if (error == hipSuccess)
-        HIP_RECORD_STEP(module(*loaded, bytes, size));
+        hip_record_module(*loaded, bytes, size);
     return error;
 }
 
@@ -318,7 +318,8 @@ HIP_DEFINE_ALWAYS(hipModuleUnload, (handle), hipModule_t handle)
     struct hip_module *module = find_module(handle);
     if (!module || hip_is_embedded(module))
         return hipErrorInvalidHandle; /* the program's own code stays */
-    HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_allocation_number(module->base));
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_MODULE_UNLOAD,
+                                            .module = hip_allocation_number(module->base)});
     return hip_unload_module(module);
 }
 

@@ -3,8 +3,9 @@
  * The text is parsed here for what the library has to know: variables, kernels and their
  * parameters, in the words of a code object (ptx_object.h), and the image's bytes. The driver gets
  * the text, too, and executes it. */
-#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
+
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_object.h"
 
@@ -127,7 +128,7 @@ hipError_t hip_load_ptx(const char *text, size_t size, int device, const char *n
         hip_unload_module(module);
         return error;
     }
-    HIP_RECORD_STEP(module(module, text, size));
+    hip_record_module(module, text, size);
     hip_add_module(module);
     *loaded = module;
     return hipSuccess;

@@ -11,8 +11,8 @@
 
 #include "base/grow.h"
 #include "components/hip/api/hip_findings.h"
-#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "runtime/engine/options.h"
 
 enum {
@@ -71,7 +71,7 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
                                                .rows = 1,
                                                .to_device = true,
                                                .waits = true};
-        HIP_RECORD_STEP(copy(&copy));
+        hip_record_copy(&copy);
         enum driver_status status =
             hip.api->write(hip.devices[device].queue, address, &value, sizeof value, &ticket);
         error = hip_status_of(status == DRIVER_OK ? hip.api->wait(ticket) : status,

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -96,8 +96,6 @@ static void record_copy(struct copy *copy, int device)
 {
     const struct hip_copy_area *area = &copy->area;
     bool to_device = is_on_device(copy, TO);
-    if (!hip.is_recording)
-        return;
     copy->recorded = (struct hip_recorded_copy){
         .to = area->to,
         .from = area->from,
@@ -112,7 +110,7 @@ static void record_copy(struct copy *copy, int device)
         .stream = hip_stream_number(copy->stream),
         .device = device,
     };
-    copy->line = hip_recorder.copy(&copy->recorded);
+    copy->line = hip_record_copy(&copy->recorded);
 }
 
 static hipError_t enqueue_rows(struct copy *copy)
@@ -159,7 +157,7 @@ static hipError_t finish_copy(const struct copy *copy, hipError_t error)
         error = error != hipSuccess ? error : waited;
     }
     if (copy->waits)
-        HIP_RECORD_STEP(copy_done(copy->line, &copy->recorded));
+        hip_record_copy_end(copy->line, &copy->recorded);
     return error;
 }
 
@@ -202,7 +200,7 @@ static hipError_t run_copy(struct copy *copy)
         return error;
     if (error == hipSuccess)
         error = order_after(copy);
-    HIP_RECORD_STEP(copy_sent(copy->line, &copy->recorded, copy->ticket));
+    hip_record_copy_sent(copy->line, &copy->recorded, copy->ticket);
     return finish_copy(copy, error);
 }
 

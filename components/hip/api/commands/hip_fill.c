@@ -1,8 +1,8 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
  * filled, too. The steps are those of a copy: check, prepare (contents move to where the
  * device needs them), order, record, enqueue. */
-#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 
@@ -51,18 +51,16 @@ static hipError_t prepare_fill(struct fill *fill)
 static void record_fill(const struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
-    if (!hip.is_recording)
-        return;
     uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
-    struct api_trace_call call = {.kind = API_TRACE_MEMSET,
-                                  .is_async = !fill->blocking,
-                                  .value = area->value & mask,
-                                  .width = area->width,
-                                  .size = area->count,
-                                  .rows = area->rows,
-                                  .pitch = area->pitch,
-                                  .stream = hip_stream_number(fill->stream)};
-    hip_recorder.call_to(&call, area->address);
+    hip_record_call_to(area->address,
+                       (struct api_trace_call){.kind = API_TRACE_MEMSET,
+                                               .is_async = !fill->blocking,
+                                               .value = area->value & mask,
+                                               .width = area->width,
+                                               .size = area->count,
+                                               .rows = area->rows,
+                                               .pitch = area->pitch,
+                                               .stream = hip_stream_number(fill->stream)});
 }
 
 static hipError_t enqueue_fill(struct fill *fill)

@@ -9,8 +9,8 @@
 #pragma GCC visibility push(default)
 #include "components/hip/api/heddle_hip.h"
 #pragma GCC visibility pop
-#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"
 #include "components/hip/api/streams/hip_stream.h"
 #include "runtime/session/run_ledger.h"
@@ -169,8 +169,6 @@ int heddleNextCluster(unsigned cluster)
 /* Notes the launch and returns its line of the recording. */
 static size_t record_launch(const struct request *request, const uint8_t *kernarg)
 {
-    if (!hip.is_recording)
-        return 0;
     struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
                                   .shared_bytes = (uint32_t)request->dynamic_lds,
                                   .cluster = request->cluster,
@@ -179,7 +177,7 @@ static size_t record_launch(const struct request *request, const uint8_t *kernar
         call.grid[i] = (uint32_t)(request->grid[i] / request->block[i]);
         call.block[i] = (uint32_t)request->block[i];
     }
-    return hip_recorder.launch(&call, request->function, kernarg);
+    return hip_record_launch(call, request->function, kernarg);
 }
 
 hipError_t hip_refuse_launch(const struct hip_function *function)
@@ -200,7 +198,7 @@ static hipError_t enqueue_launch(const struct request *request, uint32_t queue,
     size_t line = record_launch(request, kernarg);
     enum driver_status status = hip.api->launch(queue, &launch, ticket);
     if (status != DRIVER_OK)
-        HIP_RECORD_STEP(drop(line));
+        hip_record_drop(line);
     hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
     return status == DRIVER_FAULT ? hip_refuse_launch(request->function) : hip_status(status);
 }

@@ -330,7 +330,7 @@ HIP_DEFINE_ALWAYS(hipDeviceComputeCapability, (major, minor, device), int *major
 
 hipError_t hip_synchronize_device(void)
 {
-    HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
     return hip_wait_device(hip_current_device());
 }
 
@@ -464,7 +464,8 @@ static hipError_t switch_peer(int peer, bool on)
         "peer access");
     *enabled = error == hipSuccess ? on : *enabled;
     if (error == hipSuccess)
-        HIP_RECORD(.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on);
+        hip_record_call(
+            (struct api_trace_call){.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on});
     return error;
 }
 

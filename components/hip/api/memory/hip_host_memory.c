@@ -70,7 +70,7 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
                                   .place = {number, API_TRACE_HOST, 0, NULL}};
-    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip_record_call(call);
     bool coarse =
         allocation->kind == HIP_PINNED_MEMORY && allocation->flags & hipHostMallocNonCoherent;
     error = allocation->kind == HIP_PINNED_MEMORY ? hip_managed_map(start, size)
@@ -80,9 +80,9 @@ static hipError_t map_allocation(const struct hip_allocation *allocation)
     if (error == hipSuccess) {
         hip_set_mapped(start);
         watched.count--;
-        HIP_RECORD_STEP(find_line(line)->to.allocation = hip_find_allocation(start)->mapped_number);
+        hip_record_mapped_number(line, hip_find_allocation(start)->mapped_number);
     } else {
-        HIP_RECORD_STEP(drop(line));
+        hip_record_drop(line);
     }
     return error;
 }
@@ -105,8 +105,11 @@ static void add_host_memory(enum hip_allocation_kind kind, uint64_t address, uin
                                                .device = hip_current_device(),
                                                .flags = flags});
     watch_range(address, size);
-    HIP_RECORD(.kind = call, .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
-               .size = size, .flags = flags);
+    hip_record_call(
+        (struct api_trace_call){.kind = call,
+                                .place = {hip_allocation_number(address), API_TRACE_HOST, 0, NULL},
+                                .size = size,
+                                .flags = flags});
 }
 
 /* ---- pinned memory ---- */
@@ -130,14 +133,14 @@ hipError_t hip_release_pinned(const struct hip_allocation *allocation)
 {
     uint64_t start = allocation->address;
     uint32_t number = allocation->number;
-    HIP_RECORD_STEP(host_free(start, allocation->device));
+    hip_record_host_free(start, allocation->device);
     /* Copies, and kernels on all devices if they use it, may still be under way. */
     hipError_t error =
         allocation->mapped_number ? hip_wait_all_devices() : hip_wait_device(allocation->device);
     allocation = hip_find_allocation(start);
     if (!allocation || allocation->number != number)
         return hipErrorInvalidValue; /* another thread has freed it meanwhile */
-    HIP_RECORD_STEP(host_freed(start));
+    hip_record_host_free_end(start);
     if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_managed_unmap(start);
     allocation = hip_find_allocation(start);
@@ -241,7 +244,8 @@ HIP_DEFINE_ALWAYS(hipHostUnregister, (pointer), void *pointer)
     allocation = hip_find_allocation(start);
     if (!allocation || allocation->number != number)
         return hipErrorHostMemoryNotRegistered; /* another thread was faster */
-    HIP_RECORD(.kind = API_TRACE_HOST_UNREGISTER, .place = {number, API_TRACE_HOST, 0, NULL});
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_HOST_UNREGISTER,
+                                            .place = {number, API_TRACE_HOST, 0, NULL}});
     if (allocation->mapped_number && hip.device_error == hipSuccess)
         hip_registered_unmap(start);
     else if (!allocation->mapped_number)

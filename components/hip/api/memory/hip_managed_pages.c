@@ -115,7 +115,7 @@ static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, b
             return hipErrorOperatingSystem;
         if (location == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
-            HIP_RECORD_STEP(host_write(m->address + start, m->library_view + start, size));
+            hip_record_host_write(m->address + start, m->library_view + start, size);
             hip_host_memory_scan(m->address + start, m->library_view + start, size);
             enum driver_status status =
                 hip.api->write_shared(hip.devices[m->device].queue, m->address + start,
@@ -250,14 +250,14 @@ static bool bring_recorded(uint64_t host, bool write)
     const struct managed *m = find_managed(host);
     if (!m)
         return false;
-    HIP_RECORD_STEP(host_access(host, write));
+    hip_record_host_access(host, write);
     fetched = false;
     bool open = bring_page(host, write);
     m = find_managed(host);
     if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
-        HIP_RECORD_STEP(host_fetched(m->address + start, m->library_view + start,
-                                     block_end(m, m->next - 1) - start));
+        hip_record_host_access_end(m->address + start, m->library_view + start,
+                                   block_end(m, m->next - 1) - start);
     }
     return open;
 }
@@ -270,10 +270,10 @@ bool hip_host_memory_fault(uint64_t address, bool write)
     bool mine = hip_is_inside(); /* the library itself reads a program's argument */
     if (!mine)
         hip_lock();
-    bool open = hip.is_recording ? bring_recorded(address, write) : bring_page(address, write);
+    bool open = bring_recorded(address, write);
     if (!mine) {
         hip_host_memory_fetch();
-        hip_recorder.leave();
+        hip_record_end_call();
         hip_unlock();
     }
     errno = error_number;
@@ -359,8 +359,10 @@ hipError_t hip_allocate_managed(uint64_t size, unsigned flags, uint64_t *address
         return hipErrorInvalidValue;
     hipError_t error = hip_allocate_managed_image(hip_current_device(), size, address);
     if (error == hipSuccess)
-        HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED,
-                   .to.allocation = hip_allocation_number(*address), .size = size, .flags = flags);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_MALLOC_MANAGED,
+                                                .to.allocation = hip_allocation_number(*address),
+                                                .size = size,
+                                                .flags = flags});
     return error;
 }
 
@@ -437,8 +439,8 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
             bring_recorded(m->address + start, written);
             m = find_managed(host); /* the wait has released the lock */
         } else if (!waits && m->locations[block] == AT_HOST) {
-            HIP_RECORD_STEP(host_write(m->address + start, m->library_view + start,
-                                       block_end(m, block) - start));
+            hip_record_host_write(m->address + start, m->library_view + start,
+                                  block_end(m, block) - start);
         }
     }
 }
@@ -446,7 +448,7 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
 hipError_t hip_managed_prepare_host_use(struct hip_use *use, bool waits)
 {
     uint64_t host = use->location.address;
-    if (hip.is_recording)
+    if (hip_is_recording())
         record_pinned(host, use->size, use->is_written, waits);
     const struct managed *m = find_managed(host);
     if (!m)

@@ -221,7 +221,7 @@ static hipError_t send_bytes(struct range *range, uint64_t first, uint64_t last)
     memcpy(range->common_bytes + first, (const char *)(uintptr_t)range->start + first,
            last - first);
     hip_host_memory_scan(range->start + first, range->common_bytes + first, last - first);
-    HIP_RECORD_STEP(host_write(range->start + first, range->common_bytes + first, last - first));
+    hip_record_host_write(range->start + first, range->common_bytes + first, last - first);
     return transfer(range, first, last - first, NULL, &range->last_write);
 }
 

@@ -1,14 +1,13 @@
-/* Recording the calls of a program, as the API sees them: a table of functions that note calls,
- * which the room record/ defines. The trace is one of API calls (docs/reference/api-traces.md,
- * version 2).
+/* Recording the calls of a program, as the API sees them. The trace is one of API calls
+ * (docs/reference/api-traces.md, version 2).
  *
- * Lines are in the order in which calls begin, that is, take `hip.lock`. A call that waits, while
- * others begin calls, gets a second line where it returned. A line is noted right before the call
- * has its effect, so what a call needs (a module that is loaded, bytes that the host has written to
- * managed memory) is before it.
+ * Lines are in the order in which calls begin, that is, acquire `hip.lock`. A call that waits,
+ * while others begin calls, gets a second line where it returned. A line is added right before the
+ * call has its effect, so what a call needs (a module that is loaded, bytes that the host has
+ * written to managed memory) is before it.
  *
- * All functions are called with `hip.lock` held and, except for the first group, only while
- * `hip.is_recording` is set; HIP_RECORD() and HIP_RECORD_STEP() see to that.
+ * All functions are called with `hip.lock` held. They do nothing while nothing is recorded, and
+ * return 0 for the line.
  *
  * Not recorded: calls that only ask (properties, pointers, elapsed times), and calls that fail
  * without an effect. A call that cannot be recorded ends the recording, not the program. */
@@ -30,58 +29,46 @@ struct hip_recorded_copy {
     int device;      /* the device of the stream */
 };
 
-struct hip_recorder {
-    /* Sets hip.is_recording when the environment asks for a recording, once the platform is open.
-     * Prints why and returns false when nothing can be written. */
-    bool (*open)(void);
-    /* The program has ended and its work is done: writes the trace. */
-    void (*close)(void);
-    /* The calling thread's API call is over. */
-    void (*leave)(void);
-    /* Gives the recording up, for a reason that is written. */
-    void (*refuse)(const char *reason);
+/* Begins a recording if the environment asks for one, once the platform is open. False: nothing can
+ * be written, and the reason was printed. */
+bool hip_record_open(void);
+/* Writes the trace, when the program has ended and its work is done. */
+void hip_record_close(void);
+bool hip_is_recording(void);
+/* Ends the recording without a trace, for a reason that is printed. */
+void hip_record_give_up(const char *reason);
+/* The calling thread's API call is over. */
+void hip_record_end_call(void);
 
-    /* Notes a call; returns its line, valid until the end. `call_to` fills in the place that the
-     * call is about, and notes nothing when `to` lies in no allocation. */
-    size_t (*call)(const struct api_trace_call *call);
-    void (*call_to)(struct api_trace_call *call, uint64_t to);
-    /* The noted call, to be completed once the answer is known. */
-    struct api_trace_call *(*find_line)(size_t line);
-    /* The call did not happen. */
-    void (*drop)(size_t line);
+/* Adds a call and returns its line, valid until the end. The second function fills in the place
+ * that the call is about, and adds nothing when that lies in no allocation. */
+size_t hip_record_call(struct api_trace_call call);
+void hip_record_call_to(uint64_t to, struct api_trace_call call);
+/* Complete a line once the answer is known: whether what a query asked for was ready; the number
+ * of the allocation as device memory. */
+void hip_record_answer(size_t line, bool is_ready);
+void hip_record_mapped_number(size_t line, uint32_t number);
+/* The call did not happen. */
+void hip_record_drop(size_t line);
 
-    /* A copy begins; its last command was enqueued; and, for one that waits, it is complete. */
-    size_t (*copy)(const struct hip_recorded_copy *copy);
-    void (*copy_sent)(size_t line, const struct hip_recorded_copy *copy, uint64_t ticket);
-    void (*copy_done)(size_t line, const struct hip_recorded_copy *copy);
-    /* A launch, which `call` describes but for kernel and arguments; these are laid out in
-     * `kernarg`. */
-    size_t (*launch)(struct api_trace_call *call, const struct hip_function *function,
-                     const uint8_t *kernarg);
-    /* A module was loaded from a bundle, a code object or PTX of `size` bytes. */
-    void (*module)(const struct hip_module *module, const void *bytes, size_t size);
-    /* Pinned memory is going to be freed: before it is waited for, and when that is done. */
-    void (*host_free)(uint64_t address, int device);
-    void (*host_freed)(uint64_t address);
+/* A copy begins; its last command was enqueued; and, for one that waits, it is complete. */
+size_t hip_record_copy(const struct hip_recorded_copy *copy);
+void hip_record_copy_sent(size_t line, const struct hip_recorded_copy *copy, uint64_t ticket);
+void hip_record_copy_end(size_t line, const struct hip_recorded_copy *copy);
+/* A launch, which `call` describes but for kernel and arguments; these are laid out in
+ * `kernarg`. */
+size_t hip_record_launch(struct api_trace_call call, const struct hip_function *function,
+                         const uint8_t *kernarg);
+/* A module was loaded from a bundle, a code object or PTX of `size` bytes. */
+void hip_record_module(const struct hip_module *module, const void *bytes, size_t size);
+/* Pinned memory is going to be freed: before it is waited for, and when that is done. */
+void hip_record_host_free(uint64_t address, int device);
+void hip_record_host_free_end(uint64_t address);
 
-    /* The host stores into managed or mapped memory at `view`; they are at `bytes`. */
-    void (*host_write)(uint64_t view, const void *bytes, uint64_t size);
-    /* The host touches it; and after a wait, what it finds there. */
-    void (*host_access)(uint64_t view, bool write);
-    void (*host_fetched)(uint64_t view, const void *bytes, uint64_t size);
-};
-extern const struct hip_recorder hip_recorder;
-
-/* For files that include hip_internal.h. */
-#define HIP_RECORD_STEP(step)                                                                      \
-    do {                                                                                           \
-        if (hip.is_recording)                                                                      \
-            hip_recorder.step;                                                                     \
-    } while (0)
-/* Notes a call of which only the given members matter. */
-#define HIP_RECORD(...) HIP_RECORD_STEP(call(&(struct api_trace_call){__VA_ARGS__}))
-/* A query, and whether what it asked for was ready. */
-#define HIP_RECORD_ANSWER(line, error)                                                             \
-    HIP_RECORD_STEP(find_line(line)->value = (error) == hipSuccess)
+/* The host stores into managed or mapped memory at `view`; they are at `bytes`. */
+void hip_record_host_write(uint64_t view, const void *bytes, uint64_t size);
+/* The host touches it; and after a wait, what it finds there. */
+void hip_record_host_access(uint64_t view, bool write);
+void hip_record_host_access_end(uint64_t view, const void *bytes, uint64_t size);
 
 #endif

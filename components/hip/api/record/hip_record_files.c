@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
-#include "hip_record.h"
 #include "runtime/session/run_ledger.h"
+#include "hip_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,7 +139,7 @@ static bool is_same(const struct data_file *file, const struct rows *rows)
 
 static void cannot_write(const char *reason)
 {
-    hip_recorder.refuse(reason);
+    hip_record_give_up(reason);
     run_ledger_report(EXIT_UNABLE);
 }
 

@@ -43,7 +43,8 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     object->device = hip_current_device();
     object->number = hip_event_take_number();
     *event = hip_handle_add(HIP_HANDLE_EVENT, object);
-    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags);
+    hip_record_call((struct api_trace_call){
+        .kind = API_TRACE_EVENT_CREATE, .event = object->number, .flags = flags});
     return hipSuccess;
 }
 
@@ -52,7 +53,8 @@ HIP_DEFINE_ALWAYS(hipEventDestroy, (event), hipEvent_t event)
     struct event *object = find_event(event);
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = object->number);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_EVENT_DESTROY, .event = object->number});
     hip_handle_remove(event);
     hip_release(object);
     return hipSuccess;
@@ -90,8 +92,9 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
     if (error == hipSuccess) {
         object->recorded = true;
         object->ticket = ticket;
-        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = object->number,
-                   .stream = hip_stream_number(stream));
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_EVENT_RECORD,
+                                                .event = object->number,
+                                                .stream = hip_stream_number(stream)});
     }
     return error;
 }
@@ -105,7 +108,8 @@ HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
     hipError_t error = hip_capture_ask(event);
     if (error != hipSuccess)
         return error;
-    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number});
     return object->recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
 }
 
@@ -118,9 +122,9 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     if (error != hipSuccess || !object->recorded)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
-    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip_record_call(call);
     error = hip_query_ticket(object->ticket);
-    HIP_RECORD_ANSWER(line, error);
+    hip_record_answer(line, error == hipSuccess);
     return error;
 }
 
@@ -175,8 +179,9 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
     if (!object)
         error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     if (error == hipSuccess) {
-        HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
-                   .event = object->number);
+        hip_record_call((struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
+                                                .stream = hip_stream_number(stream),
+                                                .event = object->number});
     }
     if (error == hipSuccess && object->recorded)
         error = hip_status(hip.api->wait_for(queue, object->ticket));

@@ -16,8 +16,8 @@
 #include "base/number.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
-#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/memory/hip_host_memory.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/turns/hip_turns.h"
 
 #include "hip_capture.h"
@@ -314,7 +314,8 @@ hipError_t hip_stream_wait(hipStream_t stream)
     const struct stream *object = find_stream(stream);
     if (!object)
         return hipErrorInvalidHandle;
-    HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
+    hip_record_call((struct api_trace_call){.kind = API_TRACE_STREAM_SYNCHRONIZE,
+                                            .stream = hip_stream_number(stream)});
     return wait_for_tickets(tickets_of(object), hip_wait_ticket);
 }
 
@@ -339,14 +340,14 @@ static hipError_t query_stream(hipStream_t stream)
         return hipErrorInvalidHandle;
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
-    size_t line = hip.is_recording ? hip_recorder.call(&call) : 0;
+    size_t line = hip_record_call(call);
     struct tickets tickets = tickets_of(object);
     hip_host_memory_note_wait();
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0]) : hip.device_error;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++)
         error = hip_is_ticket_done(tickets.list[i]) ? hip.device_error : hipErrorNotReady;
     hip_release(tickets.list);
-    HIP_RECORD_ANSWER(line, error);
+    hip_record_answer(line, error == hipSuccess);
     return error;
 }
 
@@ -360,7 +361,8 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     hipError_t error = add_stream(&object, flags, max(min(priority, PRIORITY_LOW), PRIORITY_HIGH));
     if (error == hipSuccess) {
         *stream = object->handle = hip_handle_add(HIP_HANDLE_STREAM, object);
-        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags);
+        hip_record_call((struct api_trace_call){
+            .kind = API_TRACE_STREAM_CREATE, .stream = object->number, .flags = flags});
     }
     return error;
 }
@@ -370,7 +372,8 @@ HIP_DEFINE_ALWAYS(hipStreamDestroy, (stream), hipStream_t stream)
     struct stream *object = find_stream(stream);
     if (!object || is_null_stream(stream) || stream == hipStreamPerThread)
         return hipErrorInvalidHandle;
-    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = object->number);
+    hip_record_call(
+        (struct api_trace_call){.kind = API_TRACE_STREAM_DESTROY, .stream = object->number});
     remove_stream(object);
     release_destroyed();
     return hipSuccess;
