@@ -153,6 +153,9 @@ bool hip_take_turn(uint64_t ticket, bool poll);
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
 const struct hip_allocation *hip_find_allocation(uint64_t address);
+/* Finds an allocation after a wait, which has released the lock. NULL: another thread has freed it
+ * meanwhile. */
+const struct hip_allocation *hip_find_allocation_again(uint64_t address, uint32_t number);
 /* The number of the allocation that holds `address`; 0: none does. */
 uint32_t hip_allocation_number(uint64_t address);
 /* The last allocation of device memory at or below `address`, or NULL. */
@@ -175,12 +178,18 @@ bool hip_is_pinned_address(uint64_t address);
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size);
 /* The first address of pinned memory from which on `size` bytes are free; 0: there is none. */
 uint64_t hip_find_pinned_gap(uint64_t size);
-/* Kernels may use the host memory by its own address from now on: it gets a second number. */
-void hip_set_mapped(uint64_t address);
-/* The first allocation, in the order of addresses, that is wanted and not mapped, or NULL. */
+/* The words of hip_host_memory.h. The host memory at `address` is mapped from now on: it gets a
+ * second number, which is returned. */
+uint32_t hip_set_mapped(uint64_t address);
+/* The first allocation, in the order of addresses, that is wanted, or NULL. */
 const struct hip_allocation *hip_find_wanted(void);
-/* An address of host memory went to the device: the allocation that holds it is wanted. */
+/* The allocation that holds `address` is wanted if it is host memory that is not mapped. */
 void hip_set_wanted(uint64_t address);
+/* All host memory that is not mapped lies in this range, which is empty if there is none. */
+struct hip_address_range {
+    uint64_t low, high;
+};
+struct hip_address_range hip_unmapped_range(void);
 
 /* ---- hip_malloc_free.c ---- */
 

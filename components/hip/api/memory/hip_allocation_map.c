@@ -10,6 +10,9 @@ static struct {
     struct hip_allocation *list;
     size_t count, capacity;
     size_t wanted_count;
+    /* Host memory that is not mapped: how many entries, all of which lie in [low, high). */
+    size_t unmapped_count;
+    uint64_t unmapped_low, unmapped_high;
     uint32_t last_number;
     struct hip_allocation *context_list; /* allocations that count for one context only */
     size_t context_count, context_capacity;
@@ -48,6 +51,12 @@ const struct hip_allocation *hip_find_allocation(uint64_t address)
     size_t below = count_below(address);
     const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
     return last && address - last->address < last->size ? last : NULL;
+}
+
+const struct hip_allocation *hip_find_allocation_again(uint64_t address, uint32_t number)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    return allocation && allocation->number == number ? allocation : NULL;
 }
 
 uint32_t hip_allocation_number(uint64_t address)
@@ -93,14 +102,33 @@ uint64_t hip_find_pinned_gap(uint64_t size)
     return end - start >= size ? start : 0;
 }
 
-void hip_set_mapped(uint64_t address)
+static bool is_host_memory(const struct hip_allocation *allocation)
 {
-    size_t below = count_below(address);
-    if (below > 0) {
-        map.list[below - 1].mapped_number = ++map.last_number;
-        map.wanted_count -= map.list[below - 1].is_wanted;
-        map.list[below - 1].is_wanted = false;
-    }
+    return allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
+}
+
+static void count_unmapped(const struct hip_allocation *allocation)
+{
+    uint64_t start = allocation->address, end = start + allocation->size;
+    bool is_first = map.unmapped_count == 0;
+    map.unmapped_low = is_first ? start : min(start, map.unmapped_low);
+    map.unmapped_high = is_first ? end : max(end, map.unmapped_high);
+    map.unmapped_count++;
+}
+
+struct hip_address_range hip_unmapped_range(void)
+{
+    return map.unmapped_count > 0 ? (struct hip_address_range){map.unmapped_low, map.unmapped_high}
+                                  : (struct hip_address_range){0};
+}
+
+uint32_t hip_set_mapped(uint64_t address)
+{
+    struct hip_allocation *allocation = &map.list[count_below(address) - 1];
+    map.wanted_count -= allocation->is_wanted;
+    map.unmapped_count--;
+    allocation->is_wanted = false;
+    return allocation->mapped_number = ++map.last_number;
 }
 
 void hip_set_pool(uint64_t address, const void *pool)
@@ -129,8 +157,7 @@ const struct hip_allocation *hip_find_wanted(void)
 void hip_set_wanted(uint64_t address)
 {
     const struct hip_allocation *found = hip_find_allocation(address);
-    if (found && (found->kind == HIP_PINNED_MEMORY || found->kind == HIP_REGISTERED_MEMORY)
-        && !found->mapped_number && !found->is_wanted) {
+    if (found && is_host_memory(found) && !found->mapped_number && !found->is_wanted) {
         map.list[found - map.list].is_wanted = true;
         map.wanted_count++;
     }
@@ -145,6 +172,8 @@ void hip_add_allocation(struct hip_allocation allocation)
     map.list[index].number = ++map.last_number;
     map.list[index].origin = hip_origin_here();
     map.count++;
+    if (is_host_memory(&allocation))
+        count_unmapped(&allocation);
 }
 
 void hip_add_context_allocation(struct hip_allocation allocation)
@@ -173,6 +202,7 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
     }
     size_t index = (size_t)(allocation - map.list);
     map.wanted_count -= allocation->is_wanted;
+    map.unmapped_count -= is_host_memory(allocation) && !allocation->mapped_number;
     map.count--;
     memmove(&map.list[index], &map.list[index + 1], (map.count - index) * sizeof *map.list);
 }

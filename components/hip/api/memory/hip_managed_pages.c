@@ -25,8 +25,8 @@
 
 enum {
     HOST_PAGE = 4096,
-    BLOCK =
-        65536, /* bytes; a compromise between the number of faults and bytes copied needlessly */
+    /* bytes; a compromise between the number of faults and bytes copied needlessly */
+    BLOCK = 65536,
     FETCH_BLOCKS = 32 /* most that one fault fetches */
 };
 
@@ -190,7 +190,7 @@ hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t si
 /* ---- to the host ---- */
 
 /* This thread has fetched blocks, which are recorded. Another thread may have been faster. */
-static _Thread_local bool fetched;
+static _Thread_local bool has_fetched;
 
 /* Fetches blocks from `block` on. The work that may change them is done. */
 static bool fetch_block(struct managed *m, uint64_t block, bool write)
@@ -201,7 +201,7 @@ static bool fetch_block(struct managed *m, uint64_t block, bool write)
     uint64_t end = block;
     while (end < m->blocks && end < block + count && m->locations[end] == AT_DEVICE)
         end++;
-    fetched = true;
+    has_fetched = true;
     m->next = end;
     m->streak = end - block;
     enum driver_status status =
@@ -239,9 +239,9 @@ static bool bring_block(uint64_t host, bool write)
 static bool bring_page(uint64_t host, bool write)
 {
     const char *before = hip_set_step("host access to managed memory");
-    bool open = bring_block(host, write);
+    bool is_open = bring_block(host, write);
     hip_set_step(before);
-    return open;
+    return is_open;
 }
 
 /* Notes the access, which a player of the trace repeats, and what the host finds. */
@@ -251,15 +251,15 @@ static bool bring_recorded(uint64_t host, bool write)
     if (!m)
         return false;
     hip_record_host_access(host, write);
-    fetched = false;
-    bool open = bring_page(host, write);
+    has_fetched = false;
+    bool is_open = bring_page(host, write);
     m = find_managed(host);
-    if (open && fetched && m) {
+    if (is_open && has_fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
         hip_record_host_access_end(m->address + start, m->library_view + start,
                                    block_end(m, m->next - 1) - start);
     }
-    return open;
+    return is_open;
 }
 
 bool hip_host_memory_fault(uint64_t address, bool write)
@@ -267,17 +267,17 @@ bool hip_host_memory_fault(uint64_t address, bool write)
     if (__atomic_load_n(&managed_pages.count, __ATOMIC_RELAXED) == 0)
         return false;
     int error_number = errno;
-    bool mine = hip_is_inside(); /* the library itself reads a program's argument */
-    if (!mine)
+    bool was_inside = hip_is_inside(); /* the library itself reads a program's argument */
+    if (!was_inside)
         hip_lock();
-    bool open = bring_recorded(address, write);
-    if (!mine) {
+    bool is_open = bring_recorded(address, write);
+    if (!was_inside) {
         hip_host_memory_fetch();
         hip_record_end_call();
         hip_unlock();
     }
     errno = error_number;
-    return open;
+    return is_open;
 }
 
 /* ---- allocation ---- */
@@ -393,7 +393,7 @@ void hip_release_managed(uint64_t address)
 /* ---- mapped memory ---- */
 
 /* Moves the contents to the new pages. The caller has waited for commands that use the old ones. */
-static hipError_t take_over(struct managed *m, uint64_t size)
+static hipError_t move_contents(struct managed *m, uint64_t size)
 {
     char *copy = hip_allocate(size);
     memcpy(copy, (const void *)(uintptr_t)m->address, size);
@@ -418,7 +418,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
         hip.api->allocate_at(hip.devices[m.device].number, start, m.size, DRIVER_PLACE_MANAGED);
     hipError_t error = hip_status_of(status, "mapping pinned memory");
     if (error == hipSuccess) {
-        error = take_over(&m, size);
+        error = move_contents(&m, size);
         if (error != hipSuccess)
             hip.api->release(start);
     }
