@@ -127,6 +127,9 @@ void hip_set_features(struct hip_device *device);
 /* ---- hip_error.c ---- */
 
 void hip_set_last_error(hipError_t error);
+/* Writes a message as hip_say_call() does and returns `error`. */
+__attribute__((format(printf, 2, 3))) hipError_t hip_fail(hipError_t error, const char *format,
+                                                          ...);
 /* Translates a driver's answer into an error of HIP. For a failure it writes the driver's message
  * after the call or step that the thread is in; hip_status_of() names a step for that. */
 hipError_t hip_status(enum driver_status status);

@@ -65,7 +65,7 @@ void hip_lock_resume(void)
 }
 
 /* The program uses the interface of another vendor's devices. */
-static hipError_t refuse_interface(void)
+static hipError_t fail_interface(void)
 {
     const char *isa = hip.devices[0].info.isa;
     if (hip.executes_ptx)
@@ -96,9 +96,9 @@ hipError_t hip_enter(const char *function)
     if (hip.state == HIP_FINISHED)
         return hipErrorDeinitialized;
     if (hip.state == HIP_FORKED)
-        return hip_process_refuse();
+        return hip_fail_forked();
     if (hip.state == HIP_OPEN && !hip.plays_trace && hip.executes_ptx != (hip_outer_call() != NULL))
-        return refuse_interface();
+        return fail_interface();
     return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
 }
 
@@ -184,7 +184,7 @@ hipError_t hip_set_current_device(int device)
     return hipSuccess;
 }
 
-void hip_refuse(const char *name, const char *result)
+void hip_say_missing(const char *name, const char *result)
 {
     hip_say("%s: not in this HIP library; the program goes on with %s (reference/hip.md of "
             "'./dev docs' lists what works)",

@@ -14,11 +14,6 @@
 #include "components/hip/api/record/hip_record.h"
 #include "components/host/driver/driver_api.h"
 
-#include "hip_objects.h"
-#include "hip_recorder.h"
-
-#define HIP_SERVICE_PRINTS __attribute__((format(printf, 1, 2)))
-
 struct hip_services {
 #define HIP_SERVICE(type, name, function, parameters) type(*name) parameters;
 #include "hip_services.def"

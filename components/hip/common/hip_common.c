@@ -131,15 +131,20 @@ void hip_say(const char *format, ...)
     va_end(arguments);
 }
 
-void hip_complain(const char *format, ...)
+void hip_say_call_list(const char *format, va_list arguments)
+{
+    write_line(step_name, format, arguments);
+}
+
+void hip_say_call(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    write_line(step_name, format, arguments);
+    hip_say_call_list(format, arguments);
     va_end(arguments);
 }
 
-void hip_complain_always(const char *text)
+void hip_say_lost(const char *text)
 {
     fprintf(stderr, "heddle: %s: %s\n", step_name, text);
 }

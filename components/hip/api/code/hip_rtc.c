@@ -204,7 +204,7 @@ static hiprtcResult compile_program(struct program *program, const char *target,
     hip_rtc_compile(&job, &program->result);
     hip_release(source);
     if (!program->result.has_compiler)
-        hip_complain("%s", program->result.log + strlen("heddle: "));
+        hip_say_call("%s", program->result.log + strlen("heddle: "));
     if (!program->result.code)
         return HIPRTC_ERROR_COMPILATION;
     if (program->expression_count > 0)

@@ -328,11 +328,10 @@ static hipError_t find_bytes(const void *symbol, size_t size, size_t offset, voi
     hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
     if (error != hipSuccess)
         return error;
-    if (offset > symbol_size || size > symbol_size - offset) {
-        hip_complain("%zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", size,
-                     offset, symbol_size);
-        return hipErrorInvalidValue;
-    }
+    if (offset > symbol_size || size > symbol_size - offset)
+        return hip_fail(hipErrorInvalidValue,
+                        "%zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes",
+                        size, offset, symbol_size);
     *bytes = (void *)(uintptr_t)(address + offset);
     return hipSuccess;
 }

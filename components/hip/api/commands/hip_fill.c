@@ -22,21 +22,18 @@ static hipError_t check_fill(const struct fill *fill)
 {
     const struct hip_fill_area *area = &fill->area;
     void *pointer = (void *)(uintptr_t)area->address;
-    if (fill->to.location.allocation.number == 0) {
-        hip_complain("%p is not device memory that is allocated", pointer);
-        return hipErrorInvalidValue;
-    }
+    if (fill->to.location.allocation.number == 0)
+        return hip_fail(hipErrorInvalidValue, "%p is not device memory that is allocated", pointer);
     uint64_t left = hip_location_left(&fill->to.location);
     if (area->address % area->width != 0 || area->count > left / area->width
         || (area->rows > 1
             && (area->pitch < area->count * area->width
-                || area->rows - 1 > (left - area->count * area->width) / area->pitch))) {
-        hip_complain(
+                || area->rows - 1 > (left - area->count * area->width) / area->pitch)))
+        return hip_fail(
+            hipErrorInvalidValue,
             "%zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
             " bytes left there",
             area->count, area->width, pointer, left);
-        return hipErrorInvalidValue;
-    }
     return hipSuccess;
 }
 

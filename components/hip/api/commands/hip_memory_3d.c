@@ -63,11 +63,11 @@ static hipError_t copy_volume(const struct volume_copy *c)
     return error;
 }
 
-static hipError_t refuse_arrays(void)
+static hipError_t fail_arrays(void)
 {
-    hip_complain(
+    return hip_fail(
+        hipErrorNotSupported,
         "no device here has arrays (hipArray): use memory of hipMalloc3D or hipMallocPitch");
-    return hipErrorNotSupported;
 }
 
 hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking)
@@ -75,7 +75,7 @@ hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool block
     if (!p)
         return hipErrorInvalidValue;
     if (p->srcArray || p->dstArray)
-        return refuse_arrays();
+        return fail_arrays();
     struct volume_copy c = {.width = p->extent.width,
                             .rows = p->extent.height,
                             .slices = p->extent.depth,
@@ -127,7 +127,7 @@ static hipMemcpyKind direction_of(const struct side *to, const struct side *from
 static hipError_t copy_sides(struct volume_copy c, const struct side *to, const struct side *from)
 {
     if (from->type == hipMemoryTypeArray || to->type == hipMemoryTypeArray)
-        return refuse_arrays();
+        return fail_arrays();
     c.kind = direction_of(to, from);
     bool fits = begin_volume(&c.from, memory_of(from), from->pitch, from->rows, from->first)
                 && begin_volume(&c.to, memory_of(to), to->pitch, to->rows, to->first);

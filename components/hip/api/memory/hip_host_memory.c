@@ -197,11 +197,9 @@ HIP_DEFINE(hipHostRegister, (pointer, size, flags), void *pointer, size_t size, 
         return hipErrorInvalidValue;
     if (hip_find_overlap(address, size))
         return hipErrorHostMemoryAlreadyRegistered;
-    if (!hip_is_accessible(address, size, false, &end)) {
-        hip_complain("of %zu bytes at %p only %llu can be read", size, pointer,
-                     (unsigned long long)(end > address ? end - address : 0));
-        return hipErrorInvalidValue;
-    }
+    if (!hip_is_accessible(address, size, false, &end))
+        return hip_fail(hipErrorInvalidValue, "of %zu bytes at %p only %llu can be read", size,
+                        pointer, (unsigned long long)(end > address ? end - address : 0));
     add_host_memory(HIP_REGISTERED_MEMORY, address, size, flags, API_TRACE_HOST_REGISTER);
     return hipSuccess;
 }

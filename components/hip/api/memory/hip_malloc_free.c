@@ -99,7 +99,7 @@ static hipError_t check_release(const struct hip_location *location)
     void *pointer = (void *)(uintptr_t)location->address;
     bool inside = location->allocation.number > 0;
     if (!inside || location->allocation.address != location->address) {
-        hip_complain("%p is %s", pointer,
+        hip_say_call("%p is %s", pointer,
                      inside ? "inside of an allocation, not its start"
                      : hip_location_on_device(location)
                          ? "device memory that is not, or no longer, allocated"

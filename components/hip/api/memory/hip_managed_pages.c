@@ -322,17 +322,6 @@ static struct managed *add_to_map(const struct managed *m)
     return added;
 }
 
-/* More than the device has, whatever else is allocated. */
-static void complain_of_size(int device, uint64_t size)
-{
-    uint64_t most = hip.devices[device].info.memory_bytes;
-    if (size > most)
-        hip_complain("%" PRIu64 " bytes of managed memory are more than the %" PRIu64
-                     " of device %d, or than the host's memory where the platform has such "
-                     "(docs/guide/oversubscription.md)",
-                     size, most, device);
-}
-
 hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *address)
 {
     if (size > SIZE_MAX - HOST_PAGE)
@@ -340,8 +329,13 @@ hipError_t hip_allocate_managed_image(int device, uint64_t size, uint64_t *addre
     struct managed m = {.size = round_up(size, HOST_PAGE), .device = device, .is_open = true};
     hipError_t error =
         hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
-    if (error == hipErrorOutOfMemory)
-        complain_of_size(m.device, m.size);
+    uint64_t memory_bytes = hip.devices[device].info.memory_bytes;
+    if (error == hipErrorOutOfMemory && m.size > memory_bytes)
+        return hip_fail(error,
+                        "%" PRIu64 " bytes of managed memory are more than the %" PRIu64
+                        " of device %d, or than the host's memory where the platform has such "
+                        "(docs/guide/oversubscription.md)",
+                        m.size, memory_bytes, device);
     if (error != hipSuccess)
         return error;
     if (!map_pages(&m)) {

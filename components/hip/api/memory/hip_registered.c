@@ -188,12 +188,12 @@ static hipError_t check_range(const struct range *range, bool written)
     uint64_t end = range->start;
     if (hip_is_accessible(range->start, range->size, written, &end))
         return hipSuccess;
-    hip_complain("of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
-                 "kernels, only %" PRIu64
-                 " can be %s: call hipHostUnregister before they are freed",
-                 range->size, range->start, end > range->start ? end - range->start : 0,
-                 written ? "written" : "read");
-    return hipErrorInvalidValue;
+    return hip_fail(hipErrorInvalidValue,
+                    "of the %" PRIu64 " bytes at 0x%" PRIx64 ", which are registered and used by "
+                    "kernels, only %" PRIu64
+                    " can be %s: call hipHostUnregister before they are freed",
+                    range->size, range->start, end > range->start ? end - range->start : 0,
+                    written ? "written" : "read");
 }
 
 static bool has_changed(const struct range *range)

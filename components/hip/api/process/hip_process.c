@@ -289,7 +289,7 @@ bool hip_process_is_child(void)
     return process.is_child;
 }
 
-hipError_t hip_process_refuse(void)
+hipError_t hip_fail_forked(void)
 {
     static bool has_warned;
     if (!has_warned && !process.is_exiting) {

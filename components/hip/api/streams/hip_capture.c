@@ -125,10 +125,10 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
 
 hipError_t hip_capture_spoil(hipStream_t stream)
 {
-    hip_complain("the stream is capturing: what it is asked for is written down, and cannot be "
-                 "waited for");
     capture_of(stream)->is_spoilt = true;
-    return hipErrorStreamCaptureUnsupported;
+    return hip_fail(hipErrorStreamCaptureUnsupported,
+                    "the stream is capturing: what it is asked for is written down, and cannot be "
+                    "waited for");
 }
 
 static struct captured_event *find_event(const struct capture *c, hipEvent_t event)
@@ -158,10 +158,10 @@ hipError_t hip_capture_ask(hipEvent_t event)
     for (struct capture *c = captures; c; c = c->next) {
         if (!find_event(c, event))
             continue;
-        hip_complain("the event is one of a capture: what it stands for is written down, and "
-                     "cannot be waited for");
         c->is_spoilt = true;
-        return hipErrorCapturedEvent;
+        return hip_fail(hipErrorCapturedEvent,
+                        "the event is one of a capture: what it stands for is written down, and "
+                        "cannot be waited for");
     }
     return hipSuccess;
 }

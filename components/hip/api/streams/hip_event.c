@@ -73,11 +73,10 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
     int device = 0;
     hipError_t error = object ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
     uint64_t ticket = 0;
-    if (error == hipSuccess && object->device != device) {
-        hip_complain("the event belongs to device %d, the stream to device %d", object->device,
-                     device);
-        error = hipErrorInvalidHandle;
-    }
+    if (error == hipSuccess && object->device != device)
+        error = hip_fail(hipErrorInvalidHandle,
+                         "the event belongs to device %d, the stream to device %d", object->device,
+                         device);
     if (error == hipSuccess && hip_is_capturing(stream))
         return hip_capture_record(stream, event);
     if (error == hipSuccess)
@@ -133,7 +132,7 @@ static void warn_timeless(void)
 {
     static bool has_warned;
     if (hip.is_functional && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED)) {
-        hip_complain("in functional mode kernels and copies take no time: what events measure, and "
+        hip_say_call("in functional mode kernels and copies take no time: what events measure, and "
                      "rates computed from it, mean nothing; run without '--mode functional' for "
                      "times");
     }

@@ -195,7 +195,7 @@ static cl_int hand_over(struct launch *launch, struct opencl_event *event, const
     enum driver_status status = opencl_driver_launch(
         event->lane, function, &described, &launch->geometry, launch->prints, &event->ticket);
     if (status == DRIVER_FAULT)
-        return opencl_error_of(services->refuse_launch(function));
+        return opencl_error_of(services->fail_launch(function));
     error = opencl_status(status);
     if (error == CL_SUCCESS && launch->geometry.hostcall_buffer != 0)
         services->hostcall_begin(event->queue->device->number, function->name, event->ticket);

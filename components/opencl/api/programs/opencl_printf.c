@@ -177,9 +177,9 @@ static void warn_full(const struct output *output, uint64_t used)
         largest = max(size, largest);
     }
     if (left < largest)
-        opencl_complain("a kernel has filled the %d KiB that a launch has for printf; what it "
-                        "prints beyond them is lost",
-                        OPENCL_PRINTF_BYTES / 1024);
+        opencl.hip->say_call("a kernel has filled the %d KiB that a launch has for printf; what it "
+                             "prints beyond them is lost",
+                             OPENCL_PRINTF_BYTES / 1024);
 }
 
 static void print_all(const struct output *output)
@@ -194,7 +194,7 @@ static void print_all(const struct output *output)
         const struct opencl_format *format = find_format(output->formats, number);
         uint64_t size = format ? record_bytes(format) : 0;
         if (!format || size > (uint64_t)(end - at)) {
-            opencl_complain("the buffer of printf has been overwritten");
+            opencl.hip->say_call("the buffer of printf has been overwritten");
             return;
         }
         print_record(format, at);

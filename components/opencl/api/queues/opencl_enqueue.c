@@ -304,7 +304,7 @@ static void end_deadlock(struct opencl_event *event)
     if (event->state != CL_QUEUED)
         return;
     struct opencl_event *unset = find_unset(event);
-    opencl_complain(
+    opencl.hip->say_call(
         "deadlock: the program waits for user event %p, which it has not set "
         "(clSetUserEventStatus), and no thread can go on; the event is taken for failed",
         unset->object.handle);

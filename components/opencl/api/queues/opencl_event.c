@@ -134,9 +134,10 @@ static void warn_timeless(void)
 {
     static bool has_warned;
     if (!has_warned && opencl.hip->functional())
-        opencl_complain("in functional mode commands take no time: what events measure, and what a "
-                        "program chooses by it, means nothing; run without '--mode functional' for "
-                        "times");
+        opencl.hip->say_call(
+            "in functional mode commands take no time: what events measure, and what a "
+            "program chooses by it, means nothing; run without '--mode functional' for "
+            "times");
     has_warned = true;
 }
 
