@@ -148,9 +148,9 @@ hipError_t hip_wait_all_devices(void);
 hipError_t hip_wait_alone(uint64_t ticket);
 /* Waits for a ticket without releasing the lock: what the caller has found stays. */
 hipError_t hip_wait_here(uint64_t ticket);
-/* Gives other host threads their turn until the ticket is done or, with `poll`, the simulation went
- * on a little. False: this thread is not ordered, and nothing was done. */
-bool hip_take_turn(uint64_t ticket, bool poll);
+/* Gives other host threads their turn until the ticket is done or, with `polls`, the simulation
+ * went on a little. False: this thread is not ordered, and nothing was done. */
+bool hip_yield_turn(uint64_t ticket, bool polls);
 
 /* ---- hip_allocation_map.c ---- */
 

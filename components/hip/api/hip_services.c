@@ -64,7 +64,7 @@ static bool hip_wait_for(const void *address, bool watches)
     hip_turns_lock();
     hip_lock_pause();
     bool woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
-                 || !hip_turns_order_all();
+                 || !hip_turns_are_all_ordered();
     hip_turns_unlock();
     hip_lock_resume();
     return woken;

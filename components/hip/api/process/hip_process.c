@@ -305,7 +305,7 @@ hipError_t hip_fail_forked(void)
 
 static bool is_alone(void)
 {
-    return hip_turns_all_wait(process.has_thread);
+    return hip_turns_others_wait(process.has_thread);
 }
 
 void hip_process_guard(const struct heddle_platform *platform)

@@ -325,7 +325,7 @@ hipError_t hip_query_ticket(uint64_t ticket)
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess)
         return error;
-    if (hip_take_turn(ticket, true) && !hip_is_ticket_done(ticket))
+    if (hip_yield_turn(ticket, true) && !hip_is_ticket_done(ticket))
         return hipErrorNotReady;
     hip_lock_pause();
     enum driver_status status = hip.api->query(ticket);
