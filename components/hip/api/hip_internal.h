@@ -170,7 +170,7 @@ const struct hip_allocation *hip_last_allocation_of(int device);
 void hip_add_allocation(struct hip_allocation allocation);
 void hip_add_context_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
-void hip_each_allocation(void (*each)(const struct hip_allocation *allocation));
+void hip_each_allocation(void (*visit)(const struct hip_allocation *allocation));
 /* Notes that the allocation at `address` was made from a pool; and the bytes made from it. */
 void hip_set_pool(uint64_t address, const void *pool);
 uint64_t hip_pool_bytes(const void *pool);
@@ -208,9 +208,9 @@ hipError_t hip_allocate_pitch(void **pointer, size_t *pitch, size_t width, size_
 
 /* ---- hip_copy.c ---- */
 
-/* Copies with all checks of hipMemcpy; `blocking` waits until done. */
+/* Copies with all checks of hipMemcpy; `is_blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
-                    bool blocking);
+                    bool is_blocking);
 
 /* `rows` rows of `width` bytes; the pitches are from row to row. A plain copy has one row. */
 struct hip_copy_area {
@@ -219,14 +219,14 @@ struct hip_copy_area {
     hipMemcpyKind kind;
 };
 
-hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking);
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool is_blocking);
 /* Returns what hip_copy_2d() would return for a copy that it refuses, and copies nothing. */
 hipError_t hip_check_copy_2d(struct hip_copy_area area);
 
 /* ---- hip_memory_3d.c ---- */
 
 /* hipMemcpy3DAsync for a caller that has the lock. */
-hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool blocking);
+hipError_t hip_copy_3d(const hipMemcpy3DParms *p, hipStream_t stream, bool is_blocking);
 
 /* ---- hip_fill.c ---- */
 
@@ -238,7 +238,7 @@ struct hip_fill_area {
 };
 
 /* Fills the area with all checks of hipMemset2D. */
-hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking);
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool is_blocking);
 /* Returns what hip_fill() would return for an area that it refuses, and fills nothing. */
 hipError_t hip_check_fill(struct hip_fill_area area);
 
@@ -259,7 +259,7 @@ const struct hip_module *hip_module_at(uint64_t base);
 const struct hip_function *hip_check_function(hipFunction_t function);
 /* A launch may have so many bytes of dynamic LDS. */
 void hip_set_dynamic_lds(const struct hip_function *function, uint32_t bytes);
-void hip_allow_large_clusters(const struct hip_function *function, bool allowed);
+void hip_allow_large_clusters(const struct hip_function *function, bool allows);
 /* True for the first refusal of the driver to launch the function, whose reason is written; false
  * for later ones. */
 bool hip_is_first_refusal(const struct hip_function *function);
@@ -337,6 +337,6 @@ bool hip_run_apart(bool (*run)(const char *path), const char *path);
 size_t hip_readable_bytes(const void *start);
 /* True if all `size` bytes at `address` can be read or, with `written`, written. If not, `*end` is
  * the first that cannot. Cheap if they can. */
-bool hip_is_accessible(uint64_t address, uint64_t size, bool written, uint64_t *end);
+bool hip_is_accessible(uint64_t address, uint64_t size, bool is_written, uint64_t *end);
 
 #endif

@@ -20,7 +20,7 @@
 
 static const char *unified; /* --unified, or NULL */
 
-static void take_driver(const struct driver_api *api)
+static void use_driver(const struct driver_api *api)
 {
     hip.api = api;
     uint32_t flags = hip.api->stream_flags();
@@ -37,7 +37,7 @@ static bool join_machine(const char *path)
     if (!api)
         return false;
     hip_process_guard(NULL);
-    take_driver(api);
+    use_driver(api);
     return true;
 }
 
@@ -51,9 +51,9 @@ static bool load_platform(const char *path)
     const char *mode = option_text("mode");
     unified = option_text("unified");
     hip.is_functional = mode && strcmp(mode, "functional") == 0;
-    take_driver(api);
+    use_driver(api);
     if (api->set_caller)
-        api->set_caller(hip_caller);
+        api->set_caller(hip_find_caller);
     hip_process_guard(platform);
     return true;
 }
@@ -85,12 +85,12 @@ static bool open_all(uint32_t count)
 static bool open_listed(const char *list, uint32_t count)
 {
     const char *next = list;
-    bool seen[HIP_DEVICES_MAX] = {false};
+    bool is_seen[HIP_DEVICES_MAX] = {false};
     for (int slot = 0; slot == 0 || *next == ','; slot++) {
         char *end = NULL;
         next += slot > 0;
         unsigned long number = *next >= '0' && *next <= '9' ? strtoul(next, &end, 10) : ULONG_MAX;
-        if (number >= count || seen[number] || (*end && *end != ',')) {
+        if (number >= count || is_seen[number] || (*end && *end != ',')) {
             hip_say("%s=%s: GPUs of the platform are 0 to %u, each named once, with commas between "
                     "them",
                     choice_name(), list, count - 1);
@@ -98,7 +98,7 @@ static bool open_listed(const char *list, uint32_t count)
         }
         if (hip_open_device(slot, (uint32_t)number) != hipSuccess)
             return false;
-        seen[number] = true;
+        is_seen[number] = true;
         next = end;
     }
     return true;

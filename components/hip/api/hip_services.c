@@ -22,7 +22,7 @@ static hipError_t hip_lost(void)
     return hip.device_error;
 }
 
-static bool hip_functional(void)
+static bool hip_is_functional(void)
 {
     return hip.is_functional;
 }
@@ -63,11 +63,11 @@ static bool hip_wait_for(const void *address, bool watches)
     const struct timespec until = hip_turns_later(&(struct timespec){.tv_sec = 1});
     hip_turns_lock();
     hip_lock_pause();
-    bool woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
-                 || !hip_turns_are_all_ordered();
+    bool is_woken = hip_turns_wait(address, HIP_TURNS_SIGNAL, watches ? &until : NULL)
+                    || !hip_turns_are_all_ordered();
     hip_turns_unlock();
     hip_lock_resume();
-    return woken;
+    return is_woken;
 }
 
 static void hip_wake(const void *address)

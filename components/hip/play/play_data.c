@@ -28,8 +28,8 @@ const char *play_file_path(const char *file)
 {
     size_t head = strlen(play_trace.folder), size = head + strlen(file) + 2;
     char *path = play_allocate(size);
-    bool slash = head > 0 && play_trace.folder[head - 1] != '/';
-    snprintf(path, size, "%s%s%s", play_trace.folder, slash ? "/" : "", file);
+    bool needs_slash = head > 0 && play_trace.folder[head - 1] != '/';
+    snprintf(path, size, "%s%s%s", play_trace.folder, needs_slash ? "/" : "", file);
     return path;
 }
 

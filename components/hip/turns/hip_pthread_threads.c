@@ -52,7 +52,7 @@ int pthread_join(pthread_t thread, void **result)
     if (is_ordered)
         hip_turns_join(thread);
     int error = HIP_LIBC(pthread_join)(thread, result);
-    if (ordered && error == 0)
+    if (is_ordered && error == 0)
         hip_turns_release_thread(thread, true);
     return error;
 }

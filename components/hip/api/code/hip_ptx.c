@@ -20,10 +20,10 @@ static uint32_t sm_of(int device)
  * memory. */
 static bool has_managed(const struct ptx_module *ptx)
 {
-    bool found = false;
+    bool is_found = false;
     for (uint32_t i = 0; i < ptx->variable_count; i++)
-        found |= ptx->variables[i].is_managed;
-    return found;
+        is_found |= ptx->variables[i].is_managed;
+    return is_found;
 }
 
 static hipError_t write_image(const struct hip_module *module, const uint8_t *image)

@@ -18,7 +18,7 @@
 struct copy {
     struct hip_copy_area area;
     hipStream_t stream;
-    bool blocking;
+    bool is_blocking;
     /* Found out on the way. */
     struct hip_use uses[2]; /* FROM and TO */
     uint32_t queue;
@@ -59,10 +59,10 @@ static hipError_t prepare_copy(struct copy *copy)
 {
     const struct hip_location *to = &copy->uses[TO].location, *from = &copy->uses[FROM].location;
     /* Managed memory may be the host's before and afterwards. */
-    bool inside = is_on_device(copy, TO) && is_on_device(copy, FROM)
-                  && hip_location_device(to) == hip_location_device(from) && !to->is_managed
-                  && !from->is_managed;
-    copy->waits = (copy->blocking && !(inside && hip.copy_returns))
+    bool is_inside = is_on_device(copy, TO) && is_on_device(copy, FROM)
+                     && hip_location_device(to) == hip_location_device(from) && !to->is_managed
+                     && !from->is_managed;
+    copy->waits = (copy->is_blocking && !(is_inside && hip.copy_returns))
                   || !hip_location_stays(to, copy->area.width)
                   || !hip_location_stays(from, copy->area.width);
     return hip_host_memory_prepare(copy->queue, copy->uses, 2, copy->waits);
@@ -73,8 +73,8 @@ static hipError_t order_copy(const struct copy *copy)
 {
     const int devices[] = {hip_location_device(&copy->uses[TO].location),
                            hip_location_device(&copy->uses[FROM].location)};
-    hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
-                                                                     : DRIVER_STREAM_COPY_ASYNC);
+    hipError_t error = hip_stream_order(copy->stream, copy->is_blocking ? DRIVER_STREAM_COPY
+                                                                        : DRIVER_STREAM_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++)
         if (devices[i] >= 0)
             error = hip_stream_order_device(copy->stream, devices[i]);
@@ -104,8 +104,8 @@ static void record_copy(struct copy *copy, int device)
         .rows = area->rows,
         .to_pitch = area->to_pitch,
         .from_pitch = area->from_pitch,
-        .to_device = to_device,
-        .from_device = is_on_device(copy, FROM),
+        .writes_device = to_device,
+        .reads_device = is_on_device(copy, FROM),
         .waits = copy->waits,
         .stream = hip_stream_number(copy->stream),
         .device = device,
@@ -166,7 +166,7 @@ static hipError_t capture_copy(const struct copy *copy)
     const struct hip_copy_area *area = &copy->area;
     struct hip_action action = {.kind = HIP_ACTION_COPY};
     hipMemcpy3DParms *p = &action.copy;
-    if (copy->blocking)
+    if (copy->is_blocking)
         return hip_capture_spoil(copy->stream);
     p->dstPtr.ptr = (void *)(uintptr_t)area->to;
     p->dstPtr.pitch = area->to_pitch;
@@ -219,9 +219,9 @@ static struct hip_copy_area area_of(void *to, size_t to_pitch, const void *from,
 }
 
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
-                    bool blocking)
+                    bool is_blocking)
 {
-    return hip_copy_2d(area_of(to, 0, from, 0, size, 1, kind), stream, blocking);
+    return hip_copy_2d(area_of(to, 0, from, 0, size, 1, kind), stream, is_blocking);
 }
 
 HIP_DEFINE(hipMemcpy, (to, from, size, kind), void *to, const void *from, size_t size,
@@ -276,11 +276,11 @@ HIP_DEFINE(hipMemcpyDtoDAsync, (to, from, size, stream), hipDeviceptr_t to, hipD
 }
 
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
-                            hipStream_t stream, bool blocking)
+                            hipStream_t stream, bool is_blocking)
 {
     if (!hip_is_device(to_device) || !hip_is_device(from_device))
         return hipErrorInvalidDevice;
-    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking);
+    return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, is_blocking);
 }
 
 HIP_DEFINE(hipMemcpyPeer, (to, to_device, from, from_device, size), void *to, int to_device,
@@ -295,9 +295,9 @@ HIP_DEFINE(hipMemcpyPeerAsync, (to, to_device, from, from_device, size, stream),
     return copy_peer(to, to_device, from, from_device, size, stream, false);
 }
 
-hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool blocking)
+hipError_t hip_copy_2d(struct hip_copy_area area, hipStream_t stream, bool is_blocking)
 {
-    return run_copy(&(struct copy){.area = area, .stream = stream, .blocking = blocking});
+    return run_copy(&(struct copy){.area = area, .stream = stream, .is_blocking = is_blocking});
 }
 
 hipError_t hip_check_copy_2d(struct hip_copy_area area)
@@ -337,19 +337,19 @@ static hipError_t find_bytes(const void *symbol, size_t size, size_t offset, voi
 }
 
 static hipError_t copy_to_symbol(const void *symbol, const void *from, size_t size, size_t offset,
-                                 hipMemcpyKind kind, hipStream_t stream, bool blocking)
+                                 hipMemcpyKind kind, hipStream_t stream, bool is_blocking)
 {
     void *to;
     hipError_t error = find_bytes(symbol, size, offset, &to);
-    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
+    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, is_blocking) : error;
 }
 
 static hipError_t copy_from_symbol(void *to, const void *symbol, size_t size, size_t offset,
-                                   hipMemcpyKind kind, hipStream_t stream, bool blocking)
+                                   hipMemcpyKind kind, hipStream_t stream, bool is_blocking)
 {
     void *from;
     hipError_t error = find_bytes(symbol, size, offset, &from);
-    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, blocking) : error;
+    return error == hipSuccess ? hip_copy(to, from, size, kind, stream, is_blocking) : error;
 }
 
 HIP_DEFINE(hipMemcpyToSymbol, (symbol, from, size, offset, kind), const void *symbol,

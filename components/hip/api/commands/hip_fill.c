@@ -9,7 +9,7 @@
 struct fill {
     struct hip_fill_area area;
     hipStream_t stream;
-    bool blocking;
+    bool is_blocking;
     /* Found out on the way. */
     struct hip_use to;
     uint32_t queue;
@@ -42,7 +42,7 @@ static hipError_t prepare_fill(struct fill *fill)
     const struct hip_fill_area *area = &fill->area;
     fill->to.size = (area->rows - 1) * area->pitch + area->count * area->width;
     fill->to.is_written = true;
-    return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->blocking);
+    return hip_host_memory_prepare(fill->queue, &fill->to, 1, fill->is_blocking);
 }
 
 static void record_fill(const struct fill *fill)
@@ -51,7 +51,7 @@ static void record_fill(const struct fill *fill)
     uint32_t mask = area->width < 4 ? (1u << 8 * area->width) - 1 : UINT32_MAX;
     hip_record_call_to(area->address,
                        (struct api_trace_call){.kind = API_TRACE_MEMSET,
-                                               .is_async = !fill->blocking,
+                                               .is_async = !fill->is_blocking,
                                                .value = area->value & mask,
                                                .width = area->width,
                                                .size = area->count,
@@ -87,8 +87,8 @@ static hipError_t fill_on_host(const struct fill *fill)
 static hipError_t capture_fill(const struct fill *fill)
 {
     struct hip_action action = {.kind = HIP_ACTION_FILL, .fill = fill->area};
-    return fill->blocking ? hip_capture_spoil(fill->stream)
-                          : hip_capture_call(fill->stream, &action);
+    return fill->is_blocking ? hip_capture_spoil(fill->stream)
+                             : hip_capture_call(fill->stream, &action);
 }
 
 static hipError_t run_fill(struct fill *fill)
@@ -111,27 +111,28 @@ static hipError_t run_fill(struct fill *fill)
         return error;
     record_fill(fill);
     error = enqueue_fill(fill);
-    return error == hipSuccess && fill->blocking && hip.fill_waits ? hip_wait_ticket(fill->ticket)
-                                                                   : error;
+    return error == hipSuccess && fill->is_blocking && hip.fill_waits
+               ? hip_wait_ticket(fill->ticket)
+               : error;
 }
 
 /* ---- the API ---- */
 
-hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool blocking)
+hipError_t hip_fill(struct hip_fill_area area, hipStream_t stream, bool is_blocking)
 {
-    return run_fill(&(struct fill){.area = area, .stream = stream, .blocking = blocking});
+    return run_fill(&(struct fill){.area = area, .stream = stream, .is_blocking = is_blocking});
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
-                             hipStream_t stream, bool blocking)
+                             hipStream_t stream, bool is_blocking)
 {
     const struct hip_fill_area area = {
         .address = (uintptr_t)to, .value = value, .width = width, .count = count, .rows = 1};
-    return hip_fill(area, stream, blocking);
+    return hip_fill(area, stream, is_blocking);
 }
 
 static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_t rows,
-                          hipStream_t stream, bool blocking)
+                          hipStream_t stream, bool is_blocking)
 {
     const struct hip_fill_area area = {.address = (uintptr_t)to,
                                        .value = (uint32_t)value,
@@ -139,7 +140,7 @@ static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_
                                        .count = width,
                                        .rows = rows,
                                        .pitch = pitch};
-    return hip_fill(area, stream, blocking);
+    return hip_fill(area, stream, is_blocking);
 }
 
 hipError_t hip_check_fill(struct hip_fill_area area)

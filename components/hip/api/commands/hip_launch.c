@@ -25,7 +25,7 @@ struct request {
     uint64_t dynamic_lds;
     hipStream_t stream;
     void **values; /* explicit arguments one by one, or */
-    bool cooperative;
+    bool is_cooperative;
     uint16_t cluster;
     const void *packed; /* all together */
     size_t packed_size;
@@ -109,7 +109,7 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
 {
     struct kernarg_geometry geometry = {.dynamic_lds_bytes = (uint32_t)request->dynamic_lds};
     kernarg_set_apertures(&geometry, hip.devices[device].info.isa);
-    geometry.meets = request->cooperative || has_grid_sync(request);
+    geometry.meets = request->is_cooperative || has_grid_sync(request);
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
         geometry.block[dimension] = (uint32_t)request->block[dimension];
@@ -149,7 +149,7 @@ void hip_next_cluster(uint16_t cluster)
     next_cluster = cluster;
 }
 
-static uint16_t take_cluster(void)
+static uint16_t consume_cluster(void)
 {
     uint16_t cluster = next_cluster;
     next_cluster = 0;
@@ -229,7 +229,7 @@ static hipError_t keep_launch(const struct request *request, int device,
     *call = (struct hip_kernel_call){.host_function = request->host_function,
                                      .function = request->handle,
                                      .dynamic_lds = request->dynamic_lds,
-                                     .cooperative = request->cooperative,
+                                     .is_cooperative = request->is_cooperative,
                                      .cluster = request->cluster,
                                      .arguments = kernarg,
                                      .size = kernarg_size(request->function->kernel)};
@@ -335,7 +335,7 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3],
 /* Only a cooperative launch has the global wave sync, and room for all of its work-groups. */
 static hipError_t check_cooperative(const struct request *request)
 {
-    if (request->cooperative || !has_grid_sync(request))
+    if (request->is_cooperative || !has_grid_sync(request))
         return hipSuccess;
     run_ledger_report(EXIT_GAVE_UP);
     return hip_fail(hipErrorLaunchFailure,
@@ -348,7 +348,7 @@ static hipError_t launch_host_function(struct request request, dim3 grid, dim3 b
 {
     uint32_t queue = 0;
     int device = 0;
-    request.cluster = take_cluster();
+    request.cluster = consume_cluster();
     hipError_t error = hip_stream_queue(request.stream, &queue, &device);
     if (error == hipSuccess)
         error = hip_find_host_function(request.host_function, device, &request.function);
@@ -408,7 +408,7 @@ HIP_DEFINE(hipLaunchCooperativeKernel, (host_function, grid, block, values, dyna
                                     .dynamic_lds = dynamic_lds,
                                     .stream = stream,
                                     .values = values,
-                                    .cooperative = true};
+                                    .is_cooperative = true};
     hipError_t error = check_fit(host_function, grid, block, dynamic_lds);
     return error == hipSuccess ? launch_host_function(request, grid, block) : error;
 }
@@ -442,7 +442,7 @@ HIP_DEFINE(hipModuleLaunchKernel,
                               .dynamic_lds = dynamic_lds,
                               .stream = stream,
                               .values = values,
-                              .cluster = take_cluster()};
+                              .cluster = consume_cluster()};
     if (!request.function || (values && extra))
         return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
     if (extra) {
@@ -464,7 +464,7 @@ static hipError_t find_kernel(const struct hip_kernel_call *call, int device,
     request->host_function = call->host_function;
     request->handle = call->function;
     request->dynamic_lds = call->dynamic_lds;
-    request->cooperative = call->cooperative;
+    request->is_cooperative = call->is_cooperative;
     request->cluster = call->cluster;
     set_block_grid(request, call->blocks, call->block);
     if (call->host_function)

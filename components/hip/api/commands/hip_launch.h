@@ -19,7 +19,7 @@ struct hip_kernel_call {
     hipFunction_t function;    /* a function of a module */
     uint32_t blocks[3], block[3];
     size_t dynamic_lds;
-    bool cooperative;
+    bool is_cooperative;
     uint16_t cluster; /* aql_of_cluster(); 0: as the kernel says */
     void *arguments;  /* as the kernel finds them */
     size_t size;

@@ -128,14 +128,14 @@ HIP_DEFINE_AS(int, hip.device_error, heddleAllocateAt, (pointer, size), void *po
 {
     uint64_t address = (uintptr_t)pointer;
     int device = hip_current_device();
-    const struct hip_allocation *before = hip_find_allocation(address);
+    const struct hip_allocation *same_address = hip_find_allocation(address);
     uint32_t number = hip.devices[device].number;
     hipError_t error = hip_status(hip.api->allocate_at(number, address, size, DRIVER_PLACE_DEVICE));
     if (error != hipSuccess)
         return error;
     struct hip_allocation allocation = {
         .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
-    if (before || hip.api->name(number, address) != address)
+    if (same_address || hip.api->name(number, address) != address)
         hip_add_context_allocation(allocation);
     else
         hip_add_allocation(allocation);

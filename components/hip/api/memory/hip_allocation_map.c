@@ -35,9 +35,9 @@ static size_t count_below(uint64_t address)
 static const struct hip_allocation *find_in_context(uint64_t address)
 {
     for (size_t i = 0; i < map.context_count; i++) {
-        const struct hip_allocation *each = &map.context_list[i];
-        if (address - each->address < each->size && each->device == hip_current_device())
-            return each;
+        const struct hip_allocation *entry = &map.context_list[i];
+        if (address - entry->address < entry->size && entry->device == hip_current_device())
+            return entry;
     }
     return NULL;
 }
@@ -49,8 +49,8 @@ const struct hip_allocation *hip_find_allocation(uint64_t address)
     if (in_context)
         return in_context;
     size_t below = count_below(address);
-    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
-    return last && address - last->address < last->size ? last : NULL;
+    const struct hip_allocation *entry = below > 0 ? &map.list[below - 1] : NULL;
+    return entry && address - entry->address < entry->size ? entry : NULL;
 }
 
 const struct hip_allocation *hip_find_allocation_again(uint64_t address, uint32_t number)
@@ -85,8 +85,8 @@ bool hip_is_pinned_address(uint64_t address)
 const struct hip_allocation *hip_find_overlap(uint64_t address, uint64_t size)
 {
     size_t below = count_below(address + size - 1);
-    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
-    return last && last->address + last->size > address ? last : NULL;
+    const struct hip_allocation *entry = below > 0 ? &map.list[below - 1] : NULL;
+    return entry && entry->address + entry->size > address ? entry : NULL;
 }
 
 uint64_t hip_find_pinned_gap(uint64_t size)
@@ -184,12 +184,12 @@ void hip_add_context_allocation(struct hip_allocation allocation)
     map.context_list[map.context_count++] = allocation;
 }
 
-void hip_each_allocation(void (*each)(const struct hip_allocation *allocation))
+void hip_each_allocation(void (*visit)(const struct hip_allocation *allocation))
 {
     for (size_t i = 0; i < map.count; i++)
-        each(&map.list[i]);
+        visit(&map.list[i]);
     for (size_t i = 0; i < map.context_count; i++)
-        each(&map.context_list[i]);
+        visit(&map.context_list[i]);
 }
 
 void hip_remove_allocation(const struct hip_allocation *allocation)
@@ -213,9 +213,9 @@ const struct hip_allocation *hip_last_allocation_of(int device)
         if (map.context_list[i].device == device)
             return &map.context_list[i];
     for (size_t i = map.count; i-- > 0;) {
-        const struct hip_allocation *each = &map.list[i];
-        if (each->device == device && hip_is_device_address(each->address))
-            return each;
+        const struct hip_allocation *entry = &map.list[i];
+        if (entry->device == device && hip_is_device_address(entry->address))
+            return entry;
     }
     return NULL;
 }

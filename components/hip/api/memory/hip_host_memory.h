@@ -46,7 +46,7 @@ hipError_t hip_host_memory_fetch(void);
 bool hip_is_managed(uint64_t address);
 /* A fault at `address`, without the lock, in the thread that touched it. True: the access will now
  * succeed. */
-bool hip_host_memory_fault(uint64_t address, bool write);
+bool hip_host_memory_fault(uint64_t address, bool is_write);
 
 /* New managed memory on the current device or another: zero, at the host. The image of a module is
  * managed where it has managed variables, and is no call of the program. */

@@ -65,7 +65,7 @@ static hipError_t check_device_side(const struct hip_location *location, uint64_
 }
 
 /* Memory that HIP does not know, or that the program has registered and may have freed since. */
-static hipError_t check_plain(const struct hip_location *location, uint64_t size, bool written)
+static hipError_t check_plain(const struct hip_location *location, uint64_t size, bool is_written)
 {
     void *pointer = (void *)(uintptr_t)location->address;
     uint64_t end = location->address;
@@ -73,27 +73,28 @@ static hipError_t check_plain(const struct hip_location *location, uint64_t size
         return hip_fail(hipErrorInvalidValue,
                         "the host address %p is memory of the simulator itself, not of the program",
                         pointer);
-    if (hip_is_accessible(location->address, size, written, &end))
+    if (hip_is_accessible(location->address, size, is_written, &end))
         return hipSuccess;
     if (location->address < NULL_BYTES)
         return hip_fail(hipErrorInvalidValue, "the %s %p is a null pointer",
-                        written ? "destination" : "source", pointer);
+                        is_written ? "destination" : "source", pointer);
     if (end <= location->address)
         return hip_fail(hipErrorInvalidValue, "nothing that can be %s is at the host address %p",
-                        written ? "written" : "read", pointer);
+                        is_written ? "written" : "read", pointer);
     return hip_fail(hipErrorInvalidValue,
                     "of %" PRIu64 " bytes at the host address %p only %" PRIu64 " can be %s", size,
-                    pointer, end - location->address, written ? "written" : "read");
+                    pointer, end - location->address, is_written ? "written" : "read");
 }
 
-static hipError_t check_host_side(const struct hip_location *location, uint64_t size, bool written)
+static hipError_t check_host_side(const struct hip_location *location, uint64_t size,
+                                  bool is_written)
 {
     void *pointer = (void *)(uintptr_t)location->address;
     bool is_pinned = location->kind == HIP_LOCATION_PINNED;
     if (location->address == 0)
         return hip_fail(hipErrorInvalidValue,
                         "the %s is a null pointer where a host pointer is needed",
-                        written ? "destination" : "source");
+                        is_written ? "destination" : "source");
     if (size > UINT64_MAX - location->address)
         return hip_fail(hipErrorInvalidValue, "%p is not a host pointer to %" PRIu64 " bytes",
                         pointer, size);
@@ -109,19 +110,20 @@ static hipError_t check_host_side(const struct hip_location *location, uint64_t 
         hip_report_address(location->address, false);
         return hipErrorInvalidValue;
     }
-    return is_pinned ? hipSuccess : check_plain(location, size, written);
+    return is_pinned ? hipSuccess : check_plain(location, size, is_written);
 }
 
 /* An address that both sides use may be either, whatever the direction says. */
 static hipError_t check_side(const struct hip_location *location, uint64_t size,
-                             bool is_device_side, bool written)
+                             bool is_device_side, bool is_written)
 {
     bool to_device = is_device_side;
     if (location->kind == HIP_LOCATION_MANAGED)
         to_device = true;
     else if (location->kind == HIP_LOCATION_PINNED || location->allocation.mapped_number > 0)
         to_device = false;
-    return to_device ? check_device_side(location, size) : check_host_side(location, size, written);
+    return to_device ? check_device_side(location, size)
+                     : check_host_side(location, size, is_written);
 }
 
 hipError_t hip_location_check_copy(const struct hip_location *to, uint64_t to_size,

@@ -65,40 +65,40 @@ HIP_DEFINE(hipMemAdvise, (pointer, size, advice, device), const void *pointer, s
            hipMemoryAdvise advice, int device)
 {
     hipError_t error = check_managed(pointer, size);
-    enum driver_advice which = DRIVER_ADVICE_REMOTE;
-    bool on = false;
+    enum driver_advice kind = DRIVER_ADVICE_REMOTE;
+    bool is_on = false;
     if (error != hipSuccess)
         return error;
     switch (advice) {
     case hipMemAdviseSetReadMostly:
     case hipMemAdviseUnsetReadMostly:
-        which = DRIVER_ADVICE_READ_MOSTLY;
-        on = advice == hipMemAdviseSetReadMostly;
+        kind = DRIVER_ADVICE_READ_MOSTLY;
+        is_on = advice == hipMemAdviseSetReadMostly;
         break;
     case hipMemAdviseSetPreferredLocation:
     case hipMemAdviseUnsetPreferredLocation:
-        on = advice == hipMemAdviseSetPreferredLocation && device == hipCpuDeviceId;
+        is_on = advice == hipMemAdviseSetPreferredLocation && device == hipCpuDeviceId;
         break;
     case hipMemAdviseSetAccessedBy:
     case hipMemAdviseUnsetAccessedBy:
         if (device == hipCpuDeviceId)
             return hipSuccess; /* the host may access everything */
-        on = advice == hipMemAdviseSetAccessedBy;
+        is_on = advice == hipMemAdviseSetAccessedBy;
         break;
     case hipMemAdviseSetCoarseGrain:
     case hipMemAdviseUnsetCoarseGrain:
-        which = DRIVER_ADVICE_FINE;
-        on = advice == hipMemAdviseUnsetCoarseGrain;
+        kind = DRIVER_ADVICE_FINE;
+        is_on = advice == hipMemAdviseUnsetCoarseGrain;
         break;
     default:
         return hipSuccess;
     }
     if (device != hipCpuDeviceId && !hip_is_device(device))
         return hipErrorInvalidDevice;
-    if (which == DRIVER_ADVICE_FINE || hip.devices[0].info.pages_move)
+    if (kind == DRIVER_ADVICE_FINE || hip.devices[0].info.pages_move)
         hip_record_give_up("it advises where managed memory lies, or how coherent it is, which no "
                            "trace says");
-    return hip_status(hip.api->advise((uintptr_t)pointer, size, which, on));
+    return hip_status(hip.api->advise((uintptr_t)pointer, size, kind, is_on));
 }
 
 HIP_DEFINE(hipStreamAttachMemAsync, (stream, pointer, size, flags), hipStream_t stream,

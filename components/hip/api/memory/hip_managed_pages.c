@@ -101,15 +101,15 @@ static bool put_pages(struct managed *m, uint64_t first, uint64_t count, enum lo
 
 /* ---- to the device ---- */
 
-/* Sends blocks [first, end) before the device reads or, with `written`, changes them. The pages are
- * closed before the command is enqueued, which reads `library_view`. */
-static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool written)
+/* Sends blocks [first, end) before the device reads or, with `is_written`, changes them. The pages
+ * are closed before the command is enqueued, which reads `library_view`. */
+static hipError_t send_blocks(struct managed *m, uint64_t first, uint64_t end, bool is_written)
 {
     for (uint64_t block = first, next; block < end; block = next) {
-        enum location location = m->locations[block], after = written ? AT_DEVICE : AT_BOTH;
+        enum location location = m->locations[block], after = is_written ? AT_DEVICE : AT_BOTH;
         for (next = block + 1; next < end && m->locations[next] == location;)
             next++;
-        if (location == AT_DEVICE || (location != AT_HOST && !written))
+        if (location == AT_DEVICE || (location != AT_HOST && !is_written))
             continue;
         if (!put_pages(m, block, next - block, after))
             return hipErrorOperatingSystem;
@@ -175,14 +175,14 @@ hipError_t hip_managed_prepare_launch(uint32_t queue)
     return wait_for_sent(queue);
 }
 
-hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool written)
+hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t size, bool is_written)
 {
     struct managed *m = find_managed(address);
     if (!m || size == 0)
         return hipSuccess;
     uint64_t offset = address - m->address;
     hipError_t error =
-        m->is_open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written)
+        m->is_open ? send_blocks(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, is_written)
                    : hipSuccess;
     return error == hipSuccess ? wait_for_sent(queue) : error;
 }
@@ -193,7 +193,7 @@ hipError_t hip_managed_prepare_use(uint32_t queue, uint64_t address, uint64_t si
 static _Thread_local bool has_fetched;
 
 /* Fetches blocks from `block` on. The work that may change them is done. */
-static bool fetch_block(struct managed *m, uint64_t block, bool write)
+static bool fetch_block(struct managed *m, uint64_t block, bool is_write)
 {
     uint64_t count = 1, ticket = 0, start = block * BLOCK;
     if (block == m->next && m->streak > 0)
@@ -208,10 +208,10 @@ static bool fetch_block(struct managed *m, uint64_t block, bool write)
         hip.api->read_shared(hip.devices[m->device].queue, m->library_view + start,
                              m->address + start, block_end(m, end - 1) - start, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status) == hipSuccess
-           && put_pages(m, block, end - block, write ? AT_HOST : AT_BOTH);
+           && put_pages(m, block, end - block, is_write ? AT_HOST : AT_BOTH);
 }
 
-static bool bring_block(uint64_t host, bool write)
+static bool bring_block(uint64_t host, bool is_write)
 {
     struct managed *m = find_managed(host);
     if (m && m->locations[(host - m->address) / BLOCK] == AT_DEVICE) {
@@ -224,9 +224,9 @@ static bool bring_block(uint64_t host, bool write)
     uint64_t block = (host - m->address) / BLOCK;
     switch ((enum location)m->locations[block]) {
     case AT_DEVICE:
-        return fetch_block(m, block, write);
+        return fetch_block(m, block, is_write);
     case AT_BOTH:
-        return !write || put_pages(m, block, 1, AT_HOST);
+        return !is_write || put_pages(m, block, 1, AT_HOST);
     case UNUSED:
         return put_pages(m, block, 1, AT_HOST);
     default:
@@ -234,25 +234,25 @@ static bool bring_block(uint64_t host, bool write)
     }
 }
 
-/* Lets the host read or, with `write`, write the block at `host`. Prints why and returns false when
- * it cannot. */
-static bool bring_page(uint64_t host, bool write)
+/* Lets the host read or, with `is_write`, write the block at `host`. Prints why and returns false
+ * when it cannot. */
+static bool bring_page(uint64_t host, bool is_write)
 {
     const char *before = hip_set_step("host access to managed memory");
-    bool is_open = bring_block(host, write);
+    bool is_open = bring_block(host, is_write);
     hip_set_step(before);
     return is_open;
 }
 
 /* Notes the access, which a player of the trace repeats, and what the host finds. */
-static bool bring_recorded(uint64_t host, bool write)
+static bool bring_recorded(uint64_t host, bool is_write)
 {
     const struct managed *m = find_managed(host);
     if (!m)
         return false;
-    hip_record_host_access(host, write);
+    hip_record_host_access(host, is_write);
     has_fetched = false;
-    bool is_open = bring_page(host, write);
+    bool is_open = bring_page(host, is_write);
     m = find_managed(host);
     if (is_open && has_fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
@@ -262,7 +262,7 @@ static bool bring_recorded(uint64_t host, bool write)
     return is_open;
 }
 
-bool hip_host_memory_fault(uint64_t address, bool write)
+bool hip_host_memory_fault(uint64_t address, bool is_write)
 {
     if (__atomic_load_n(&managed_pages.count, __ATOMIC_RELAXED) == 0)
         return false;
@@ -270,7 +270,7 @@ bool hip_host_memory_fault(uint64_t address, bool write)
     bool was_inside = hip_is_inside(); /* the library itself reads a program's argument */
     if (!was_inside)
         hip_lock();
-    bool is_open = bring_recorded(address, write);
+    bool is_open = bring_recorded(address, is_write);
     if (!was_inside) {
         hip_host_memory_fetch();
         hip_record_end_call();
@@ -420,7 +420,7 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size)
 }
 
 /* Notes before bring_page() what comes to the host, and what the host has stored there. */
-static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+static void record_pinned(uint64_t host, uint64_t size, bool is_written, bool waits)
 {
     const struct managed *m = find_managed(host);
     uint64_t first = m ? (host - m->address) / BLOCK : 0;
@@ -428,9 +428,9 @@ static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits
     for (uint64_t block = first; m && block < end; block++) {
         uint64_t start = block * BLOCK;
         bool moves =
-            m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && written);
+            m->locations[block] == AT_DEVICE || (m->locations[block] == AT_BOTH && is_written);
         if (waits && moves) {
-            bring_recorded(m->address + start, written);
+            bring_recorded(m->address + start, is_written);
             m = find_managed(host); /* the wait has released the lock */
         } else if (!waits && m->locations[block] == AT_HOST) {
             hip_record_host_write(m->address + start, m->library_view + start,

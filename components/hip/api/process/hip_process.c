@@ -63,11 +63,11 @@ static struct {
 
 /* ---- files ---- */
 
-static char *numbered_path(const char *path, bool folder)
+static char *numbered_path(const char *path, bool is_folder)
 {
-    size_t size = options_number_path(path, process.number, folder, NULL, 0) + 1;
+    size_t size = options_number_path(path, process.number, is_folder, NULL, 0) + 1;
     char *text = hip_allocate(size);
-    options_number_path(path, process.number, folder, text, size);
+    options_number_path(path, process.number, is_folder, text, size);
     return text;
 }
 
@@ -151,7 +151,7 @@ static bool leave_open(enum process_end end)
                                        __ATOMIC_SEQ_CST);
 }
 
-static void take_signal(int number, siginfo_t *info, void *context)
+static void handle_signal(int number, siginfo_t *info, void *context)
 {
     int error = errno;
     (void)context;
@@ -169,10 +169,10 @@ static void take_signal(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-static void report_interrupt(int number, const char *outcome, bool written)
+static void report_interrupt(int number, const char *outcome, bool is_written)
 {
     /* hip_say() may have had its last word. */
-    if (written && process.stats_path)
+    if (is_written && process.stats_path)
         fprintf(stderr, "heddle: interrupted by signal %d (%s); %s%s'\n", number, strsignal(number),
                 outcome, process.stats_path);
     else
@@ -228,7 +228,7 @@ static void start_watch(void)
 static void handle_signals(void)
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART}, before;
-    action.sa_sigaction = take_signal;
+    action.sa_sigaction = handle_signal;
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < END_SIGNALS; i++)
         if (sigaction(end_signals[i], NULL, &before) == 0 && !(before.sa_flags & SA_SIGINFO)
@@ -250,7 +250,7 @@ static void after_fork(void)
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
     for (size_t i = 0; i < END_SIGNALS; i++)
         if (sigaction(end_signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
-            && now.sa_sigaction == take_signal)
+            && now.sa_sigaction == handle_signal)
             signal(end_signals[i], SIG_DFL);
 }
 
@@ -274,7 +274,7 @@ static void end_inside_call(void)
 /* exit() was called, and its other handlers run after this one. Objects of the program may free
  * memory then; in a child that is no use of the GPU. A signal handler of the program may have
  * called it in the middle of a call: then nothing more can be simulated. */
-static void note_leaving(void)
+static void mark_exiting(void)
 {
     process.is_exiting = true;
     if (!process.is_child && hip.state == HIP_OPEN
@@ -316,7 +316,7 @@ void hip_process_guard(const struct heddle_platform *platform)
     process.pid = getpid();
     process.platform = platform;
     pthread_atfork(NULL, NULL, after_fork);
-    atexit(note_leaving);
+    atexit(mark_exiting);
     if (!platform)
         return; /* files and signals are the machine's */
     hip.api->set_alone(is_alone);

@@ -213,7 +213,7 @@ static void compare_copy(const struct pending *p)
 
 /* Keeps what copies have brought: in the line of the copy or, from an allocation, until it is
  * compared. */
-static void take_bytes(void)
+static void keep_finished_bytes(void)
 {
     size_t remaining = 0;
     for (size_t i = 0; i < record.pending_count; i++) {
@@ -229,10 +229,10 @@ static void take_bytes(void)
 }
 
 /* Compares the bytes of those copies whose end the line implies, or of all. */
-static void settle_copies(ptrdiff_t line)
+static void compare_finished_copies(ptrdiff_t line)
 {
     size_t remaining = 0;
-    take_bytes();
+    keep_finished_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
         if (p->file && (line == NO_PLACE || implies_end(p, (size_t)line)))
@@ -252,19 +252,19 @@ void hip_record_end_call(void)
         return;
     note_return();
     if (record.pending_count > 0 && line != NO_PLACE)
-        settle_copies(line);
+        compare_finished_copies(line);
     else
-        take_bytes();
+        keep_finished_bytes();
 }
 
 /* A copy comes to or from memory of the host. Earlier copies to that memory that were not waited
  * for are compared before, unless the copies are in order without the program. */
-static void give_place(const struct hip_recorded_copy *copy)
+static void release_host_side(const struct hip_recorded_copy *copy)
 {
     size_t remaining = 0;
-    uint64_t pitch = copy->to_device ? copy->from_pitch : copy->to_pitch;
+    uint64_t pitch = copy->writes_device ? copy->from_pitch : copy->to_pitch;
     const char *start = copy->host, *end = start + (copy->rows - 1) * pitch + copy->size;
-    take_bytes();
+    keep_finished_bytes();
     for (size_t i = 0; i < record.pending_count; i++) {
         const struct pending *p = &record.pending[i];
         const char *first = p->copy.host;
@@ -279,13 +279,13 @@ static void give_place(const struct hip_recorded_copy *copy)
 
 /* ---- calls ---- */
 
-static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bool pinned)
+static enum api_trace_kind kind_of_copy(const struct hip_recorded_copy *copy, bool is_pinned)
 {
-    if (copy->to_device && copy->from_device)
+    if (copy->writes_device && copy->reads_device)
         return API_TRACE_COPY_ON_DEVICE;
-    if (copy->to_device)
-        return pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE;
-    return pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
+    if (copy->writes_device)
+        return is_pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE;
+    return is_pinned ? API_TRACE_PINNED_FROM_DEVICE : API_TRACE_COPY_FROM_DEVICE;
 }
 
 /* Host memory in an allocation of its own is copied to or from while the caller continues. */
@@ -293,27 +293,27 @@ size_t hip_record_copy(const struct hip_recorded_copy *copy)
 {
     if (!record.is_running)
         return 0;
-    bool on_device = copy->to_device && copy->from_device;
-    bool pinned = !on_device && !copy->waits && !copy->pageable;
+    bool is_on_device = copy->writes_device && copy->reads_device;
+    bool is_pinned = !is_on_device && !copy->waits && !copy->is_pageable;
     struct api_trace_call call = {
-        .kind = kind_of_copy(copy, pinned),
+        .kind = kind_of_copy(copy, is_pinned),
         .is_async = !copy->waits,
         .size = copy->size,
         .rows = copy->rows,
-        .pitch = copy->to_device ? copy->to_pitch : copy->from_pitch,
+        .pitch = copy->writes_device ? copy->to_pitch : copy->from_pitch,
         .from_pitch = copy->from_pitch,
-        .host_pitch = copy->to_device ? copy->from_pitch : copy->to_pitch,
+        .host_pitch = copy->writes_device ? copy->from_pitch : copy->to_pitch,
         .stream = copy->stream,
     };
-    if (copy->to_device)
+    if (copy->writes_device)
         call.to = pointer_to(copy->to);
-    if (copy->from_device)
+    if (copy->reads_device)
         call.from = pointer_to(copy->from);
-    if (pinned)
-        give_place(copy);
-    if (pinned)
-        call.place = pointer_to(copy->to_device ? copy->from : copy->to);
-    if (copy->to_device && !on_device)
+    if (is_pinned)
+        release_host_side(copy);
+    if (is_pinned)
+        call.place = pointer_to(copy->writes_device ? copy->from : copy->to);
+    if (copy->writes_device && !is_on_device)
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
     return hip_record_call(call);
 }
@@ -376,7 +376,7 @@ void hip_record_host_free_end(uint64_t address)
 {
     if (record.is_running && record.pending_count > 0) {
         note_return();
-        settle_copies(NO_PLACE);
+        compare_finished_copies(NO_PLACE);
         hip_record_call((struct api_trace_call){.kind = API_TRACE_SET_DEVICE,
                                                 .device = (uint32_t)hip_current_device()});
         hip_record_call(
@@ -396,12 +396,12 @@ void hip_record_host_write(uint64_t view, const void *bytes, uint64_t size)
                                             .file = hip_record_data(bytes, size, 1, 0)});
 }
 
-void hip_record_host_access(uint64_t view, bool write)
+void hip_record_host_access(uint64_t view, bool is_write)
 {
     if (!record.is_running)
         return;
     hip_record_call((struct api_trace_call){
-        .kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write});
+        .kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = is_write});
 }
 
 void hip_record_host_access_end(uint64_t view, const void *bytes, uint64_t size)
@@ -423,13 +423,13 @@ bool hip_record_open(void)
     const char *folder = getenv(OPTIONS_ENV_RECORD);
     if (!folder || !*folder)
         return true;
-    const char *of_process = hip_process_folder(folder);
-    if (!of_process) {
+    const char *process_folder = hip_process_folder(folder);
+    if (!process_folder) {
         hip_say("--record api: cannot make a folder: %s", strerror(errno));
         return false;
     }
-    size_t size = strlen(of_process) + 1;
-    record.folder = memcpy(hip_record_keep(size), of_process, size);
+    size_t size = strlen(process_folder) + 1;
+    record.folder = memcpy(hip_record_keep(size), process_folder, size);
     if (!hip_record_files_open(record.folder))
         return false;
     record.is_running = true;
@@ -443,7 +443,7 @@ static void report_mistake(void *context, uint32_t line, const char *text)
 }
 
 /* Copies that end with the program: the trace waits for them, too. */
-static void settle_at_end(void)
+static void finish_copies(void)
 {
     for (int device = 0; record.pending_count > 0 && device < hip.device_count; device++) {
         if (hip_is_device(device)) {
@@ -452,7 +452,7 @@ static void settle_at_end(void)
             hip_record_call((struct api_trace_call){.kind = API_TRACE_DEVICE_SYNCHRONIZE});
         }
     }
-    settle_copies(NO_PLACE);
+    compare_finished_copies(NO_PLACE);
 }
 
 /* Leaves out dropped lines, and copies whose end no thread has seen. */
@@ -461,8 +461,8 @@ static uint32_t compact(void)
     size_t remaining = 0;
     for (size_t i = 0; i < record.count; i++) {
         const struct api_trace_call *call = &record.calls[i];
-        bool unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
-        if (call->kind != DROPPED && !unfinished)
+        bool is_unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
+        if (call->kind != DROPPED && !is_unfinished)
             record.calls[remaining++] = *call;
     }
     return (uint32_t)remaining;
@@ -474,7 +474,7 @@ void hip_record_close(void)
         hip_record_give_up("a kernel broke the device");
     if (!record.is_running)
         return;
-    settle_at_end();
+    finish_copies();
     struct api_trace trace = {
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
     struct api_trace_sink sink = {.report = report_mistake};

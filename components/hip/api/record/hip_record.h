@@ -23,10 +23,10 @@ struct hip_recorded_copy {
     uint64_t to, from;
     void *host; /* NULL: both sides are on devices */
     uint64_t size, rows, to_pitch, from_pitch;
-    bool to_device, from_device, waits;
-    bool pageable;   /* the host side is no allocation, also where the caller does not wait */
-    uint32_t stream; /* hip_stream_number() */
-    int device;      /* the device of the stream */
+    bool writes_device, reads_device, waits;
+    bool is_pageable; /* the host side is no allocation, also where the caller does not wait */
+    uint32_t stream;  /* hip_stream_number() */
+    int device;       /* the device of the stream */
 };
 
 /* Begins a recording if the environment asks for one, once the platform is open. False: nothing can
@@ -68,7 +68,7 @@ void hip_record_host_free_end(uint64_t address);
 /* The host stores into managed or mapped memory at `view`; they are at `bytes`. */
 void hip_record_host_write(uint64_t view, const void *bytes, uint64_t size);
 /* The host touches it; and after a wait, what it finds there. */
-void hip_record_host_access(uint64_t view, bool write);
+void hip_record_host_access(uint64_t view, bool is_write);
 void hip_record_host_access_end(uint64_t view, const void *bytes, uint64_t size);
 
 #endif

@@ -67,7 +67,7 @@ static void advance(struct history *b, const struct progress *other)
     b->list[b->count++] = *other;
 }
 
-static void see_all(struct history *b, const struct history *other)
+static void merge_history(struct history *b, const struct history *other)
 {
     for (size_t i = 0; i < other->count; i++)
         advance(b, &other->list[i]);
@@ -114,7 +114,7 @@ hipError_t hip_capture_call(hipStream_t stream, const struct hip_action *action)
     for (size_t i = 0; i < history->count; i++)
         if (!is_implied(c, history, &history->list[i]))
             call.before[call.before_count++] = history->list[i].last;
-    see_all(&before, history);
+    merge_history(&before, history);
     grow_list(c->call_histories, number + 1, c->history_capacity, HIP_LIBRARY);
     c->call_histories[number] = before;
     grow_list(c->calls, number + 1, c->call_capacity, HIP_LIBRARY);
@@ -149,7 +149,7 @@ hipError_t hip_capture_record(hipStream_t stream, hipEvent_t event)
         *captured = (struct captured_event){.event = event};
     }
     captured->history.count = 0;
-    see_all(&captured->history, &c->streams[place_of(c, stream)].history);
+    merge_history(&captured->history, &c->streams[place_of(c, stream)].history);
     return hipSuccess;
 }
 
@@ -182,7 +182,7 @@ bool hip_capture_wait(hipStream_t stream, hipEvent_t event)
     if (c && !joined)
         join_capture(c, stream);
     if (c && (!joined || joined == c))
-        see_all(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
+        merge_history(&c->streams[place_of(c, stream)].history, &find_event(c, event)->history);
     return c != NULL;
 }
 

@@ -10,7 +10,7 @@ struct event {
     unsigned flags;
     int device;
     uint32_t number; /* from 1, in order of creation */
-    bool recorded;
+    bool is_recorded;
     uint64_t ticket;
 };
 
@@ -89,7 +89,7 @@ HIP_DEFINE(hipEventRecord, (event, stream), hipEvent_t event, hipStream_t stream
         error = object ? hip_status(status) : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
-        object->recorded = true;
+        object->is_recorded = true;
         object->ticket = ticket;
         hip_record_call((struct api_trace_call){.kind = API_TRACE_EVENT_RECORD,
                                                 .event = object->number,
@@ -109,7 +109,7 @@ HIP_DEFINE(hipEventSynchronize, (event), hipEvent_t event)
         return error;
     hip_record_call(
         (struct api_trace_call){.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = object->number});
-    return object->recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
+    return object->is_recorded ? hip_wait_ticket(object->ticket) : hipSuccess;
 }
 
 HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
@@ -118,7 +118,7 @@ HIP_DEFINE(hipEventQuery, (event), hipEvent_t event)
     if (!object)
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     hipError_t error = hip_capture_ask(event);
-    if (error != hipSuccess || !object->recorded)
+    if (error != hipSuccess || !object->is_recorded)
         return error;
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = object->number};
     size_t line = hip_record_call(call);
@@ -145,7 +145,7 @@ HIP_DEFINE(hipEventElapsedTime, (milliseconds, start, stop), float *milliseconds
     const struct event *first = find_event(start), *last = find_event(stop);
     if (!milliseconds)
         return hipErrorInvalidValue;
-    if (!first || !last || !first->recorded || !last->recorded
+    if (!first || !last || !first->is_recorded || !last->is_recorded
         || ((first->flags | last->flags) & hipEventDisableTiming) != 0)
         return hipErrorInvalidHandle;
     uint64_t first_ps = 0, last_ps = 0;
@@ -173,7 +173,7 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
         return hipSuccess;
     if (error == hipSuccess)
         error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
-    bool begun = error == hipSuccess;
+    bool has_begun = error == hipSuccess;
     object = find_event(event); /* the wait may have released the lock */
     if (!object)
         error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
@@ -182,11 +182,11 @@ HIP_DEFINE(hipStreamWaitEvent, (stream, event, flags), hipStream_t stream, hipEv
                                                 .stream = hip_stream_number(stream),
                                                 .event = object->number});
     }
-    if (error == hipSuccess && object->recorded)
+    if (error == hipSuccess && object->is_recorded)
         error = hip_status(hip.api->wait_for(queue, object->ticket));
-    if (begun && !hip.orders_streams) {
+    if (has_begun && !hip.orders_streams) {
         uint64_t ticket = 0; /* the wait; 0: there is nothing to be done */
-        if (error == hipSuccess && object->recorded)
+        if (error == hipSuccess && object->is_recorded)
             hip.api->last(queue, &ticket);
         hip_stream_note(stream, ticket);
     }

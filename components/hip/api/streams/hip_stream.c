@@ -274,12 +274,12 @@ static void tickets_add(struct tickets *tickets, uint32_t queue)
     }
 }
 
-static struct tickets tickets_of_device(int device, bool all)
+static struct tickets tickets_of_device(int device, bool includes_nonblocking)
 {
     struct tickets tickets = {0};
     tickets_add(&tickets, hip.devices[device].queue);
     for (const struct stream *each = streams; each; each = each->next)
-        if (each->device == device && (all || is_blocking(each)))
+        if (each->device == device && (includes_nonblocking || is_blocking(each)))
             tickets_add(&tickets, each->queue);
     return tickets;
 }

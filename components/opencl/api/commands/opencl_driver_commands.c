@@ -104,9 +104,9 @@ cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struc
                                            .from = from,
                                            .host = to_device && from_device ? NULL : host,
                                            .size = size,
-                                           .to_device = to_device,
-                                           .from_device = from_device,
-                                           .pageable = true,
+                                           .writes_device = to_device,
+                                           .reads_device = from_device,
+                                           .is_pageable = true,
                                            .stream = stream_of(lane)};
     size_t line = opencl.hip->record_copy(&copy);
     if (to_device && !from_device)
@@ -127,8 +127,8 @@ cl_int opencl_driver_move(uint32_t lane, uint64_t to, uint64_t from, uint64_t si
     opencl.hip->record_copy(&(struct hip_recorded_copy){.to = to,
                                                         .from = from,
                                                         .size = size,
-                                                        .to_device = true,
-                                                        .from_device = true,
+                                                        .writes_device = true,
+                                                        .reads_device = true,
                                                         .stream = stream_of(lane)});
     return opencl_status(opencl.api->copy(lane, to, from, size, ticket));
 }
@@ -139,9 +139,9 @@ static cl_int write_bytes(uint32_t lane, uint64_t to, const void *bytes, uint64_
     opencl.hip->record_copy(&(struct hip_recorded_copy){.to = to,
                                                         .host = (void *)(uintptr_t)bytes,
                                                         .size = size,
-                                                        .to_device = true,
+                                                        .writes_device = true,
                                                         .waits = waits,
-                                                        .pageable = true,
+                                                        .is_pageable = true,
                                                         .stream = stream_of(lane)});
     return opencl_status(opencl.api->write(lane, to, bytes, size, ticket));
 }

@@ -133,7 +133,7 @@ OPENCL_QUERY(clGetEventInfo, cl_event, cl_event_info, get_event_info);
 static void warn_timeless(void)
 {
     static bool has_warned;
-    if (!has_warned && opencl.hip->functional())
+    if (!has_warned && opencl.hip->is_functional())
         opencl.hip->say_call(
             "in functional mode commands take no time: what events measure, and what a "
             "program chooses by it, means nothing; run without '--mode functional' for "
