@@ -96,26 +96,26 @@ cl_int opencl_driver_copy(uint32_t lane, uint64_t to, uint64_t from, const struc
                           uint64_t *ticket)
 {
     const struct hip_use *target = &uses[OPENCL_TO], *source = &uses[OPENCL_FROM];
-    bool to_device = hip_location_on_device(&target->location);
-    bool from_device = hip_location_on_device(&source->location);
-    void *host = (void *)(uintptr_t)(to_device ? source : target)->memory;
+    bool writes_device = hip_location_on_device(&target->location);
+    bool reads_device = hip_location_on_device(&source->location);
+    void *host = (void *)(uintptr_t)(writes_device ? source : target)->memory;
     uint64_t size = target->size;
     const struct hip_recorded_copy copy = {.to = to,
                                            .from = from,
-                                           .host = to_device && from_device ? NULL : host,
+                                           .host = writes_device && reads_device ? NULL : host,
                                            .size = size,
-                                           .writes_device = to_device,
-                                           .reads_device = from_device,
+                                           .writes_device = writes_device,
+                                           .reads_device = reads_device,
                                            .is_pageable = true,
                                            .stream = stream_of(lane)};
     size_t line = opencl.hip->record_copy(&copy);
-    if (to_device && !from_device)
+    if (writes_device && !reads_device)
         opencl.hip->host_memory_scan(to, host, size);
     cl_int error =
-        opencl_status(to_device && from_device
+        opencl_status(writes_device && reads_device
                           ? opencl.api->copy(lane, target->memory, source->memory, size, ticket)
-                      : to_device ? opencl.api->write(lane, target->memory, host, size, ticket)
-                                  : opencl.api->read(lane, host, source->memory, size, ticket));
+                      : writes_device ? opencl.api->write(lane, target->memory, host, size, ticket)
+                                      : opencl.api->read(lane, host, source->memory, size, ticket));
     if (error == CL_SUCCESS)
         opencl.hip->record_copy_sent(line, &copy, *ticket);
     return error;
@@ -234,10 +234,10 @@ static void end_event(uint32_t number)
 }
 
 /* A command whose event the program does not have is waited for with all that its lane has got. */
-cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket)
+cl_int opencl_driver_order(uint32_t lane, uint32_t other_lane, uint32_t number, uint64_t ticket)
 {
     if (opencl.hip->is_recording()) {
-        uint32_t created = number == 0 ? create_event(other) : 0;
+        uint32_t created = number == 0 ? create_event(other_lane) : 0;
         opencl.hip->record_call((struct api_trace_call){.kind = API_TRACE_STREAM_WAIT_EVENT,
                                                         .stream = stream_of(lane),
                                                         .event = number ? number : created});

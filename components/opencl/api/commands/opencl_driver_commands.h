@@ -37,9 +37,9 @@ enum driver_status opencl_driver_launch(uint32_t lane, const struct hip_function
                                         const struct kernarg_geometry *geometry, bool prints,
                                         uint64_t *ticket);
 
-/* Later commands of the lane wait for the command of `ticket`, of lane `other`; `number` is that of
- * its event in the recording, or 0. */
-cl_int opencl_driver_order(uint32_t lane, uint32_t other, uint32_t number, uint64_t ticket);
+/* Later commands of the lane wait for the command of `ticket`, of lane `other_lane`; `number` is
+ * that of its event in the recording, or 0. */
+cl_int opencl_driver_order(uint32_t lane, uint32_t other_lane, uint32_t number, uint64_t ticket);
 /* Waits until all commands of the lane are done, and lets no other thread run. */
 cl_int opencl_driver_drain(uint32_t lane);
 /* Notes an event in a recording: it is made when its command was issued, waited for, asked for,
