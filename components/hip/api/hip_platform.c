@@ -10,8 +10,6 @@
 #include "components/hip/turns/hip_turns.h"
 #include "components/host/start/open_platform.h"
 #include "components/kfd/guest/guest_driver.h"
-#include "hip_findings.h"
-
 #include "runtime/engine/options.h"
 #include "runtime/session/run_ledger.h"
 

@@ -1,7 +1,7 @@
 /* Declarations for generated functions that are missing in this library (see gen_exports.py),
  * without the HIP headers: there every function has its real type. */
-#ifndef HEDDLE_HIP_UNSUPPORTED_H
-#define HEDDLE_HIP_UNSUPPORTED_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_HIP_UNSUPPORTED_H
+#define HEDDLE_COMPONENTS_HIP_API_HIP_UNSUPPORTED_H
 
 enum {
     HIP_UNSUPPORTED = 801 /* hipErrorNotSupported */,

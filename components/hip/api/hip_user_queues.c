@@ -1,5 +1,6 @@
 /* User queues for HIP programs; see heddle_user_queues.h. */
 #include "components/hip/api/record/hip_record.h"
+
 #include "hip_internal.h"
 
 #pragma GCC visibility push(default)

@@ -1,9 +1,6 @@
 /* The threads of hip_turns.h: their creation and ends, and the lock. Invariant: a record lives from
  * the creation of its thread, or for threads that are not ordered from their first wait, until the
  * thread has ended and, if it was ordered, was joined or detached. */
-#include "components/hip/common/hip_common.h"
-#include "hip_turns_internal.h"
-
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

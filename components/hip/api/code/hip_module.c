@@ -3,16 +3,6 @@
  * A module comes from a file or memory that the program names, or from a binary embedded in it
  * (hip_registration.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
-#include "base/region.h"
-#include "components/hip/api/hip_handle.h"
-#include "components/hip/api/hip_internal.h"
-#include "components/hip/api/record/hip_record.h"
-
-#include "components/amd/isa/object/kernarg.h"
-#include "components/nvidia/ptx/ptx_object.h"
-
-#include "runtime/engine/options.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -25,6 +15,7 @@
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/options.h"
 

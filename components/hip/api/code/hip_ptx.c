@@ -5,7 +5,6 @@
  * the text, too, and executes it. */
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/record/hip_record.h"
-
 #include "components/nvidia/ptx/ptx.h"
 #include "components/nvidia/ptx/ptx_object.h"
 

@@ -3,10 +3,6 @@
  * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
  * concurrent managed access) is 0, so that programs which ask do not use it.
  */
-#include "base/number.h"
-#include "components/hip/api/hip_internal.h"
-#include "components/hip/api/record/hip_record.h"
-
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,6 +12,7 @@
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 
 /* Limits of an AQL dispatch packet and of ROCm's answers on real devices of these architectures. */
 enum {

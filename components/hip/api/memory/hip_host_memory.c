@@ -2,14 +2,16 @@
  * range of their own, one after the other. The map of allocations knows which memory is wanted and
  * which is mapped; hip_host_memory.h explains these words. */
 #include "hip_host_memory.h"
-#include "base/number.h"
-#include "components/hip/api/record/hip_record.h"
-#include "components/hip/api/streams/hip_stream.h"
-#include "hip_managed_pages.h"
-#include "hip_registered.h"
 
 #include <errno.h>
 #include <sys/mman.h>
+
+#include "base/number.h"
+#include "components/hip/api/record/hip_record.h"
+#include "components/hip/api/streams/hip_stream.h"
+
+#include "hip_managed_pages.h"
+#include "hip_registered.h"
 
 /* The next address of pinned memory, after all that was ever allocated; 0: none was. */
 static uint64_t next_pinned;

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "components/hip/api/hip_findings.h"
 #include "components/hip/api/record/hip_record.h"
+
 #include "hip_host_memory.h"
 
 enum { DEVICE_MALLOC_UNCACHED = 3 /* hipDeviceMallocUncached of later versions */ };

@@ -7,10 +7,6 @@
  * UNUSED or AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed_pages.h"
-#include "base/grow.h"
-#include "base/number.h"
-#include "components/hip/api/record/hip_record.h"
-#include "components/hip/api/streams/hip_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,6 +17,7 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/hip_recorder.h"
+#include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 
 enum {

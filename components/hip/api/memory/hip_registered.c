@@ -10,7 +10,6 @@
 #include "base/grow.h"
 #include "base/number.h"
 #include "components/hip/api/record/hip_record.h"
-#include "hip_host_memory.h"
 
 #include "hip_host_memory.h"
 

@@ -9,6 +9,7 @@
  * compared after a call that implies their end wherever the trace is played: without timing, or
  * on another platform, copies of other streams are over at other calls. */
 #include "hip_record.h"
+
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"

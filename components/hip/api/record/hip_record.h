@@ -11,8 +11,8 @@
  *
  * Not recorded: calls that only ask (properties, pointers, elapsed times), and calls that fail
  * without an effect. A call that cannot be recorded ends the recording, not the program. */
-#ifndef HEDDLE_HIP_RECORD_H
-#define HEDDLE_HIP_RECORD_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_H
+#define HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_H
 
 #include "components/traces/api_trace/api_trace.h"
 

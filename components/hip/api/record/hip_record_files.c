@@ -3,13 +3,6 @@
  * and hash, and then compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
 
-#include "base/grow.h"
-#include "base/hash.h"
-#include "base/number.h"
-#include "components/hip/api/hip_internal.h"
-#include "runtime/session/run_ledger.h"
-#include "hip_record.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,6 +18,8 @@
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/hip_recorder.h"
 #include "runtime/session/run_ledger.h"
+
+#include "hip_record.h"
 
 enum { PATH_BYTES = 4096, NAME_BYTES = 32, CHUNK = 65536, PIECE = 1 << 20 };
 

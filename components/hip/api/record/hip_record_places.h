@@ -1,6 +1,6 @@
 /* Addresses as a recording names them: allocations by number, variables of modules by name. */
-#ifndef HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_PLACES_H
-#define HEDDLE_COMPONENTS_HIP_RECORD_HIP_RECORD_PLACES_H
+#ifndef HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_PLACES_H
+#define HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_PLACES_H
 
 #include "hip_record.h"
 

@@ -3,6 +3,7 @@
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/record/hip_record.h"
+
 #include "hip_capture.h"
 #include "hip_stream.h"
 

@@ -3,8 +3,8 @@
  * A buffer has memory on each device that has used it, made when first wanted. `has_contents` says
  * which of these hold the contents; a command on another device brings them there first. A
  * sub-buffer is a range of its parent. */
-#ifndef HEDDLE_OPENCL_MEMORY_H
-#define HEDDLE_OPENCL_MEMORY_H
+#ifndef HEDDLE_COMPONENTS_OPENCL_API_MEMORY_OPENCL_MEMORY_H
+#define HEDDLE_COMPONENTS_OPENCL_API_MEMORY_OPENCL_MEMORY_H
 
 #include "components/opencl/api/devices/opencl_context.h"
 #include "components/opencl/api/queues/opencl_event.h"
