@@ -14,7 +14,6 @@
 #include "runtime/session/run_ledger.h"
 
 #include "hip_findings.h"
-#include "hip_recorder.h"
 
 static const char *unified; /* --unified, or NULL */
 

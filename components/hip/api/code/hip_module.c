@@ -14,7 +14,6 @@
 #include "components/amd/isa/object/kernarg.h"
 #include "components/hip/api/hip_handle.h"
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/record/hip_record.h"
 #include "components/nvidia/ptx/ptx_object.h"
 #include "runtime/engine/options.h"

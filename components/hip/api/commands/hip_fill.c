@@ -1,6 +1,9 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
  * filled, too. The steps are those of a copy: check, prepare (contents move to where the
  * device needs them), order, record, enqueue. */
+#include <inttypes.h>
+#include <string.h>
+
 #include "components/hip/api/memory/hip_host_memory.h"
 #include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_capture.h"

@@ -3,7 +3,11 @@
  */
 #include "hip_launch.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/grow.h"
+#include "components/amd/isa/object/kernarg.h"
 #include "components/hip/api/code/hip_hostcall.h"
 #include "components/hip/api/code/hip_registration.h"
 #pragma GCC visibility push(default)

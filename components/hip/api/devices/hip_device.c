@@ -11,7 +11,6 @@
 
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/record/hip_record.h"
 
 /* Limits of an AQL dispatch packet and of ROCm's answers on real devices of these architectures. */

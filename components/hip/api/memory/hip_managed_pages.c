@@ -16,7 +16,6 @@
 
 #include "base/grow.h"
 #include "base/number.h"
-#include "components/hip/api/hip_recorder.h"
 #include "components/hip/api/record/hip_record.h"
 #include "components/hip/api/streams/hip_stream.h"
 

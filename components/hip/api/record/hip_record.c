@@ -10,6 +10,10 @@
  * on another platform, copies of other streams are over at other calls. */
 #include "hip_record.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+
 #include "components/hip/api/hip_internal.h"
 #include "components/hip/api/process/hip_process.h"
 #include "components/hip/turns/hip_turns.h"

@@ -14,9 +14,8 @@
 #ifndef HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_H
 #define HEDDLE_COMPONENTS_HIP_API_RECORD_HIP_RECORD_H
 
+#include "components/hip/api/hip_objects.h"
 #include "components/traces/api_trace/api_trace.h"
-
-#include "hip_objects.h"
 
 /* A copy: addresses as the program gave them, and where its host side really is. */
 struct hip_recorded_copy {

@@ -16,7 +16,6 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "components/hip/api/hip_internal.h"
-#include "components/hip/api/hip_recorder.h"
 #include "runtime/session/run_ledger.h"
 
 #include "hip_record.h"
