@@ -130,7 +130,7 @@ hipError_t cuda_most_clusters(int *count, const void *function,
                               const struct cuda_launch_config *config)
 {
     unsigned blocks = 1, units = 0;
-    int each = 0, device = 0;
+    int blocks_per_unit = 0, device = 0;
     if (!count || !config)
         return hipErrorInvalidValue;
     for (unsigned i = 0; i < config->attribute_count; i++)
@@ -139,10 +139,10 @@ hipError_t cuda_most_clusters(int *count, const void *function,
     hipError_t error = hipGetDevice(&device);
     if (error == hipSuccess)
         error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, function, (int)(config->block.x * config->block.y * config->block.z),
+            &blocks_per_unit, function, (int)(config->block.x * config->block.y * config->block.z),
             config->shared);
     units = cuda_services()->device_info(device)->compute_units;
-    *count = blocks > 0 ? each * (int)units / (int)blocks : 0;
+    *count = blocks > 0 ? blocks_per_unit * (int)units / (int)blocks : 0;
     return error;
 }
 
@@ -152,18 +152,19 @@ hipError_t cuda_largest_cluster(int *blocks, const void *function,
 {
     const struct hip_function *kernel = NULL;
     const struct driver_device_info *info = NULL;
-    int each = 0;
+    int blocks_per_unit = 0;
     if (!blocks || !config)
         return hipErrorInvalidValue;
     hipError_t error =
         find_kernel("cudaOccupancyMaxPotentialClusterSize", function, &kernel, &info);
     if (error == hipSuccess)
         error = hipOccupancyMaxActiveBlocksPerMultiprocessor(
-            &each, function, (int)(config->block.x * config->block.y * config->block.z),
+            &blocks_per_unit, function, (int)(config->block.x * config->block.y * config->block.z),
             config->shared);
     if (error != hipSuccess)
         return error;
-    unsigned most = most_blocks(kernel, info), resident = (unsigned)each * info->compute_units;
+    unsigned most = most_blocks(kernel, info),
+             resident = (unsigned)blocks_per_unit * info->compute_units;
     *blocks = (int)min(resident, most);
     return hipSuccess;
 }

@@ -126,20 +126,20 @@ static void end_by_signal(int number)
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-    hip_clock_host(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    struct timespec time;
+    hip_clock_host(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 /* The number of signals that have been sent, as far as can be seen. */
 static int count_signal(const siginfo_t *info)
 {
-    int64_t now = now_ms();
+    int64_t time_ms = now_ms();
     if (info->si_code == SI_QUEUE) {
         process.passed_on = max(info->si_value.sival_int, process.passed_on);
     } else {
-        process.direct += process.direct == 0 || now - process.last_ms > SAME_MS;
-        process.last_ms = now;
+        process.direct += process.direct == 0 || time_ms - process.last_ms > SAME_MS;
+        process.last_ms = time_ms;
     }
     return max(process.direct, process.passed_on);
 }
@@ -240,7 +240,7 @@ static void handle_signals(void)
 
 static void after_fork(void)
 {
-    struct sigaction now;
+    struct sigaction installed;
     process.is_child = process.pid != 0;
     if (process.pid == 0 || hip.state == HIP_FAILED || hip.state == HIP_FINISHED)
         return;
@@ -249,8 +249,8 @@ static void after_fork(void)
         hipErrorNotInitialized;          /* managed memory that lies on a device stays there */
     pthread_mutex_init(&hip.lock, NULL); /* a thread that is not here may have held it */
     for (size_t i = 0; i < END_SIGNALS; i++)
-        if (sigaction(end_signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO)
-            && now.sa_sigaction == handle_signal)
+        if (sigaction(end_signals[i], NULL, &installed) == 0 && (installed.sa_flags & SA_SIGINFO)
+            && installed.sa_sigaction == handle_signal)
             signal(end_signals[i], SIG_DFL);
 }
 

@@ -53,24 +53,24 @@ static size_t calls_of(const struct history *b, size_t stream)
     return 0;
 }
 
-static void advance(struct history *b, const struct progress *other)
+static void advance(struct history *b, const struct progress *later)
 {
     for (size_t i = 0; i < b->count; i++) {
-        struct progress *one = &b->list[i];
-        if (one->stream != other->stream)
+        struct progress *entry = &b->list[i];
+        if (entry->stream != later->stream)
             continue;
-        if (one->calls < other->calls)
-            *one = *other;
+        if (entry->calls < later->calls)
+            *entry = *later;
         return;
     }
     grow_list(b->list, b->count + 1, b->capacity, HIP_LIBRARY);
-    b->list[b->count++] = *other;
+    b->list[b->count++] = *later;
 }
 
-static void merge_history(struct history *b, const struct history *other)
+static void merge_history(struct history *b, const struct history *added)
 {
-    for (size_t i = 0; i < other->count; i++)
-        advance(b, &other->list[i]);
+    for (size_t i = 0; i < added->count; i++)
+        advance(b, &added->list[i]);
 }
 
 /* The place of a stream in a capture, or the count of its streams. */
@@ -95,11 +95,12 @@ bool hip_is_capturing(hipStream_t stream)
     return capture_of(stream) != NULL;
 }
 
-/* True if a call that follows all of `b` follows `one` through another one of these. */
-static bool is_implied(const struct capture *c, const struct history *b, const struct progress *one)
+/* True if a call that follows all of `b` follows `entry` through another one of these. */
+static bool is_implied(const struct capture *c, const struct history *b,
+                       const struct progress *entry)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (calls_of(&c->call_histories[b->list[i].last], one->stream) >= one->calls)
+        if (calls_of(&c->call_histories[b->list[i].last], entry->stream) >= entry->calls)
             return true;
     return false;
 }

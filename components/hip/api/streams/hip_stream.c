@@ -107,9 +107,9 @@ static void remove_stream(struct stream *stream)
 
 void hip_release_streams(int device)
 {
-    for (struct stream *each = streams; each; each = each->next)
-        if (each->device == device)
-            remove_stream(each);
+    for (struct stream *entry = streams; entry; entry = entry->next)
+        if (entry->device == device)
+            remove_stream(entry);
     release_destroyed();
 }
 
@@ -117,16 +117,16 @@ void hip_release_streams(int device)
  * anew. */
 static struct stream *thread_stream(void)
 {
-    struct stream *each = thread_number > 0 ? streams : NULL;
-    while (each
-           && (each->thread != thread_number || each->device != hip_current_device()
-               || each->is_destroyed))
-        each = each->next;
-    if (!each && add_stream(&each, hipStreamDefault, 0) == hipSuccess) {
+    struct stream *entry = thread_number > 0 ? streams : NULL;
+    while (entry
+           && (entry->thread != thread_number || entry->device != hip_current_device()
+               || entry->is_destroyed))
+        entry = entry->next;
+    if (!entry && add_stream(&entry, hipStreamDefault, 0) == hipSuccess) {
         thread_number = thread_number > 0 ? thread_number : ++last_thread;
-        each->thread = thread_number;
+        entry->thread = thread_number;
     }
-    return each;
+    return entry;
 }
 
 static struct stream *find_stream(hipStream_t stream)
@@ -179,11 +179,12 @@ static hipError_t wait_for_queue(uint32_t queue, uint32_t other, uint64_t *await
 static hipError_t order_null(uint32_t queue, int device)
 {
     hipError_t error = hipSuccess;
-    for (struct stream *each = streams; each && error == hipSuccess; each = each->next) {
-        if (each->device == device && is_blocking(each)) {
+    for (struct stream *entry = streams; entry && error == hipSuccess; entry = entry->next) {
+        if (entry->device == device && is_blocking(entry)) {
             uint64_t awaited = 0;
             bool is_null = queue == hip.devices[device].queue;
-            error = wait_for_queue(queue, each->queue, is_null ? &each->awaited_by_null : &awaited);
+            error =
+                wait_for_queue(queue, entry->queue, is_null ? &entry->awaited_by_null : &awaited);
         }
     }
     return error;
@@ -278,9 +279,9 @@ static struct tickets tickets_of_device(int device, bool includes_nonblocking)
 {
     struct tickets tickets = {0};
     tickets_add(&tickets, hip.devices[device].queue);
-    for (const struct stream *each = streams; each; each = each->next)
-        if (each->device == device && (includes_nonblocking || is_blocking(each)))
-            tickets_add(&tickets, each->queue);
+    for (const struct stream *entry = streams; entry; entry = entry->next)
+        if (entry->device == device && (includes_nonblocking || is_blocking(entry)))
+            tickets_add(&tickets, entry->queue);
     return tickets;
 }
 
