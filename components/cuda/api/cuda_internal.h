@@ -26,8 +26,8 @@ hipError_t cuda_end(const char *before, hipError_t error);
 hipError_t cuda_fail_missing(const char *function);
 hipError_t cuda_nothing(void); /* a call without effect succeeds */
 
-/* A handle of CUDA as one of HIP: the two of the default streams have numbers of their
- * own. The second one is for programs with a default stream for each thread. */
+/* A handle of CUDA as one of HIP: the two of the default streams have numbers of their own. The
+ * second one is for programs with a default stream for each thread. */
 hipStream_t cuda_stream(hipStream_t stream);
 hipStream_t cuda_stream_own(hipStream_t stream);
 

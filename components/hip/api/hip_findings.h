@@ -9,7 +9,7 @@
 /* The call that the calling thread is in. */
 struct hip_origin hip_origin_here(void);
 
-/* The call that the calling thread is in, for the driver; false: what it makes is the library's
+/* The call that the calling thread is in, for the driver. False: what it makes is the library's
  * own. */
 bool hip_find_caller(struct driver_call *call);
 

@@ -26,7 +26,7 @@
 #include "hip_objects.h"
 
 struct hip_device {
-    bool is_open;    /* false: the device was destroyed */
+    bool is_open;    /* and was not destroyed */
     uint32_t number; /* the driver's number of the device */
     struct driver_device_info info;
     bool xnack, sramecc; /* features as code objects of this architecture find them */

@@ -37,7 +37,7 @@ void hip_clock_host(clockid_t clock, struct timespec *time)
     HIP_LIBC(clock_gettime)(clock, time);
 }
 
-/* The time that a clock shows at the beginning; false: the clock is not simulated. The kernel gives
+/* The time that a clock shows at the beginning. False: the clock is not simulated. The kernel gives
  * clocks of devices numbers that end in 3, and those of other threads and processes the rest of the
  * numbers below 0. */
 static bool begins_at(clockid_t clock, uint64_t *seconds)

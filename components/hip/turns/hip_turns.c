@@ -60,7 +60,7 @@ static struct hip_turns_thread *first_in_hip(void)
     return thread;
 }
 
-/* Lets all go on that have paused in vain; false: there are none. */
+/* Lets all go on that have paused in vain. False: there are none. */
 static bool queue_idle(void)
 {
     bool has_idle = false;

@@ -77,13 +77,12 @@ bool hip_turns_is_ordered_task(int task);
 /* Counts an operation that does not wait; a long row of them ends the turn, since a thread may poll
  * with them. */
 void hip_turns_count_operation(void);
-/* Wakes up to `most` waiters of `address`; returns how many. Cheap when no thread waits.
- */
+/* Wakes up to `most` waiters of `address`; returns how many. Cheap when no thread waits. */
 unsigned hip_turns_wake(const void *address, enum hip_turns_kind kind, unsigned most);
 
 /* ---- for wrappers, with the lock ---- */
 
-/* Waits until `address` is woken, releasing the lock meanwhile; false: the deadline (on
+/* Waits until `address` is woken, releasing the lock meanwhile. False: the deadline (on
  * CLOCK_MONOTONIC; NULL: none) came first. An ordered thread's deadline only ends its wait when no
  * other can go on. */
 bool hip_turns_wait(const void *address, enum hip_turns_kind kind, const struct timespec *deadline);
@@ -122,7 +121,7 @@ int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
 struct hip_turns_engine {
     bool (*is_done)(uint64_t ticket); /* also true if nothing will be done any more */
     uint64_t (*now_ps)(void);         /* simulated time */
-    bool (*pass)(uint64_t span_ps);   /* lets it pass; false: no simulation runs */
+    bool (*pass)(uint64_t span_ps);   /* Lets it pass. False: no simulation runs. */
     void (*step)(bool polls);         /* at most a poll when `polls` is set */
     void (*leave)(void);              /* code of the program runs from now on */
 };

@@ -141,8 +141,7 @@ bool opencl_cache_find(const char *key, struct opencl_built *built)
 
 /* ---- writing ---- */
 
-/* The next path of a makefile's rule, in which a backslash precedes a space or an end of
- * line. */
+/* The next path of a makefile's rule, in which a backslash precedes a space or an end of line. */
 static bool read_path(const char **text, char path[PATH_BYTES])
 {
     size_t size = 0;

@@ -69,8 +69,8 @@ static const struct option *find_option(const char *word, bool is_link)
     return NULL;
 }
 
-/* Reads a word from *text: spaces end it, but not between quotes; a backslash before a quote
- * or of another backslash keeps that. NULL: there is none. */
+/* Reads a word from *text: spaces end it, but not between quotes; a backslash before a quote or
+ * another backslash keeps that. NULL: there is none. */
 static char *read_word(const char **text)
 {
     const char *next = *text + strspn(*text, " \t\r\n");
