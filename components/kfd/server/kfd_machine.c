@@ -1,6 +1,6 @@
-/* The machine's thread. It takes requests in the order in which they were handed over. Then the
+/* The machine's thread. It runs requests in the order in which they were handed over. Then the
  * queues of all processes begin what they can, in the order of processes. The engine runs while a
- * thread of the program waits for the work that it has rung for: in a wait for events, or at a
+ * thread of the program waits for the work that it has submitted: in a wait for events, or at a
  * doorbell whose packets no thread can wait for otherwise. So no program runs beside the engine,
  * packets of several queues begin at the same moment, and the same program finds the same simulated
  * time at each of its steps.
@@ -12,8 +12,8 @@
  *   WAITS               runs the engine
  *   RESTS               looks after threads: those of the program have to run
  *
- * With several processes the engine waits until each that has rung waits, too. A process may also
- * wait in ways that the machine does not see: when all its threads that have rung sleep, or it
+ * With several processes the engine waits until each that has submitted work waits, too. A process may also
+ * wait in ways that the machine does not see: when all its submitters sleep, or it
  * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then
  * is not ordered with what the engine does, so the run is repeatable only if it does nothing but
  * look. */
@@ -40,26 +40,27 @@
 
 #include "kfd_ioctl.h"
 
-#define SLICE_PS    UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS UINT64_C(100000000) /* most kernels are over by then */
-#define NS_OF_MS    UINT64_C(1000000)
-#define MOMENT_NS   50000     /* between two looks at threads beside one that waits */
-#define STUCK_MAX   20000     /* looks of 50 us at a kernel and a program that both wait */
-#define HELD_NS     1000000   /* between two looks at signals that packets wait for */
-#define LACK_NS     300000000 /* between two looks whether processes that are waited for can come */
+#define SLICE_PS       UINT64_C(20000000)  /* between two looks at requests and mailboxes */
+#define EXCHANGE_PS    UINT64_C(100000000) /* most kernels are over by then */
+#define NS_OF_MS       UINT64_C(1000000)
+#define THREAD_LOOK_NS 50000   /* between two looks at threads beside one that waits */
+#define STUCK_MAX      20000   /* looks of 50 us at a kernel and a program that both wait */
+#define SIGNAL_LOOK_NS 1000000 /* between two looks at signals that packets wait for */
+#define BARRIER_LOOK_NS                                                                            \
+    300000000 /* between two looks whether processes that are waited for can come */
 
 struct kfd_machine kfd;
 
 static struct {
     struct kfd_request *list;    /* atomic: handed over, the youngest first */
-    uint32_t handed;             /* futex: counts them */
-    bool running;                /* atomic: the platform is open, so that the engine may run */
-    struct kfd_request *waiting; /* taken from the list, the oldest first */
+    uint32_t handed_count;       /* futex: counts them */
+    bool is_open;                /* atomic: the platform is open, so that the engine may run */
+    struct kfd_request *waiting; /* moved from the list, the oldest first */
     uint64_t exchange_ps;        /* when kernels and programs see each other's writes next */
     uint64_t between_ps;
     uint32_t stuck; /* looks so far at a kernel and a program that wait for each other */
     uint32_t over;  /* looks so far at a kernel whose program has ended */
-    bool tried, ending, attending;
+    bool was_tried, is_ending, is_mid_kernel;
 } machine_loop;
 
 /* ---- requests ---- */
@@ -71,23 +72,23 @@ void kfd_hand_over(struct kfd_request *request)
         request->next = first;
     while (!__atomic_compare_exchange_n(&machine_loop.list, &first, request, false,
                                         __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    __atomic_add_fetch(&machine_loop.handed, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&machine_loop.running, __ATOMIC_ACQUIRE))
+    __atomic_add_fetch(&machine_loop.handed_count, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&machine_loop.is_open, __ATOMIC_ACQUIRE))
         kfd.api->nudge();
-    syscall(SYS_futex, &machine_loop.handed, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+    syscall(SYS_futex, &machine_loop.handed_count, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 {
-    syscall(SYS_futex, &machine_loop.handed, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
+    syscall(SYS_futex, &machine_loop.handed_count, FUTEX_WAIT_PRIVATE, handed, limit, NULL, 0);
 }
 
-/* A request of a thread that has not rung does not mean that the threads that have rung run. */
-static void take_request(struct kfd_request *request)
+/* A request of another thread does not mean that the submitters run. */
+static void run_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);
-    bool goes_on = p && (p->guest || kfd_is_ringer(request));
-    bool was_unawaited = goes_on && p->is_unawaited;
+    bool goes_on = p && (p->guest || kfd_is_submitter(request));
+    bool was_unawaited = goes_on && p->has_lost_turn;
     if (goes_on)
         kfd_process_asked(p);
     int result = request->run(request);
@@ -103,8 +104,8 @@ static void take_request(struct kfd_request *request)
         return;
     }
     request->result = result;
-    request->next = p->held_answers;
-    p->held_answers = request;
+    request->next = p->delayed_answers;
+    p->delayed_answers = request;
 }
 
 /* Appends requests that were handed over to those that wait, the oldest first. */
@@ -123,23 +124,23 @@ static void collect_requests(void)
     *end = oldest;
 }
 
-/* Runs what was handed over; `aside`: as far as that can be done in the middle of a kernel. */
-static bool take_requests(bool aside)
+/* Runs what was handed over, in the middle of a kernel only what can run there. */
+static bool run_requests(bool is_mid_kernel)
 {
-    bool has_taken = false;
+    bool has_run = false;
     collect_requests();
     for (struct kfd_request **link = &machine_loop.waiting; *link;) {
         struct kfd_request *request = *link;
-        if (aside && !request->aside) {
+        if (is_mid_kernel && !request->runs_mid_kernel) {
             link = &request->next;
             continue;
         }
         *link = request->next;
-        take_request(request);
-        has_taken = true;
+        run_request(request);
+        has_run = true;
         link = &machine_loop.waiting; /* the request may have taken others out */
     }
-    return has_taken;
+    return has_run;
 }
 
 static void take_out(struct kfd_request **link, const struct kfd_request *request)
@@ -155,7 +156,7 @@ void kfd_drop(const struct kfd_request *request)
     struct kfd_process *p = kfd_process_of(request);
     collect_requests();
     take_out(&machine_loop.waiting, request);
-    take_out(&p->held_answers, request);
+    take_out(&p->delayed_answers, request);
     kfd_event_give_up(p, request);
     kfd_signal_wait_give_up(p, request);
     kfd_guest_drop(request);
@@ -163,18 +164,18 @@ void kfd_drop(const struct kfd_request *request)
 
 /* True if threads of this process that have waited may run. Those come first that serve them, as
  * handlers of signals do: then what these have done does not depend on the host. */
-static bool may_go_on(struct kfd_process *p)
+static bool may_resume(struct kfd_process *p)
 {
-    return p->guest || p->is_unordered || kfd_threads_at_rest(p);
+    return p->guest || p->has_free_threads || kfd_is_quiescent(p);
 }
 
 /* This process has no work: nothing more comes of waiting. False: not yet. */
 static bool let_go(struct kfd_process *p)
 {
-    struct kfd_request *request = p->held_answers, *next;
-    if ((request || p->waits) && !may_go_on(p))
+    struct kfd_request *request = p->delayed_answers, *next;
+    if ((request || p->waits) && !may_resume(p))
         return false;
-    p->held_answers = NULL;
+    p->delayed_answers = NULL;
     for (; request; request = next) {
         next = request->next;
         kfd_answer(request, request->result);
@@ -186,11 +187,11 @@ static bool let_go(struct kfd_process *p)
 /* ---- the loop ---- */
 
 /* Answers threads that wait for a queue which is done. */
-static void look_at_held(struct kfd_process *p)
+static void send_delayed_answers(struct kfd_process *p)
 {
-    for (struct kfd_request **link = &p->held_answers; *link;) {
+    for (struct kfd_request **link = &p->delayed_answers; *link;) {
         struct kfd_request *request = *link;
-        if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_go_on(p)) {
+        if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_resume(p)) {
             link = &request->next;
             continue;
         }
@@ -201,9 +202,9 @@ static void look_at_held(struct kfd_process *p)
 
 static void look_at_waits(struct kfd_process *p)
 {
-    look_at_held(p);
+    send_delayed_answers(p);
     bool broken = kfd.has_ended || p->has_faulted;
-    if (broken || (kfd_signal_waits_are_over(p) && may_go_on(p)))
+    if (broken || (kfd_signal_waits_are_over(p) && may_resume(p)))
         kfd_signal_waits_end(p, broken);
 }
 
@@ -226,17 +227,17 @@ enum readiness {
 static enum readiness readiness(struct kfd_process *p)
 {
     if (p->guest)
-        return kfd_guest_computes(p)                   ? COMPUTES
-               : kfd_guest_waits(p) || p->held_answers ? WAITS
-                                                       : RESTS;
-    if (p->life == KFD_ENDED || p->is_unawaited)
+        return kfd_guest_computes(p)                      ? COMPUTES
+               : kfd_guest_waits(p) || p->delayed_answers ? WAITS
+                                                          : RESTS;
+    if (p->life == KFD_ENDED || p->has_lost_turn)
         return WAITS;
-    enum kfd_ringers ringers = kfd_ringers(p);
-    if (ringers == KFD_RINGERS_RUN)
+    enum kfd_submitters submitters = kfd_submitters(p);
+    if (submitters == KFD_SUBMITTERS_RUN)
         return COMPUTES;
-    if (ringers == KFD_RINGER_WAITS && !p->is_unordered && !kfd_threads_at_rest(p))
+    if (submitters == KFD_SUBMITTER_WAITS && !p->has_free_threads && !kfd_is_quiescent(p))
         return HELD_UP;
-    return p->held_answers || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
+    return p->delayed_answers || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
 }
 
 static enum readiness most_ready(void)
@@ -252,7 +253,8 @@ static enum readiness most_ready(void)
 static bool process_sleeps(struct kfd_process *p)
 {
     return readiness(p) == COMPUTES
-           && (p->guest ? kfd_guest_sleeps(p) : kfd_ringers_asleep(p) && !kfd_messages_pending(p));
+           && (p->guest ? kfd_guest_sleeps(p)
+                        : kfd_submitters_sleep(p) && !kfd_messages_pending(p));
 }
 
 /* This process has computed since its last request. `slept`: threads did at the last look, before
@@ -262,12 +264,12 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
     uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
     if (!held_up) {
         bool alone = (slept && process_sleeps(p)) || spent_ns > TURN_PROCESS_SPENT_MS * NS_OF_MS;
-        if (alone && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
-            p->is_unawaited = true;
-        if (p->is_unawaited && p->guest)
+        if (alone && __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) == handed)
+            p->has_lost_turn = true;
+        if (p->has_lost_turn && p->guest)
             kfd.api->note_unordered();
     } else if (spent_ns > TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS) {
-        p->is_unordered = true;
+        p->has_free_threads = true;
         kfd.api->note_unordered();
         kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
                 "wait for them any more: cycles may differ from run to run",
@@ -278,11 +280,11 @@ static void look_after_process(struct kfd_process *p, bool held_up, bool slept, 
 /* The engine waits no more for processes whose threads still sleep or have computed for long. */
 static void look_after_threads(enum readiness most, uint32_t handed)
 {
-    const struct timespec look = {0, most == HELD_UP ? MOMENT_NS
+    const struct timespec look = {0, most == HELD_UP ? THREAD_LOOK_NS
                                                      : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
     bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
-    if (__atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) != handed)
+    if (__atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) != handed)
         return;
     for (struct kfd_process *p = kfd.processes; p; p = p->next) {
         enum readiness is = readiness(p);
@@ -322,14 +324,14 @@ static bool process_lives(struct kfd_process *p)
     return p->life == KFD_LIVES;
 }
 
-static void look_for_end(void)
+static void report_program_end(void)
 {
     kfd.api->program_ends(!kfd_any_process(process_lives));
 }
 
 static void run_engine(void)
 {
-    look_for_end();
+    report_program_end();
     enum driver_status status =
         kfd.api->step(kfd_any_process(kfd_signal_waits_poll) ? KFD_POLL_PS : SLICE_PS);
     if (status != DRIVER_NOT_READY)
@@ -346,7 +348,7 @@ static bool is_over(void)
     bool living = false;
     for (const struct kfd_process *p = kfd.processes; p; p = p->next)
         living |= p->life != KFD_ENDED;
-    return machine_loop.ending && !living;
+    return machine_loop.is_ending && !living;
 }
 
 /* A kernel waits for the program, and the program for a call that has to wait for the kernel, as
@@ -366,23 +368,23 @@ static bool is_stuck(void)
 {
     if (!machine_loop.waiting)
         return false;
-    return kfd_ringers_asleep(kfd_process_of(machine_loop.waiting));
+    return kfd_submitters_sleep(kfd_process_of(machine_loop.waiting));
 }
 
 static void pause_moment(void)
 {
-    nanosleep(&(struct timespec){0, MOMENT_NS}, NULL);
+    nanosleep(&(struct timespec){0, THREAD_LOOK_NS}, NULL);
 }
 
 /* Kernels that are executed without timing wait. What they have written is in memory. The driver
  * calls this in the middle of its calls. */
 static void attend_kernel(const struct driver_attention *now)
 {
-    machine_loop.attending = true;
-    bool has_taken = take_requests(true);
+    machine_loop.is_mid_kernel = true;
+    bool has_run = run_requests(true);
     kfd_guests_attend(now);
-    look_for_end();
-    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_taken;
+    report_program_end();
+    bool goes_on = kfd_any_process(kfd_events_read_mailboxes) || has_run;
     machine_loop.stuck = goes_on || !is_stuck() ? 0 : machine_loop.stuck + 1;
     if (machine_loop.stuck > STUCK_MAX)
         refuse_oldest();
@@ -393,17 +395,17 @@ static void attend_kernel(const struct driver_attention *now)
         run_ledger_report(EXIT_GAVE_UP);
         _exit(EXIT_GAVE_UP);
     }
-    machine_loop.attending = false;
+    machine_loop.is_mid_kernel = false;
 }
 
-bool kfd_is_attending(void)
+bool kfd_is_mid_kernel(void)
 {
-    return machine_loop.attending;
+    return machine_loop.is_mid_kernel;
 }
 
-void kfd_take_aside(void)
+void kfd_serve_mid_kernel(void)
 {
-    if (!take_requests(true))
+    if (!run_requests(true))
         pause_moment();
 }
 
@@ -421,26 +423,26 @@ static void close_processes(void)
 
 void kfd_machine_end(void)
 {
-    machine_loop.ending = true;
+    machine_loop.is_ending = true;
 }
 
 /* A packet may wait for a signal which the program changes without any call. */
 static void rest(uint32_t handed)
 {
-    const struct timespec moment = {0, HELD_NS}, look = {0, LACK_NS};
+    const struct timespec moment = {0, SIGNAL_LOOK_NS}, look = {0, BARRIER_LOOK_NS};
     bool lacks = kfd_start_barrier_is_short();
     wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
                               : lacks                                  ? &look
                                                                        : NULL);
-    if (lacks && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
+    if (lacks && __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) == handed)
         kfd_start_barrier_look();
 }
 
 void kfd_machine_run(void)
 {
     while (!is_over()) {
-        uint32_t handed = __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST);
-        bool progress = take_requests(false) | (!kfd.has_ended && kfd_any_process(kfd_has_faulted));
+        uint32_t handed = __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST);
+        bool progress = run_requests(false) | (!kfd.has_ended && kfd_any_process(kfd_has_faulted));
         if (kfd.processes && !kfd.has_ended && kfd_any_process(kfd_queues_step)) {
             progress = true;
             begin_exchanges();
@@ -455,7 +457,8 @@ void kfd_machine_run(void)
             continue;
         }
         enum readiness most = most_ready();
-        if (most == WAITS && __atomic_load_n(&machine_loop.handed, __ATOMIC_SEQ_CST) == handed)
+        if (most == WAITS
+            && __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) == handed)
             run_engine();
         else
             look_after_threads(most, handed);
@@ -519,11 +522,11 @@ static bool open_gpus(bool for_kernel_driver)
 
 bool kfd_machine_open(bool for_kernel_driver)
 {
-    if (machine_loop.tried && for_kernel_driver && !kfd.memory)
+    if (machine_loop.was_tried && for_kernel_driver && !kfd.memory)
         kfd_say("the machine was started for programs with heddle's HIP library, not AMD's");
-    if (machine_loop.tried)
+    if (machine_loop.was_tried)
         return kfd.api && (kfd.memory || !for_kernel_driver);
-    machine_loop.tried = true;
+    machine_loop.was_tried = true;
     kfd.api = heddle_start();
     if (!kfd.api || !open_gpus(for_kernel_driver)) {
         kfd.api = NULL;
@@ -532,7 +535,7 @@ bool kfd_machine_open(bool for_kernel_driver)
     }
     kfd.api->set_attendant(attend_kernel);
     kfd_guest_calls_open();
-    __atomic_store_n(&machine_loop.running, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&machine_loop.is_open, true, __ATOMIC_RELEASE);
     return true;
 }
 

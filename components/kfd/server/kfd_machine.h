@@ -1,7 +1,7 @@
 /* The machine behind /dev/kfd: what the files of its server share.
  *
  * One thread, the machine's, owns all of it: the driver of the platform, memory, queues and events
- * of all processes. Another one takes messages of the program's processes and hands them over as
+ * of all processes. Another one receives messages of the program's processes and hands them over as
  * requests (kfd_server.c). Functions below are called in the machine's thread unless they say
  * otherwise. Those of calls return 0 or a negative errno, as a kernel's do. */
 #ifndef HEDDLE_COMPONENTS_KFD_SERVER_KFD_MACHINE_H
@@ -49,15 +49,13 @@ enum kfd_life {
  *
  *               is set                                until                 for
  * has_faulted   a kernel has done something wrong     its end               its queues have stopped
- * is_unawaited  its threads that have rung compute    one of them asks for  the engine runs beside
+ * has_lost_turn  its threads that have rung compute    one of them asks for  the engine runs beside
  *               for long, or sleep                    something             them
- * is_unordered  threads compute beside one that       its end               no more waits for those
- *               waits
- * is_at_rest    all its threads wait or sleep         it gets an answer     no second look at them
- * has_runtime   the runtime has announced itself      it leaves             no second one may come
- * retries       XNACK is on                           XNACK is off          pages by attributes,
- *                                                                           which go where they are
- *                                                                           used
+ * has_free_threads  threads compute beside one that       its end               no more waits for
+ * those waits is_quiescent    all its threads wait or sleep         it gets an answer     no second
+ * look at them has_runtime   the runtime has announced itself      it leaves             no second
+ * one may come retries       XNACK is on                           XNACK is off          pages by
+ * attributes, which go where they are used
  */
 struct kfd_process {
     struct kfd_process *next;
@@ -65,7 +63,7 @@ struct kfd_process {
     pid_t pid;
     uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
     enum kfd_life life;
-    bool has_faulted, is_unawaited, is_unordered, is_at_rest, has_runtime, retries;
+    bool has_faulted, has_lost_turn, has_free_threads, is_quiescent, has_runtime, retries;
     uint64_t spent_ns; /* processor time of the process when it asked last */
     int file;          /* file that holds the page and what follows it */
     struct kfd_page *page;
@@ -75,8 +73,8 @@ struct kfd_process {
     struct kfd_queues *queues;
     struct kfd_events *events;
     struct kfd_wait *waits;
-    struct kfd_request *held_answers; /* answers that wait until it has no work */
-    struct kfd_kernel *kernels;       /* kernels that were dispatched */
+    struct kfd_request *delayed_answers; /* answers that wait until it has no work */
+    struct kfd_kernel *kernels;          /* kernels that were dispatched */
     struct kfd_cache_state *caches;
     struct kfd_ranges *ranges;
     struct kfd_shared *shared;
@@ -96,10 +94,11 @@ struct kfd_request {
     struct kfd_connection *connection;       /* NULL: the server's own */
     int (*run)(struct kfd_request *request); /* KFD_LATER: another function will answer */
     void *argument;
-    bool until_idle; /* the answer waits until the process has no work */
-    bool until_done; /* or the queue that it has rung */
-    uint32_t queue;  /* that one */
-    bool aside; /* it needs nothing of the driver, so it can be done in the middle of a kernel */
+    bool until_idle;      /* the answer waits until the process has no work */
+    bool until_done;      /* or the queue that it has rung */
+    uint32_t queue;       /* that one */
+    bool runs_mid_kernel; /* it needs nothing of the driver, so it can be done in the middle of a
+                             kernel */
     int result;
 };
 #define KFD_LATER 1
@@ -121,11 +120,11 @@ bool kfd_machine_open(bool for_kernel_driver);
 int kfd_status(enum driver_status status, const char *what);
 /* The simulation has ended, if it has: makes `kfd.has_ended` true, and tells it. */
 void kfd_note_end_of_simulation(enum driver_status status);
-/* True in the middle of a kernel that is executed without timing. The driver takes no calls then,
+/* True in the middle of a kernel that is executed without timing. The driver accepts no calls then
  * but abandon(). */
-bool kfd_is_attending(void);
-/* In the middle of a kernel: does what can be done then, or waits a moment. */
-void kfd_take_aside(void);
+bool kfd_is_mid_kernel(void);
+/* In the middle of a kernel: runs the requests that can run then, or waits a moment. */
+void kfd_serve_mid_kernel(void);
 /* True if a kernel of this process has failed. All its queues stop then, and it gets an event. */
 bool kfd_has_faulted(struct kfd_process *p);
 /* The number of the GPU with this gpu_id, or -ENODEV... */
@@ -140,12 +139,12 @@ uint64_t kfd_clock_at(const struct kfd_process *p, uint64_t time_ps);
 struct kfd_process *kfd_process_of(const struct kfd_request *request);
 /* Sends the answer of a request. */
 void kfd_answer(struct kfd_request *request, int result);
-/* Threads of this process that have rung a doorbell: none has, all run, or one waits for an answer.
- */
-enum kfd_ringers { KFD_NO_RINGERS, KFD_RINGERS_RUN, KFD_RINGER_WAITS };
-enum kfd_ringers kfd_ringers(const struct kfd_process *p);
-/* True if all of them sleep. */
-bool kfd_ringers_asleep(const struct kfd_process *p);
+/* The submitters of a process: its threads that have written to a doorbell. There are none, all run,
+ * or one waits for an answer. */
+enum kfd_submitters { KFD_SUBMITTERS_NONE, KFD_SUBMITTERS_RUN, KFD_SUBMITTER_WAITS };
+enum kfd_submitters kfd_submitters(const struct kfd_process *p);
+/* True if all submitters sleep. */
+bool kfd_submitters_sleep(const struct kfd_process *p);
 /* True if a message of this process is on its way. A thread that has sent one sleeps, too. What was
  * handed over meanwhile is to be looked at after this. */
 bool kfd_messages_pending(const struct kfd_process *p);
@@ -153,9 +152,9 @@ bool kfd_messages_pending(const struct kfd_process *p);
 bool kfd_all_threads(const struct kfd_process *p,
                      bool (*is)(const struct kfd_process *p, int thread));
 /* True if all threads of this process sleep or wait for an answer. */
-bool kfd_threads_at_rest(struct kfd_process *p);
-/* True if the thread that makes the request has rung. */
-bool kfd_is_ringer(const struct kfd_request *request);
+bool kfd_is_quiescent(struct kfd_process *p);
+/* True if a submitter makes the request. */
+bool kfd_is_submitter(const struct kfd_request *request);
 /* The process is taken out of the list: no connection is its any more. */
 void kfd_connections_detach(const struct kfd_process *p);
 
@@ -176,7 +175,7 @@ void kfd_process_close(struct kfd_process *p);
 void kfd_publish_time(void);
 /* Processor time of this process. */
 uint64_t kfd_spent_ns(const struct kfd_process *p);
-/* A thread of this process that has rung asks for something. */
+/* A submitter of this process asks for something. */
 void kfd_process_asked(struct kfd_process *p);
 /* True if a process that has ended is left as it is until another one comes. */
 bool kfd_process_stays(const struct kfd_process *p);
@@ -249,9 +248,9 @@ bool kfd_signal_compare(uint32_t condition, int64_t a, int64_t b);
 void kfd_queues_fail(const struct kfd_process *p);
 /* The GPU is reset: its queues of kernels stop, and tell the program. */
 void kfd_queues_reset(const struct kfd_process *p, uint32_t gpu);
-/* Looks which doorbells of the GPU were rung, the last of them is *queue. True: no thread will wait
- * for what they announce by an event, or there may be no room for more, so that the thread has to
- * wait at its doorbell. */
+/* Reads which doorbells of the GPU were written, the last of them is *queue. True: no thread will
+ * wait for what they announce by an event, or there may be no room for more, so that the thread has
+ * to wait at its doorbell. */
 bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *queue);
 /* True if the queue has done all that it can do. */
 bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue);

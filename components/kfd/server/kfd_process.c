@@ -115,7 +115,7 @@ uint64_t kfd_spent_ns(const struct kfd_process *p)
 
 void kfd_process_asked(struct kfd_process *p)
 {
-    p->is_unawaited = false;
+    p->has_lost_turn = false;
     p->spent_ns = kfd_spent_ns(p);
 }
 
@@ -207,7 +207,7 @@ void kfd_process_leave(struct kfd_process *p)
     /* In the middle of a kernel the driver cannot be asked whether a guest has work. */
     bool busy =
         kfd_queues_in_flight(p)
-        || (p->guest && (kfd_is_attending() ? p->guest->has_entered : kfd_guest_is_busy(p)));
+        || (p->guest && (kfd_is_mid_kernel() ? p->guest->has_entered : kfd_guest_is_busy(p)));
     process_counts.killed += busy;
     if (busy && !kfd.has_ended)
         abandon(p);

@@ -294,7 +294,7 @@ void kfd_event_give_up(const struct kfd_process *p, const struct kfd_request *wa
 bool kfd_events_have_waiters(const struct kfd_process *p)
 {
     for (const struct waiter *w = p->events->waiters; w; w = w->next)
-        if (kfd_is_ringer(w->request))
+        if (kfd_is_submitter(w->request))
             return true;
     return false;
 }

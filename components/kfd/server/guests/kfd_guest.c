@@ -7,7 +7,7 @@
  * they came, whatever the host does meanwhile.
  *
  * A guest that sleeps, or computes for long, without a call loses its turn until its next call
- * (`is_unawaited` of struct kfd_process): it may wait for another one by means that are not seen
+ * (`has_lost_turn` of struct kfd_process): it may wait for another one by means that are not seen
  * here.
  */
 #include "kfd_guest.h"
@@ -24,7 +24,7 @@
 
 static struct {
     uint32_t last_poller; /* number of the process whose wait of limited time was done last */
-    struct kfd_connection *attending; /* which does what a kernel waits for */
+    struct kfd_connection *attendant; /* which does what a kernel waits for */
 } guests;
 
 static uint32_t name_in(const struct kfd_connection *c)
@@ -51,12 +51,12 @@ static void answer_call(struct kfd_connection *c, int status)
 
 /* ---- calls ---- */
 
-bool kfd_guest_is_aside(const struct kfd_call *call)
+bool kfd_guest_call_runs_mid_kernel(const struct kfd_call *call)
 {
     struct guest_call c;
     memcpy(&c, call->bytes, sizeof c);
     return call->size == sizeof c && c.name < GUEST_CALLS
-           && kfd_guest_kind_of(c.name) == GUEST_ASIDE;
+           && kfd_guest_kind_of(c.name) == GUEST_MID_KERNEL;
 }
 
 static bool has_work(const struct kfd_guest *g)
@@ -105,8 +105,8 @@ static void append_call(struct kfd_guest *g, struct kfd_request *request)
 /* GO_ON has the arguments of the wait that was interrupted, which continues. */
 static void go_on(struct kfd_connection *c)
 {
-    if (guests.attending == c)
-        guests.attending = NULL;
+    if (guests.attendant == c)
+        guests.attendant = NULL;
     c->call = c->waits;
 }
 
@@ -118,8 +118,8 @@ void kfd_guest_drop(const struct kfd_request *request)
         link = &(*link)->next;
     if (link && *link)
         *link = request->next;
-    if (guests.attending && request == &guests.attending->request)
-        guests.attending = NULL;
+    if (guests.attendant && request == &guests.attendant->request)
+        guests.attendant = NULL;
 }
 
 static void finish_call(struct kfd_connection *c)
@@ -145,13 +145,13 @@ static void finish_call(struct kfd_connection *c)
 int kfd_guest_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    c->process->is_unawaited = false;
-    c->has_rung = true;
+    c->process->has_lost_turn = false;
+    c->is_submitter = true;
     if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
         return -EPROTO;
     if (name_in(c) == GUEST_go_on) {
         go_on(c);
-    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_ASIDE) {
+    } else if (kfd_guest_kind_of(name_in(c)) == GUEST_MID_KERNEL) {
         answer_call(c, (int)kfd_guest_do(c));
         return KFD_LATER;
     } else {
@@ -216,7 +216,7 @@ bool kfd_guest_waits(const struct kfd_process *p)
 
 bool kfd_guest_computes(struct kfd_process *p)
 {
-    return kfd_guest_lives(p) && !p->is_unawaited && !has_waiting_call(p);
+    return kfd_guest_lives(p) && !p->has_lost_turn && !has_waiting_call(p);
 }
 
 /* ---- turns ---- */
@@ -366,9 +366,10 @@ void kfd_guest_close(struct kfd_process *p)
 /* ---- kernels that are executed without timing ---- */
 
 /* A guest that is to attend to a kernel asks for something else, and so gives up its wait. */
-static bool asks_else(const struct kfd_connection *c)
+static bool has_other_call(const struct kfd_connection *c)
 {
-    return __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE) && !kfd_guest_is_aside(&c->call);
+    return __atomic_load_n(&c->is_pending, __ATOMIC_ACQUIRE)
+           && !kfd_guest_call_runs_mid_kernel(&c->call);
 }
 
 /* The guests that have asked for it, and wait, look for what a kernel wants of them. */
@@ -383,11 +384,11 @@ void kfd_guests_attend(const struct driver_attention *now)
             continue;
         kfd_guest_drop(&c->request);
         c->waits = c->call;
-        guests.attending = c;
+        guests.attendant = c;
         answer_call(c, GUEST_ATTEND);
-        while (guests.attending && !asks_else(c))
-            kfd_take_aside();
-        guests.attending = NULL;
+        while (guests.attendant && !has_other_call(c))
+            kfd_serve_mid_kernel();
+        guests.attendant = NULL;
     }
     kfd_guest_set_attention(NULL);
 }

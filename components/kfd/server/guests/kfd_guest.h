@@ -39,7 +39,7 @@ void kfd_guest_enter(struct kfd_connection *c);
 /* Calls of the guest fail, and say why. */
 void kfd_guest_refuse(struct kfd_connection *c, const char *text);
 /* Any thread: can the call be done in the middle of a kernel? */
-bool kfd_guest_is_aside(const struct kfd_call *call);
+bool kfd_guest_call_runs_mid_kernel(const struct kfd_call *call);
 /* The process has ended: the contexts that it has made are destroyed. */
 void kfd_guest_close(struct kfd_process *p);
 /* Takes a request, which may wait for something, out of all lists. */
@@ -65,7 +65,7 @@ void kfd_guests_attend(const struct driver_attention *now);
 
 /* ---- kfd_guest_calls.c ---- */
 
-enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_ASIDE };
+enum kfd_guest_kind { GUEST_LOOKS, GUEST_NOW, GUEST_RUNS, GUEST_WAITS, GUEST_MID_KERNEL };
 enum kfd_guest_kind kfd_guest_kind_of(uint32_t name);
 /* Makes the queues of a guest that has entered. */
 void kfd_guest_make_queues(struct kfd_process *p);
