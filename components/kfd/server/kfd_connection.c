@@ -175,6 +175,7 @@ static void list_connection(struct kfd_connection *c, struct kfd_process *p)
         connections = c;
     }
     c->is_listed = true;
+    c->is_submitter = p->kind->takes_turns;
     c->process = p;
 }
 

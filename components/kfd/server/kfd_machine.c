@@ -6,14 +6,11 @@
  * time at each of its steps.
  *
  * Between requests the machine sleeps if no process is busy: the driver has no work of any process,
- * and no thread waits that may run only at rest. Otherwise the readiest process decides (enum
- * readiness), in this order:
- *   HELD_UP, COMPUTES   looks after threads, which may ask for something at this simulated time
- *   WAITS               runs the engine
- *   RESTS               looks after threads: those of the program have to run
+ * and no thread waits that may run only at rest. Otherwise the last state of any process (enum
+ * kfd_state) decides, by the table `state_rules`.
  *
- * With several processes the engine waits until each that has submitted work waits, too. A process may also
- * wait in ways that the machine does not see: when all its submitters sleep, or it
+ * With several processes the engine waits until each that has submitted work waits, too. A process
+ * may also wait in ways that the machine does not see: when all its submitters sleep, or it
  * computes for long (turn_limits.h), the engine runs until its next request. What it asks for then
  * is not ordered with what the engine does, so the run is repeatable only if it does nothing but
  * look. */
@@ -40,14 +37,20 @@
 
 #include "kfd_ioctl.h"
 
-#define SLICE_PS       UINT64_C(20000000)  /* between two looks at requests and mailboxes */
-#define EXCHANGE_PS    UINT64_C(100000000) /* most kernels are over by then */
-#define NS_OF_MS       UINT64_C(1000000)
-#define THREAD_LOOK_NS 50000   /* between two looks at threads beside one that waits */
-#define STUCK_MAX      20000   /* looks of 50 us at a kernel and a program that both wait */
-#define SIGNAL_LOOK_NS 1000000 /* between two looks at signals that packets wait for */
-#define BARRIER_LOOK_NS                                                                            \
-    300000000 /* between two looks whether processes that are waited for can come */
+#define NS_OF_MS        UINT64_C(1000000)
+/* Between two looks at requests and mailboxes. */
+#define SLICE_PS        UINT64_C(20000000)
+/* Most kernels are over by then. */
+#define EXCHANGE_PS     UINT64_C(100000000)
+/* Between two looks at processes, and at threads beside one that waits. */
+#define PROCESS_LOOK_NS (TURN_PROCESS_LOOK_MS * (long)NS_OF_MS)
+#define THREAD_LOOK_NS  50000
+/* Between two looks at signals that packets wait for, and whether processes that are waited for can
+ * come. */
+#define SIGNAL_LOOK_NS  1000000
+#define BARRIER_LOOK_NS 300000000
+/* Looks, THREAD_LOOK_NS apart, at a kernel and a program that both wait. */
+#define STUCK_MAX       20000
 
 struct kfd_machine kfd;
 
@@ -87,15 +90,14 @@ static void wait_for_requests(uint32_t handed, const struct timespec *limit)
 static void run_request(struct kfd_request *request)
 {
     struct kfd_process *p = kfd_process_of(request);
-    bool goes_on = p && (p->guest || kfd_is_submitter(request));
-    bool was_unawaited = goes_on && p->has_lost_turn;
-    if (goes_on)
+    bool had_lost_turn = p && kfd_is_submitter(request) && p->has_lost_turn;
+    if (p && kfd_is_submitter(request))
         kfd_process_asked(p);
     int result = request->run(request);
     if (kfd.api)
         kfd_publish_time();
     /* The engine has run until a moment that was the host's, unless it continues from there. */
-    if (was_unawaited && result != KFD_LATER)
+    if (had_lost_turn && result != KFD_LATER)
         kfd.api->note_unordered();
     if (result == KFD_LATER)
         return;
@@ -162,18 +164,12 @@ void kfd_drop(const struct kfd_request *request)
     kfd_guest_drop(request);
 }
 
-/* True if threads of this process that have waited may run. Those come first that serve them, as
- * handlers of signals do: then what these have done does not depend on the host. */
-static bool may_resume(struct kfd_process *p)
-{
-    return p->guest || p->has_free_threads || kfd_is_quiescent(p);
-}
-
-/* This process has no work: nothing more comes of waiting. False: not yet. */
-static bool let_go(struct kfd_process *p)
+/* Ends all waits of a process that has no work, as nothing more comes of them. False: other threads
+ * have to run first. */
+static bool end_waits(struct kfd_process *p)
 {
     struct kfd_request *request = p->delayed_answers, *next;
-    if ((request || p->waits) && !may_resume(p))
+    if ((request || p->waits) && !p->kind->may_resume(p))
         return false;
     p->delayed_answers = NULL;
     for (; request; request = next) {
@@ -191,7 +187,8 @@ static void send_delayed_answers(struct kfd_process *p)
 {
     for (struct kfd_request **link = &p->delayed_answers; *link;) {
         struct kfd_request *request = *link;
-        if (request->until_idle || !kfd_queue_is_done(p, request->queue) || !may_resume(p)) {
+        if (request->until_idle || !kfd_queue_is_done(p, request->queue)
+            || !p->kind->may_resume(p)) {
             link = &request->next;
             continue;
         }
@@ -204,92 +201,84 @@ static void look_at_waits(struct kfd_process *p)
 {
     send_delayed_answers(p);
     bool broken = kfd.has_ended || p->has_faulted;
-    if (broken || (kfd_signal_waits_are_over(p) && may_resume(p)))
+    if (broken || (kfd_signal_waits_are_over(p) && p->kind->may_resume(p)))
         kfd_signal_waits_end(p, broken);
 }
 
 /* True if this process has work. Before it runs, its kernels' writes must be in memory. */
 static bool is_busy(struct kfd_process *p)
 {
-    bool busy =
-        p->guest ? kfd_guest_is_busy(p)
-                 : !kfd.has_ended && (kfd_queues_have_commands(p) || !kfd_queues_release_caches(p));
-    return busy || !let_go(p);
+    bool has_work = p->kind->has_work(p) || (!kfd.has_ended && !kfd_queues_release_caches(p));
+    return has_work || !end_waits(p);
 }
 
-enum readiness {
-    RESTS,
-    WAITS,    /* something of it waits for simulated time to pass */
-    COMPUTES, /* it has rung, and may ring again before time passes */
-    HELD_UP   /* it computes, and a thread of it waits */
+static void lose_turn(struct kfd_process *p)
+{
+    p->has_lost_turn = true;
+    if (p->kind->takes_turns)
+        kfd.api->note_unordered();
+}
+
+static void free_threads(struct kfd_process *p)
+{
+    p->has_free_threads = true;
+    kfd.api->note_unordered();
+    kfd_say("threads of process %d compute while another one waits for a GPU, which does not wait "
+            "for them any more: cycles may differ from run to run",
+            (int)p->pid);
+}
+
+/* What the loop does when this is the last state of any process, and how a process leaves it that
+ * stays there for long. */
+static const struct state_rule {
+    bool runs_engine;
+    long look_ns;                             /* between two looks at threads */
+    uint64_t limit_ns;                        /* processor time of a process since it asked last */
+    bool ends_in_sleep;                       /* also if its submitters sleep at two looks */
+    void (*end_state)(struct kfd_process *p); /* at the limit; NULL: there is none */
+} state_rules[] = {
+    [KFD_IDLE] = {.look_ns = PROCESS_LOOK_NS},
+    [KFD_WAITS] = {.runs_engine = true, .look_ns = PROCESS_LOOK_NS},
+    [KFD_COMPUTES] = {.look_ns = PROCESS_LOOK_NS,
+                      .limit_ns = TURN_PROCESS_SPENT_MS * NS_OF_MS,
+                      .ends_in_sleep = true,
+                      .end_state = lose_turn},
+    [KFD_COMPUTES_BESIDE] = {.look_ns = THREAD_LOOK_NS,
+                             .limit_ns = TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS,
+                             .end_state = free_threads},
 };
 
-static enum readiness readiness(struct kfd_process *p)
+static enum kfd_state find_last_state(void)
 {
-    if (p->guest)
-        return kfd_guest_computes(p)                      ? COMPUTES
-               : kfd_guest_waits(p) || p->delayed_answers ? WAITS
-                                                          : RESTS;
-    if (p->life == KFD_ENDED || p->has_lost_turn)
-        return WAITS;
-    enum kfd_submitters submitters = kfd_submitters(p);
-    if (submitters == KFD_SUBMITTERS_RUN)
-        return COMPUTES;
-    if (submitters == KFD_SUBMITTER_WAITS && !p->has_free_threads && !kfd_is_quiescent(p))
-        return HELD_UP;
-    return p->delayed_answers || p->waits || kfd_events_have_waiters(p) ? WAITS : RESTS;
-}
-
-static enum readiness most_ready(void)
-{
-    enum readiness most = RESTS;
-    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
-        enum readiness is = readiness(p);
-        most = max(is, most);
-    }
-    return most;
+    enum kfd_state last = KFD_IDLE;
+    for (struct kfd_process *p = kfd.processes; p; p = p->next)
+        last = max(p->kind->state(p), last);
+    return last;
 }
 
 static bool process_sleeps(struct kfd_process *p)
 {
-    return readiness(p) == COMPUTES
-           && (p->guest ? kfd_guest_sleeps(p)
-                        : kfd_submitters_sleep(p) && !kfd_messages_pending(p));
+    return state_rules[p->kind->state(p)].ends_in_sleep && p->kind->is_asleep(p);
 }
 
-/* This process has computed since its last request. `slept`: threads did at the last look, before
- * which `handed` requests had come. */
-static void look_after_process(struct kfd_process *p, bool held_up, bool slept, uint32_t handed)
+static bool has_new_requests(uint32_t handed)
 {
-    uint64_t spent_ns = kfd_spent_ns(p) - p->spent_ns;
-    if (!held_up) {
-        bool alone = (slept && process_sleeps(p)) || spent_ns > TURN_PROCESS_SPENT_MS * NS_OF_MS;
-        if (alone && __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) == handed)
-            p->has_lost_turn = true;
-        if (p->has_lost_turn && p->guest)
-            kfd.api->note_unordered();
-    } else if (spent_ns > TURN_PROCESS_SPENT_BESIDE_MS * NS_OF_MS) {
-        p->has_free_threads = true;
-        kfd.api->note_unordered();
-        kfd_say("threads of process %d compute while another one waits for a GPU, which does not "
-                "wait for them any more: cycles may differ from run to run",
-                (int)p->pid);
-    }
+    return __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) != handed;
 }
 
-/* The engine waits no more for processes whose threads still sleep or have computed for long. */
-static void look_after_threads(enum readiness most, uint32_t handed)
+/* Looks after the threads of all processes, unless requests come: `handed` were there before. */
+static void look_after_threads(enum kfd_state last, uint32_t handed)
 {
-    const struct timespec look = {0, most == HELD_UP ? THREAD_LOOK_NS
-                                                     : TURN_PROCESS_LOOK_MS * (long)NS_OF_MS};
+    const struct timespec look = {0, state_rules[last].look_ns};
     bool slept = kfd_any_process(process_sleeps);
     wait_for_requests(handed, &look);
-    if (__atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) != handed)
-        return;
-    for (struct kfd_process *p = kfd.processes; p; p = p->next) {
-        enum readiness is = readiness(p);
-        if (is >= COMPUTES)
-            look_after_process(p, is == HELD_UP, slept, handed);
+    for (struct kfd_process *p = kfd.processes; p && !has_new_requests(handed); p = p->next) {
+        const struct state_rule *rule = &state_rules[p->kind->state(p)];
+        bool is_over =
+            rule->end_state
+            && ((slept && process_sleeps(p)) || kfd_spent_ns(p) - p->spent_ns > rule->limit_ns);
+        if (is_over && !has_new_requests(handed))
+            rule->end_state(p);
     }
 }
 
@@ -301,8 +290,8 @@ static void begin_exchanges(void)
 
 static void exchange_writes(struct kfd_process *p)
 {
-    if (!p->guest)
-        kfd_queues_sync_memory(p);
+    if (p->kind->exchange_writes)
+        p->kind->exchange_writes(p);
 }
 
 /* Kernels and the program may wait for each other's writes, which caches hold. The longer nothing
@@ -416,7 +405,7 @@ static void close_processes(void)
     for (struct kfd_process *p = kfd.processes; p; p = next) {
         next = p->next;
         if (p->life == KFD_ENDED && !kfd_process_stays(p)
-            && (kfd.has_ended || !(p->guest ? kfd_guest_is_busy(p) : kfd_queues_have_commands(p))))
+            && (kfd.has_ended || !p->kind->has_work(p)))
             kfd_process_close(p);
     }
 }
@@ -434,7 +423,7 @@ static void rest(uint32_t handed)
     wait_for_requests(handed, kfd_any_process(kfd_queues_have_packets) ? &moment
                               : lacks                                  ? &look
                                                                        : NULL);
-    if (lacks && __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) == handed)
+    if (lacks && !has_new_requests(handed))
         kfd_start_barrier_look();
 }
 
@@ -456,12 +445,11 @@ void kfd_machine_run(void)
             rest(handed);
             continue;
         }
-        enum readiness most = most_ready();
-        if (most == WAITS
-            && __atomic_load_n(&machine_loop.handed_count, __ATOMIC_SEQ_CST) == handed)
+        enum kfd_state last = find_last_state();
+        if (state_rules[last].runs_engine && !has_new_requests(handed))
             run_engine();
         else
-            look_after_threads(most, handed);
+            look_after_threads(last, handed);
     }
     kfd_processes_report();
 }
@@ -541,50 +529,30 @@ bool kfd_machine_open(bool for_kernel_driver)
 
 /* ---- what other files ask ---- */
 
-/* An access names its address; anything else is a hang. */
-static void report_fault(struct kfd_process *p, uint32_t gpu, uint64_t address, bool by_access)
+/* Pops the first fault of the process, or of a context that a guest has made. */
+static bool pop_fault(const struct kfd_process *p, struct driver_fault *fault)
 {
-    kfd_events_fail(p, by_access ? gpu : 0, round_down(address, KFD_PAGE), by_access);
-    if (!by_access)
-        kfd_queues_fail(p);
-}
-
-/* The first fault of the process, or of a context that a guest has made. */
-static bool take_fault(const struct kfd_process *p, struct driver_fault *fault)
-{
-    const struct kfd_guest *g = p->guest;
     bool has_fault = kfd.api->take_fault(p->device[0], fault);
-    if (g)
-        for (uint32_t i = 0; i < g->context_count && !has_fault; i++)
-            has_fault = kfd.api->take_fault(g->contexts[i], fault);
+    for (uint32_t i = 0; i < p->context_count && !has_fault; i++)
+        has_fault = kfd.api->take_fault(p->contexts[i], fault);
     return has_fault;
 }
 
 bool kfd_has_faulted(struct kfd_process *p)
 {
     struct driver_fault fault;
-    if (p->has_faulted || p->life == KFD_ENDED || !take_fault(p, &fault))
+    if (p->has_faulted || p->life == KFD_ENDED || !pop_fault(p, &fault))
         return false;
     p->has_faulted = true;
     run_ledger_report(EXIT_GAVE_UP);
-    if (p->guest) {
-        kfd_guest_fault(p, &fault);
-        return true;
-    }
-    kfd_say("%s", fault.text);
-    kfd_queues_process_ended(p);
-    report_fault(p, fault.gpu, fault.address, fault.by_access);
+    p->kind->report_fault(p, &fault);
     return true;
 }
 
-/* Tells the process that the GPU is lost: by an address that it could not reach, or as a hang. */
 static void report_end(struct kfd_process *p)
 {
-    uint64_t address;
-    uint32_t gpu;
-    bool by_access = kfd.api->fault_address(&address, &gpu);
-    if (!p->guest)
-        report_fault(p, gpu, address, by_access);
+    if (p->kind->report_end)
+        p->kind->report_end(p);
 }
 
 void kfd_note_end_of_simulation(enum driver_status status)

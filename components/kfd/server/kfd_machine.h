@@ -44,31 +44,60 @@ enum kfd_life {
     KFD_ENDED   /* its kernels come to their end */
 };
 
+/* What a process does, as the machine's loop sees it. The last state of any process decides what
+ * the loop does (`state_rules` in kfd_machine.c). */
+enum kfd_state {
+    KFD_IDLE,
+    KFD_WAITS,          /* for simulated time to pass */
+    KFD_COMPUTES,       /* and may ask for something before time passes */
+    KFD_COMPUTES_BESIDE /* some of its threads compute, and another one waits */
+};
+
+/* Functions of a kind of processes: those with AMD's runtime, and guests. */
+struct kfd_process_kind {
+    /* One process of the kind has the turn: all threads are submitters, and a process that has lost
+     * its turn is not ordered with the others. */
+    bool takes_turns;
+    enum kfd_state (*state)(struct kfd_process *p);
+    bool (*is_asleep)(const struct kfd_process *p); /* one that computes */
+    /* True if the driver has work of it, or one of its calls. */
+    bool (*has_work)(struct kfd_process *p);
+    /* True if it has begun something that its end cuts off. */
+    bool (*is_executing)(struct kfd_process *p);
+    /* True if threads that have waited may run. */
+    bool (*may_resume)(struct kfd_process *p);
+    /* Kernels and the program see each other's writes. NULL: calls of the program see to that. */
+    void (*exchange_writes)(struct kfd_process *p);
+    /* A kernel of the process has done something wrong. */
+    void (*report_fault)(struct kfd_process *p, const struct driver_fault *fault);
+    /* The simulation has ended. NULL: the next call of the process reports it. */
+    void (*report_end)(struct kfd_process *p);
+};
+extern const struct kfd_process_kind kfd_rocm_process;  /* kfd_rocm_process.c */
+extern const struct kfd_process_kind kfd_guest_process; /* kfd_guest.c */
+
 /* A process of the program: an address space, memory, queues, events. Files keep what is theirs in
- * tables that only they know. Its life apart, these are its marks:
- *
- *               is set                                until                 for
- * has_faulted   a kernel has done something wrong     its end               its queues have stopped
- * has_lost_turn  its threads that have rung compute    one of them asks for  the engine runs beside
- *               for long, or sleep                    something             them
- * has_free_threads  threads compute beside one that       its end               no more waits for
- * those waits is_quiescent    all its threads wait or sleep         it gets an answer     no second
- * look at them has_runtime   the runtime has announced itself      it leaves             no second
- * one may come retries       XNACK is on                           XNACK is off          pages by
- * attributes, which go where they are used
- */
+ * tables that only they know. */
 struct kfd_process {
     struct kfd_process *next;
+    const struct kfd_process_kind *kind;
     uint32_t number; /* from 1, in the order of their first calls */
     pid_t pid;
     uint64_t code; /* address of ROCr's list of what it has loaded; 0: none */
     enum kfd_life life;
-    bool has_faulted, has_lost_turn, has_free_threads, is_quiescent, has_runtime, retries;
-    uint64_t spent_ns; /* processor time of the process when it asked last */
-    int file;          /* file that holds the page and what follows it */
+    bool has_faulted;      /* a kernel has done something wrong, and its queues have stopped */
+    bool has_lost_turn;    /* the engine runs beside it until a submitter asks for something */
+    bool has_free_threads; /* its threads that have waited do not wait for those that compute */
+    bool is_quiescent;     /* all its threads wait or sleep, until it gets an answer */
+    bool has_runtime;      /* its runtime has announced itself; a second one may not */
+    bool retries;          /* XNACK is on: pages by attributes go where they are used */
+    uint64_t spent_ns;     /* processor time of the process when it asked last */
+    int file;              /* file that holds the page and what follows it */
     struct kfd_page *page;
     uint32_t device[KFD_GPUS_MAX]; /* the driver's, in the address space of the process */
-    uint32_t fences;               /* the driver's queue of fences that belong to no packet */
+    uint32_t contexts[16];         /* devices that it has created; guests do */
+    uint32_t context_count;
+    uint32_t fences; /* the driver's queue of fences that belong to no packet */
     struct kfd_memory *memory;
     struct kfd_queues *queues;
     struct kfd_events *events;
@@ -139,8 +168,8 @@ uint64_t kfd_clock_at(const struct kfd_process *p, uint64_t time_ps);
 struct kfd_process *kfd_process_of(const struct kfd_request *request);
 /* Sends the answer of a request. */
 void kfd_answer(struct kfd_request *request, int result);
-/* The submitters of a process: its threads that have written to a doorbell. There are none, all run,
- * or one waits for an answer. */
+/* The submitters of a process: its threads that have written to a doorbell. There are none, all
+ * run, or one waits for an answer. */
 enum kfd_submitters { KFD_SUBMITTERS_NONE, KFD_SUBMITTERS_RUN, KFD_SUBMITTER_WAITS };
 enum kfd_submitters kfd_submitters(const struct kfd_process *p);
 /* True if all submitters sleep. */
@@ -255,7 +284,7 @@ bool kfd_queues_read_doorbells(struct kfd_process *p, uint32_t gpu, uint32_t *qu
 /* True if the queue has done all that it can do. */
 bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue);
 /* Kernels that wait for the program, and it for them, see what the other has written. */
-void kfd_queues_sync_memory(const struct kfd_process *p);
+void kfd_queues_sync_memory(struct kfd_process *p);
 int kfd_queue_allocate_gws(struct kfd_process *p, struct kfd_request *request);
 /* Begins packets and ends those that are over, as far as that can be done now. */
 bool kfd_queues_step(struct kfd_process *p);

@@ -145,8 +145,6 @@ static void finish_call(struct kfd_connection *c)
 int kfd_guest_call(struct kfd_connection *c)
 {
     struct kfd_guest *g = c->process->guest;
-    c->process->has_lost_turn = false;
-    c->is_submitter = true;
     if (!g || c->call.size != sizeof(struct guest_call) || name_in(c) >= GUEST_CALLS)
         return -EPROTO;
     if (name_in(c) == GUEST_go_on) {
@@ -209,14 +207,12 @@ bool kfd_guest_lives(struct kfd_process *p)
     return p->guest && p->guest->has_entered && p->life != KFD_ENDED;
 }
 
-bool kfd_guest_waits(const struct kfd_process *p)
+static enum kfd_state state_of(struct kfd_process *p)
 {
-    return p->guest && p->guest->has_entered && (p->life == KFD_ENDED || has_waiting_call(p));
-}
-
-bool kfd_guest_computes(struct kfd_process *p)
-{
-    return kfd_guest_lives(p) && !p->has_lost_turn && !has_waiting_call(p);
+    if (kfd_guest_lives(p) && !p->has_lost_turn && !has_waiting_call(p))
+        return KFD_COMPUTES;
+    bool waits = p->guest->has_entered && (p->life == KFD_ENDED || has_waiting_call(p));
+    return waits || p->delayed_answers ? KFD_WAITS : KFD_IDLE;
 }
 
 /* ---- turns ---- */
@@ -225,7 +221,7 @@ bool kfd_guest_computes(struct kfd_process *p)
 static struct kfd_process *find_holder(void)
 {
     for (struct kfd_process *p = kfd.processes; p; p = p->next)
-        if (kfd_guest_computes(p))
+        if (p->guest && state_of(p) == KFD_COMPUTES)
             return p;
     return NULL;
 }
@@ -320,39 +316,59 @@ void kfd_guests_advanced(void)
     }
 }
 
-bool kfd_guest_is_busy(const struct kfd_process *p)
+static bool has_call_or_work(struct kfd_process *p)
 {
     const struct kfd_guest *g = p->guest;
     return (g->has_entered && g->calls && p->life != KFD_ENDED) || has_work(g);
 }
 
-static bool is_asleep(const struct kfd_process *p, int thread)
+static bool thread_is_asleep(const struct kfd_process *p, int thread)
 {
     return proc_thread_sleeps(p->pid, thread);
 }
 
-/* True if no thread of the process runs or waits for the disk. */
-bool kfd_guest_sleeps(const struct kfd_process *p)
+/* No thread of the process runs or waits for the disk. One with a call waits for the turn. */
+static bool is_asleep(const struct kfd_process *p)
 {
-    if (p->guest->calls)
-        return false; /* it waits for the turn */
-    return kfd_all_threads(p, is_asleep);
+    return !p->guest->calls && kfd_all_threads(p, thread_is_asleep);
+}
+
+/* In the middle of a kernel the driver cannot be asked whether a guest has work. */
+static bool is_executing(struct kfd_process *p)
+{
+    return kfd_is_mid_kernel() ? p->guest->has_entered : has_call_or_work(p);
+}
+
+static bool may_resume(struct kfd_process *p)
+{
+    (void)p; /* the order of turns has let its thread run */
+    return true;
 }
 
 /* ---- the end ---- */
 
-void kfd_guest_fault(const struct kfd_process *p, const struct driver_fault *fault)
+static void report_fault(struct kfd_process *p, const struct driver_fault *fault)
 {
     p->guest->fault = grow_zeroed(sizeof fault->text, KFD_SERVER);
     memcpy(p->guest->fault, fault->text, sizeof fault->text);
 }
 
+const struct kfd_process_kind kfd_guest_process = {
+    .takes_turns = true,
+    .state = state_of,
+    .is_asleep = is_asleep,
+    .has_work = has_call_or_work,
+    .is_executing = is_executing,
+    .may_resume = may_resume,
+    .report_fault = report_fault,
+};
+
 void kfd_guest_close(struct kfd_process *p)
 {
     struct kfd_guest *g = p->guest;
     if (g)
-        for (uint32_t i = 0; i < g->context_count && !kfd.has_ended; i++)
-            kfd_status(kfd.api->context_destroy(g->contexts[i]), "the end of a process");
+        for (uint32_t i = 0; i < p->context_count && !kfd.has_ended; i++)
+            kfd_status(kfd.api->context_destroy(p->contexts[i]), "the end of a process");
     if (g) {
         kfd_guest_calls_release(g);
         free(g->queues);

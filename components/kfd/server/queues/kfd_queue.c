@@ -246,7 +246,7 @@ bool kfd_queue_is_done(const struct kfd_process *p, uint32_t queue)
     return !q || (!q->count && (q->is_stopped || q->next == q->announced_end));
 }
 
-void kfd_queues_sync_memory(const struct kfd_process *p)
+void kfd_queues_sync_memory(struct kfd_process *p)
 {
     kfd_status(kfd.api->fence(p->fences, NULL), "a fence");
 }
