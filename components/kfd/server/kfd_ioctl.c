@@ -27,23 +27,12 @@ enum {
 
 /* ---- calls that ask for facts ---- */
 
-uint32_t kfd_minor_version(void)
-{
-    static uint32_t minor; /* atomic; 0: not asked yet */
-    uint32_t known = __atomic_load_n(&minor, __ATOMIC_RELAXED);
-    const char *named = known ? NULL : getenv("HEDDLE_KFD_VERSION");
-    if (!known && (!named || sscanf(named, "1.%u", &known) != 1 || !known))
-        known = KFD_MINOR_VERSION;
-    __atomic_store_n(&minor, known, __ATOMIC_RELAXED);
-    return known;
-}
-
 static int get_version(struct kfd_process *p, struct kfd_request *request)
 {
     struct kfd_ioctl_get_version_args *call = request->argument;
     (void)p;
     call->major_version = KFD_MAJOR_VERSION;
-    call->minor_version = kfd_minor_version();
+    call->minor_version = kfd.minor_version;
     return 0;
 }
 
@@ -286,7 +275,7 @@ static const struct call *find_call(unsigned long request)
     for (size_t i = 0; i < CALLS; i++)
         if (_IOC_NR(calls[i].request) == _IOC_NR(request)
             && _IOC_TYPE(request) == AMDKFD_IOCTL_BASE)
-            return calls[i].since <= kfd_minor_version() ? &calls[i] : NULL;
+            return calls[i].since <= kfd.minor_version ? &calls[i] : NULL;
     return NULL;
 }
 

@@ -13,8 +13,6 @@
 
 /* ---- kfd_ioctl.c ---- */
 
-/* N of the interface's version 1.N, which HEDDLE_KFD_VERSION names. Any thread. */
-uint32_t kfd_minor_version(void);
 /* True if the call can run in the middle of a kernel. Any thread. */
 bool kfd_ioctl_runs_mid_kernel(unsigned long number);
 /* Does a call of /dev/kfd for the process; the request has its argument, after which all bytes are

@@ -52,7 +52,7 @@
 /* Looks, THREAD_LOOK_NS apart, at a kernel and a program that both wait. */
 #define STUCK_MAX       20000
 
-struct kfd_machine kfd;
+struct kfd_machine kfd = {.minor_version = KFD_MINOR_VERSION};
 
 static struct {
     struct kfd_request *list;    /* atomic: handed over, the youngest first */
@@ -480,8 +480,8 @@ static bool open_gpus(bool for_kernel_driver)
 {
     kfd.gpu_count = kfd.api->device_count();
     if (kfd.gpu_count == 0 || kfd.gpu_count > KFD_GPUS_MAX) {
-        kfd_say("the platform has %u GPUs; several processes can use 1 to %d", kfd.gpu_count,
-                KFD_GPUS_MAX);
+        kfd_say("the platform has %u GPUs; %s can use 1 to %d", kfd.gpu_count,
+                for_kernel_driver ? "AMD's runtime" : "several processes", KFD_GPUS_MAX);
         return false;
     }
     for (uint32_t i = 0; i < kfd.gpu_count; i++) {

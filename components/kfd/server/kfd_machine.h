@@ -29,6 +29,7 @@ struct kfd_gpu {
 
 struct kfd_machine {
     const struct driver_api *api; /* NULL: it is not open, or could not be opened */
+    uint32_t minor_version;       /* N of the interface's version 1.N (--kfd-version) */
     uint32_t gpu_count;
     struct kfd_gpu gpu[KFD_GPUS_MAX];
     int memory;                    /* the file of the GPUs' memory */

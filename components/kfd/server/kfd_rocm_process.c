@@ -1,9 +1,9 @@
 /* Processes with AMD's runtime: what they do, as the machine's loop sees it, and how they hear of
  * faults. Threads of such a process run side by side. The submitters among them decide its state.
  */
-#include "kfd_machine.h"
-
 #include "base/number.h"
+
+#include "kfd_machine.h"
 
 /* Threads go on that have waited when the others wait or sleep. Handlers of signals are then over,
  * and what they have done does not depend on the host. */

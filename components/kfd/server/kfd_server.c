@@ -23,6 +23,7 @@
 #include "base/number.h"
 #include "components/kfd/server/guests/kfd_guest.h"
 #include "components/kfd/server/guests/kfd_start_barrier.h"
+#include "runtime/engine/options.h"
 
 #include "kfd_ioctl.h"
 
@@ -233,6 +234,16 @@ static int open_control(const char *text)
     return atoi(text);
 }
 
+static bool read_options(void)
+{
+    if (!options_open(getenv(OPTIONS_ENV_OPTIONS)))
+        return false;
+    const char *version = option_text("kfd-version");
+    if (version)
+        kfd.minor_version = (uint32_t)strtoul(version + strlen("1."), NULL, 10);
+    return true;
+}
+
 /* heddle-kfd LISTENER CONTROL PROCESSES: descriptors, the program has ended when the latter does;
  * and how many processes have to come before the first runs. */
 int main(int count, char **words)
@@ -242,6 +253,8 @@ int main(int count, char **words)
         fprintf(stderr, "heddle-kfd: `heddle run --stack rocm` starts this\n");
         return 2;
     }
+    if (!read_options())
+        return 1;
     server.listener = atoi(words[1]);
     server.control = open_control(words[2]);
     kfd_start_barrier_await((uint32_t)atoi(words[3]), strcmp(words[2], "serve") == 0);

@@ -126,7 +126,7 @@ static bool is_done(const struct waiter *w)
 static uint64_t seen_age(const struct event *e, const struct kfd_event_data *data)
 {
     uint64_t age = 0;
-    if (kfd_minor_version() >= 14 && e->type == KFD_IOC_EVENT_SIGNAL)
+    if (kfd.minor_version >= 14 && e->type == KFD_IOC_EVENT_SIGNAL)
         memcpy(&age, data, sizeof age);
     return age;
 }
