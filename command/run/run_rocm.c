@@ -189,8 +189,6 @@ bool run_rocm_start(struct command *c, struct supervise *supervise)
 {
     const char *path = server_path(c);
     int listener = open_socket(), control[2];
-    if (c->options->kfd_version)
-        setenv("HEDDLE_KFD_VERSION", c->options->kfd_version, 1);
     if (listener >= 0 && is_server(c))
         return start_server(c, listener);
     if (listener < 0 || pipe2(control, O_CLOEXEC) != 0) {
