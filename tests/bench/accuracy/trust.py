@@ -72,8 +72,8 @@ REASONS = (
      "The card keeps lines in its L2s from one copy to the next; here they go to the Infinity "
      "Cache."),
     (r"matrixmultiplication",
-     "The cause was not found. From 1024 on the card takes 1.25 to 1.4 times as long as its smaller "
-     "sizes suggest. Here over half of the cycles wait for vector memory."),
+     "The cause was not found. From 1024 on the card takes 1.25 to 1.4 times as long as its "
+     "smaller sizes suggest. Here over half of the cycles wait for vector memory."),
     (r"atomic_operations 4 atomic_op=atomicMin",
      "The measured time is off the line of its neighbours: 4 additions take 0.314 ms, 6 take "
      "0.470, 12 minima 0.936."),
