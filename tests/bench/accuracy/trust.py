@@ -54,8 +54,8 @@ REASONS = (
      "(memcopy_h2d). The rest of the error is that of other arrays updated in place."),
     (r"fastwalshtransform|mixbench",
      "The kernel reads and writes an array in place. For each KiB of it, a die of the card needs "
-     "10 to 14 cycles and a simulated die 6 to 8, with one launch as with many. No document says why; "
-     "[accuracy-cdna](accuracy-cdna.md) lists the causes that were excluded."),
+     "10 to 14 cycles and a simulated die 6 to 8, with one launch as with many. No document says "
+     "why; [accuracy-cdna](accuracy-cdna.md) lists the causes that were excluded."),
     (r"atax 8192",
      "The matrix just fills Infinity Cache: by the cycles of a step the card finds two fifths of "
      "it in memory. The rest of the error is that of smaller matrices."),
