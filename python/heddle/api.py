@@ -139,8 +139,8 @@ class Platform:
     settings: tuple[tuple[str, str], ...] = ()
 
     def set(self, settings: Mapping[str, object]) -> Platform:
-        """With these settings, too; a path that is set already gets the new value. What the
-        platform refuses is a Mistake."""
+        """The platform with these settings, too; a path that is set already gets the new value. A
+        setting that the platform refuses is a Mistake."""
         if not isinstance(settings, Mapping):
             raise Mistake(f"settings are {settings!r:.60}; write them as {{'gpu.l2': '64KiB'}}")
         both = {**dict(self.settings), **{name: _word(value) for name, value in settings.items()}}
@@ -242,7 +242,7 @@ class Run:
 
     @property
     def cycles(self) -> int:
-        """Of all kernels. A Mistake where not all of them were simulated: see `sample`."""
+        """The cycles of all kernels. A Mistake if not all of them were simulated: see `sample`."""
         if self.sample is not None:
             raise Mistake("only a part of this run was simulated, so its cycles are an estimate: "
                           "look at run.sample['cycles'] and run.sample['interval']")
@@ -290,7 +290,7 @@ class Run:
             _checked("report", str(stats), *words, "-o", os.fspath(path))
 
     def save(self, path: Path) -> None:
-        """As a statistics file for `heddle stats` and `heddle report`."""
+        """Writes a statistics file for `heddle stats` and `heddle report`."""
         write(pathlib.Path(path), self.text)
 
 
@@ -335,7 +335,7 @@ class Sweep:
         return self._results.statistics()
 
     def result(self, name: str) -> pandas.Series:
-        """By point."""
+        """The values of one result, indexed by point."""
         values = self._results.result(name)
         rows = [(point, _whole(value)) for point, value in values.items()]
         return _frame(["point", name], rows).set_index("point")[name]
@@ -381,14 +381,15 @@ class Sweep:
                 if row.state == "failed"}
 
     def plot(self, result: str, over: str, by: str = "") -> Figure:
-        """As `heddle report --plot RESULT:OVER:BY`."""
+        """The figure of `heddle report --plot RESULT:OVER:BY`."""
         from heddle.sweeps import sweep_figures
         for name in filter(None, (over, by)):
             self._results.check_setting(name)
         return self._shown(sweep_figures.over(self._results, result, over, by))
 
     def pareto(self, result: str, cost: str, more: bool | None = None) -> Figure:
-        """As `heddle report --plot pareto:RESULT:COST`; `more` of the result is better."""
+        """The figure of `heddle report --plot pareto:RESULT:COST`; `more` of the result is
+        better."""
         from heddle.sweeps import sweep_figures
         return self._shown(sweep_figures.pareto(self._results, result, cost, more))
 
@@ -419,7 +420,7 @@ def sweep(platforms: Path | Platform | Sequence[Path], program: str | Sequence[o
           sample: int | None = None, seed: int | None = None, jobs: int | None = None,
           limit: int | None = None, retry: bool = False,
           start: str | None = None) -> Sweep:
-    """As `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
+    """Runs `heddle sweep`. Points that fail are in `.failed`; other mistakes are exceptions."""
     settings: dict[str, object] = dict(platforms.settings) if isinstance(platforms, Platform) \
         else {}
     settings.update(set or {})

@@ -73,7 +73,7 @@ def rank_correlation(points: Sequence[Compared]) -> float | None:
 
 
 def grouped(points: Iterable[Compared], by: Callable[[Compared], str]) -> dict[str, list[Compared]]:
-    """In the order in which the groups first appear."""
+    """Points by their group; groups stand in the order of their first points."""
     groups: dict[str, list[Compared]] = {}
     for point in points:
         groups.setdefault(by(point), []).append(point)

@@ -113,7 +113,7 @@ class Server:
         return "E.nothing can be changed: the run could not be repeated"
 
     def _part(self, make: Callable[[], str]) -> Callable[[str], str]:
-        """Of a long text, as the client asks for it."""
+        """A packet's answer that sends a long text piece by piece, as the client asks for it."""
         def part(text: str) -> str:
             start, size = _numbers(text.rsplit(":", maxsplit=1)[-1])
             whole = make()
@@ -249,7 +249,8 @@ class Server:
         return ""
 
     def serve(self) -> int:
-        """Until the client leaves; or kills the program (0), or that is over (its status)."""
+        """Answers packets until the client leaves or kills the program (0), or the program is over
+        (its status)."""
         while True:
             packet = self.wire.receive()
             if packet == "\3":

@@ -42,7 +42,7 @@ class Module:
     text: list[str] = field(default_factory=list)
 
     def instruction(self, address: int) -> tuple[int, str] | None:
-        """Its size, and what stands there in the PTX."""
+        """The size of the instruction at an address, and its line of PTX."""
         for function in self.functions:
             number = (address - self.address - function.offset) // INSTRUCTION
             if 0 <= number < len(function.lines):
@@ -150,7 +150,7 @@ def _entries(m: Module, end: int, ptx_lines: int) -> bytes:
 
 
 def elf(m: Module) -> bytes:
-    """For x86-64, as the copies of AMD's code are (symbols.py)."""
+    """The module as an ELF file for x86-64, like the copies of AMD's code (symbols.py)."""
     ends = {OBJECT: 0, FUNCTION: 0}  # their kinds are the numbers of .data and .text, too
     strings, symbols = b"\0", bytes(24)
     for name, kind, offset, size in (

@@ -48,7 +48,7 @@ class Session:
     # ---- moving ----
 
     def _leave(self) -> None:
-        """Before the program moves on: a copy stays where it is."""
+        """Leaves a copy of the program in its place before the program moves on."""
         if not self.repeats or (self.past and self.past[-1].stop.event == self.at.event):
             return
         if copy := self.program.machine.copy(self.program):

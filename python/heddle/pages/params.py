@@ -34,7 +34,7 @@ def first_line(text: str) -> str:
 
 
 def declared(param: Row) -> str:
-    """As in "bits : int = 2 in 1 .. 8"."""
+    """A parameter's declaration: "bits : int = 2 in 1 .. 8"."""
     unit = f"enum {{ {', '.join(param['choices'])} }}" if param["unit"] == "enum" else param["unit"]
     default = f" = {param['default']}" if param["default"] else ""
     return f"{param['parameter']} : {unit}{default}" + (
@@ -72,7 +72,7 @@ def slot_lines(slots: list[Row]) -> Iterator[str]:
 
 
 def takes(slot: Row) -> str:
-    """As in "none, lru, rrip { bits : int = 2 }"."""
+    """The parts that a slot takes: "none, lru, rrip { bits : int = 2 }"."""
     def of(part: Row) -> str:
         params = "; ".join(map(declared, part["parameters"]))
         return f"{part['part']} {{ {params} }}" if params else str(part["part"])
@@ -80,7 +80,7 @@ def takes(slot: Row) -> str:
 
 
 def table(rows: list[Row]) -> str:
-    """As CSV."""
+    """Parameters as CSV."""
     return csv_text(COLUMNS, [
         (row["parameter"], row["members"], row["value"], row.get("number", 0), row["unit"],
          row["source"], row.get("basis", ""), row.get("said_by", ""), *place(row),

@@ -33,7 +33,7 @@ def times(name: str, count: int) -> str:
 
 
 def identity(node: Node) -> str:
-    """As links of the pictures have it."""
+    """A node's name in links of the pictures."""
     return escape(f"{'v' if 'inside' in node else 'd'}-{node['path']}:{node['type']}")
 
 

@@ -202,7 +202,7 @@ def plot(kernels: list[Kernel], what: str) -> str:
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Without columns that are empty."""
+    """An HTML table without columns that are empty."""
     listed = list(rows)
     kept = [i for i in range(len(head)) if any(str(row[i]) for row in listed)]
 
@@ -247,7 +247,8 @@ def page(title: str, told: Sequence[str], figures: dict[str, tuple[str, str]],
 
 
 def write_figure(folder: pathlib.Path, name: str, svg: str) -> None:
-    """As SVG, for LaTeX, and as PDF where the converter is installed (see main())."""
+    """Writes a figure as SVG, for LaTeX, and as PDF where the converter is installed (see
+    main())."""
     write(folder / f"{name}.svg", svg)
     write(folder / f"{name}.pgf", pgf.from_svg(svg))
     if shutil.which(CONVERTER):

@@ -165,8 +165,8 @@ def _line(row: Row, whole: int, place: str) -> str:
 
 
 def table(path: str, program: str | None) -> str:
-    """For each kernel its instructions in order, with what their cycles went to, and the line of
-    the source where the program knows it."""
+    """The instructions of each kernel in order, with what their cycles went to, and the line of the
+    source where the program knows it."""
     rows = read(path)
     if not rows:
         return "no kernel ran with timing, so there is no profile of instructions\n"

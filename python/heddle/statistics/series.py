@@ -101,7 +101,7 @@ class _Reader:
         return start, end
 
     def intervals(self, file: TextIO) -> Iterator[tuple[int, int]]:
-        """When one is told of, sums are of it."""
+        """The intervals, each when its sums are complete."""
         together = -(-max(sum(1 for _ in file) - 1, 0) // self.most)
         file.seek(0)
         rows = csv.reader(file)
@@ -223,7 +223,7 @@ class Intervals:
             self._add_counted(one, grown)
 
     def idle(self, time_ps: int) -> Measured:
-        """In an interval that long, if nothing counts."""
+        """The measures of an interval that long, if nothing counts."""
         if time_ps not in self.still:
             root: dict[str, Any] = {"time_ps": time_ps, "components": {}, "clocks": {
                 name: {"cycles": time_ps * hz // 10**12} for name, hz in self.model.hz.items()}}
@@ -257,7 +257,7 @@ class Intervals:
 
 def read(model: Model, statistics: Statistics, path: str,
          counters: Iterable[str] = ()) -> Iterator[Row]:
-    """Of each interval all measures, of all elements of an array together; then the counters of
+    """All measures of each interval, of all elements of an array together; then the counters of
     components with these names."""
     intervals, of_arrays = Intervals(model, statistics, path, counters), arrays(model)
     for interval in intervals:

@@ -132,7 +132,7 @@ class Plan:
                 enumerate(sorted(found, key=lambda f: f[0]), 1)]
 
     def _drawn(self, total: int) -> Iterator[int]:
-        """At random, each once; of very many not all."""
+        """Points drawn at random, each once; if there are very many, not all of them."""
         source, seen = random.Random(self.seed), set()
         if total <= POINTS_MAX:
             yield from source.sample(range(total), total)

@@ -42,7 +42,7 @@ NAMED = 20           # failures on the terminal
 
 
 def plan_of(options: Options) -> Plan:
-    """From a sweep file, or from the command line."""
+    """The plan of a sweep file, or of the command line."""
     more: dict[str, Any] = {"limit": options.limit} if options.limit else {}
     if options.generic:
         more["generic"] = True
@@ -78,8 +78,8 @@ def plain(path: str) -> str:
 
 
 def _is_allowed(row: dict[str, Any] | None, value: str) -> bool:
-    """By what is declared; otherwise `heddle check` is asked, which takes as long as a small
-    point."""
+    """True if the declaration allows the value; otherwise `heddle check` is asked, which takes as
+    long as a small point."""
     if not row:
         return False
     if "choices" in row:
@@ -113,7 +113,8 @@ class Toolkit:
         return done
 
     def check_platform(self, plan: Plan, platform: str) -> None:
-        """Its description, then each value of what is varied, all names at once."""
+        """Checks the platform's description, then each value of what is varied, all names at
+        once."""
         sets = [word for setting in plan.set for word in ("--set", setting)]
         known = self._rows(platform, sets)
         asked = {name: [value for value in values if not _is_allowed(known.get(plain(name)), value)]
@@ -166,8 +167,8 @@ class Toolkit:
         return found
 
     def platform_digest(self, platform: str, settings: Sequence[str], generic: bool) -> str:
-        """Of all that the description and its components consist of, by building it once. The dump
-        has the hash of the model, and so of all that results depend on."""
+        """A digest of all that the description and its components consist of, by building it once.
+        The dump has the hash of the model, and so of all that results depend on."""
         sets = [word for setting in settings for word in ("--set", setting)]
         dumped = self.call("dump", "--json", "--part", "measures", platform)
         built = self.call("build", platform, *sets, *(["--generic"] if generic else []))
@@ -381,7 +382,7 @@ def host_csv(folder: pathlib.Path) -> str:
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """For a terminal, without columns that are the same or empty in all rows."""
+    """A table for a terminal, without columns that are the same or empty in all rows."""
     shown = [i for i, name in enumerate(columns)
              if i == 0 or name == "cycles" or len({row[i] for row in rows}) > 1]
     lines = [[columns[i] for i in shown], *([row[i] for i in shown] for row in rows)]
@@ -391,7 +392,7 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def name_failures(database: Database, points: Sequence[Point]) -> int:
-    """Those with the same message together. Returns how many there are."""
+    """Prints the failures, points with the same message together. Returns how many there are."""
     failures = database.failures()
     names = {point.number: point.name for point in points}
     by_message: dict[str, list[str]] = {}

@@ -54,7 +54,7 @@ def logged(log: str) -> list[tuple[int, int, str, int, int]]:
 
 @functools.cache
 def environment() -> dict[bytes, bytes]:
-    """As it is at the first point. To encode it each time costs a tenth of a millisecond."""
+    """The environment at the first point. To encode it each time costs a tenth of a millisecond."""
     return dict(os.environb)
 
 
@@ -94,7 +94,7 @@ def run(words: list[str], log: str, limit: float | None) -> tuple[int, float, fl
 
 
 def watch(pid: int, seconds: float) -> None:
-    """Until it ends; or ends it."""
+    """Waits until the process ends, or ends it when the time is over."""
     descriptor = os.pidfd_open(pid)
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
@@ -137,7 +137,8 @@ def over_arrays(path: str) -> str:
 
 
 def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """By path and name: sums over arrays; what is 0 is left out. Of a histogram count and sum."""
+    """Counters by path and name: sums over arrays; what is 0 is left out. A histogram gives its
+    count and sum."""
     sums: dict[str, dict[str, int]] = {}
     for section in ("components", "links"):
         for path, values in told.get(section, {}).items():
@@ -158,7 +159,7 @@ def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def kept(path: str) -> dict[str, Any]:
-    """Of a statistics file."""
+    """The members of a statistics file that the database keeps."""
     with open(path, encoding="utf-8") as file:
         told = json.load(file)
     host = told.get("host", {})

@@ -63,7 +63,7 @@ class Array:
 
 @dataclasses.dataclass
 class Fullness:
-    """Of all launches of a kernel."""
+    """The arrays that were full in all launches of a kernel."""
     intervals: int = 0  # in which it worked
     cycles: int = 0     # of an interval
     arrays: list[Array] = dataclasses.field(default_factory=list)
@@ -71,9 +71,9 @@ class Fullness:
 
 @dataclasses.dataclass
 class Found:
-    """Of a run: by kernel and GPU, the unloaded latency of memory (`unloaded`), what no
-    kernel's time is (`copied` and `nothing` ps, the links' busy ps in the former), and what the
-    settings that are proposed may be (`Model.ranges`)."""
+    """What was full in a run: by kernel and GPU, the unloaded latency of memory (`unloaded`), time
+    that is no kernel's (`copied` and `nothing` ps, the links' busy ps in the former), and the
+    values that the proposed settings may have (`Model.ranges`)."""
     kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
     levels: Levels = dataclasses.field(default_factory=list)
     translation: Levels = dataclasses.field(default_factory=list)
@@ -160,7 +160,7 @@ class _Series:
 
 
 def _shares(uses: list[tuple[int, _Use]], row: list[bytes], time_ps: int) -> dict[str, float]:
-    """Of each element that did something, its busy share."""
+    """The busy share of each element that did something."""
     parts: dict[tuple[str, str], float] = {}
     for column, (element, count_ps) in uses:
         cell = row[column]
@@ -209,7 +209,7 @@ class _Reach:
                               if path.startswith(self._own(identity(launch))))}
 
     def array(self, path: str) -> str:
-        """Of an element: its array, one of each GPU."""
+        """The array of an element; each GPU has its own."""
         known = self.arrays.get(path)
         if known is None:
             first, dot, rest = path.partition(".")
@@ -240,7 +240,7 @@ class _Reader:
         self._choose(_Launches(statistics))
 
     def _choose(self, launches: _Launches) -> None:
-        """Of all intervals of a kernel, and of those of none, MOST at even distances."""
+        """Adds intervals of each kernel, and of none, MOST at even distances."""
         of: dict[Identity | None, list[int]] = {}
         for index, (start, end) in enumerate(self.series.spans):
             for kernel in launches.during(start, end) or (None,):
@@ -331,7 +331,7 @@ def of_file(statistics: Statistics, file: str) -> Found | None:
 
 
 def write(found: Found, file: str) -> None:
-    """As the last member of the statistics file; every other byte stays."""
+    """Adds `fullness` as the last member of the statistics file; every other byte stays."""
     path = pathlib.Path(file)
     text = path.read_text(encoding="utf-8").rstrip()
     member = json.dumps({"fullness": encode(found)}, separators=(",", ":"))[1:]
@@ -346,7 +346,8 @@ LOADS = ("vmem", "mem")  # ports for loads, of a compute unit and of an SM
 
 
 def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
-    """Of a component on the way, in cycles of its clock, by the names that the library gives."""
+    """The latency of a component on the way, in cycles of its clock, by the names that the library
+    gives."""
     own = parameters.get(path, {})
     total = float(own.get("latency", 0) + own.get("vmem_latency", 0) + own.get("walk_latency", 0))
     for part in ("translation", "front"):
@@ -379,10 +380,10 @@ def _way(model: Model, parameters: Parameters, path: str, ports: tuple[str, ...]
 
 
 def unloaded(model: Model, statistics: Statistics) -> tuple[Levels, Levels]:
-    """From a compute unit, or an SM, to the last memory: each level and the cycles of a load that
-    ends there,
-    by the latencies of the description; and how much longer a load takes that has to ask each level
-    of translation behind its first cache. Empty where the way is not known."""
+    """The way from a compute unit, or an SM, to the last memory: each level and the cycles of a
+    load that ends there, by the latencies of the description; and how much longer a load takes that
+    has to ask each level of translation behind its first cache. Both are empty where the way is not
+    known."""
     parameters = statistics.get("stamp", {}).get("parameters", {})
     first_ports = {f"{p.path}.{port}" for p in model.places[:model.instances]
                    if p.kind == "compute" for port in LOADS}

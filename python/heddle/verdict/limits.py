@@ -7,7 +7,7 @@ for is found from which array was the fullest when (`heddle.verdict.fullness`), 
 load takes against its unloaded latency. Without the former, which only `heddle run --report
 limits` records, a sentence says so. Nothing is called latency unless loads take about as long as
 the description says that they have to. Kinds of components are those of diagrams, so a machine of
-somebody else's components is judged, too. A setting is named only where the machine has it."""
+other components is judged, too. A setting is named only where the machine has it."""
 from __future__ import annotations
 
 import dataclasses
@@ -26,14 +26,16 @@ THE_RUN = "the run"  # beside the labels of kernels: what is said of all of it
 
 
 def _work_groups(k: Kernel) -> str:
-    """As in '32 work-groups a launch'; a mean that is no whole number has a decimal."""
+    """The launch's work-groups: '32 work-groups a launch'; a mean that is no whole number has a
+    decimal."""
     groups, launches = k.sum("work_groups"), len(k.launches)
     return (f"{groups / launches:.{int(groups % launches != 0)}f} work-group"
             f"{'' if groups == launches else 's'} a launch")
 
 
 def _hits(j: Judged, name: str, words: str) -> str:
-    """Of the first cache with accesses whose name, without its index, ends a path."""
+    """The words with the hit rate of the first cache with accesses whose name, without its index,
+    ends a path."""
     cache = next((c for path, c in j.kernel.caches.items()
                   if c.all and path.rpartition(".")[2].split("[")[0] == name), None)
     return words.format(f"{per_cent(cache.hits, cache.all):.0f} %") if cache else ""
@@ -377,7 +379,7 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
 
 
 def _told(kernel: Kernel, limit: Limit) -> Limit:
-    """In the words of its machine."""
+    """The limit in the words of its machine."""
     tries = tuple(dataclasses.replace(one, reason=kernel.said(one.reason)) for one in limit.tries)
     return dataclasses.replace(limit, sentence=kernel.said(limit.sentence), tries=tries)
 
@@ -415,7 +417,7 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
 
 def told(kernels: list[Kernel], statistics: Statistics, file: str,
          found: Found | None = None) -> list[Kernel]:
-    """With what limits them. `found`: of a series; None: what the file has."""
+    """Kernels with what limits them. `found` is what a series has; None: what the file has."""
     found = found or of_file(statistics, file)
     machine = Machine(statistics, found)
     for kernel in kernels:

@@ -48,7 +48,7 @@ class Parameter:
 
     @property
     def plain(self) -> str:
-        """As --set may have it, without indices that stand for all."""
+        """The name as --set may have it, without indices that stand for all."""
         return self.name.replace("[*]", "")
 
     def effect(self, base: int) -> float:
@@ -148,8 +148,8 @@ def parameters(run: Statistics, rows: Iterable[Row] = ()) -> list[Parameter]:
 
 def with_proposed(found: list[Parameter], proposed: Iterable[tuple[str, ...]],
                   settings: dict[str, str]) -> list[Parameter]:
-    """Those whose values are proposed come first, in that order; values that no parameter has get
-    one."""
+    """Parameters, those whose values are proposed first, in that order; a value that no parameter
+    has gets one."""
     first: list[Parameter] = []
     for sets in proposed:
         one = next((one for one in found if any(same(point.settings, sets)
@@ -166,7 +166,7 @@ def with_proposed(found: list[Parameter], proposed: Iterable[tuple[str, ...]],
 
 
 def same(some: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """As settings of a platform; indices that stand for all may be left out."""
+    """True if both are equal settings of a platform; indices that stand for all may be left out."""
     return [word.replace("[*]", "") for word in some] == [
         word.replace("[*]", "") for word in others]
 

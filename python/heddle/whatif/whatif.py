@@ -62,8 +62,8 @@ class Diagnosis:
                            if sensitivity.same(point.settings, setting.against)]
 
     def verdict(self, base: int, floor: float) -> str:
-        """Whether a setting that it proposes makes the run shorter by more than chance does; where
-        none does, whether the other way makes it longer."""
+        """Says whether a setting that it proposes makes the run shorter by more than chance does;
+        where none does, whether the other way makes it longer."""
         if not self.limit.tries:
             return "no setting of the machine takes this away: it is in the program"
         best = min(self.tried, key=lambda one: one[1].change(base), default=None)
@@ -134,8 +134,8 @@ class Study:
             point.message, point.status = message or "", status or 0
 
     def counters(self, disturbed: int) -> dict[str, float]:
-        """By how much each counter differs at most between the run without changes and those that
-        are disturbed, the first of `runs`; a share."""
+        """The largest difference of each counter between the run without changes and those that are
+        disturbed, the first of `runs`; a share."""
         values: dict[tuple[str, str], list[float]] = {}
         for name, runs in (("base", 1), ("runs", disturbed)):
             reading = Reading(self.folder / name)
@@ -200,7 +200,7 @@ class Study:
 
 def within(budget: Options, found: list[Parameter], each: float,
            spent: int) -> list[Parameter]:
-    """As many parameters as --runs and --minutes have room for."""
+    """The parameters for which --runs and --minutes have room."""
     room = float(budget.runs or sys.maxsize) - spent
     if budget.minutes:
         room = min(room, budget.minutes * 60 * budget.jobs / max(each, 1e-3) - spent)
@@ -262,7 +262,7 @@ def _cell(point: Point | None, base: int) -> str:
 
 
 def _furthest(one: Parameter, base: int) -> Point | None:
-    """With the double, or the choice that changes most."""
+    """The point with the double value, or the choice that changes most."""
     return max((point for way, point in one.points.items() if way != "half"),
                key=lambda point: abs(point.change(base)), default=None)
 
@@ -304,7 +304,7 @@ def lines(found: Found, top: int) -> list[str]:
 
 
 def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
-    """Of one parameter; grey: within the floor."""
+    """The bars of one parameter; grey: within the floor."""
     parts = [draw.text(240, y + 14, one.name, "end", 11)]
     best = _furthest(one, found.base)
     for row, (way, point) in enumerate((way, point) for way, point in one.points.items()
