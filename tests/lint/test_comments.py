@@ -1,5 +1,6 @@
-"""Comments of C sources stand by themselves: each names its subject. Those of tests are not looked
-at."""
+"""Comments of C sources and docstrings of Python stand by themselves: each names its subject. Those
+of tests are not looked at."""
+import ast
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from house import files, text_of
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
 FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
+PREPOSITION = re.compile(r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
 PERSON = re.compile(r"(?<!user )\b(?:who|whom|whoever|somebody|nobody|everybody)\b", re.IGNORECASE)
 
 
@@ -26,6 +28,8 @@ def complaint(comment):
         return f"has '{person[0]}'"
     if re.match(r"\w+\.[ch] - ", comment):
         return "begins with the name of its file"
+    if comment.startswith("..."):
+        return "goes on from another comment"
     return "goes on in another comment" if comment.endswith(",") else None
 
 
@@ -40,6 +44,27 @@ def test_comment_has_a_subject_and_components_are_things():
              if complaint(comment)}
     house.check(found, "a comment is a sentence with a noun as its subject, and a "
                                   "component is 'that' or 'which'")
+
+
+def docstrings(text):
+    """(line, text) of each module, class and function."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and \
+                (words := ast.get_docstring(node)):
+            yield node.body[0].lineno, " ".join(words.split())
+
+
+def docstring_complaint(words):
+    if preposition := PREPOSITION.match(words):
+        return f"begins with '{preposition[0]}'"
+    return complaint(words)
+
+
+def test_docstring_has_a_subject_and_components_are_things():
+    found = {f"{file} {words}": f"{file}:{line}: {docstring_complaint(words)}: {words[:70]}"
+             for file in files("*.py") if not file.startswith("tests/")
+             for line, words in docstrings(text_of(file)) if docstring_complaint(words)}
+    house.check(found, "a docstring is a sentence or a noun phrase with its own subject")
 
 
 def test_header_begins_with_what_it_is():
@@ -118,7 +143,15 @@ def test_fragments_are_told_from_sentences():
     text = 'f("/* Of */"); /* Of one port. */\n// The same for two.\n/* The\n * same of three. */\n'
     assert [(line, bool(complaint(comment))) for line, comment in comments(text)] == [
         (1, True), (2, True), (3, True)]
-    for comment in "A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.":
+    for comment in "A cache whose port is open.", "Offsets.", "A user who asks.", "s_nop, ...":
         assert not complaint(comment)
-    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles of it,":
+    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles,", "... of it":
         assert complaint(comment)
+
+
+def test_fragments_are_found_in_docstrings():
+    text = '"""In order."""\nclass A:\n "Of a run."\n def f():\n  """The\n  key."""\n'
+    assert [(line, bool(docstring_complaint(words))) for line, words in docstrings(text)] == [
+        (1, True), (3, True), (5, False)]
+    for words in "Those that ran.", "With its index.", "A process; whoever opens it.":
+        assert docstring_complaint(words)
