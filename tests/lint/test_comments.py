@@ -17,7 +17,7 @@ def comments(text):
     """(line, text) of each; strings and characters are none."""
     for found in TOKEN.finditer(text):
         if found[0].startswith("/"):
-            words = re.sub(r"^\s*\*+ ?|^/[/*]+|\*/$", "", found[0], flags=re.MULTILINE).split()
+            words = re.sub(r"\s*\*+/$|^\s*\*+ ?|^/[/*]+", "", found[0], flags=re.MULTILINE).split()
             yield text.count("\n", 0, found.start()) + 1, " ".join(words)
 
 
@@ -26,6 +26,8 @@ def complaint(comment):
         return f"begins with '{fragment[0]}'"
     if person := PERSON.search(comment):
         return f"has '{person[0]}'"
+    if comment.startswith("---") and not re.fullmatch(r"---- .* ----", comment):
+        return "is no section mark of the form /* ---- name ---- */"
     if re.match(r"\w+\.[ch] - ", comment):
         return "begins with the name of its file"
     if comment.startswith("..."):
@@ -143,9 +145,11 @@ def test_fragments_are_told_from_sentences():
     text = 'f("/* Of */"); /* Of one port. */\n// The same for two.\n/* The\n * same of three. */\n'
     assert [(line, bool(complaint(comment))) for line, comment in comments(text)] == [
         (1, True), (2, True), (3, True)]
-    for comment in "A cache whose port is open.", "Offsets.", "A user who asks.", "s_nop, ...":
+    for comment in ("A cache whose port is open.", "Offsets.", "A user who asks.", "s_nop, ...",
+                    "---- hits ----"):
         assert not complaint(comment)
-    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles,", "... of it":
+    for comment in ("The owner, whoever that is.", "cache.c - a cache.", "cycles,", "... of it",
+                    "---- hits"):
         assert complaint(comment)
 
 
