@@ -26,8 +26,8 @@ class Reader:
     def wrong(self, what: str) -> Mistake:
         return Mistake(f"{self.path}: {what}")
 
-    def section(self, of: Mapping[str, Any], name: str, keys: set[str], where: str) -> Any:
-        found = of.get(name, {})
+    def section(self, table: Mapping[str, Any], name: str, keys: set[str], where: str) -> Any:
+        found = table.get(name, {})
         if not isinstance(found, dict):
             raise self.wrong(f"'{name}' is a section: [{name}]")
         self.known(found, keys, where)

@@ -73,10 +73,10 @@ def slot_lines(slots: list[Row]) -> Iterator[str]:
 
 def takes(slot: Row) -> str:
     """The parts that a slot takes: "none, lru, rrip { bits : int = 2 }"."""
-    def of(part: Row) -> str:
+    def declaration(part: Row) -> str:
         params = "; ".join(map(declared, part["parameters"]))
         return f"{part['part']} {{ {params} }}" if params else str(part["part"])
-    return ", ".join(["none"] * slot["optional"] + [of(part) for part in slot["takes"]])
+    return ", ".join(["none"] * slot["optional"] + [declaration(part) for part in slot["takes"]])
 
 
 def table(rows: list[Row]) -> str:
@@ -88,14 +88,14 @@ def table(rows: list[Row]) -> str:
 
 
 def main(chosen: Options) -> int:
-    told = command_line.asked(
+    text = command_line.asked(
         chosen.heddle, "params", "--json", *chosen.files,
         *chosen.again("--set", "--platform", "-I", "--allow-incoherent"))
-    if told is None:
+    if text is None:
         return 1
-    rows = json.loads(told)
+    rows = json.loads(text)
     slots = [row for row in rows if row["source"] == "slot"]
-    told = table(rows) if chosen.csv else "".join(line + "\n" for line in itertools.chain(
+    text = table(rows) if chosen.csv else "".join(line + "\n" for line in itertools.chain(
         lines(rows[:len(rows) - len(slots)], chosen.sources), slot_lines(slots)))
-    write_or_print(chosen.output, told)
+    write_or_print(chosen.output, text)
     return 0

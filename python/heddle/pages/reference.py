@@ -303,10 +303,10 @@ def files_of(library: str) -> list[str]:
 def main(chosen: Options) -> int:
     if not chosen.output:
         raise Mistake("say where to write: -o DIR", usage=True)
-    told = [command_line.asked(chosen.heddle, "dump", "--json", "--part", "reference", file,
-                               *chosen.again("-I"))
-            for file in files_of(chosen.library) + chosen.files]
-    if None in told:
+    texts = [command_line.asked(chosen.heddle, "dump", "--json", "--part", "reference", file,
+                                *chosen.again("-I"))
+             for file in files_of(chosen.library) + chosen.files]
+    if None in texts:
         return 1
-    markup.save(Path(chosen.output), reference(json.loads(one) for one in told if one))
+    markup.save(Path(chosen.output), reference(json.loads(one) for one in texts if one))
     return 0

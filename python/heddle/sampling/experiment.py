@@ -238,9 +238,9 @@ def page_of(kernel: Kernel) -> str:
                     for name, value in inputs.items())))
 
 
-def page(title: str, told: Sequence[str], figures: dict[str, tuple[str, str]],
+def page(title: str, facts: Sequence[str], figures: dict[str, tuple[str, str]],
          kernels: list[Kernel]) -> str:
-    head = "".join(f'<p class="soft">{escape(line)}</p>' for line in told)
+    head = "".join(f'<p class="soft">{escape(line)}</p>' for line in facts)
     return whole(title, f"<div><h1>{escape(title)}</h1>{head}</div>",
                  [*(section(name, heading, figure(svg, ""))
                     for name, (heading, svg) in figures.items()), *map(page_of, kernels)])
@@ -300,7 +300,7 @@ def experiment(trials: Trials, chosen: Any, folder: pathlib.Path) -> None:
         write(folder / "index.html",
               page(f"Warm-up: {pathlib.Path(trials.subject).name} on "
                    f"{pathlib.Path(chosen.files[0]).stem}",
-                   provenance.lines(provenance.now(chosen.heddle)), figures, kernels))
+                   provenance.lines(provenance.collect(chosen.heddle)), figures, kernels))
     if not shutil.which(CONVERTER):
         print(f"heddle experiment: no figure is a PDF, since '{CONVERTER}' is not installed "
               "(Debian: librsvg2-bin)", file=sys.stderr)

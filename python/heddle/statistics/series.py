@@ -135,9 +135,9 @@ def arrays(model: Model) -> Arrays:
     return groups, heads
 
 
-def sums(found: Measured, of: Arrays, interval: tuple[int, int]) -> Iterator[Row]:
+def sums(found: Measured, array_groups: Arrays, interval: tuple[int, int]) -> Iterator[Row]:
     """What was measured, of all elements of an array together."""
-    groups, heads = of
+    groups, heads = array_groups
     totals: list[dict[str, list[float]]] = [{} for _ in heads]
     for name in NAMES:
         for group, (part, whole) in zip(groups, [*found.shares[name], *found.connections[name]]):
@@ -265,8 +265,8 @@ def read(model: Model, statistics: Statistics, path: str,
     together: dict[tuple[str, str], list[Counted]] = {}
     for one in intervals.counted:
         together.setdefault((one.name, collapse(one.path)), []).append(one)
-    for (name, array), of in together.items():
-        parts = map(sum, zip(*(one.part for one in of)))
-        wholes = map(sum, zip(*(one.whole for one in of)))
+    for (name, array), members in together.items():
+        parts = map(sum, zip(*(one.part for one in members)))
+        wholes = map(sum, zip(*(one.whole for one in members)))
         for span, part, whole in zip(intervals.spans, parts, wholes):
-            yield Row(*span, array, of[0].type, of[0].kind, name, part, whole, 0)
+            yield Row(*span, array, members[0].type, members[0].kind, name, part, whole, 0)

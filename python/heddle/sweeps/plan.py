@@ -70,8 +70,8 @@ class Point:
 
     @property
     def name(self) -> str:
-        told = [f"{name.strip('{}')}={value}" for name, value in self.values.items()]
-        return " ".join([*([self.program] if self.program else []), *told]) or self.platform
+        parts = [f"{name.strip('{}')}={value}" for name, value in self.values.items()]
+        return " ".join([*([self.program] if self.program else []), *parts]) or self.platform
 
 
 @dataclasses.dataclass(frozen=True)

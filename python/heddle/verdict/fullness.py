@@ -220,7 +220,7 @@ class _Reach:
     def _own(self, kernel: Identity) -> str:
         return f"{self.gpus.get(kernel[1], '')}."
 
-    def of(self, kernel: Identity, shares: dict[str, float]) -> dict[str, float]:
+    def reached(self, kernel: Identity, shares: dict[str, float]) -> dict[str, float]:
         if len(self.gpus) < 2 or kernel in self.remote:
             return shares
         others = set(self.gpus.values()) - {self.gpus.get(kernel[1], "")}
@@ -241,17 +241,17 @@ class _Reader:
 
     def _choose(self, launches: _Launches) -> None:
         """Adds intervals of each kernel, and of none, MOST at even distances."""
-        of: dict[Identity | None, list[int]] = {}
+        rows_of: dict[Identity | None, list[int]] = {}
         for index, (start, end) in enumerate(self.series.spans):
             for kernel in launches.during(start, end) or (None,):
-                of.setdefault(kernel, []).append(index)
-        for kernel, rows in of.items():
+                rows_of.setdefault(kernel, []).append(index)
+        for kernel, rows in rows_of.items():
             apart = -(-len(rows) // MOST)
             for first in range(0, len(rows), apart):
                 start, end = self.series.spans[rows[first]]
                 shares = self._shares(rows[first], end - start)
                 if kernel:
-                    self._add(kernel, self.reach.of(kernel, shares), end - start)
+                    self._add(kernel, self.reach.reached(kernel, shares), end - start)
                 else:
                     self._between(shares, end - start, min(apart, len(rows) - first))
 
@@ -265,7 +265,7 @@ class _Reader:
         arrays: dict[str, dict[str, float]] = {}
         for element, share in shares.items():
             arrays.setdefault(self.reach.array(element), {})[element] = share
-        fullest, met = max(((path, _met(of)) for path, of in arrays.items()),
+        fullest, met = max(((path, _met(elements)) for path, elements in arrays.items()),
                            key=lambda item: item[1], default=("", 0.0))
         if met < IDLE:
             return

@@ -215,11 +215,11 @@ def weight(measures: Iterable[dict[str, str]]) -> Callable[[Parameter], float]:
             whole = float(row["whole"])
             busy[path] = max(busy.get(path, 0.0), float(row["part"]) / whole if whole else 0.0)
 
-    def of(parameter: Parameter) -> float:
+    def busy_share(parameter: Parameter) -> float:
         owner = parameter.name.rpartition(".")[0]
         return max((share for path, share in busy.items()
                     if path == owner or path.startswith(f"{owner}.")), default=0.0) if owner else 1
-    return of
+    return busy_share
 
 
 def within(room: float, found: Sequence[Parameter]) -> list[Parameter]:

@@ -170,13 +170,13 @@ class Study:
 
     def _diagnosis(self, run: Statistics) -> Diagnosis | None:
         """The first sentence: about the run where it stands first, or the longest kernel."""
-        said: dict[str, list[Limit]] = dict(
+        reported: dict[str, list[Limit]] = dict(
             limits.report(kernels.read(run, self.base_file), run, self.base_file))
         cycles = {label: own[0] or 0 for label, own in differences.cycles([run]).items()}
-        about = next(iter(said), "")
+        about = next(iter(reported), "")
         if about != limits.THE_RUN:
             about = max(cycles, key=lambda label: cycles[label], default="")
-        found = said.get(about)
+        found = reported.get(about)
         return Diagnosis(about, found[0]) if found else None
 
     def asked(self, *words: str) -> str:
@@ -187,10 +187,10 @@ class Study:
                                                   Callable[[Parameter], float]]:
         """The rows of `heddle params`, and how full that is which a parameter belongs to."""
         sets = [word for setting in self.chosen.set for word in ("--set", setting)]
-        told = self.asked("params", "--json", *self.chosen.files, *sets)
+        text = self.asked("params", "--json", *self.chosen.files, *sets)
         measured = self.asked("stats", "--report", "measures", "--csv", "--description",
                               *self.chosen.files, self.base_file)
-        return json.loads(told or "[]"), sensitivity.weight(csv.DictReader(measured.splitlines()))
+        return json.loads(text or "[]"), sensitivity.weight(csv.DictReader(measured.splitlines()))
 
     def parameters(self, run: Statistics) -> list[Parameter]:
         """The fullest components' first."""
@@ -198,17 +198,17 @@ class Study:
         return sorted(sensitivity.parameters(run, rows), key=lambda one: -weight(one))
 
 
-def within(budget: Options, found: list[Parameter], each: float,
+def within(budget: Options, found: list[Parameter], seconds_each: float,
            spent: int) -> list[Parameter]:
     """The parameters for which --runs and --minutes have room."""
     room = float(budget.runs or sys.maxsize) - spent
     if budget.minutes:
-        room = min(room, budget.minutes * 60 * budget.jobs / max(each, 1e-3) - spent)
+        room = min(room, budget.minutes * 60 * budget.jobs / max(seconds_each, 1e-3) - spent)
     kept = sensitivity.within(room, found)
     runs = spent + sum(len(one.points) for one in kept)
     left = "" if len(kept) == len(found) else (
         f", of {len(found)}; those of the fullest components come first, the others are not tried")
-    print(f"heddle whatif: {runs} runs of about {each:.2g} s for "
+    print(f"heddle whatif: {runs} runs of about {seconds_each:.2g} s for "
           f"{counted(len(kept), 'parameter')}{left}", file=sys.stderr)
     return kept
 
@@ -285,22 +285,22 @@ def told_of(point: Point, base: int) -> str:
 def lines(found: Found, top: int) -> list[str]:
     base, floor = found.base, found.floor
     results = [base, *(point.result for point in found.disturbed if point.result)]
-    told = [f"{found.name}: {found.took}",
-            f"noise floor: ±{floor * 100:.2f} %, from {len(results)} runs that are equally right, "
-            f"{min(results) / 1e3:.1f} to {max(results) / 1e3:.1f} ns",
-            *(f"  {told_of(point, base)}" for point in found.disturbed)]
+    texts = [f"{found.name}: {found.took}",
+             f"noise floor: ±{floor * 100:.2f} %, from {len(results)} runs that are equally right,"
+             f" {min(results) / 1e3:.1f} to {max(results) / 1e3:.1f} ns",
+             *(f"  {told_of(point, base)}" for point in found.disturbed)]
     if found.diagnosis:
-        told += ["", f"{found.diagnosis.kernel}: {found.diagnosis.limit.words}",
-                 f"  {found.diagnosis.verdict(base, floor)}"]
+        texts += ["", f"{found.diagnosis.kernel}: {found.diagnosis.limit.words}",
+                  f"  {found.diagnosis.verdict(base, floor)}"]
     moving = found.moving()
-    told += ["", *table(moving[:top], base, floor)]
+    texts += ["", *table(moving[:top], base, floor)]
     if len(moving) > top:
-        told.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
+        texts.append(f"{len(moving) - top} others change less; --top {len(moving)} shows them")
     still = len(found.parameters) - len(moving)
     if still:
-        told.append(f"{counted(still, 'other')} changed nothing, or had no other value that is "
-                    "allowed")
-    return [*told, *(f"both {told_of(point, base)}" for point in found.pairs)]
+        texts.append(f"{counted(still, 'other')} changed nothing, or had no other value that is "
+                     "allowed")
+    return [*texts, *(f"both {told_of(point, base)}" for point in found.pairs)]
 
 
 def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
@@ -313,12 +313,12 @@ def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -
         if not point.result:
             continue
         quiet = abs(change) <= found.floor
-        end, told = middle + change * scale, percent(change)
+        end, label = middle + change * scale, percent(change)
         parts.append(draw.box(min(middle, end), y + 2 + 9 * row, abs(change) * scale, 8,
                               "#bbbbbb" if quiet else WAYS.get(way, WAYS["other"])[0],
-                              f"{point.settings[0]}: {told}"))
+                              f"{point.settings[0]}: {label}"))
         if not quiet:
-            parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row, told,
+            parts.append(draw.text(end + (3 if change > 0 else -3), y + 9 + 9 * row, label,
                                    "start" if change > 0 else "end", 9))
     return parts
 
@@ -385,7 +385,7 @@ def main(chosen: Options) -> int:
     found = examine(chosen, study)
     print("\n".join(lines(found, chosen.top)))
     for name, text in (("csv", rows_csv(found)), ("svg", tornado(found, chosen.top)),
-                       ("json", as_json(found, provenance.now(chosen.heddle)))):
+                       ("json", as_json(found, provenance.collect(chosen.heddle)))):
         write(study.folder / f"whatif.{name}", text)
     print(f"{study.points} runs, {study.finished} of them now, in "
           f"{time.monotonic() - began:.0f} s; {study.folder}/whatif.svg is the plot",
