@@ -70,20 +70,21 @@ static uint32_t group_begin(const struct observed_wavefront *first)
     uint32_t slot = number_pool_acquire(&group_slots, "checks");
     grow_slots(groups, slot, group_capacity, "checks");
     struct check_group *g = &groups[slot];
-    *g = (struct check_group){.who = {.executor = &check_wavefronts,
-                                      .program = first->program,
-                                      .kernel = program_kernel_name(first->program, first->kernel),
-                                      .launch = (uint64_t)first->dispatch + 1,
-                                      .gpu = first->gpu,
-                                      .pid = p->pid},
-                              .waves = p->wavefronts,
-                              .scratch_bytes = p->scratch_bytes_per_wavefront,
-                              .lds_bytes = p->lds_bytes};
+    *g = (struct check_group){
+        .identity = {.executor = &check_wavefronts,
+                     .program = first->program,
+                     .kernel = program_kernel_name(first->program, first->kernel),
+                     .launch = (uint64_t)first->dispatch + 1,
+                     .gpu = first->gpu,
+                     .pid = p->pid},
+        .waves = p->wavefronts,
+        .scratch_bytes = p->scratch_bytes_per_wavefront,
+        .lds_bytes = p->lds_bytes};
     if (p->scratch) {
         g->scratch = p->scratch + (uint64_t)p->scratch_wavefront * g->scratch_bytes;
         g->scratch_end = g->scratch + (uint64_t)p->wavefronts * g->scratch_bytes;
     }
-    memcpy(g->who.group, first->group, sizeof g->who.group);
+    memcpy(g->identity.group, first->group, sizeof g->identity.group);
     return slot;
 }
 

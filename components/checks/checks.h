@@ -27,7 +27,7 @@ struct check_wave {
 
 /* The work-group of a wavefront. Its wavefronts begin one after another. */
 struct check_group {
-    struct check_identity who;
+    struct check_identity identity;
     uint32_t waves, ended;
     uint64_t scratch, scratch_end; /* its private memory; both 0: none */
     uint32_t scratch_bytes;        /* scratch memory of a wavefront */
