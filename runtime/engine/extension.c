@@ -49,7 +49,7 @@ void extensions_settle(uint64_t end_ps)
             extensions[i]->settle(end_ps);
 }
 
-uint64_t extensions_ask(uint64_t from_ps)
+uint64_t extensions_find_unsettled(uint64_t from_ps)
 {
     uint64_t first_ps = ENGINE_NEVER;
     for (unsigned i = 0; i < extension_count; i++) {

@@ -62,7 +62,7 @@ bool extensions_start(void);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);
 void extensions_settle(uint64_t end_ps);
-uint64_t extensions_ask(uint64_t from_ps);
+uint64_t extensions_find_unsettled(uint64_t from_ps);
 void extensions_write_stats(struct json *out);
 void extensions_progress(struct run_counts *counts);
 void extensions_cut(void);

@@ -96,7 +96,7 @@ bool options_open(const char *text)
 
 /* ---- asking ---- */
 
-bool option_early(const char *key, const char *value)
+bool option_is_set_early(const char *key, const char *value)
 {
     size_t size = strlen(key), length = strlen(value);
     for (const char *item = getenv(OPTIONS_ENV_OPTIONS); item; item = strchr(item, ';')) {
@@ -206,7 +206,7 @@ bool options_end(void)
     return true;
 }
 
-bool options_write(void)
+bool options_write_files(void)
 {
     for (unsigned i = 0; i < options.count; i++)
         if (options.pairs[i].sign == '>')

@@ -51,14 +51,14 @@ unsigned option_word(const char *key, const char *const *words, unsigned count);
 
 /* True if the environment has the option with this value, which holds no character that is written
  * %XX? For constructors of libraries: it takes no memory, and needs no options_open(). */
-bool option_early(const char *key, const char *value);
+bool option_is_set_early(const char *key, const char *value);
 
 /* The platform has started. Returns true when every key was asked for and has a value of the right
  * kind; otherwise prints which does not, and returns false. */
 bool options_end(void);
 
 /* True if the run writes a file. */
-bool options_write(void);
+bool options_write_files(void);
 /* The pairs in which all ranks must agree, as text; a file that is written only by its key. */
 const char *options_shared(void);
 /* The options of one such text that the other text lacks, as a user types them: "--max-cycles 5";

@@ -60,7 +60,7 @@ static bool lost;
 static uint64_t alarmed_ns; /* when an interruption was first seen while waiting; 0: not yet */
 static uint64_t exchanges, sent_bytes, waited_ns, waited_cpu_ns;
 
-void *rank_room(uint32_t to, size_t bytes)
+void *rank_reserve(uint32_t to, size_t bytes)
 {
     struct buffer *b = &out[to];
     if (!b->used)
@@ -72,7 +72,7 @@ void *rank_room(uint32_t to, size_t bytes)
 
 void rank_put(uint32_t to, const void *from, size_t bytes)
 {
-    memcpy(rank_room(to, bytes), from, bytes);
+    memcpy(rank_reserve(to, bytes), from, bytes);
 }
 
 void rank_put_others(const void *from, size_t bytes)
@@ -83,7 +83,7 @@ void rank_put_others(const void *from, size_t bytes)
 
 size_t rank_begin(uint32_t to)
 {
-    rank_room(to, sizeof(uint64_t));
+    rank_reserve(to, sizeof(uint64_t));
     return out[to].used;
 }
 
@@ -96,7 +96,7 @@ void rank_end(uint32_t to, size_t begun)
 static void send_to(uint32_t to)
 {
     struct buffer *b = &out[to];
-    rank_room(to, 0);
+    rank_reserve(to, 0);
     const struct head head = {b->used, exchanges};
     memcpy(b->bytes, &head, sizeof head);
     sent_bytes += b->used;
@@ -205,25 +205,25 @@ void rank_exchange(void)
         out[i].used = 0;
 }
 
-size_t rank_left(uint32_t from)
+size_t rank_bytes_left(uint32_t from)
 {
     return in[from].used - in[from].read;
 }
 
-const void *rank_take(uint32_t from, size_t bytes)
+const void *rank_read_next(uint32_t from, size_t bytes)
 {
     struct buffer *b = &in[from];
-    if (bytes > rank_left(from))
-        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_left(from), bytes);
+    if (bytes > rank_bytes_left(from))
+        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_bytes_left(from), bytes);
     b->read += bytes;
     return b->bytes + b->read - bytes;
 }
 
-const void *rank_last(uint32_t from, size_t bytes)
+const void *rank_read_last(uint32_t from, size_t bytes)
 {
     struct buffer *b = &in[from];
-    if (bytes > rank_left(from))
-        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_left(from), bytes);
+    if (bytes > rank_bytes_left(from))
+        bug("rank %u has told %zu bytes, %zu are looked for", from, rank_bytes_left(from), bytes);
     b->used -= bytes;
     return b->bytes + b->used;
 }
@@ -240,7 +240,7 @@ enum rank_command rank_await(void)
 {
     enum rank_command command;
     rank_exchange();
-    memcpy(&command, rank_take(0, sizeof command), sizeof command);
+    memcpy(&command, rank_read_next(0, sizeof command), sizeof command);
     return command;
 }
 
@@ -253,7 +253,7 @@ uint64_t rank_sum(uint64_t own)
     rank_exchange();
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
         uint64_t theirs;
-        memcpy(&theirs, rank_take(i, sizeof theirs), sizeof theirs);
+        memcpy(&theirs, rank_read_next(i, sizeof theirs), sizeof theirs);
         sum += theirs;
     }
     return sum;
@@ -267,7 +267,7 @@ void rank_share(void *value, size_t bytes)
         rank_put_others(value, bytes);
     rank_exchange();
     if (!rank_is_first())
-        memcpy(value, rank_take(0, bytes), bytes);
+        memcpy(value, rank_read_next(0, bytes), bytes);
 }
 
 void rank_say(const char *format, ...)
@@ -289,7 +289,7 @@ bool rank_agree(const char *what, const char *text,
     rank_put_others(text, strlen(text) + 1);
     rank_exchange();
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
-        const char *theirs = rank_take(i, rank_left(i));
+        const char *theirs = rank_read_next(i, rank_bytes_left(i));
         if (strcmp(text, theirs) == 0)
             continue;
         char *ours_only = differs ? differs(text, theirs) : NULL;
@@ -305,7 +305,7 @@ bool rank_agree(const char *what, const char *text,
     return same;
 }
 
-void rank_refuse(const char *what)
+void rank_require_alone(const char *what)
 {
     if (!rank_is_alone())
         die("several ranks cannot be used with %s; run it without mpirun", what);

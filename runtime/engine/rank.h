@@ -59,7 +59,7 @@ bool rank_open(void);
 /* All ranks call it, when nothing is left to be told. */
 void rank_close(void);
 /* Ends the program when there are several ranks: `what` cannot be done by them yet. */
-void rank_refuse(const char *what);
+void rank_require_alone(const char *what);
 
 /* Calls `work`, which exchanges. False: it did not come to its end, or was not begun, since the run
  * was interrupted and another rank has not answered rank 0 for long: a launcher ends all ranks when
@@ -69,7 +69,7 @@ bool rank_try(void (*work)(void));
 
 /* Adds to what rank `to` is told by the next exchange. Room of `bytes` for the caller to fill,
  * valid until the next call. */
-void *rank_room(uint32_t to, size_t bytes);
+void *rank_reserve(uint32_t to, size_t bytes);
 void rank_put(uint32_t to, const void *from, size_t bytes);
 void rank_put_others(const void *from, size_t bytes);
 /* Around a part whose size is told before it; rank_end() gets what rank_begin() has returned. */
@@ -78,11 +78,11 @@ void rank_end(uint32_t to, size_t begun);
 /* Sends the messages put so far, receives those of all other ranks, and begins to read them. */
 void rank_exchange(void);
 /* The next `bytes` of what rank `from` has told; a bug when there are fewer. */
-const void *rank_take(uint32_t from, size_t bytes);
+const void *rank_read_next(uint32_t from, size_t bytes);
 /* Takes the last bytes of a message off its end. */
-const void *rank_last(uint32_t from, size_t bytes);
+const void *rank_read_last(uint32_t from, size_t bytes);
 /* Bytes of a message that have not been taken. */
-size_t rank_left(uint32_t from);
+size_t rank_bytes_left(uint32_t from);
 /* The cost of exchanges to this rank: their number, the bytes sent, and the time of waiting for
  * others. */
 struct rank_use {

@@ -52,8 +52,8 @@ void rank_channels_merge(enum rank_channel_time time, uint32_t from)
         uint64_t size;
         if (!(channels[i]->times & time) || (!rank_is_first() && !channels[i]->to_all))
             continue;
-        memcpy(&size, rank_take(from, sizeof size), sizeof size);
-        struct rank_reader reader = {from, size, rank_take(from, size)};
+        memcpy(&size, rank_read_next(from, sizeof size), sizeof size);
+        struct rank_reader reader = {from, size, rank_read_next(from, size)};
         channels[i]->merge(&reader);
         if (reader.left)
             bug("channel %u leaves %zu bytes of rank %u", i, reader.left, from);

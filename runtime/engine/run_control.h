@@ -34,7 +34,7 @@ void engine_interrupt(void);
 bool engine_is_interrupted(void);
 /* Did the last run end before its work was done, by a limit, a failure or an interruption? In a
  * word for statistics; NULL: no. */
-const char *engine_cut_by(void);
+const char *engine_cut_reason(void);
 /* From the thread that runs the engine, when that will not go on and nothing else is to run (a
  * signal handler of the program ends it): as engine_run() leaves it, without the end of the window.
  * Between runs: the program is not at its end, but there will be no other run. */

@@ -17,7 +17,7 @@ struct run {
     uint64_t bytes;
 };
 
-bool store_log_on;
+bool store_log_is_on;
 static struct byte_list offered; /* const void *[] */
 static struct byte_list runs;    /* struct run[] */
 
@@ -35,7 +35,7 @@ bool store_is_offered(const void *store)
     return false;
 }
 
-void store_log_note(const void *start, size_t bytes)
+void store_log_add(const void *start, size_t bytes)
 {
     const struct run new = {(uint64_t)((const char *)start - engine_base.arena), bytes};
     struct run *all = (struct run *)(void *)runs.bytes;
@@ -52,7 +52,7 @@ void store_log_note(const void *start, size_t bytes)
 
 void store_log_forget(void)
 {
-    store_log_on = false;
+    store_log_is_on = false;
     offered.used = 0;
     runs.used = 0;
 }
@@ -90,5 +90,5 @@ void store_log_begin(void)
                                                 .merge = merge_stores,
                                                 .sent = forget_runs};
     rank_channel_register(&channel);
-    store_log_on = true;
+    store_log_is_on = true;
 }

@@ -77,7 +77,7 @@ void exchange_turn(void)
 static void deliver_outbox(const struct outbox *b)
 {
     for (uint32_t i = 0; i < b->count; i++)
-        ring_take(b->arrivals[i].ring, b->arrivals[i].ready);
+        ring_deliver(b->arrivals[i].ring, b->arrivals[i].ready);
 }
 
 static void empty_outboxes(uint32_t shard, uint32_t copy)
@@ -120,7 +120,7 @@ static void look_again(uint32_t shard)
     struct shard *s = &shards[shard];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->waits; i++)
-        if (!ring_look_again(waits[shard].rings[i]))
+        if (!ring_retry_sender(waits[shard].rings[i]))
             waits[shard].rings[kept++] = waits[shard].rings[i];
     s->waits = kept;
 }
@@ -161,7 +161,7 @@ static uint64_t shards_of_others(void)
     return others;
 }
 
-void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
+void exchange_drain_foreign(void (*leave)(uint32_t ring, uint64_t ready))
 {
     uint64_t others = shards_of_others();
     for (uint32_t from = 0; from < engine.shard_count; from++) {
@@ -177,14 +177,14 @@ void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready))
     }
 }
 
-void exchange_look_again(void)
+void exchange_retry_senders(void)
 {
     for (uint32_t i = 0; i < engine.shard_count; i++)
         if (shards[i].waits)
             look_again(i);
 }
 
-bool exchange_waits(void)
+bool exchange_has_waiting_sender(void)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)

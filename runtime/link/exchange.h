@@ -39,10 +39,10 @@ void exchange_deliver_all(uint64_t start_ps);
 
 /* With several ranks, by the leader, between windows: calls `leave` for each arrival that is for a
  * shard of another rank, in the order of each ring, and forgets it. */
-void exchange_take_out(void (*leave)(uint32_t ring, uint64_t ready));
+void exchange_drain_foreign(void (*leave)(uint32_t ring, uint64_t ready));
 /* Wakes senders of this rank for which there is room now. */
-void exchange_look_again(void);
+void exchange_retry_senders(void);
 /* True if a sender of this rank waits for room. */
-bool exchange_waits(void);
+bool exchange_has_waiting_sender(void);
 
 #endif

@@ -127,10 +127,10 @@ static void send_credits(struct cut *c)
 
 void rank_rings_collect(void)
 {
-    exchange_take_out(send_message);
+    exchange_drain_foreign(send_message);
 }
 
-bool rank_rings_leaves(void)
+bool rank_rings_have_outgoing(void)
 {
     return leaves;
 }
@@ -174,28 +174,28 @@ static void take_message(const struct sent_message *sent, const void *bytes, uin
     c->next = ring_after(far, c->next);
     if (c->held++ == 0)
         holding[holding_count++] = (uint32_t)(c - cuts);
-    ring_take(sent->ring, sent->ready);
+    ring_deliver(sent->ring, sent->ready);
 }
 
-void rank_rings_take(uint32_t from)
+void rank_rings_receive(uint32_t from)
 {
     struct sent_message sent;
     struct credits credits;
-    memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+    memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
     while (sent.ring != RING_NONE) {
-        take_message(&sent, rank_take(from, sent.bytes), from);
-        memcpy(&sent, rank_take(from, sizeof sent), sizeof sent);
+        take_message(&sent, rank_read_next(from, sent.bytes), from);
+        memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
     }
-    memcpy(&credits, rank_take(from, sizeof credits), sizeof credits);
+    memcpy(&credits, rank_read_next(from, sizeof credits), sizeof credits);
     while (credits.ring != RING_NONE) {
         struct cut *c = cut_at(credits.ring, from, true);
         for (uint32_t i = 0; i < credits.count; i++) {
             uint64_t stamp;
-            memcpy(&stamp, rank_take(from, sizeof stamp), sizeof stamp);
+            memcpy(&stamp, rank_read_next(from, sizeof stamp), sizeof stamp);
             message_set_stamp(ring_slot(c->free), stamp);
             c->free = ring_after(ring_at(c->ring), c->free);
         }
-        memcpy(&credits, rank_take(from, sizeof credits), sizeof credits);
+        memcpy(&credits, rank_read_next(from, sizeof credits), sizeof credits);
     }
 }
 

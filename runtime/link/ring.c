@@ -139,7 +139,7 @@ void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned await
 }
 
 /* The sender's shard may have been a window ahead of what marks can name. */
-void ring_take(uint32_t number, uint64_t ready)
+void ring_deliver(uint32_t number, uint64_t ready)
 {
     struct ring *r = ring_at(shard_cut_far(number));
     if (ready - engine.domains[r->receiver_domain].cycle < ENGINE_NEAR) {
@@ -150,7 +150,7 @@ void ring_take(uint32_t number, uint64_t ready)
     engine_arrives_far(ring_route(r)->receiver, ready);
 }
 
-bool ring_look_again(uint32_t number)
+bool ring_retry_sender(uint32_t number)
 {
     struct ring *r = ring_at(number);
     uint64_t stamp = message_stamp(ring_slot(r->tail));

@@ -43,7 +43,7 @@ void ring_add_delay(uint32_t number, uint32_t cycles)
 {
     uint32_t near = shard_cut_near(number);
     add_end(near, cycles, 0);
-    ring_ends_note(near, cycles, 0);
+    ring_ends_add(near, cycles, 0);
 }
 
 void ring_add_pipeline(uint32_t number, uint32_t cycles)
@@ -51,7 +51,7 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
     uint32_t near = shard_cut_near(number);
     uint32_t slots = cycles * ring_at(near)->width;
     add_end(near, cycles, slots);
-    ring_ends_note(near, cycles, slots);
+    ring_ends_add(near, cycles, slots);
 }
 
 void ring_agree(void)

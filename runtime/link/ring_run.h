@@ -32,10 +32,10 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uin
                 uint64_t granted_ps);
 /* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
  * by exchange.c, in the shard of the receiver. */
-void ring_take(uint32_t number, uint64_t ready);
+void ring_deliver(uint32_t number, uint64_t ready);
 /* Has the receiver, in another shard, made room meanwhile? Then the sender is woken when it may use
  * it. By exchange.c, in the shard of the sender. */
-bool ring_look_again(uint32_t number);
+bool ring_retry_sender(uint32_t number);
 
 struct ring_link_use {
     uint64_t messages;

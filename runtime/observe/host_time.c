@@ -75,7 +75,7 @@ uint64_t host_time_simulation_ns(void)
     return host.ended_ns + open_ns + read_workers() - host.workers_ns;
 }
 
-void host_time_note_unordered(void)
+void host_time_mark_unordered(void)
 {
     __atomic_store_n(&unordered, true, __ATOMIC_RELAXED);
 }

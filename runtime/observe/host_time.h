@@ -26,7 +26,7 @@ void host_time_add_worker(pthread_t worker);
 void host_time_add(uint64_t ns);
 
 /* Cycles may differ from run to run, as the host has had a say in the order of what happened. */
-void host_time_note_unordered(void);
+void host_time_mark_unordered(void);
 bool host_time_is_unordered(void);
 
 /* Up to now, also from within a run of the engine by its own thread. */

@@ -62,7 +62,7 @@ static void forget_others(void)
     other_capacity = 0;
 }
 
-bool profile_wanted(void)
+bool profile_is_wanted(void)
 {
     return path != NULL;
 }

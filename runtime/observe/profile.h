@@ -29,7 +29,7 @@ struct profile_row {
 
 /* Before a run. Without a path in the options nothing is kept. */
 void profile_open(const struct platform_table *table);
-bool profile_wanted(void);
+bool profile_is_wanted(void);
 /* The names of the first column and of the counts, the same for all components. They stay the
  * caller's. */
 void profile_name_columns(const char *first, const char *const *names, uint32_t count);

@@ -186,16 +186,16 @@ static void take_sample(uint64_t to_ps)
         series_ranks_add(series.record);
 }
 
-void series_take(void)
+void series_sample(void)
 {
     take_sample(series.next_ps);
     series.next_ps = time_of(++series.number);
 }
 
-void series_take_until(uint64_t time_ps)
+void series_sample_until(uint64_t time_ps)
 {
     while (series.next_ps <= time_ps)
-        series_take();
+        series_sample();
 }
 
 /* ---- the file ---- */
@@ -301,7 +301,7 @@ static bool publish(void)
 static void take_rest(void)
 {
     series_begin();
-    series_take_until(engine.time_ps);
+    series_sample_until(engine.time_ps);
     take_sample(engine.time_ps + 1);
 }
 
@@ -322,7 +322,7 @@ bool series_open(const struct platform_table *table)
     series.columns = NULL;
     if (!ps && !cycles)
         return true;
-    if (!stats_wanted())
+    if (!stats_are_wanted())
         stats_blocks_find(table);
     series.path = rank_is_first() ? path : NULL;
     series.columns = series_columns_find(table, counters, option_number("series-use") != 0,
@@ -344,7 +344,7 @@ bool series_open(const struct platform_table *table)
     return open_spool();
 }
 
-void series_join(void)
+void series_join_ranks(void)
 {
     while (series.interval && series_ranks_next(series.record))
         keep_record(series.record);
@@ -355,7 +355,7 @@ bool series_close(void)
     if (!series.interval)
         return true;
     take_rest();
-    series_join();
+    series_join_ranks();
     bool good = !series.path || publish();
     if (series.spool)
         fclose(series.spool);

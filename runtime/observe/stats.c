@@ -44,7 +44,7 @@ static bool spooling;
 static struct json out;
 static double started;
 
-bool stats_wanted(void)
+bool stats_are_wanted(void)
 {
     return stats_path != NULL;
 }
@@ -263,8 +263,8 @@ static bool complain(void)
 /* Why the run ended before its work was done, and how far it came. */
 static void write_end(void)
 {
-    if (engine_cut_by())
-        json_text(&out, "partial", engine_cut_by());
+    if (engine_cut_reason())
+        json_text(&out, "partial", engine_cut_reason());
 }
 
 bool stats_write(void)
@@ -303,7 +303,7 @@ bool stats_write(void)
     return false;
 }
 
-bool stats_take_spans(void)
+bool stats_have_spans(void)
 {
     return stats_path && span_stats != PLATFORM_SPAN_STATS_NONE;
 }

@@ -119,7 +119,7 @@ static void note_component(uint32_t id)
     }
 }
 
-void stats_log_note(uint32_t number)
+void stats_log_add(uint32_t number)
 {
     if (number >= STATS_LOG_WINDOWS || number < window_count)
         bug("window %u of a stretch is logged behind %u", number, window_count);

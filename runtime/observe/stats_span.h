@@ -5,7 +5,7 @@
  * its unit. A span begins with a copy of all blocks and ends with the difference, as JSON text in
  * the spool, a temporary file that lasts until the statistics are written. Spans may overlap. They
  * begin and end between windows, when all components have come to the same time: so they do not
- * depend on the order of ticks or the number of threads. Only while stats_wanted(). */
+ * depend on the order of ticks or the number of threads. Only while stats_are_wanted(). */
 #ifndef HEDDLE_RUNTIME_OBSERVE_STATS_SPAN_H
 #define HEDDLE_RUNTIME_OBSERVE_STATS_SPAN_H
 
@@ -39,7 +39,7 @@ struct stats_text {
 };
 
 /* True if statistics are written in this run. */
-bool stats_wanted(void);
+bool stats_are_wanted(void);
 
 /* ---- spans ---- */
 

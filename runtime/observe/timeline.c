@@ -186,7 +186,7 @@ static void end_span(const struct event *e)
 {
     struct timeline_span span;
     bool counted = timeline_selects_now(e->time_ps);
-    bool known = timeline_spans_take(e->number, e->id, e->name, &span);
+    bool known = timeline_spans_remove(e->number, e->id, e->name, &span);
     bool shown = known && timeline_selects_span(span.begin_ps, e->time_ps);
     timeline_select_launch_end(e->number, e->name, e->id, e->time_ps);
     if (shown && timeline_select_limits_time())

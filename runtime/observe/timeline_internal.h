@@ -50,7 +50,7 @@ struct timeline_span {
 void timeline_spans_open(uint32_t instances);
 void timeline_spans_add(uint32_t instance, struct timeline_span span);
 /* Takes out a span that ends. false: it was never begun. */
-bool timeline_spans_take(uint32_t instance, uint64_t id, const char *name,
+bool timeline_spans_remove(uint32_t instance, uint64_t id, const char *name,
                          struct timeline_span *span);
 /* Open spans of the component with this name. */
 uint32_t timeline_spans_count(uint32_t instance, const char *name);

@@ -36,7 +36,7 @@
 #define WAIT_NS       10000000L
 #define ALIVE_LOOKS   100 /* polls of a pause between two checks that `heddle run` lives */
 
-bool view_open_now, view_stops_now;
+bool view_is_open, view_must_stop;
 
 static struct {
     struct status_page *page;
@@ -112,7 +112,7 @@ static void tell_waits(void)
 void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t end_ps,
                  uint64_t cycles)
 {
-    if (!view_open_now)
+    if (!view_is_open)
         return;
     struct status_page *p = view.page;
     struct status_page_kernel *k = &p->launches[number % STATUS_PAGE_KERNELS];
@@ -130,7 +130,7 @@ void view_kernel(uint32_t number, const char *name, uint64_t start_ps, uint64_t 
     if (end_ps && wish(&p->wishes.step)) {
         __atomic_store_n(&p->wishes.pause, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&p->wishes.step, 0, __ATOMIC_RELAXED);
-        view_stops_now = true;
+        view_must_stop = true;
     }
 }
 
@@ -175,7 +175,7 @@ static void describe_apart(void)
     fflush(NULL);
     pid_t copy = pipe(ends) == 0 ? fork() : -1;
     if (copy == 0) {
-        rank_state_take();
+        rank_state_receive();
         const char *text = hang_describe();
         for (size_t size = strlen(text), at = 0; at < size;) {
             ssize_t put = write(ends[1], text + at, size - at);
@@ -201,7 +201,7 @@ void view_gather(void)
 {
     view.instructions = rank_sum(engine_instructions());
     bool wanted =
-        view_open_now
+        view_is_open
         && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
@@ -210,19 +210,19 @@ void view_gather(void)
             rank_channels_merge(RANK_CHANNEL_VIEW, i);
     rank_share(&wanted, sizeof wanted);
     if (wanted)
-        rank_state_share();
-    if (wanted && view_open_now)
+        rank_state_send();
+    if (wanted && view_is_open)
         describe_apart();
     view.gathered = true;
     view.known = wanted;
-    view_stops_now = view_open_now;
+    view_must_stop = view_is_open;
 }
 
 /* ---- looking ---- */
 
 void view_look(uint64_t time_ps)
 {
-    view_stops_now = false;
+    view_must_stop = false;
     if (view.shared && !view.gathered)
         return;
     view.gathered = false;
@@ -235,13 +235,13 @@ void view_look(uint64_t time_ps)
         tell_waits();
 }
 
-void view_tell_begin(void)
+void view_show_begin(void)
 {
     set_state(STATUS_PAGE_RUNNING);
     view_look(engine.time_ps);
 }
 
-void view_tell_end(uint64_t time_ps)
+void view_show_end(uint64_t time_ps)
 {
     if (seconds_now() - view.written >= WRITE_SECONDS)
         write_page(time_ps);
@@ -279,7 +279,7 @@ bool view_open(const struct platform_table *table)
 {
     const char *path = option_text("view");
     uint64_t process = option_number("process"), number = process ? process - 1 : 0;
-    view_open_now = view_stops_now = false;
+    view_is_open = view_must_stop = false;
     view.shared = !rank_is_alone() && path;
     if (!path || !rank_is_first())
         return true;
@@ -302,7 +302,7 @@ bool view_open(const struct platform_table *table)
     view.written = 0;
     view.waits_told = view.page->waits_told;
     free(view.columns);
-    if (!stats_wanted())
+    if (!stats_are_wanted())
         stats_blocks_find(table);
     view.columns = series_columns_find(table, NULL, false, &view.column_count);
     if (!write_names())
@@ -313,15 +313,15 @@ bool view_open(const struct platform_table *table)
     snprintf(view.page->model, sizeof view.page->model, "%s", table->model_hash);
     set_state(STATUS_PAGE_HOST);
     __atomic_store_n(&view.page->magic, STATUS_PAGE_MAGIC, __ATOMIC_RELEASE);
-    view_open_now = true;
+    view_is_open = true;
     return true;
 }
 
 void view_close(void)
 {
-    if (!view_open_now)
+    if (!view_is_open)
         return;
     write_page(engine.time_ps);
     set_state(STATUS_PAGE_ENDED);
-    view_open_now = view_stops_now = false;
+    view_is_open = view_must_stop = false;
 }

@@ -92,7 +92,7 @@ static int find_fault(uint32_t owner)
     return room;
 }
 
-void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
+void engine_record_fault(const struct component *c, uint32_t owner, uint32_t tag,
                        const uint64_t *address, const char *text)
 {
     struct engine_fault fault = {.time_ps = shard_now(c->domain),
@@ -117,7 +117,7 @@ void engine_note_fault(const struct component *c, uint32_t owner, uint32_t tag,
     pthread_mutex_unlock(&lock);
 }
 
-bool engine_take_fault(uint32_t owner, struct engine_fault *fault)
+bool engine_pop_fault(uint32_t owner, struct engine_fault *fault)
 {
     if (!__atomic_load_n(&any_fault, __ATOMIC_ACQUIRE))
         return false;
@@ -132,7 +132,7 @@ bool engine_take_fault(uint32_t owner, struct engine_fault *fault)
     return is_new;
 }
 
-void engine_forget_fault(uint32_t owner)
+void engine_clear_fault(uint32_t owner)
 {
     pthread_mutex_lock(&lock);
     int index = find_fault(owner);
@@ -158,7 +158,7 @@ void engine_clear_failure(void)
     failure[0] = '\0';
 }
 
-void failure_note(uint64_t time_ps)
+void failure_schedule_end(uint64_t time_ps)
 {
     if (this_run.window_ps && this_run.fail_end_ps == ENGINE_NEVER)
         this_run.fail_end_ps = this_run.stretch_ps > this_run.window_ps
@@ -181,7 +181,7 @@ void failure_agree(void)
     if (!rank_is_first())
         return;
     for (uint32_t i = 1; i < ranks.count; i++) {
-        memcpy(&other, rank_take(i, sizeof other), sizeof other);
+        memcpy(&other, rank_read_next(i, sizeof other), sizeof other);
         if (!other.text[0]
             || (failure[0]
                 && (failed_ps < other.ps || (failed_ps == other.ps && failed_leaf < other.leaf))))
@@ -203,5 +203,5 @@ bool failure_ends_run(uint64_t next_ps, bool live)
 void failure_close_window(void)
 {
     if (failure[0])
-        failure_note(failed_ps);
+        failure_schedule_end(failed_ps);
 }

@@ -111,7 +111,7 @@ bool run_progress_look(uint64_t start_ps)
     uint64_t instructions = rank_sum(engine_instructions());
     if (this_run.limits.progress)
         draw(start_ps);
-    view_stops_now = view_open_now;
+    view_must_stop = view_is_open;
     watch.still++;
     if (messages != watch.messages || instructions != watch.instructions) {
         watch.messages = messages;

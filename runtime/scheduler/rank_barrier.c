@@ -58,12 +58,12 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
     if (rank_is_first())
         m->decides_ps = min(m->decides_ps, shards[0].next_ps);
     w->own = *m;
-    w->waits = exchange_waits();
+    w->waits = exchange_has_waiting_sender();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
     rank_put_others(w, word_bytes());
     rank_exchange();
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1))
-        memcpy(&words[i], rank_last(i, word_bytes()), word_bytes());
+        memcpy(&words[i], rank_read_last(i, word_bytes()), word_bytes());
 }
 
 /* Combines the words of all ranks into what holds for each of them. */
@@ -95,13 +95,13 @@ static void take_messages(const struct rank_barrier *m, uint64_t start_ps)
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_move_clocks(i, start_ps);
     for (uint32_t i = rank_other(0); i < ranks.count; i = rank_other(i + 1)) {
-        rank_rings_take(i);
+        rank_rings_receive(i);
         rank_channels_merge(RANK_CHANNEL_BARRIER, i);
     }
     if (rank_is_first() && series_has_tracks())
-        series_take_until(m->now_ps);
-    series_join();
-    exchange_look_again();
+        series_sample_until(m->now_ps);
+    series_join_ranks();
+    exchange_retry_senders();
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
 }

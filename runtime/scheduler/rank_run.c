@@ -39,7 +39,7 @@ static uint64_t end_of_window(uint32_t window)
 static uint64_t find_settled(void)
 {
     uint64_t windows = 0, from_ps = 0;
-    while ((from_ps = extensions_ask(from_ps)) != ENGINE_NEVER) {
+    while ((from_ps = extensions_find_unsettled(from_ps)) != ENGINE_NEVER) {
         uint64_t window =
             stats_log_ticked ? (from_ps - begun_ps) / this_run.window_ps : RANK_BARRIER_LAST;
         bool last = window >= STATS_LOG_WINDOWS || window_end(from_ps) >= window_plan.end_ps;
@@ -58,14 +58,14 @@ void rank_run_meet(void)
                                          .failed = engine_failure() != NULL,
                                          .settles = find_settled()};
     if (!rank_is_first() && series_has_tracks())
-        series_take_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
+        series_sample_until(window_plan.end_ps ? window_plan.end_ps - 1 : 0);
     rank_barrier_wait(&this_run.met, this_run.limit_ps + 1);
     window_plan.end_ps = this_run.met.end_ps;
     __atomic_store_n(&this_run.stop, this_run.met.stop, __ATOMIC_RELAXED);
     if (rank_is_first())
         timeline_settle();
     if (this_run.met.failed)
-        failure_note(window_plan.end_ps - 1);
+        failure_schedule_end(window_plan.end_ps - 1);
     if (this_run.met.failed)
         failure_agree();
     if (this_run.met.settles)
@@ -76,7 +76,7 @@ void rank_run_meet(void)
 /* True if something happened in this stretch that other ranks need to know. */
 static bool must_meet(void)
 {
-    return rank_rings_leaves() || series_has_tracks() || extensions_ask(0) != ENGINE_NEVER
+    return rank_rings_have_outgoing() || series_has_tracks() || extensions_find_unsettled(0) != ENGINE_NEVER
            || engine_failure() || rank_channels_are_filling();
 }
 
@@ -135,8 +135,8 @@ static void log_window(uint64_t last_ps, bool more, uint64_t next_ps)
 {
     if (stats_log_ticked && window_plan.end_ps < last_ps
         && (!more || window_end(next_ps) > this_run.met.alone_ps
-            || extensions_ask(0) != ENGINE_NEVER))
-        stats_log_note((uint32_t)((window_plan.end_ps - begun_ps) / this_run.window_ps) - 1);
+            || extensions_find_unsettled(0) != ENGINE_NEVER))
+        stats_log_add((uint32_t)((window_plan.end_ps - begun_ps) / this_run.window_ps) - 1);
 }
 
 void rank_run_stretch(uint64_t time_ps)
@@ -146,7 +146,7 @@ void rank_run_stretch(uint64_t time_ps)
     begun_ps = window_start(time_ps);
     do {
         this_run.free_ps = free_until(last_ps);
-        series_take_until(time_ps);
+        series_sample_until(time_ps);
         window_run(time_ps);
         if (window_plan.end_ps < last_ps && (window_has_work() || engine_is_stopping()))
             bug("something is decided at %llu ps, before ranks meet",

@@ -87,7 +87,7 @@ bool engine_is_interrupted(void)
     return __atomic_load_n(&interrupted, __ATOMIC_RELAXED);
 }
 
-const char *engine_cut_by(void)
+const char *engine_cut_reason(void)
 {
     static const char *const words[] = {[ENGINE_DEADLOCK] = "deadlock",
                                         [ENGINE_STALL] = "stall",
@@ -126,7 +126,7 @@ static uint64_t reached_ps(void)
 static bool look_together(void)
 {
     view_gather();
-    if (view_stops_now)
+    if (view_must_stop)
         view_look(reached_ps());
     return rank_sum(rank_is_first() && engine_is_interrupted()) != 0;
 }
@@ -150,18 +150,18 @@ static bool look(uint64_t time_ps, enum engine_result *result)
     }
     if (unlikely(view_is_shared()) && (looks || this_run.met.settles) && look_together())
         return true;
-    if (unlikely(view_stops_now)) {
+    if (unlikely(view_must_stop)) {
         engine_flush_window();
         view_look(reached_ps());
     }
-    return unlikely(view_open_now) && rank_is_alone() && engine_is_interrupted();
+    return unlikely(view_is_open) && rank_is_alone() && engine_is_interrupted();
 }
 
 /* Runs what begins with the step at `time_ps`: a window, several of the only shard that has
  * something to do, or a stretch of this rank. */
 static void run_from(uint64_t time_ps)
 {
-    series_take_until(time_ps);
+    series_sample_until(time_ps);
     if (!rank_is_alone()) {
         rank_run_stretch(time_ps);
         return;
@@ -244,7 +244,7 @@ static void begin_and_loop(void)
     this_run.met = (struct rank_barrier){.alone_ps = ENGINE_NEVER};
     this_run.free_ps = this_run.fail_end_ps = ENGINE_NEVER;
     this_run.meet_ps = this_run.stretches ? this_run.stretch_ps : this_run.window_ps;
-    if (this_run.meet_ps > this_run.window_ps && stats_take_spans() && !stats_log_ticked)
+    if (this_run.meet_ps > this_run.window_ps && stats_have_spans() && !stats_log_ticked)
         stats_log_open();
     stats_log_begin();
     ended = !rank_is_alone() || !engine_is_interrupted() ? loop() : ENGINE_INTERRUPTED;
@@ -265,7 +265,7 @@ enum engine_result engine_run(void)
     if (engine.shard_count > 1)
         exchange_deliver_all(within_limit(window_plan.end_ps));
     uint64_t end_ps = move_clocks(ended);
-    series_take_until(engine.time_ps);
+    series_sample_until(engine.time_ps);
     engine_flush(end_ps);
     view_end(engine.time_ps);
     run_progress_erase();

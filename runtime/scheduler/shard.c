@@ -355,7 +355,7 @@ static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cy
     struct wake_queue *q = &wake_queues[domain];
     clock_move(d, cycle);
     if (unlikely(wake_queue_next(q) == cycle))
-        wake_queue_take(q, cycle, engine_base.active);
+        wake_queue_pop(q, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
     if (unlikely(s->watched || arranged))
         return run_edge_rarely(s, domain, bits);

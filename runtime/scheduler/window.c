@@ -75,7 +75,7 @@ static void run_alone(uint32_t shard)
         shard_run(shard);
         if (sample_ps >= alone_ps)
             return; /* work due at the end of a window is taken before the next step */
-        series_take();
+        series_sample();
     }
 }
 
@@ -151,7 +151,7 @@ static void run_together(uint64_t due)
         window_plan.until_ps = series_next();
         thread_pool_run(run, due);
         shared_wire_settle_mixed(window_plan.until_ps);
-        series_take();
+        series_sample();
         run = run_rest;
     }
     window_plan.until_ps = last_ps;

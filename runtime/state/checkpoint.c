@@ -231,7 +231,7 @@ static bool place_of_name(const void *bytes, const char *name)
     place_pages(&h, pages_of(bytes));
     merge_bare(false);
     load_engine(&h, e);
-    merge_note(h.time_ps, h.model);
+    merge_record_origin(h.time_ps, h.model);
     return parts_load(parts_of(bytes, &h), h.parts_bytes);
 }
 

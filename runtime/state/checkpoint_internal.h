@@ -76,6 +76,6 @@ bool merge_prepare(const struct platform_table *table, const struct merge_file *
 /* When the file's pages are in place. */
 void merge_apply(void);
 /* A state of that time and model has been put in place. */
-void merge_note(uint64_t time_ps, const char *model);
+void merge_record_origin(uint64_t time_ps, const char *model);
 
 #endif

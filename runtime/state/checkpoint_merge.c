@@ -335,7 +335,7 @@ void merge_apply(void)
         memcpy(engine_base.arena + patches[i].offset, &patches[i].word, WORD);
 }
 
-void merge_note(uint64_t time_ps, const char *model)
+void merge_record_origin(uint64_t time_ps, const char *model)
 {
     if (!origin_set || strcmp(model, own_table->model_hash) == 0)
         return;

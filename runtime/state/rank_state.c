@@ -36,8 +36,8 @@ static void take_piece(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)min(size - at, CHUNK);
-        if (!*(const uint8_t *)rank_take(from, 1))
-            memcpy(bytes + at, rank_take(from, count), count);
+        if (!*(const uint8_t *)rank_read_next(from, 1))
+            memcpy(bytes + at, rank_read_next(from, count), count);
     }
 }
 
@@ -59,7 +59,7 @@ static void move_slice(uint32_t owner)
         return;
     arena_slice(owner, runs);
     if (rank_is_first())
-        memcpy(runs, rank_take(owner, sizeof runs), sizeof runs);
+        memcpy(runs, rank_read_next(owner, sizeof runs), sizeof runs);
     else
         rank_put(0, runs, sizeof runs);
     for (uint32_t i = 0; i < 2; i++)
@@ -114,14 +114,14 @@ static void move_all(void)
     move_rings();
 }
 
-void rank_state_share(void)
+void rank_state_send(void)
 {
     if (!rank_is_first())
         move_all();
     rank_exchange();
 }
 
-void rank_state_take(void)
+void rank_state_receive(void)
 {
     if (rank_is_first())
         move_all();
@@ -131,6 +131,6 @@ void rank_state_gather(void)
 {
     if (rank_is_alone())
         return;
-    rank_state_share();
-    rank_state_take();
+    rank_state_send();
+    rank_state_receive();
 }
