@@ -30,7 +30,7 @@ struct run_counts {
 };
 
 struct extension {
-    /* Before the platform is built; the library reads its options (options.h). false: they are
+    /* Before the platform is built; the library reads its options (options.h). False: they are
      * wrong, as said on standard error. */
     bool (*start)(void);
     /* The instances exist, but none is initialised: tables of an earlier platform are forgotten. */

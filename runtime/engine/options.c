@@ -14,7 +14,7 @@ struct pair {
     const char *key, *value;
     char *path; /* as option_file() and option_folder() return it, or NULL */
     char sign;
-    bool asked, wrong;
+    bool is_used, is_invalid;
 };
 
 static struct {
@@ -112,7 +112,7 @@ static struct pair *find_key(const char *key)
 {
     for (unsigned i = 0; i < options.count; i++)
         if (strcmp(options.pairs[i].key, key) == 0) {
-            options.pairs[i].asked = true;
+            options.pairs[i].is_used = true;
             return &options.pairs[i];
         }
     return NULL;
@@ -136,7 +136,7 @@ bool option_line(const char *key, unsigned number, char *text, size_t size)
     return line != NULL;
 }
 
-static const char *own_path(const char *key, bool folder)
+static const char *path_of_process(const char *key, bool folder)
 {
     unsigned number = (unsigned)option_number("process");
     struct pair *pair = find_key(key);
@@ -152,12 +152,12 @@ static const char *own_path(const char *key, bool folder)
 
 const char *option_file(const char *key)
 {
-    return own_path(key, false);
+    return path_of_process(key, false);
 }
 
 const char *option_folder(const char *key)
 {
-    return own_path(key, true);
+    return path_of_process(key, true);
 }
 
 bool option_flag(const char *key)
@@ -173,8 +173,8 @@ uint64_t option_number(const char *key)
         return 0;
     errno = 0;
     uint64_t number = strtoull(pair->value, &end, 10);
-    pair->wrong = errno || end == pair->value || *end || *pair->value == '-';
-    return pair->wrong ? 0 : number;
+    pair->is_invalid = errno || end == pair->value || *end || *pair->value == '-';
+    return pair->is_invalid ? 0 : number;
 }
 
 unsigned option_word(const char *key, const char *const *words, unsigned count)
@@ -185,7 +185,7 @@ unsigned option_word(const char *key, const char *const *words, unsigned count)
     for (unsigned i = 0; i < count; i++)
         if (strcmp(pair->value, words[i]) == 0)
             return i;
-    pair->wrong = true;
+    pair->is_invalid = true;
     return 0;
 }
 
@@ -193,9 +193,9 @@ bool options_end(void)
 {
     for (unsigned i = 0; i < options.count; i++) {
         const struct pair *pair = &options.pairs[i];
-        if (pair->wrong)
+        if (pair->is_invalid)
             fprintf(stderr, "heddle: '--%s' has no value '%s'\n", pair->key, pair->value);
-        else if (!pair->asked && pair->sign != ':')
+        else if (!pair->is_used && pair->sign != ':')
             fprintf(stderr,
                     "heddle: '--%s': this platform has nothing that acts on it; leave it out\n",
                     pair->key);
@@ -206,7 +206,7 @@ bool options_end(void)
     return true;
 }
 
-bool options_write_files(void)
+bool options_have_output(void)
 {
     for (unsigned i = 0; i < options.count; i++)
         if (options.pairs[i].sign == '>')

@@ -31,9 +31,9 @@ static void encode(const struct rank_channel *c, uint64_t end_ps)
     for (uint32_t to = 0; to < (c->to_all ? ranks.count : 1); to++) {
         if (to == ranks.number)
             continue;
-        size_t begun = rank_begin(to);
+        size_t start = rank_begin(to);
         c->encode(to, end_ps);
-        rank_end(to, begun);
+        rank_end(to, start);
     }
     if (c->sent)
         c->sent();
@@ -71,7 +71,7 @@ bool rank_channels_are_filling(void)
 const void *rank_read(struct rank_reader *from, size_t bytes)
 {
     if (bytes > from->left)
-        bug("a message of rank %u has %zu bytes left, %zu are looked for", from->rank, from->left,
+        bug("a message of rank %u has %zu bytes left, %zu are expected", from->rank, from->left,
             bytes);
     from->at += bytes;
     from->left -= bytes;

@@ -18,19 +18,19 @@ struct run {
 };
 
 bool store_log_is_on;
-static struct byte_list offered; /* const void *[] */
-static struct byte_list runs;    /* struct run[] */
+static struct byte_list offered_stores; /* const void *[] */
+static struct byte_list changed_runs;    /* struct run[] */
 
 void store_offer(const void *store)
 {
     if (ranks.count > 1)
-        byte_list_add(&offered, &store, sizeof store);
+        byte_list_add(&offered_stores, &store, sizeof store);
 }
 
 bool store_is_offered(const void *store)
 {
-    for (size_t offset = 0; offset < offered.used; offset += sizeof store)
-        if (memcmp(offered.bytes + offset, &store, sizeof store) == 0)
+    for (size_t offset = 0; offset < offered_stores.used; offset += sizeof store)
+        if (memcmp(offered_stores.bytes + offset, &store, sizeof store) == 0)
             return true;
     return false;
 }
@@ -38,8 +38,8 @@ bool store_is_offered(const void *store)
 void store_log_add(const void *start, size_t bytes)
 {
     const struct run new = {(uint64_t)((const char *)start - engine_base.arena), bytes};
-    struct run *all = (struct run *)(void *)runs.bytes;
-    size_t count = runs.used / sizeof new;
+    struct run *all = (struct run *)(void *)changed_runs.bytes;
+    size_t count = changed_runs.used / sizeof new;
     for (size_t i = count; i > 0 && i + 2 > count; i--) {
         struct run *r = &all[i - 1];
         if (new.offset < r->offset || new.offset > r->offset + r->bytes)
@@ -47,22 +47,22 @@ void store_log_add(const void *start, size_t bytes)
         r->bytes = max(new.offset + bytes - r->offset, r->bytes);
         return;
     }
-    byte_list_add(&runs, &new, sizeof new);
+    byte_list_add(&changed_runs, &new, sizeof new);
 }
 
 void store_log_forget(void)
 {
     store_log_is_on = false;
-    offered.used = 0;
-    runs.used = 0;
+    offered_stores.used = 0;
+    changed_runs.used = 0;
 }
 
 static void encode(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
-    for (size_t offset = 0; offset < runs.used; offset += sizeof(struct run)) {
+    for (size_t offset = 0; offset < changed_runs.used; offset += sizeof(struct run)) {
         struct run run;
-        memcpy(&run, runs.bytes + offset, sizeof run);
+        memcpy(&run, changed_runs.bytes + offset, sizeof run);
         rank_put(to, &run, sizeof run);
         rank_put(to, engine_base.arena + run.offset, run.bytes);
     }
@@ -79,7 +79,7 @@ static void merge_stores(struct rank_reader *from)
 
 static void forget_runs(void)
 {
-    runs.used = 0;
+    changed_runs.used = 0;
 }
 
 void store_log_begin(void)

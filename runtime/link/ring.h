@@ -191,8 +191,8 @@ static inline void ring_begin_again(struct ring *r, uint64_t limit)
         r->head = r->tail = r->first;
 }
 
-/* Room for one more message in this cycle? When not, the sender is woken as soon as there is room.
- */
+/* True if there is room for one more message in this cycle. If not, the sender is woken as soon as
+ * there is. */
 static inline bool ring_has_room(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(r->tail));
@@ -213,14 +213,14 @@ static inline bool ring_has_had_its_cycle(const struct ring *r, uint64_t limit)
     return r->sent == limit && r->burst >= r->width;
 }
 
-/* true: nothing has come free since the sender was refused a slot. false: unknown. */
+/* True if nothing has come free since the sender was refused a slot. False: unknown. */
 static inline bool ring_is_still_full(const struct ring *r)
 {
     return r->sender_waits == RING_WAITS;
 }
 
-/* Room for one more after the next message, which ring_has_room() has promised? When not, the
- * sender is woken as soon as there is. */
+/* True if there is room for one more after the next message, which ring_has_room() has promised. If
+ * not, the sender is woken as soon as there is. */
 bool ring_has_second(struct ring *r, uint64_t limit);
 
 /* Counts the messages of a cycle. */
@@ -298,7 +298,7 @@ static inline uint64_t ring_shows_at(const struct ring *r)
 }
 
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
- * until the tick ends. true: the next one is visible too. */
+ * until the tick ends. True if the next one is visible, too. */
 static inline bool ring_drop(struct ring *r, uint64_t limit)
 {
     uint64_t back = r->latency ? limit + ((uint64_t)r->latency << 16) : ring_credit_return(r) << 16;

@@ -136,7 +136,7 @@ void shared_wire_settle(uint32_t shard)
     if (shard_first[shard] == end)
         return;
     s->wire_ps = settle_halves(waits[shard], shard_first[shard], end, s->now_ps + 1);
-    s->step_end |= s->wire_ps != ENGINE_NEVER;
+    s->must_settle |= s->wire_ps != ENGINE_NEVER;
 }
 
 void shared_wire_settle_mixed(uint64_t end_ps)
@@ -181,7 +181,7 @@ void shared_wire_find(void)
         uint64_t *next = h->mixed ? &mixed_next : &shards[h->shard].wire_ps;
         *next = min(time_ps, *next);
         if (!h->mixed && time_ps != ENGINE_NEVER)
-            shards[h->shard].step_end = true;
+            shards[h->shard].must_settle = true;
     }
 }
 
@@ -199,7 +199,7 @@ void shared_wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t b
     if (h->mixed)
         window_ask_end();
     else
-        shards[h->shard].step_end = true;
+        shards[h->shard].must_settle = true;
 }
 
 /* ---- start ---- */

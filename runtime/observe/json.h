@@ -25,7 +25,7 @@ struct json {
 };
 
 void json_start(struct json *j, int fd);
-bool json_finish(struct json *j); /* flushes; false: writing failed (errno) */
+bool json_finish(struct json *j); /* flushes. False: writing failed (errno) */
 void json_flush(struct json *j);  /* all so far is in the file, or `failed` is set */
 /* Flushes into `file`, which `j` writes to, and publishes it. 0, or the errno of what failed; then
  * nothing is left. */

@@ -41,7 +41,7 @@ void profile_name_program(uint32_t leaf, uint32_t program, const char *name, con
 /* The row of an instruction, made when it is new; valid until the next call for the same
  * component. */
 struct profile_row *profile_row(uint32_t leaf, uint32_t program, uint64_t address);
-/* At the end of a run. false: the file could not be written, said on standard error. */
+/* At the end of a run. False: the file could not be written, said on standard error. */
 bool profile_write(void);
 
 #endif

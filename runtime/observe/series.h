@@ -31,7 +31,7 @@ void series_sample_until(uint64_t time_ps);
  * the end of the stretch they have run, as a sample is before the events of its time. */
 bool series_has_tracks(void);
 void series_join_ranks(void);
-/* At the end of a run, before the timeline is closed: the last row, and the file. false: it could
+/* At the end of a run, before the timeline is closed: the last row, and the file. False: it could
  * not be written, said on standard error. */
 bool series_close(void);
 

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Choice `value` of "back|through" up to `end`. False: there is none. */
 #include "timeline_internal.h"
-
-/* Choice `value` of "back|through" up to `end`; false: there is none. */
 static bool write_choice(struct json *out, const char *key, const char *names, const char *end,
                          uint64_t value)
 {

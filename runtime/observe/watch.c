@@ -47,7 +47,7 @@ static bool is_watched(uint64_t address)
     return false;
 }
 
-/* The address that the message is about; false: none that is watched. */
+/* The address that the message is about. False: none that is watched. */
 static bool address_of(const struct platform_ring *p, uint32_t number,
                        const struct platform_message *kind, const struct message *m,
                        uint64_t *address)

@@ -194,10 +194,10 @@ void failure_agree(void)
     }
 }
 
-bool failure_ends_run(uint64_t next_ps, bool live)
+bool failure_ends_run(uint64_t next_ps, bool is_live)
 {
     return this_run.fail_end_ps != ENGINE_NEVER
-           && (!live || next_ps > this_run.limit_ps || next_ps >= this_run.fail_end_ps);
+           && (!is_live || next_ps > this_run.limit_ps || next_ps >= this_run.fail_end_ps);
 }
 
 void failure_close_window(void)

@@ -101,9 +101,6 @@ static uint64_t messages_here(void)
     return sum;
 }
 
-/* Looks are made before the first step at or after multiples of the interval, whatever the number
- * of shards; time in which all components sleep is jumped over and does not count. true: nothing
- * has moved for too long. */
 bool run_progress_look(uint64_t start_ps)
 {
     engine_flush(min(start_ps, series_next()));

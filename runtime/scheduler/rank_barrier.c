@@ -38,10 +38,10 @@ static size_t word_bytes(void)
 static void plan_all(struct rank_barrier *m)
 {
     m->next_ps = shared_wire_mixed_next();
-    m->live = m->next_ps != ENGINE_NEVER;
+    m->is_live = m->next_ps != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         shard_plan(i);
-        m->live |= shards[i].live;
+        m->is_live |= shards[i].is_live;
         m->next_ps = min(m->next_ps, shards[i].next_ps);
         m->now_ps = max(shards[i].now_ps, m->now_ps);
     }
@@ -53,7 +53,7 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
     rank_rings_send(&w->arrivals);
     exchange_deliver_all(min(m->end_ps, limit_ps));
     plan_all(m);
-    m->live |= w->arrivals.messages != 0;
+    m->is_live |= w->arrivals.messages != 0;
     m->decides_ps = min(m->decides_ps, w->arrivals.main_ps);
     if (rank_is_first())
         m->decides_ps = min(m->decides_ps, shards[0].next_ps);
@@ -80,7 +80,7 @@ static void agree(struct rank_barrier *m)
         m->end_ps = max(own->end_ps, m->end_ps);
         m->now_ps = max(own->now_ps, m->now_ps);
         m->decides_ps = min(m->decides_ps, own->decides_ps);
-        m->live |= own->live || (words[i].waits && arrives_ps != ENGINE_NEVER);
+        m->is_live |= own->is_live || (words[i].waits && arrives_ps != ENGINE_NEVER);
         m->stop |= own->stop;
         m->failed |= own->failed;
         m->settles |= own->settles;

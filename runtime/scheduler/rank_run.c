@@ -82,9 +82,9 @@ static bool must_meet(void)
 
 /* No other rank has anything to do until `this_run.met.alone_ps`: windows before that need no
  * meeting, unless there is something to tell. */
-static bool goes_on_alone(uint64_t time_ps, bool live)
+static bool goes_on_alone(uint64_t time_ps, bool is_live)
 {
-    return live && this_run.met.alone_ps > window_plan.end_ps && !must_meet()
+    return is_live && this_run.met.alone_ps > window_plan.end_ps && !must_meet()
            && window_end(time_ps) <= window_start(this_run.met.alone_ps)
            && window_start(time_ps) < this_run.look_ps;
 }
@@ -103,13 +103,13 @@ static uint64_t free_until(uint64_t last_ps)
  * later? */
 static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
 {
-    bool live;
+    bool is_live;
     if (engine_is_stopping())
         return false;
-    *time_ps = window_next(&live);
-    if (!live) /* with `tick_all` there is a next edge even so */
+    *time_ps = window_next(&is_live);
+    if (!is_live) /* with `tick_all` there is a next edge even so */
         return false;
-    return *time_ps < window_free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, live));
+    return *time_ps < window_free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, is_live));
 }
 
 /* The end of the stretch that begins with the first step of all ranks. */

@@ -97,11 +97,11 @@ const char *engine_cut_reason(void)
     return words[ended];
 }
 
-static uint64_t next_step(bool *live)
+static uint64_t next_step(bool *is_live)
 {
     if (rank_is_alone())
-        return window_next(live);
-    *live = this_run.met.live;
+        return window_next(is_live);
+    *is_live = this_run.met.is_live;
     return this_run.met.next_ps;
 }
 
@@ -176,11 +176,11 @@ static enum engine_result loop(void)
     if (!rank_is_alone())
         rank_run_meet();
     for (;;) {
-        bool live;
-        uint64_t time = next_step(&live);
-        if (failure_ends_run(time, live))
+        bool is_live;
+        uint64_t time = next_step(&is_live);
+        if (failure_ends_run(time, is_live))
             return ENGINE_FAILED;
-        if (!live)
+        if (!is_live)
             return is_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
         if (time > this_run.limit_ps)
             return ENGINE_LIMIT;

@@ -294,7 +294,7 @@ static inline uint64_t walk_ascending(uint32_t domain, const struct engine_domai
 void shard_freeze(const struct component *c)
 {
     frozen[c->id >> 6] |= (uint64_t)1 << (c->id & 63);
-    shards[component_shard(c)].watched |= SHARD_FROZEN;
+    shards[component_shard(c)].watch_bits |= SHARD_FROZEN;
 }
 
 static void leave_frozen(const struct engine_domain *d)
@@ -328,9 +328,9 @@ static inline uint64_t near_next(uint32_t domain)
 
 static void watch_edge(struct shard *s, const struct engine_domain *d)
 {
-    if (s->watched & SHARD_FROZEN)
+    if (s->watch_bits & SHARD_FROZEN)
         leave_frozen(d);
-    if (s->watched & SHARD_LOGGED)
+    if (s->watch_bits & SHARD_LOGGED)
         for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
             stats_log_ticked[w] |= engine_base.active[w];
 }
@@ -339,7 +339,7 @@ static void watch_edge(struct shard *s, const struct engine_domain *d)
 static OUT_OF_LINE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64_t bits)
 {
     const struct engine_domain *d = &engine.domains[domain];
-    if (s->watched)
+    if (s->watch_bits)
         watch_edge(s, d);
     if (arranged)
         walk_arranged(domain);
@@ -348,7 +348,7 @@ static OUT_OF_LINE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64
     return is_awake(d);
 }
 
-/* true: some are awake after it. */
+/* True if some components are awake after it. */
 static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
 {
     struct engine_domain *d = &engine.domains[domain];
@@ -357,7 +357,7 @@ static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cy
     if (unlikely(wake_queue_next(q) == cycle))
         wake_queue_pop(q, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
-    if (unlikely(s->watched || arranged))
+    if (unlikely(s->watch_bits || arranged))
         return run_edge_rarely(s, domain, bits);
     if (walk_ascending(domain, d, bits))
         return true;
@@ -403,15 +403,15 @@ static ALWAYS_INLINE void plan_domain(uint32_t domain)
 static ALWAYS_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t clocks)
 {
     uint64_t next_ps = s->wire_ps;
-    bool live = next_ps != ENGINE_NEVER;
+    bool is_live = next_ps != ENGINE_NEVER;
     for (uint32_t i = 0; i < clocks; i++) {
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
-        live |= p->awake || p->arrivals || wake_queue_has_node(&wake_queues[first + i]);
+        is_live |= p->awake || p->arrivals || wake_queue_has_node(&wake_queues[first + i]);
         next_ps = min(p->next_ps, next_ps);
     }
     s->next_ps = next_ps;
-    s->live = live;
+    s->is_live = is_live;
 }
 
 void shard_plan(uint32_t shard)
@@ -440,7 +440,7 @@ void shard_move_clocks(uint32_t shard, uint64_t time_ps)
 
 static OUT_OF_LINE void settle_step(struct shard *s, uint32_t shard)
 {
-    s->step_end = false;
+    s->must_settle = false;
     shared_wire_settle(shard);
 }
 
@@ -456,10 +456,10 @@ static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
             if (p->next_ps == time)
                 p->awake = run_edge(s, first + i, p->next_cycle, wide);
         }
-        if (unlikely(s->step_end))
+        if (unlikely(s->must_settle))
             settle_step(s, shard);
         plan_step(s, first, clocks);
-        if (unlikely(!s->live))
+        if (unlikely(!s->is_live))
             window_ask_end();
     }
 }

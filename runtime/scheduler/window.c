@@ -40,28 +40,28 @@ uint64_t window_last_step(uint64_t least)
     return least;
 }
 
-static uint64_t next_of_shards(bool *live)
+static uint64_t next_of_shards(bool *is_live)
 {
     uint64_t next = shared_wire_mixed_next();
-    *live = next != ENGINE_NEVER;
+    *is_live = next != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
-        *live |= shards[i].live;
+        *is_live |= shards[i].is_live;
         next = min(shards[i].next_ps, next);
     }
     return next;
 }
 
-uint64_t window_next(bool *live)
+uint64_t window_next(bool *is_live)
 {
-    uint64_t next = next_of_shards(live);
+    uint64_t next = next_of_shards(is_live);
     if (engine.shard_count == 1 || !exchange_is_pending())
         return next;
-    if (*live && next < window_plan.end_ps + this_run.window_ps)
+    if (*is_live && next < window_plan.end_ps + this_run.window_ps)
         return window_plan.end_ps;
     exchange_deliver_all(window_plan.end_ps);
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shard_plan(i);
-    return next_of_shards(live);
+    return next_of_shards(is_live);
 }
 
 /* One shard alone, while there is nothing to do in any other: on the way it stops for samples. */
@@ -94,7 +94,7 @@ static void run_window(uint32_t shard)
     s->until_ps = plan->until_ps;
     if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
         shard_plan(shard);
-    s->watched = (uint8_t)((s->watched & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
+    s->watch_bits = (uint8_t)((s->watch_bits & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
     run_on(shard);
 }
 
@@ -124,10 +124,10 @@ uint64_t window_free_until(void)
  * only one, through the ends of windows, unless it sends something or asks for an end. */
 static void run_solo(uint32_t shard)
 {
-    bool live;
+    bool is_live;
     uint64_t own = shards[shard].next_ps;
     shards[shard].next_ps = ENGINE_NEVER;
-    uint64_t others = next_of_shards(&live);
+    uint64_t others = next_of_shards(&is_live);
     others = min(others, this_run.free_ps);
     shards[shard].next_ps = own;
     window_plan.until_ps = window_free_until();

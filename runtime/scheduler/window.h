@@ -8,8 +8,8 @@
 
 void window_open(void); /* for a platform */
 /* Time of what the shards of this rank do next. If only undelivered arrivals are left, they are
- * delivered to find out. `live`: something is under way or will wake. */
-uint64_t window_next(bool *live);
+ * delivered to find out. `is_live`: something is under way or will wake. */
+uint64_t window_next(bool *is_live);
 /* Runs all shards through the window in which `time` lies; a single one goes on until a component
  * asks for the end of a window. window_plan.end_ps becomes the end of the last one. */
 void window_run(uint64_t time);

@@ -54,7 +54,7 @@ struct run_ledger_place {
     int64_t offset;
     unsigned opened;
 };
-/* The next line. false: there is none yet. */
+/* The next line. False: there is none yet. */
 bool run_ledger_next(int fd, struct run_ledger_place *place, struct run_ledger_line *line);
 
 #endif

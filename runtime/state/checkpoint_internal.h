@@ -9,7 +9,7 @@
 
 extern const char checkpoint_magic[8] __attribute__((visibility("hidden")));
 
-/* Writes the state to a file that is empty: between runs of the engine. false: errno says why. */
+/* Writes the state to a file that is empty: between runs of the engine. False: errno says why. */
 bool image_write(int fd, const struct platform_table *table, uint64_t layout);
 
 /* The parts of a state that libraries keep (struct checkpoint_part in checkpoint.h), one after

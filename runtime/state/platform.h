@@ -19,7 +19,7 @@ struct platform_image {
 extern const struct platform_image platform_image __attribute__((visibility("hidden")));
 
 /* Builds the instances, rings, parts and stores of `table` in the arena and initialises them; all
- * components are awake at the first edge, cycle 1. false: the table contradicts itself, said on
+ * components are awake at the first edge, cycle 1. False: the table contradicts itself, said on
  * stderr. Once a process, except in tests. */
 bool platform_build(const struct platform_table *table);
 /* Builds the platform cut for so many threads, if it has partitions. */
@@ -91,7 +91,7 @@ struct platform_lines {
 
 struct heddle_platform {
     uint32_t abi;
-    /* Builds everything. `options`: the text of runtime/engine/options.h, or NULL. false: message
+    /* Builds everything. `options`: the text of runtime/engine/options.h, or NULL. False: message
      * on stderr. */
     bool (*start)(const char *options);
     /* For platforms that drive themselves: runs to the end; returns the exit status. */
@@ -104,7 +104,7 @@ struct heddle_platform {
     void (*interrupt)(void);
     /* The driver component's table for front ends; NULL without a driver. */
     const void *(*driver)(void);
-    /* After run(): the lines that explain a failure; false: it named none. */
+    /* After run(): the lines that explain a failure. False: it named none. */
     bool (*suspects)(struct platform_lines *lines);
     /* True if a component of this type is in the platform. Also before start(). */
     bool (*has)(const char *type);

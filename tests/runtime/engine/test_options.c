@@ -88,9 +88,9 @@ Test(options, ranks_share_what_decides)
 {
     cr_assert(options_open("stats>/a;seed=1;process:2"));
     cr_expect_str_eq(options_shared(), "stats>;seed=1");
-    cr_expect(options_write_files());
+    cr_expect(options_have_output());
     cr_assert(options_open("seed=1"));
-    cr_expect_not(options_write_files());
+    cr_expect_not(options_have_output());
 }
 
 Test(options, what_ranks_differ_in_is_said_as_it_is_typed)
