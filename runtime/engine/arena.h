@@ -21,8 +21,8 @@ void arena_release(void *base, size_t bytes);
 /* True if some of `bytes` from `start` on belong to the arena, to memory of arena_derive(), or to
  * the guards of both. */
 bool arena_touches(const void *start, size_t bytes);
-/* Takes effect with the next arena_open(). For runs in which components hardly do more than start, so that
- * clearing huge pages would take longer than it saves. */
+/* Takes effect with the next arena_open(). For runs in which components hardly do more than start,
+ * so that clearing huge pages would take longer than it saves. */
 void arena_use_small_pages(bool small);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
@@ -54,9 +54,9 @@ void arena_slice(uint32_t owner, struct arena_run runs[2]);
 /* Zeroed memory for tables of pointers, which are made anew at start-up and are not state. Lasts
  * until the next arena_open(). */
 void *arena_derive(size_t bytes);
-/* Announces that all of a piece of a reservation is going to be written. It gets huge pages, as many
- * as it fills to half, as far as nothing was written there yet: the system takes a fifth to a half
- * of the time for a page of 2 MiB that it takes for 512 small ones. */
+/* Announces that all of a piece of a reservation is going to be written. It gets huge pages, as
+ * many as it fills to half, as far as nothing was written there yet: the system takes a fifth to a
+ * half of the time for a page of 2 MiB that it takes for 512 small ones. */
 void arena_expect(void *start, size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
@@ -71,7 +71,8 @@ struct arena_ends {
     uint64_t front, rear;
 };
 struct arena_ends arena_ends(void);
-/* Returns `offset`, in bytes, or where the rear begins if `offset` lies in the free end of the front.
+/* Returns `offset`, in bytes, or where the rear begins if `offset` lies in the free end of the
+ * front.
  */
 size_t arena_skip(size_t offset);
 /* Allocates everything up to these ends. False: the arena has no such ends, and nothing is done. */

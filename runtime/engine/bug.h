@@ -2,7 +2,8 @@
 #ifndef HEDDLE_RUNTIME_ENGINE_BUG_H
 #define HEDDLE_RUNTIME_ENGINE_BUG_H
 
-/* A mistake of heddle's code: prints "heddle: bug: ...", the version and what to report, and aborts.
+/* A mistake of heddle's code: prints "heddle: bug: ...", the version and what to report, and
+ * aborts.
  */
 _Noreturn void bug(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -30,7 +30,7 @@ struct engine_fault {
     char text[512];
 };
 void engine_record_fault(const struct component *c, uint32_t owner, uint32_t tag,
-                       const uint64_t *address, const char *text);
+                         const uint64_t *address, const char *text);
 /* Between windows: takes the fault of an owner, if there is one; each is given once. */
 bool engine_pop_fault(uint32_t owner, struct engine_fault *fault);
 /* The owner has ended; its number may be used again. */

@@ -46,7 +46,8 @@ static inline uint32_t index_pool_used(const struct index_pool *p)
 /* index_pool_has() must hold. */
 static inline uint32_t index_pool_take(struct index_pool *p)
 {
-    return p->stack_count ? arena_at(uint32_t, p->stack_at)[-(ptrdiff_t)p->stack_count--] : p->next_unused++;
+    return p->stack_count ? arena_at(uint32_t, p->stack_at)[-(ptrdiff_t)p->stack_count--]
+                          : p->next_unused++;
 }
 
 static inline void index_pool_give(struct index_pool *p, uint32_t number)

@@ -82,8 +82,9 @@ struct platform_ring {
     uint32_t payload_bytes; /* multiple of 16 */
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
-    uint32_t pending;  /* position in the receiver's list of incoming rings */
-    uint32_t reversed; /* on a shared wire, requests take the backward half, replies the forward */
+    uint32_t pending; /* position in the receiver's list of incoming rings */
+    uint32_t
+        is_reversed; /* on a shared wire, requests take the backward half, replies the forward */
 };
 
 /* Which rings share a link. */
@@ -140,7 +141,7 @@ struct platform_space {
     uint64_t base;
     uint64_t size;
     uint64_t interleave;
-    bool hashed; /* only where interleave and target_count are powers of two */
+    bool is_hashed; /* only where interleave and target_count are powers of two */
 };
 
 /* A device memory that the driver may allocate from, from `map`, in order. */

@@ -368,7 +368,7 @@ bool rank_open(void)
         return false;
     cpu_set_t own;
     bool has_processors = sched_getaffinity(0, sizeof own, &own) != 0
-                || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
+                          || transport->neighbours() <= (uint32_t)CPU_COUNT(&own);
     poll_count = has_processors ? POLLS : 0;
     if (ranks.count != count || ranks.count > RANK_MAX) {
         fprintf(stderr,

@@ -19,7 +19,7 @@ struct run {
 
 bool store_log_is_on;
 static struct byte_list offered_stores; /* const void *[] */
-static struct byte_list changed_runs;    /* struct run[] */
+static struct byte_list changed_runs;   /* struct run[] */
 
 void store_offer(const void *store)
 {

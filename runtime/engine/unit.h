@@ -6,6 +6,7 @@
 
 #include "base/likely.h"
 
+#include "base/likely.h"
 #include "engine.h"
 #include "part.h"
 #include "stat.h"

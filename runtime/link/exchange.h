@@ -33,12 +33,12 @@ bool exchange_has_work(uint32_t shard, const struct window_plan *plan);
  * shard's clocks move to their last edges before `start_ps`. Called by the thread that runs the
  * shard, before its edges. True if the shard must plan anew. */
 bool exchange_deliver(uint32_t shard, const struct window_plan *plan, uint64_t start_ps);
-/* Delivers everything to all shards, none of it due before `start_ps`. Called by the leader, between
- * windows. */
+/* Delivers everything to all shards, none of it due before `start_ps`. Called by the leader,
+ * between windows. */
 void exchange_deliver_all(uint64_t start_ps);
 
-/* With several ranks, called by the leader, between windows: passes each arrival that is for a shard
- * of another rank to `send`, in the order of each ring, and forgets it. */
+/* With several ranks, called by the leader, between windows: passes each arrival that is for a
+ * shard of another rank to `send`, in the order of each ring, and forgets it. */
 void exchange_drain_foreign(void (*send)(uint32_t ring, uint64_t ready));
 /* Wakes senders of this rank for which there is room now. */
 void exchange_retry_senders(void);

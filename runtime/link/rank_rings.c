@@ -26,12 +26,12 @@
 
 /* A ring whose ends are at different ranks, one of them this. */
 struct cut {
-    uint32_t ring; /* number of the sender's half */
-    uint32_t rank; /* the other end's rank */
-    bool sends;    /* the sender is here */
-    uint32_t next; /* slot of the next message to be sent or taken */
-    uint32_t free; /* slot that is freed next */
-    uint32_t held; /* receiver: messages that were taken in and not freed */
+    uint32_t ring;       /* number of the sender's half */
+    uint32_t rank;       /* the other end's rank */
+    bool sends;          /* the sender is here */
+    uint32_t next;       /* slot of the next message to be sent or taken */
+    uint32_t free;       /* slot that is freed next */
+    uint32_t held_count; /* receiver: messages that were taken in and not freed */
 };
 
 struct sent_message {
@@ -51,7 +51,7 @@ static uint32_t *cut_of;  /* 1 + index, by ring */
 static uint32_t *holding; /* the cuts that hold messages, which may be freed */
 static uint32_t holding_count;
 static struct rank_rings_arrivals arrivals; /* messages and credits collected so far */
-static bool leaves;
+static bool has_outgoing;
 
 static uint32_t rank_at(uint32_t domain)
 {
@@ -70,7 +70,7 @@ static void arrives(uint32_t rank, uint32_t domain, uint64_t cycle)
     lower(&arrivals.rank_ps[rank], time_ps);
     if (domain < engine.clock_count)
         lower(&arrivals.main_ps, time_ps);
-    leaves = true;
+    has_outgoing = true;
 }
 
 static void forget_arrivals(void)
@@ -79,7 +79,7 @@ static void forget_arrivals(void)
         arrivals.rank_ps[i] = ENGINE_NEVER;
     arrivals.main_ps = ENGINE_NEVER;
     arrivals.messages = 0;
-    leaves = false;
+    has_outgoing = false;
 }
 
 /* ---- sending ---- */
@@ -103,7 +103,8 @@ static void send_message(uint32_t ring, uint64_t ready)
 static uint32_t freed(const struct cut *c, const struct ring *far)
 {
     uint32_t count = 0;
-    for (uint32_t slot = c->free; count < c->held && !(message_stamp(ring_slot(slot)) & RING_FULL);
+    for (uint32_t slot = c->free;
+         count < c->held_count && !(message_stamp(ring_slot(slot)) & RING_FULL);
          slot = ring_after(far, slot))
         count++;
     return count;
@@ -122,7 +123,7 @@ static void send_credits(struct cut *c)
         c->free = ring_after(far, c->free);
         arrives(c->rank, ring_sender_domain(far), stamp >> 16);
     }
-    c->held -= credits.count;
+    c->held_count -= credits.count;
 }
 
 void rank_rings_collect(void)
@@ -132,7 +133,7 @@ void rank_rings_collect(void)
 
 bool rank_rings_have_outgoing(void)
 {
-    return leaves;
+    return has_outgoing;
 }
 
 void rank_rings_send(struct rank_rings_arrivals *sent)
@@ -144,7 +145,7 @@ void rank_rings_send(struct rank_rings_arrivals *sent)
     rank_put_others(&no_message, sizeof no_message);
     for (uint32_t i = 0; i < holding_count; i++) {
         send_credits(&cuts[holding[i]]);
-        if (cuts[holding[i]].held)
+        if (cuts[holding[i]].held_count)
             holding[kept++] = holding[i];
     }
     holding_count = kept;
@@ -172,7 +173,7 @@ static void take_message(const struct sent_message *sent, const void *bytes, uin
         bug("ring %u: a message comes from rank %u for a slot that is full", sent->ring, from);
     memcpy(ring_slot(c->next), bytes, sent->bytes);
     c->next = ring_after(far, c->next);
-    if (c->held++ == 0)
+    if (c->held_count++ == 0)
         holding[holding_count++] = (uint32_t)(c - cuts);
     ring_deliver(sent->ring, sent->ready);
 }
@@ -211,7 +212,7 @@ static bool check_links(const struct platform_table *table)
         for (uint32_t k = 0; k < i; k++) {
             const struct platform_ring *other = &table->rings[k];
             if (other->link != r->link
-                || (other->is_reply ^ other->reversed) != (r->is_reply ^ r->reversed)
+                || (other->is_reply ^ other->is_reversed) != (r->is_reply ^ r->is_reversed)
                 || rank_at(ring_sender_domain(ring_at(k)))
                        == rank_at(ring_sender_domain(ring_at(i))))
                 continue;

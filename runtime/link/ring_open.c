@@ -84,7 +84,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     bool one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
     r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
-    route->split = shard_cut_near(number) != shard_cut_far(number);
+    route->is_split = shard_cut_near(number) != shard_cut_far(number);
     r->receiver_domain = route->receiver_domain;
     route->sender = sender;
     route->receiver = receiver;
@@ -97,7 +97,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     else
         ring_share_slots(shard_cut_near(number));
     ring_find_simple(r);
-    route->half = (uint8_t)(p->is_reply ^ p->reversed);
+    route->half = (uint8_t)(p->is_reply ^ p->is_reversed);
 }
 
 void ring_reserve(void)

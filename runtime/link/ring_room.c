@@ -29,7 +29,7 @@ static bool ring_large; /* platform_is_large() */
 static bool may_be_narrow(const struct ring *r)
 {
     const struct ring_route *route = ring_route(r);
-    return r->latency && !route->split && route->sender != route->receiver;
+    return r->latency && !route->is_split && route->sender != route->receiver;
 }
 
 static size_t slot_bytes(const struct ring *r, uint32_t slots)
@@ -47,13 +47,13 @@ static uint32_t few_slots(void)
 void ring_place_slots(struct ring *r, uint32_t depth)
 {
     struct ring_route *route = ring_route(r);
-    uint32_t few = few_slots(), before = route->room;
+    uint32_t few = few_slots(), before = route->placed_slots;
     bool narrow = depth > few && may_be_narrow(r), deep = narrow && (ring_large || depth >= DEEP);
     route->depth = depth;
-    route->room = deep ? few : depth;
-    route->wide = deep ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
-    if (route->room > before)
-        r->first = arena_allocate_front(slot_bytes(r, route->room));
+    route->placed_slots = deep ? few : depth;
+    route->wide_at = deep ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
+    if (route->placed_slots > before)
+        r->first = arena_allocate_front(slot_bytes(r, route->placed_slots));
     r->end = r->first + (narrow ? few : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
@@ -75,8 +75,8 @@ static void move_slots(struct ring *r)
 {
     struct ring_route *route = ring_route(r);
     uint32_t from = r->first;
-    r->first = route->wide;
-    route->room = route->depth;
+    r->first = route->wide_at;
+    route->placed_slots = route->depth;
     memcpy(ring_slot(r->first), ring_slot(from), (size_t)(r->end - from) * ARENA_UNIT);
     r->end += r->first - from;
     r->head += r->first - from;
@@ -89,7 +89,7 @@ void ring_widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = ring_route(r)->depth - used;
     uint32_t added = min(used, rest) * r->step;
-    if (used + added / r->step > ring_route(r)->room)
+    if (used + added / r->step > ring_route(r)->placed_slots)
         move_slots(r);
     uint32_t gap = r->tail + ahead * r->step;
     if (r->head > gap || (r->head == gap && message_stamp(ring_slot(gap)) & RING_FULL))

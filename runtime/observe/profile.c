@@ -42,24 +42,24 @@ struct line {
 };
 
 static struct place *places;
-static struct line *others; /* lines from other ranks; their texts are copies */
-static uint32_t other_count;
-static size_t other_capacity;
+static struct line *foreign_lines; /* lines from other ranks; their texts are copies */
+static uint32_t foreign_count;
+static size_t foreign_capacity;
 static uint32_t place_count, count_names;
 static const char *const *names;
 static const char *heading = "program", *path;
 
-static void forget_others(void)
+static void forget_foreign_lines(void)
 {
-    for (uint32_t i = 0; i < other_count; i++) {
-        free((void *)(uintptr_t)others[i].program);
-        free((void *)(uintptr_t)others[i].symbol);
-        free((void *)(uintptr_t)others[i].text);
+    for (uint32_t i = 0; i < foreign_count; i++) {
+        free((void *)(uintptr_t)foreign_lines[i].program);
+        free((void *)(uintptr_t)foreign_lines[i].symbol);
+        free((void *)(uintptr_t)foreign_lines[i].text);
     }
-    free(others);
-    others = NULL;
-    other_count = 0;
-    other_capacity = 0;
+    free(foreign_lines);
+    foreign_lines = NULL;
+    foreign_count = 0;
+    foreign_capacity = 0;
 }
 
 bool profile_is_wanted(void)
@@ -121,13 +121,13 @@ static int by_place(const void *a, const void *b)
 /* All rows, sorted; those of the same instruction added up. */
 static struct line *gather(uint32_t *count)
 {
-    uint32_t total = other_count, line_count = 0;
+    uint32_t total = foreign_count, line_count = 0;
     for (uint32_t i = 0; i < place_count; i++)
         total += (uint32_t)places[i].rows.count;
     struct line *lines = grow_zeroed((total + 1) * sizeof *lines, "a profile");
-    total = other_count;
+    total = foreign_count;
     if (total)
-        memcpy(lines, others, total * sizeof *lines);
+        memcpy(lines, foreign_lines, total * sizeof *lines);
     for (uint32_t i = 0; i < place_count; i++) {
         const struct profile_row *row;
         for (size_t at = 0; (row = hash_table_next(&places[i].rows, &row_kind, &at));) {
@@ -205,8 +205,8 @@ static void merge(struct rank_reader *from)
 {
     read_columns(from);
     while (from->left) {
-        grow_list(others, other_count + 1, other_capacity, "a profile");
-        struct line *l = &others[other_count++];
+        grow_list(foreign_lines, foreign_count + 1, foreign_capacity, "a profile");
+        struct line *l = &foreign_lines[foreign_count++];
         l->program = read_text(from);
         l->symbol = read_text(from);
         l->text = read_text(from);
@@ -282,7 +282,7 @@ void profile_open(const struct platform_table *table)
         hash_table_release(&places[i].rows);
     }
     free(places);
-    forget_others();
+    forget_foreign_lines();
     path = option_file("profile instructions");
     if (path)
         rank_channel_register(&channel);

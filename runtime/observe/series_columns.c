@@ -21,7 +21,7 @@ static uint32_t column_count;
 static size_t column_capacity;
 static const char *section;
 static bool only_use;
-static bool *wanted; /* by column */
+static bool *is_selected; /* by column */
 
 static void add_column(const char *path, const char *counter, const char *suffix,
                        const uint64_t *value, uint32_t rank)
@@ -88,14 +88,14 @@ static void add_links(const struct platform_table *table)
     }
 }
 
-static bool want(const char *pattern)
+static bool select_column(const char *pattern)
 {
     char name[1024];
     bool any = false;
     for (uint32_t i = 0; i < column_count; i++) {
         snprintf(name, sizeof name, "%s.%s", columns[i].path, columns[i].counter);
         if (path_pattern_matches(pattern, name))
-            any = wanted[i] = true;
+            any = is_selected[i] = true;
     }
     if (!any)
         fprintf(stderr,
@@ -108,12 +108,12 @@ static bool want(const char *pattern)
 static bool select_columns(const char *patterns)
 {
     uint32_t kept = 0;
-    free(wanted);
-    wanted = grow_zeroed((column_count + 1) * sizeof *wanted, "columns");
-    if (!path_pattern_each(patterns, want))
+    free(is_selected);
+    is_selected = grow_zeroed((column_count + 1) * sizeof *is_selected, "columns");
+    if (!path_pattern_each(patterns, select_column))
         return false;
     for (uint32_t i = 0; i < column_count; i++)
-        if (wanted[i])
+        if (is_selected[i])
             columns[kept++] = columns[i];
     column_count = kept;
     return true;

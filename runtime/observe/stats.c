@@ -40,7 +40,7 @@ static const char *stats_path; /* NULL: no statistics are written */
 static enum platform_span_stats span_stats;
 static struct output_file file;
 static struct output_file spool; /* never gets a name */
-static bool spooling;
+static bool has_spool;
 static struct json out;
 static double started;
 
@@ -77,7 +77,7 @@ static void write_set(const char *set)
     json_close(&out, ']');
 }
 
-static void write_given(const char *name, const char *value)
+static void write_optional(const char *name, const char *value)
 {
     if (value)
         json_text(&out, name, value);
@@ -102,7 +102,7 @@ static void write_stamp(void)
     json_text(&out, "version", HEDDLE_VERSION);
     json_text(&out, "model", table->model_hash);
     json_text(&out, "program", option_text("program"));
-    write_given("description", option_text("description"));
+    write_optional("description", option_text("description"));
     write_set(option_text("set"));
     if (table->settings && *table->settings) {
         json_key(&out, "settings");
@@ -231,8 +231,8 @@ static void write_start(void)
         json_text(&out, "name", machine.nodename);
     if (gmtime_r(&now, &date) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &date))
         json_text(&out, "date", text);
-    write_given("command", option_text("command"));
-    write_given("folder", option_text("folder"));
+    write_optional("command", option_text("command"));
+    write_optional("folder", option_text("folder"));
 }
 
 static void write_host(void)
@@ -253,7 +253,7 @@ static void write_host(void)
     json_close(&out, '}');
 }
 
-static bool complain(void)
+static bool fail(void)
 {
     fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", stats_path,
             strerror(errno));
@@ -274,7 +274,7 @@ bool stats_write(void)
     extensions_cut();
     bool spooled = stats_spool_finish();
     if (!output_file_open(&file, stats_path))
-        return complain();
+        return fail();
     json_start(&out, file.fd);
     json_open(&out, NULL, '{');
     write_stamp();
@@ -297,8 +297,8 @@ bool stats_write(void)
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
     if (json_finish(&out) && spooled)
-        return output_file_publish(&file) || complain();
-    complain();
+        return output_file_publish(&file) || fail();
+    fail();
     output_file_discard(&file);
     return false;
 }
@@ -316,16 +316,16 @@ static bool open_spool(void)
     if (!rank_is_first()) {
         int hidden = memfd_create("heddle spool", MFD_CLOEXEC);
         if (hidden < 0)
-            return complain();
+            return fail();
         stats_span_open(table, PLATFORM_SPAN_STATS_NONE, hidden);
         return true;
     }
     /* Opened now, so that a wrong path costs no simulation. */
-    if (spooling)
+    if (has_spool)
         output_file_discard(&spool);
-    spooling = output_file_open(&spool, stats_path);
-    if (!spooling)
-        return complain();
+    has_spool = output_file_open(&spool, stats_path);
+    if (!has_spool)
+        return fail();
     output_file_hide(&spool);
     stats_span_open(table, span_stats, spool.fd);
     return true;

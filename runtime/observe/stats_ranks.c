@@ -90,7 +90,7 @@ static void find_halves(const struct platform_table *t)
         const struct platform_ring *r = &t->rings[i];
         if (!r->link)
             continue;
-        bool back = r->is_reply ^ r->reversed;
+        bool back = r->is_reply ^ r->is_reversed;
         half_ranks[2 * (r->link - 1) + back] = (uint8_t)platform_rank_of(r->sender);
     }
 }

@@ -28,7 +28,7 @@ struct place {
     const char *path;
     const struct stat_block *first;
     uint64_t *sums; /* sums of the words of all blocks there */
-    bool changed;
+    bool has_changed;
 };
 
 static enum platform_span_stats mode;
@@ -37,9 +37,9 @@ static uint32_t block_count;
 static uint32_t total_words;
 static struct place *places;
 static uint32_t place_count;
-static uint64_t *zeros;                   /* as many words as the longest block has */
-static uint32_t snapshots[SNAPSHOTS_MAX]; /* arena offsets, 0: not made yet */
-static bool snapshot_taken[SNAPSHOTS_MAX];
+static uint64_t *zeros;                      /* as many words as the longest block has */
+static uint32_t snapshots_at[SNAPSHOTS_MAX]; /* arena offsets, 0: not made yet */
+static bool is_snapshot_taken[SNAPSHOTS_MAX];
 static uint32_t snapshot_count; /* snapshots ever taken */
 static struct json spool;
 static uint64_t spool_start; /* first byte of the text that is being written */
@@ -113,7 +113,7 @@ static void collapse(const char *path, char *to)
     *to = '\0';
 }
 
-static bool same_stats(const struct stat_block *a, const struct stat_block *b)
+static bool have_same_stats(const struct stat_block *a, const struct stat_block *b)
 {
     if (a->stat_count != b->stat_count)
         return false;
@@ -133,7 +133,7 @@ static void find_place(struct stat_block *b)
     for (uint32_t i = place_count; i-- > 0;) {
         if (strcmp(places[i].path, path) != 0)
             continue;
-        if (same_stats(places[i].first, b)) {
+        if (have_same_stats(places[i].first, b)) {
             b->place = i;
             return;
         }
@@ -169,7 +169,7 @@ struct saved_spans {
 static uint64_t spans_size(void)
 {
     json_finish(&spool);
-    return sizeof(struct saved_spans) + snapshot_count * (sizeof *snapshots + sizeof(bool))
+    return sizeof(struct saved_spans) + snapshot_count * (sizeof *snapshots_at + sizeof(bool))
            + spool.total;
 }
 
@@ -178,8 +178,8 @@ static void spans_save(struct checkpoint_sink *to)
     const struct saved_spans s = {mode, snapshot_count, spool.total};
     char text[4096];
     checkpoint_put(to, &s, sizeof s);
-    checkpoint_put(to, snapshots, s.count * sizeof *snapshots);
-    checkpoint_put(to, snapshot_taken, s.count * sizeof *snapshot_taken);
+    checkpoint_put(to, snapshots_at, s.count * sizeof *snapshots_at);
+    checkpoint_put(to, is_snapshot_taken, s.count * sizeof *is_snapshot_taken);
     for (uint64_t at = 0; at < s.spool_bytes; at += sizeof text) {
         uint64_t part = min(s.spool_bytes - at, sizeof text);
         memset(text, 0, part);
@@ -200,8 +200,8 @@ static bool spans_load(const void *bytes, uint64_t size)
     }
     const bool *taken = (const void *)(offsets + s->count);
     snapshot_count = (uint32_t)s->count;
-    memcpy(snapshots, offsets, s->count * sizeof *snapshots);
-    memcpy(snapshot_taken, taken, s->count * sizeof *taken);
+    memcpy(snapshots_at, offsets, s->count * sizeof *snapshots_at);
+    memcpy(is_snapshot_taken, taken, s->count * sizeof *taken);
     json_raw(&spool, (const char *)(taken + s->count), s->spool_bytes);
     return true;
 }
@@ -211,8 +211,8 @@ static const struct checkpoint_part spans_part = {
 
 void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd)
 {
-    memset(snapshots, 0, snapshot_count * sizeof snapshots[0]);
-    memset(snapshot_taken, 0, snapshot_count * sizeof snapshot_taken[0]);
+    memset(snapshots_at, 0, snapshot_count * sizeof snapshots_at[0]);
+    memset(is_snapshot_taken, 0, snapshot_count * sizeof is_snapshot_taken[0]);
     snapshot_count = 0;
     mode = what;
     checkpoint_register(&spans_part);
@@ -230,15 +230,15 @@ uint32_t stats_span_begin(void)
     if (mode == PLATFORM_SPAN_STATS_NONE)
         return SNAPSHOTS_MAX;
     engine_flush_window();
-    while (s < SNAPSHOTS_MAX && snapshot_taken[s])
+    while (s < SNAPSHOTS_MAX && is_snapshot_taken[s])
         s++;
     if (s == SNAPSHOTS_MAX)
         die("more than %u spans of statistics at once; use --kernel-stats none", SNAPSHOTS_MAX);
-    if (!snapshots[s])
-        snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
-    snapshot_taken[s] = true;
+    if (!snapshots_at[s])
+        snapshots_at[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
+    is_snapshot_taken[s] = true;
     snapshot_count = s >= snapshot_count ? s + 1 : snapshot_count;
-    uint64_t *to = arena_at(uint64_t, snapshots[s]);
+    uint64_t *to = arena_at(uint64_t, snapshots_at[s]);
     for (uint32_t b = 0; b < block_count; b++) {
         memcpy(to, blocks[b].values, blocks[b].words * sizeof *to);
         to += blocks[b].words;
@@ -295,7 +295,7 @@ static void add_to_place(const struct stat_block *b, const uint64_t *then)
     uint64_t *sums = place->sums;
     for (uint32_t i = 0; i < b->words; i++)
         sums[i] += b->values[i] - then[i];
-    place->changed = true;
+    place->has_changed = true;
 }
 
 static void write_places(void)
@@ -303,11 +303,11 @@ static void write_places(void)
     for (uint32_t i = 0; i < place_count; i++) {
         struct place *place = &places[i];
         uint64_t *sums = place->sums;
-        if (!place->changed)
+        if (!place->has_changed)
             continue;
         write_changed(place->path, place->first, sums, zeros);
         memset(sums, 0, place->first->words * sizeof *sums);
-        place->changed = false;
+        place->has_changed = false;
     }
 }
 
@@ -349,8 +349,8 @@ struct stats_text stats_span_end(uint32_t span)
         return (struct stats_text){0};
     engine_flush_window();
     stats_spool_begin(false);
-    write_difference(arena_at(uint64_t, snapshots[span]));
-    snapshot_taken[span] = false;
+    write_difference(arena_at(uint64_t, snapshots_at[span]));
+    is_snapshot_taken[span] = false;
     return stats_spool_end();
 }
 

@@ -61,7 +61,7 @@ struct event {
 
 #define ORDER_WIRE UINT32_MAX
 
-struct collected {
+struct collection {
     _Alignas(64) struct event *events;
     uint32_t count;
 };
@@ -70,7 +70,7 @@ static const struct platform_table *table;
 static struct json out;
 static struct output_file file;
 
-static struct collected collected[ENGINE_MAX_DOMAINS];
+static struct collection collections[ENGINE_MAX_DOMAINS];
 static struct event *merged;
 
 static void start_event(const char *phase, const char *category, const char *name, uint64_t time_ps,
@@ -96,18 +96,18 @@ static void write_id(const char *key, uint64_t id)
 
 static void write_message(const struct event *e)
 {
-    bool shown = timeline_selects_now(e->time_ps);
+    bool is_shown = timeline_selects_now(e->time_ps);
     struct timeline_hop hop = {e->number, e->kind,    e->tag,       e->fields,
                                e->id,     e->time_ps, e->arrival_ps};
-    struct timeline_flow flow = timeline_flows_add(&hop, shown);
-    if (!shown)
+    struct timeline_flow flow = timeline_flows_add(&hop, is_shown);
+    if (!is_shown)
         return;
     start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
-    if (flow.id && !(flow.first && flow.last)) {
+    if (flow.id && !(flow.is_first && flow.is_last)) {
         write_id("bind_id", flow.id);
-        if (!flow.first)
+        if (!flow.is_first)
             json_bool(&out, "flow_in", true);
-        if (!flow.last)
+        if (!flow.is_last)
             json_bool(&out, "flow_out", true);
     }
     json_open(&out, "args", '{');
@@ -185,15 +185,15 @@ static void begin_span(const struct event *e)
 static void end_span(const struct event *e)
 {
     struct timeline_span span;
-    bool counted = timeline_selects_now(e->time_ps);
-    bool known = timeline_spans_remove(e->number, e->id, e->name, &span);
-    bool shown = known && timeline_selects_span(span.begin_ps, e->time_ps);
+    bool is_counted = timeline_selects_now(e->time_ps);
+    bool is_known = timeline_spans_remove(e->number, e->id, e->name, &span);
+    bool is_shown = is_known && timeline_selects_span(span.begin_ps, e->time_ps);
     timeline_select_launch_end(e->number, e->name, e->id, e->time_ps);
-    if (shown && timeline_select_limits_time())
+    if (is_shown && timeline_select_limits_time())
         write_span(e->number, 'b', span.id, span.name, span.begin_ps);
-    if (shown)
+    if (is_shown)
         write_span(e->number, 'e', e->id, e->name, e->time_ps);
-    if (known && counted)
+    if (is_known && is_counted)
         write_counter(e);
 }
 
@@ -233,7 +233,7 @@ static __attribute__((noreturn)) void die_full(void)
 
 static void add_event(uint32_t shard, const struct event *e)
 {
-    struct collected *c = &collected[shard];
+    struct collection *c = &collections[shard];
     if (engine.shard_count == 1) {
         write_event(e);
         return;
@@ -310,7 +310,7 @@ static uint32_t place_of(const struct event *e)
     if (e->order != ORDER_WIRE)
         return 0;
     const struct platform_ring *p = &table->rings[e->number];
-    return 2 * p->link + (p->is_reply ^ p->reversed);
+    return 2 * p->link + (p->is_reply ^ p->is_reversed);
 }
 
 void ring_trace(const struct ring *r, const struct message *m, uint64_t nth, uint64_t time_ps,
@@ -372,14 +372,14 @@ struct sent_event {
     uint32_t text; /* bytes that follow */
 };
 
-static struct collected others; /* at rank 0: what the others have sent */
+static struct collection foreign; /* at rank 0: what the others have sent */
 
 static void encode(uint32_t to, uint64_t end_ps)
 {
     (void)end_ps;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
-        for (uint32_t k = 0; k < collected[i].count; k++) {
-            const struct event *e = &collected[i].events[k];
+        for (uint32_t k = 0; k < collections[i].count; k++) {
+            const struct event *e = &collections[i].events[k];
             bool message = e->phase == 'm';
             struct sent_event sent = {.event = *e,
                                       .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
@@ -388,7 +388,7 @@ static void encode(uint32_t to, uint64_t end_ps)
             rank_put(to, &sent, sizeof sent);
             rank_put(to, e->name, sent.text);
         }
-        collected[i].count = 0;
+        collections[i].count = 0;
     }
 }
 
@@ -397,9 +397,9 @@ static void merge(struct rank_reader *from)
     struct sent_event sent;
     while (from->left) {
         memcpy(&sent, rank_read(from, sizeof sent), sizeof sent);
-        if (others.count == SHARD_BYTES / sizeof *others.events)
+        if (foreign.count == SHARD_BYTES / sizeof *foreign.events)
             die_full();
-        struct event *e = &others.events[others.count++];
+        struct event *e = &foreign.events[foreign.count++];
         *e = sent.event;
         e->name =
             sent.text ? timeline_name(rank_read(from, sent.text)) : platform_string(sent.name);
@@ -411,22 +411,22 @@ static bool is_filling(void)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++)
-        count += collected[i].count;
+        count += collections[i].count;
     return count > FILLING;
 }
 
 void timeline_settle(void)
 {
-    size_t count = others.count;
+    size_t count = foreign.count;
     if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
         return;
     if (count)
-        memcpy(merged, others.events, count * sizeof *merged);
-    others.count = 0;
+        memcpy(merged, foreign.events, count * sizeof *merged);
+    foreign.count = 0;
     for (uint32_t i = 0; i < engine.shard_count; i++) {
-        memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
-        count += collected[i].count;
-        collected[i].count = 0;
+        memcpy(merged + count, collections[i].events, collections[i].count * sizeof *merged);
+        count += collections[i].count;
+        collections[i].count = 0;
     }
     qsort(merged, count, sizeof *merged, by_time);
     for (size_t i = 0; i < count; i++)
@@ -440,9 +440,9 @@ static void open_collections(void)
     rank_channel_register(&channel);
     if (engine.shard_count > 1)
         for (uint32_t i = 0; i < engine.shard_count; i++)
-            collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
+            collections[i] = (struct collection){arena_reserve(SHARD_BYTES), 0};
     merged = arena_reserve(SHARD_BYTES * (engine.shard_count + 1));
-    others = (struct collected){arena_reserve(SHARD_BYTES), 0};
+    foreign = (struct collection){arena_reserve(SHARD_BYTES), 0};
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,

@@ -25,7 +25,7 @@ struct field {
 
 struct shape {
     struct field address, size, pid, page_bits;
-    bool awaited, translates; /* answers have a page */
+    bool is_awaited, translates; /* answers have a page */
     uint32_t line;
 };
 
@@ -34,7 +34,7 @@ struct request {
     uint32_t ring, pid, line;
     uint32_t asked[2]; /* requests to others on its behalf: lines; translations */
     uint16_t tag;
-    bool shown;     /* a message of the flow */
+    bool is_shown;  /* a message of the flow */
     uint32_t asker; /* instance that sent it */
 };
 
@@ -100,7 +100,7 @@ static void learn_protocol(const struct platform_protocol *p)
     for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
         const struct platform_message *m = &table->messages[p->first_message + i];
         of[i] = shape_of(platform_string(m->fields));
-        of[i].awaited = m->awaited;
+        of[i].is_awaited = m->awaited;
         if (i < p->request_count)
             continue;
         line = max(m->payload_bytes, line);
@@ -205,7 +205,7 @@ static void add_request(uint32_t instance, const struct request *r)
     l->requests[l->count++] = *r;
 }
 
-static bool take_request(uint32_t instance, uint32_t ring, uint16_t tag, struct request *r)
+static bool remove_request(uint32_t instance, uint32_t ring, uint16_t tag, struct request *r)
 {
     struct list *l = &lists[instance];
     for (uint32_t i = 0; i < l->count; i++) {
@@ -218,8 +218,9 @@ static bool take_request(uint32_t instance, uint32_t ring, uint16_t tag, struct 
     return false;
 }
 
-static struct timeline_flow add_asked(const struct timeline_hop *h, const struct platform_ring *p,
-                                      const struct shape *s, bool shown)
+static struct timeline_flow add_request_hop(const struct timeline_hop *h,
+                                            const struct platform_ring *p, const struct shape *s,
+                                            bool is_shown)
 {
     uint64_t address = value_of(s->address, h->fields);
     if (s->address.at == NO_FIELD || value_of(s->size, h->fields) > BYTES_MAX)
@@ -232,22 +233,22 @@ static struct timeline_flow add_asked(const struct timeline_hop *h, const struct
                         .pid = (uint32_t)value_of(s->pid, h->fields),
                         .line = s->line,
                         .tag = h->tag,
-                        .shown = shown || (on && on->shown),
+                        .is_shown = is_shown || (on && on->is_shown),
                         .asker = p->sender};
-    struct timeline_flow flow = {.id = r.flow, .first = !(on && on->shown)};
+    struct timeline_flow flow = {.id = r.flow, .is_first = !(on && on->is_shown)};
     if (on) {
         on->asked[s->translates]++;
-        on->shown = r.shown;
+        on->is_shown = r.is_shown;
         on->merged = s->translates ? on->merged : 0;
     }
-    if (s->awaited)
+    if (s->is_awaited)
         add_request(p->receiver, &r);
     return flow;
 }
 
 /* Notes the requests that wait at the receiver for the line of this answer without a request of
  * their own below. */
-static void note_merged(const struct request *answered, uint64_t arrival_ps)
+static void mark_merged(const struct request *answered, uint64_t arrival_ps)
 {
     struct list *l = &lists[answered->asker];
     for (uint32_t i = 0; i < l->count; i++) {
@@ -258,32 +259,34 @@ static void note_merged(const struct request *answered, uint64_t arrival_ps)
     }
 }
 
-static struct timeline_flow add_answer(const struct timeline_hop *h, const struct platform_ring *p,
-                                       const struct shape *s)
+static struct timeline_flow add_reply_hop(const struct timeline_hop *h,
+                                          const struct platform_ring *p, const struct shape *s)
 {
     struct request r;
-    if (p->peer == RING_NONE || !take_request(p->sender, p->peer, h->tag, &r))
+    if (p->peer == RING_NONE || !remove_request(p->sender, p->peer, h->tag, &r))
         return (struct timeline_flow){0};
     if (s->translates)
         learn_translation(&r, value_of(s->address, h->fields),
                           (uint32_t)value_of(s->page_bits, h->fields));
     else
-        note_merged(&r, h->arrival_ps);
+        mark_merged(&r, h->arrival_ps);
     struct list *l = &lists[r.asker];
-    bool goes_on = false;
-    for (uint32_t i = 0; i < l->count && !goes_on; i++)
-        goes_on = l->requests[i].flow == r.flow;
-    return (struct timeline_flow){
-        .id = r.flow, .first = !r.shown, .last = !goes_on, .merged = r.asked[0] ? 0 : r.merged};
+    bool is_unfinished = false;
+    for (uint32_t i = 0; i < l->count && !is_unfinished; i++)
+        is_unfinished = l->requests[i].flow == r.flow;
+    return (struct timeline_flow){.id = r.flow,
+                                  .is_first = !r.is_shown,
+                                  .is_last = !is_unfinished,
+                                  .merged = r.asked[0] ? 0 : r.merged};
 }
 
-struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool shown)
+struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool is_shown)
 {
     const struct platform_ring *p = &table->rings[hop->ring];
     const struct platform_protocol *protocol = &table->protocols[p->protocol];
     uint32_t kind = hop->kind + (p->is_reply ? protocol->request_count : 0);
     const struct shape *s = &shapes[protocol->first_message + kind];
-    return p->is_reply ? add_answer(hop, p, s) : add_asked(hop, p, s, shown);
+    return p->is_reply ? add_reply_hop(hop, p, s) : add_request_hop(hop, p, s, is_shown);
 }
 
 void timeline_flows_close(void)

@@ -51,7 +51,7 @@ void timeline_spans_open(uint32_t instances);
 void timeline_spans_add(uint32_t instance, struct timeline_span span);
 /* Takes out a span that ends. False: it was never begun. */
 bool timeline_spans_remove(uint32_t instance, uint64_t id, const char *name,
-                         struct timeline_span *span);
+                           struct timeline_span *span);
 /* Open spans of the component with this name. */
 uint32_t timeline_spans_count(uint32_t instance, const char *name);
 /* Takes out a span that is still open, for the end of a run. False: there are no more. */
@@ -85,14 +85,14 @@ struct timeline_hop {
  * was answered while this one waited without asking others; 0: none was. */
 struct timeline_flow {
     uint64_t id; /* 0: of no flow */
-    bool first, last;
+    bool is_first, is_last;
     uint64_t merged;
 };
 
 void timeline_flows_open(const struct platform_table *table);
-/* The flow of a message, called in the order of sending. `shown`: it is written; a flow begins with
- * the first of its messages that are. */
-struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool shown);
+/* The flow of a message, called in the order of sending. `is_shown`: it is written; a flow begins
+ * with the first of its messages that are. */
+struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool is_shown);
 void timeline_flows_close(void);
 
 #endif

@@ -18,7 +18,7 @@
 struct wanted {
     const char *name; /* NULL: a number */
     uint64_t number;
-    bool seen;
+    bool was_seen;
 };
 
 /* Known by its component, too: that of a driver's command has an id and a name as well. */
@@ -38,7 +38,7 @@ static struct {
     uint32_t wanted_count, launches, open_wanted;
     struct launch *open;
     uint64_t last_wanted_ps; /* when the last wanted launch ended */
-    bool any_ended;
+    bool has_ended;
 } selection;
 
 static bool select_instances(const char *pattern)
@@ -123,7 +123,7 @@ static bool is_wanted(const char *name, uint32_t number)
     for (uint32_t i = 0; i < selection.wanted_count; i++) {
         struct wanted *w = &selection.wanted[i];
         if (w->name ? has_name(name, w->name) : w->number == number)
-            any = w->seen = true;
+            any = w->was_seen = true;
     }
     return any;
 }
@@ -155,7 +155,7 @@ void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id
     *at = k->next;
     if (k->wanted) {
         selection.open_wanted--;
-        selection.any_ended = true;
+        selection.has_ended = true;
         selection.last_wanted_ps = now_ps;
     }
     free(k);
@@ -169,7 +169,7 @@ bool timeline_selects_now(uint64_t now_ps)
 bool timeline_selects_span(uint64_t begin_ps, uint64_t now_ps)
 {
     bool launch = !selection.wanted_count || selection.open_wanted
-                  || (selection.any_ended && selection.last_wanted_ps >= begin_ps);
+                  || (selection.has_ended && selection.last_wanted_ps >= begin_ps);
     return launch && begin_ps < selection.to_ps && now_ps >= selection.from_ps;
 }
 
@@ -183,14 +183,14 @@ bool timeline_select_close(uint64_t now_ps)
                 now_ps / 1000000, now_ps % 1000000);
     for (uint32_t i = 0; i < selection.wanted_count; i++) {
         const struct wanted *w = &selection.wanted[i];
-        if (!w->seen && w->name)
+        if (!w->was_seen && w->name)
             fprintf(stderr,
                     "heddle: the trace was to show '%s', but nothing of this name was launched\n",
                     w->name);
-        else if (!w->seen)
+        else if (!w->was_seen)
             fprintf(stderr, "heddle: the trace was to show launch %" PRIu64 " of %" PRIu32 "\n",
                     w->number, selection.launches);
-        good = good && w->seen;
+        good = good && w->was_seen;
     }
     return good;
 }

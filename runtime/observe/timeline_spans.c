@@ -29,7 +29,7 @@ void timeline_spans_add(uint32_t instance, struct timeline_span span)
 }
 
 bool timeline_spans_remove(uint32_t instance, uint64_t id, const char *name,
-                         struct timeline_span *span)
+                           struct timeline_span *span)
 {
     struct list *l = &lists[instance];
     uint32_t i = 0;

@@ -45,9 +45,10 @@ static struct {
     struct series_column *columns;
     uint32_t column_count;
     double written;
-    uint32_t waits_told;
-    bool shared;                   /* with several ranks: there is a status page at rank 0 */
-    bool gathered, known;          /* rank 0 may look; it knows enough to obey */
+    uint32_t waits_answered;
+    bool is_shared;                /* with several ranks: there is a status page at rank 0 */
+    bool is_gathered;              /* rank 0 may look */
+    bool has_states;               /* rank 0 has what a pause or the question for waits needs */
     uint64_t instructions;         /* instructions of all ranks */
     char waits[STATUS_PAGE_WAITS]; /* components that wait, and for which others */
 } view;
@@ -83,7 +84,7 @@ static void write_page(uint64_t time_ps)
     set_sequence(1);
     p->time_ps = time_ps;
     p->cycles = engine_cycle_at(0, time_ps);
-    p->instructions = view.shared ? view.instructions : engine_instructions();
+    p->instructions = view.is_shared ? view.instructions : engine_instructions();
     p->messages = engine_messages();
     struct run_counts counts;
     extensions_progress(&counts);
@@ -97,15 +98,15 @@ static void write_page(uint64_t time_ps)
     view.written = now;
 }
 
-static void tell_waits(void)
+static void answer_waits(void)
 {
     uint32_t asked = wish(&view.page->wishes.waits);
-    if (asked == view.waits_told)
+    if (asked == view.waits_answered)
         return;
     set_sequence(1);
     snprintf(view.page->waits, sizeof view.page->waits, "%s",
-             view.shared ? view.waits : hang_describe());
-    view.page->waits_told = view.waits_told = asked;
+             view.is_shared ? view.waits : hang_describe());
+    view.page->waits_answered = view.waits_answered = asked;
     set_sequence(1);
 }
 
@@ -151,7 +152,7 @@ static void wait_for_page(uint64_t time_ps)
     for (unsigned looks = 1; wish(&wishes->pause) && !wish(&wishes->step); looks++) {
         if (engine_is_interrupted() || (looks % ALIVE_LOOKS == 0 && !is_served()))
             break;
-        tell_waits();
+        answer_waits();
         nanosleep(&nap, NULL);
     }
     if (wish(&wishes->step)) /* a step ends a pause */
@@ -163,7 +164,7 @@ static void wait_for_page(uint64_t time_ps)
 
 bool view_is_shared(void)
 {
-    return view.shared;
+    return view.is_shared;
 }
 
 /* Describes the state of all ranks in a copy of this process, since bringing the state together
@@ -200,9 +201,9 @@ static void describe_apart(void)
 void view_gather(void)
 {
     view.instructions = rank_sum(engine_instructions());
-    bool wanted =
-        view_is_open
-        && (wish(&view.page->wishes.pause) || wish(&view.page->wishes.waits) != view.waits_told);
+    bool wanted = view_is_open
+                  && (wish(&view.page->wishes.pause)
+                      || wish(&view.page->wishes.waits) != view.waits_answered);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
     if (rank_is_first())
@@ -213,8 +214,8 @@ void view_gather(void)
         rank_state_send();
     if (wanted && view_is_open)
         describe_apart();
-    view.gathered = true;
-    view.known = wanted;
+    view.is_gathered = true;
+    view.has_states = wanted;
     view_must_stop = view_is_open;
 }
 
@@ -223,16 +224,16 @@ void view_gather(void)
 void view_look(uint64_t time_ps)
 {
     view_must_stop = false;
-    if (view.shared && !view.gathered)
+    if (view.is_shared && !view.is_gathered)
         return;
-    view.gathered = false;
-    bool obeys = !view.shared || view.known;
-    if (obeys && wish(&view.page->wishes.pause))
+    view.is_gathered = false;
+    bool can_obey = !view.is_shared || view.has_states;
+    if (can_obey && wish(&view.page->wishes.pause))
         wait_for_page(time_ps);
     else if (seconds_now() - view.written >= WRITE_SECONDS)
         write_page(time_ps);
-    if (obeys)
-        tell_waits();
+    if (can_obey)
+        answer_waits();
 }
 
 void view_show_begin(void)
@@ -250,7 +251,7 @@ void view_show_end(uint64_t time_ps)
 
 /* ---- opening ---- */
 
-static bool complain(const char *what)
+static bool fail(const char *what)
 {
     fprintf(stderr, "heddle: cannot show the run: %s\n", what);
     return false;
@@ -267,7 +268,7 @@ static bool write_names(void)
         const struct series_column *c = &view.columns[i];
         size_t bytes = strlen(c->section) + strlen(c->path) + strlen(c->counter) + 4;
         if ((size_t)(end - at) < bytes + (view.column_count + 1) * sizeof(uint64_t))
-            return complain("the platform has more counters than can be shown");
+            return fail("the platform has more counters than can be shown");
         at += sprintf(at, "%s\t%s\t%s\n", c->section, c->path, c->counter);
     }
     p->name_bytes = (uint64_t)(at - (char *)(p + 1));
@@ -280,7 +281,7 @@ bool view_open(const struct platform_table *table)
     const char *path = option_text("view");
     uint64_t process = option_number("process"), number = process ? process - 1 : 0;
     view_is_open = view_must_stop = false;
-    view.shared = !rank_is_alone() && path;
+    view.is_shared = !rank_is_alone() && path;
     if (!path || !rank_is_first())
         return true;
     if (number >= STATUS_PAGE_PLACES) {
@@ -295,12 +296,12 @@ bool view_open(const struct platform_table *table)
     if (file >= 0)
         close(file);
     if (place == MAP_FAILED)
-        return complain(strerror(errno));
+        return fail(strerror(errno));
     view.page = place;
     view.path = path;
     view.table = table;
     view.written = 0;
-    view.waits_told = view.page->waits_told;
+    view.waits_answered = view.page->waits_answered;
     free(view.columns);
     if (!stats_are_wanted())
         stats_blocks_find(table);

@@ -12,7 +12,7 @@
 
 struct platform_table;
 
-extern bool view_is_open __attribute__((visibility("hidden")));  /* there is a status page */
+extern bool view_is_open __attribute__((visibility("hidden")));   /* there is a status page */
 extern bool view_must_stop __attribute__((visibility("hidden"))); /* look before the next window */
 
 /* Called after stats_open(). Prints why and returns false when there is no page to write to. */

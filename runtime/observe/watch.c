@@ -30,20 +30,20 @@ struct awaited {
 
 static const struct platform_table *table;
 static struct platform_lines watched, suspects;
-static bool seen[PLATFORM_LINES]; /* a message was about the watched line */
-static struct byte_list awaiting; /* struct awaited[]: requests about watched lines in flight */
+static bool was_seen[PLATFORM_LINES]; /* a message was about the watched line */
+static struct byte_list awaiting;     /* struct awaited[]: requests about watched lines in flight */
 /* A message that is printed next, and its bytes. */
 static struct {
     char text[512]; /* "": none */
     uint32_t payload_bytes;
     const uint8_t *payload;
-} held;
+} pending;
 
 static bool is_watched(uint64_t address)
 {
     for (uint32_t i = 0; i < watched.count; i++)
         if (address / WATCH_LINE == watched.address[i] / WATCH_LINE)
-            return seen[i] = true;
+            return was_seen[i] = true;
     return false;
 }
 
@@ -76,15 +76,15 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
 }
 
 /* Payloads are filled after the sending, but before the next message is sent. */
-static void print_held(void)
+static void print_pending(void)
 {
-    if (!held.text[0])
+    if (!pending.text[0])
         return;
-    fputs(held.text, stderr);
-    for (uint32_t i = 0; i < held.payload_bytes; i++)
-        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", held.payload[i]);
+    fputs(pending.text, stderr);
+    for (uint32_t i = 0; i < pending.payload_bytes; i++)
+        fprintf(stderr, "%s%02x", i % 4 ? "" : " ", pending.payload[i]);
     fputc('\n', stderr);
-    held.text[0] = '\0';
+    pending.text[0] = '\0';
 }
 
 static const struct platform_message *kind_of(const struct platform_ring *p,
@@ -101,18 +101,19 @@ void watch_message(const struct ring *r, const struct message *m, uint64_t time_
     const struct platform_ring *p = &table->rings[number];
     const struct platform_message *kind = kind_of(p, m);
     uint64_t address;
-    print_held();
+    print_pending();
     if (!address_of(p, number, kind, m, &address) || time_ps < watched.since_ps)
         return;
-    snprintf(held.text, sizeof held.text, "%12llu ps, cycle %llu: %s -> %s: %s 0x%llx, tag %u%s",
-             (unsigned long long)time_ps,
+    snprintf(pending.text, sizeof pending.text,
+             "%12llu ps, cycle %llu: %s -> %s: %s 0x%llx, tag %u%s", (unsigned long long)time_ps,
              (unsigned long long)component_now(engine_base.components[ring_sender(r)]),
              platform_string(table->instances[p->sender].path),
              platform_string(table->instances[p->receiver].path), platform_string(kind->name),
              (unsigned long long)address, m->tag, kind->payload_bytes ? "," : "");
-    held.payload_bytes = kind->payload_bytes;
+    pending.payload_bytes = kind->payload_bytes;
     if (kind->payload_bytes)
-        held.payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
+        pending.payload =
+            ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
 }
 
 void watch_suspect(uint64_t address, uint64_t since_ps)
@@ -125,9 +126,9 @@ void watch_suspect(uint64_t address, uint64_t since_ps)
 
 void watch_close(void)
 {
-    print_held();
+    print_pending();
     for (uint32_t i = 0; i < watched.count; i++)
-        if (!seen[i])
+        if (!was_seen[i])
             fprintf(stderr, "heddle: no message was about the line at 0x%llx\n",
                     (unsigned long long)watched.address[i]);
 }
@@ -148,7 +149,7 @@ void watch_open(const struct platform_table *described)
         watched.address[watched.count++] = strtoull(address, NULL, 0);
     suspects = (struct platform_lines){0};
     awaiting.used = 0;
-    memset(seen, 0, sizeof seen);
+    memset(was_seen, 0, sizeof was_seen);
     if (!watched.count)
         return;
     engine.tracing |= ENGINE_WATCHES;

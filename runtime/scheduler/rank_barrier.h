@@ -11,7 +11,7 @@ struct rank_barrier {
     uint64_t end_ps;  /* the window's end */
     uint64_t now_ps;  /* time of the last edge */
     uint64_t next_ps; /* time of the next edge; ENGINE_NEVER: none */
-    bool is_live;        /* something is under way or will wake */
+    bool is_live;     /* something is under way or will wake */
     bool stop;
     bool interrupted; /* only rank 0 sets it */
     bool failed;

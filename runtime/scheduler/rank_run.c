@@ -76,8 +76,9 @@ void rank_run_meet(void)
 /* True if something happened in this stretch that other ranks need to know. */
 static bool must_meet(void)
 {
-    return rank_rings_have_outgoing() || series_has_tracks() || extensions_find_unsettled(0) != ENGINE_NEVER
-           || engine_failure() || rank_channels_are_filling();
+    return rank_rings_have_outgoing() || series_has_tracks()
+           || extensions_find_unsettled(0) != ENGINE_NEVER || engine_failure()
+           || rank_channels_are_filling();
 }
 
 /* No other rank has anything to do until `this_run.met.alone_ps`: windows before that need no
@@ -109,7 +110,8 @@ static bool goes_on(uint64_t *time_ps, uint64_t last_ps)
     *time_ps = window_next(&is_live);
     if (!is_live) /* with `tick_all` there is a next edge even so */
         return false;
-    return *time_ps < window_free_until() && (*time_ps < last_ps || goes_on_alone(*time_ps, is_live));
+    return *time_ps < window_free_until()
+           && (*time_ps < last_ps || goes_on_alone(*time_ps, is_live));
 }
 
 /* The end of the stretch that begins with the first step of all ranks. */

@@ -302,12 +302,13 @@ void engine_set_limits(const struct engine_limits *chosen)
     this_run.limits = *chosen;
     if (!this_run.limits.stall_limit)
         this_run.limits.stall_limit = DEFAULT_STALL_LIMIT;
-    this_run.window_ps = this_run.limits.windowless ? 0 : lookahead_ps(engine_base.platform);
-    this_run.stretch_ps = this_run.limits.windowless ? 0 : lookahead_links_ps(engine_base.platform);
+    this_run.window_ps = this_run.limits.is_windowless ? 0 : lookahead_ps(engine_base.platform);
+    this_run.stretch_ps =
+        this_run.limits.is_windowless ? 0 : lookahead_links_ps(engine_base.platform);
     this_run.stretches =
         !rank_is_alone() && lookahead_ranks_ps(engine_base.platform) >= this_run.stretch_ps;
     engine_pause_at(ENGINE_NEVER);
-    engine_set_order(this_run.limits.tick_order, this_run.limits.seed, this_run.limits.tick_all);
+    engine_set_order(this_run.limits.tick_order, this_run.limits.seed, this_run.limits.ticks_all);
     this_run.limit_ps = this_run.limits.max_cycles
                             ? engine_time_of(this_run.fastest, this_run.limits.max_cycles)
                             : ENGINE_NEVER - 1;

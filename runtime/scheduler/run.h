@@ -20,8 +20,8 @@ struct engine_limits {
     uint64_t stall_limit;      /* 0: default */
     int tick_order;            /* enum engine_order */
     uint64_t seed;
-    bool windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
-    bool tick_all;
+    bool is_windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
+    bool ticks_all;
     int progress; /* enum platform_progress */
 };
 

@@ -47,8 +47,8 @@ struct shard shards[ENGINE_MAX_DOMAINS];
 
 /* When a clock domain has its next edge with something to tick. */
 struct domain_plan {
-    _Alignas(64) bool awake; /* something in active or next */
-    bool arrivals;           /* not awake: a message is on its way */
+    _Alignas(64) bool is_awake; /* something in active or next */
+    bool has_arrivals;           /* not awake: a message is on its way */
     uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
@@ -69,12 +69,12 @@ static uint32_t *wake_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
 static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* bit w % 64 of word w / 64: active[w] of the domain has
                                               bits; w from 64 on */
-static bool wide_words;  /* the processor can do what active_words.h has for wide registers */
-static uint64_t *frozen; /* by bitmap word: those that tick no more */
-static uint32_t *order;  /* ids of one edge, for orders other than ascending; by first word */
+static bool has_wide_words; /* the processor can do what active_words.h has for wide registers */
+static uint64_t *frozen;    /* by bitmap word: those that tick no more */
+static uint32_t *order;     /* ids of one edge, for orders other than ascending; by first word */
 static int tick_order;
-static bool tick_all;
-static bool arranged; /* one of the two asks for more than a walk */
+static bool ticks_all;
+static bool is_arranged; /* one of the two asks for more than a walk */
 
 /* ---- sleeping and waking ---- */
 
@@ -164,7 +164,7 @@ static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
             uint32_t id = w * 64 + b;
             if (frozen[w] >> b & 1)
                 continue;
-            if (engine_base.components[id] && (tick_all || engine_base.active[w] >> b & 1))
+            if (engine_base.components[id] && (ticks_all || engine_base.active[w] >> b & 1))
                 ids[count++] = id;
         }
     }
@@ -341,7 +341,7 @@ static OUT_OF_LINE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64
     const struct engine_domain *d = &engine.domains[domain];
     if (s->watch_bits)
         watch_edge(s, d);
-    if (arranged)
+    if (is_arranged)
         walk_arranged(domain);
     else
         walk_ascending(domain, d, bits);
@@ -357,7 +357,7 @@ static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cy
     if (unlikely(wake_queue_next(q) == cycle))
         wake_queue_pop(q, cycle, engine_base.active);
     uint64_t bits = merge_awake(domain, d, cycle, wide);
-    if (unlikely(s->watch_bits || arranged))
+    if (unlikely(s->watch_bits || is_arranged))
         return run_edge_rarely(s, domain, bits);
     if (walk_ascending(domain, d, bits))
         return true;
@@ -373,7 +373,7 @@ static OUT_OF_LINE void plan_sleeping(uint32_t domain)
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
     uint64_t near = near_next(domain);
-    p->arrivals = near != ENGINE_NEVER;
+    p->has_arrivals = near != ENGINE_NEVER;
     uint64_t cycle = wake_queue_next(&wake_queues[domain]);
     cycle = min(near, cycle);
     if (cycle == p->next_cycle)
@@ -388,13 +388,13 @@ static ALWAYS_INLINE void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
-    p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
-    if (!p->awake && !p->arrivals && !(tick_all && rank_has(domain / engine.clock_count))) {
+    p->has_arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
+    if (!p->is_awake && !p->has_arrivals && !(ticks_all && rank_has(domain / engine.clock_count))) {
         plan_sleeping(domain);
         return;
     }
-    if (unlikely(tick_all))
-        p->arrivals |= near_next(domain) != ENGINE_NEVER;
+    if (unlikely(ticks_all))
+        p->has_arrivals |= near_next(domain) != ENGINE_NEVER;
     p->next_cycle = d->cycle + 1;
     p->next_ps = clock_next_ps(d);
 }
@@ -407,7 +407,7 @@ static ALWAYS_INLINE void plan_step(struct shard *s, uint32_t first, uint32_t cl
     for (uint32_t i = 0; i < clocks; i++) {
         const struct domain_plan *p = &plans[first + i];
         plan_domain(first + i);
-        is_live |= p->awake || p->arrivals || wake_queue_has_node(&wake_queues[first + i]);
+        is_live |= p->is_awake || p->has_arrivals || wake_queue_has_node(&wake_queues[first + i]);
         next_ps = min(p->next_ps, next_ps);
     }
     s->next_ps = next_ps;
@@ -422,7 +422,7 @@ void shard_plan(uint32_t shard)
 void shard_find_awake(uint32_t shard)
 {
     for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++) {
-        plans[i].awake = is_awake(&engine.domains[i]);
+        plans[i].is_awake = is_awake(&engine.domains[i]);
         plans[i].next_cycle = 0;
     }
 }
@@ -454,7 +454,7 @@ static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
         for (uint32_t i = 0; i < clocks; i++) {
             struct domain_plan *p = &plans[first + i];
             if (p->next_ps == time)
-                p->awake = run_edge(s, first + i, p->next_cycle, wide);
+                p->is_awake = run_edge(s, first + i, p->next_cycle, wide);
         }
         if (unlikely(s->must_settle))
             settle_step(s, shard);
@@ -476,7 +476,7 @@ WORDS_WIDE static OUT_OF_LINE void run_wide(uint32_t shard)
 
 void shard_run(uint32_t shard)
 {
-    if (likely(wide_words))
+    if (likely(has_wide_words))
         run_wide(shard);
     else
         run_narrow(shard);
@@ -495,8 +495,8 @@ uint64_t engine_instructions(void)
 void engine_set_order(int chosen_order, uint64_t seed, bool all)
 {
     tick_order = chosen_order;
-    tick_all = all;
-    arranged = all || chosen_order != ENGINE_ASCENDING;
+    ticks_all = all;
+    is_arranged = all || chosen_order != ENGINE_ASCENDING;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].random_state = seed + i;
 }
@@ -526,7 +526,7 @@ static void place_group(uint32_t number)
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
 {
     groups = all;
-    wide_words = words_are_wide();
+    has_wide_words = words_are_wide();
     memset(shards, 0, sizeof shards);
     memset(plans, 0, sizeof plans);
     for (uint32_t i = 0; i < engine.shard_count; i++)

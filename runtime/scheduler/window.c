@@ -94,7 +94,8 @@ static void run_window(uint32_t shard)
     s->until_ps = plan->until_ps;
     if (exchange_deliver(shard, plan, window_start(plan->end_ps - 1)))
         shard_plan(shard);
-    s->watch_bits = (uint8_t)((s->watch_bits & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
+    s->watch_bits =
+        (uint8_t)((s->watch_bits & SHARD_FROZEN) | (stats_log_ticked ? SHARD_LOGGED : 0));
     run_on(shard);
 }
 

@@ -13,7 +13,7 @@ static struct {
     size_t capacity, free_capacity;
 } table;
 
-static uint32_t take_number(void)
+static uint32_t new_number(void)
 {
     if (table.free_count > 0)
         return table.free[--table.free_count];
@@ -26,7 +26,7 @@ struct blob *blob_new(size_t size)
 {
     struct blob *blob = grow_zeroed(sizeof *blob + size, "a blob");
     blob->size = size;
-    blob->number = take_number();
+    blob->number = new_number();
     table.blobs[blob->number] = blob;
     return blob;
 }

@@ -43,8 +43,8 @@ struct checkpoint_part {
     bool (*load)(const void *bytes, uint64_t size);
     /* Around the writing of the arena: takes out of it what belongs to the process, such as
      * addresses, and puts it back. NULL: there is nothing. */
-    void (*take_out)(void);
-    void (*put_back)(void);
+    void (*detach)(void);
+    void (*reattach)(void);
 };
 void checkpoint_register(const struct checkpoint_part *part);
 /* Registers a function that says whether nothing is under way that no state can hold. A state is

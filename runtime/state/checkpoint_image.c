@@ -161,12 +161,12 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
                        .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
     put_bytes(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
-    merge_bare(true);
-    parts_take_out();
+    merge_strip(true);
+    parts_detach();
     put_arena(&w);
-    parts_put_back();
+    parts_reattach();
     put_start(&w);
-    merge_bare(false);
+    merge_strip(false);
     put_pages(&w, memory.bytes, 0, memory.size, CHECKPOINT_MEMORY);
     parts_write(&w.sink);
     if (w.pagemap >= 0)

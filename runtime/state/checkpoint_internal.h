@@ -26,8 +26,8 @@ struct checkpoint_sink {
 bool parts_are_over(void);
 
 /* Before and after the arena is written: what belongs to the process leaves the arena meanwhile. */
-void parts_take_out(void);
-void parts_put_back(void);
+void parts_detach(void);
+void parts_reattach(void);
 
 /* Asks all parts how large they are; the sum, with their headers. Then writes as much. */
 uint64_t parts_measure(void);
@@ -54,8 +54,8 @@ bool parts_load(const char *bytes, uint64_t size);
 
 struct merge_file {
     const char *name;
-    const void *told;   /* MERGE_PART */
-    const uint8_t *map; /* MERGE_MAP */
+    const void *description; /* MERGE_PART */
+    const uint8_t *map;      /* MERGE_MAP */
     uint64_t map_bytes;
     const struct checkpoint_page *pages;
     uint64_t page_count;
@@ -63,7 +63,7 @@ struct merge_file {
 
 /* Takes out of the arena, or puts back, what is no state: pointers, and data of this build or this
  * run alone. */
-void merge_bare(bool bare);
+void merge_strip(bool strip);
 
 /* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the
  * arena up to `bytes` are kept for a state that is to be written. */

@@ -135,10 +135,10 @@ static void open_spaces(void)
         const struct platform_space *s = &table->spaces[i];
         interleavings[i] = (struct platform_interleaving){
             s->base, s->size, s->interleave, s->target_count, 0, false, 0};
-        interleavings[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        interleavings[i].is_power_of_two = is_power(s->interleave) && is_power(s->target_count);
         interleavings[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
-        if (s->hashed)
-            interleavings[i].fold = (uint8_t)__builtin_ctz(s->target_count);
+        if (s->is_hashed)
+            interleavings[i].fold_bits = (uint8_t)__builtin_ctz(s->target_count);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they are. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;
@@ -246,8 +246,9 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     arena_select(g->unit->store_count ? ARENA_COMMON
                                       : ranks.of_shard[g->domain / engine.clock_count]);
     size_t bytes = (size_t)g->count * g->unit->instance_bytes;
-    bool vast = g->unit->instance_bytes > VAST_BYTES;
-    g->instances = arena_at(char, vast ? arena_allocate_rear(bytes) : arena_allocate_front(bytes));
+    bool is_vast = g->unit->instance_bytes > VAST_BYTES;
+    g->instances =
+        arena_at(char, is_vast ? arena_allocate_rear(bytes) : arena_allocate_front(bytes));
     arena_select(ARENA_COMMON);
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
         if (instance_ids[leaf] - g->first_id < g->count)

@@ -45,8 +45,8 @@ struct platform_interleaving {
     uint64_t interleave;
     uint32_t targets;
     uint32_t shift; /* log2 of the interleave, when both are powers of two */
-    bool powers;
-    uint8_t fold; /* hashed: bits of a target number; else 0 */
+    bool is_power_of_two;
+    uint8_t fold_bits; /* hashed: bits of a target number; else 0 */
 };
 struct platform_interleaving platform_interleaving(int32_t space);
 
@@ -55,9 +55,9 @@ static inline int32_t platform_target(const struct platform_interleaving *w, uin
     uint64_t offset = address - w->base;
     if (offset >= w->size)
         return -1;
-    if (w->powers) {
+    if (w->is_power_of_two) {
         uint64_t x = offset >> w->shift;
-        return (int32_t)(w->fold ? hash_fold(x, w->fold) : x & (w->targets - 1));
+        return (int32_t)(w->fold_bits ? hash_fold(x, w->fold_bits) : x & (w->targets - 1));
     }
     return (int32_t)(offset / w->interleave % w->targets);
 }

@@ -20,7 +20,7 @@ static bool is_zero(const char *bytes, size_t size)
     return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
 }
 
-static void tell(const char *bytes, uint64_t size)
+static void send_bytes(const char *bytes, uint64_t size)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)min(size - at, CHUNK);
@@ -32,7 +32,7 @@ static void tell(const char *bytes, uint64_t size)
 }
 
 /* Zeros stay: slices of others and new slots are zero here, and no ring is. */
-static void take_piece(char *bytes, uint64_t size, uint32_t from)
+static void receive_bytes(char *bytes, uint64_t size, uint32_t from)
 {
     for (uint64_t at = 0; at < size; at += CHUNK) {
         uint32_t count = (uint32_t)min(size - at, CHUNK);
@@ -44,9 +44,9 @@ static void take_piece(char *bytes, uint64_t size, uint32_t from)
 static void move(void *bytes, uint64_t size, uint32_t owner)
 {
     if (rank_is_first() && owner != 0)
-        take_piece(bytes, size, owner);
+        receive_bytes(bytes, size, owner);
     else if (ranks.number == owner && owner != 0)
-        tell(bytes, size);
+        send_bytes(bytes, size);
 }
 
 /* Moves a slice with the location of its runs: other ranks know only what was handed out before
@@ -80,14 +80,14 @@ static void move_slots(struct ring *near, struct ring *far, uint32_t receiver)
 {
     uint64_t bytes = (uint64_t)(far->end - far->first) * ARENA_UNIT;
     if (ranks.number == receiver && receiver != 0)
-        tell((const char *)ring_slot(far->first), bytes);
+        send_bytes((const char *)ring_slot(far->first), bytes);
     if (!rank_is_first())
         return;
     uint32_t first = arena_allocate(bytes);
     if (receiver == 0)
         memcpy(ring_slot(first), ring_slot(far->first), bytes);
     else
-        take_piece((char *)ring_slot(first), bytes, receiver);
+        receive_bytes((char *)ring_slot(first), bytes, receiver);
     shift(near, first);
     shift(far, first);
 }

@@ -72,7 +72,7 @@ Test(hash_table, holds_what_was_added_and_not_removed)
 
 Test(hash_table, tells_keys_of_two_words_by_both)
 {
-    struct region region = {.what = "a test"};
+    struct region region = {.contents = "a test"};
     struct hash_table table = {.region = &region};
     for (uint64_t i = 0; i < 40; i++)
         for (uint64_t k = 0; k < 40; k++) {

@@ -157,7 +157,8 @@ Test(options, a_constructor_sees_whole_pairs_only)
                  {"", false}};
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         setenv(OPTIONS_ENV_OPTIONS, cases[i].text, 1);
-        cr_expect_eq(option_is_set_early("host-clock", "simulated"), cases[i].found, "%s", cases[i].text);
+        cr_expect_eq(option_is_set_early("host-clock", "simulated"), cases[i].found, "%s",
+                     cases[i].text);
     }
     unsetenv(OPTIONS_ENV_OPTIONS);
     cr_expect_not(option_is_set_early("host-clock", "simulated"));

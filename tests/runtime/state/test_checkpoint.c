@@ -96,7 +96,7 @@ Test(checkpoint, a_state_does_not_depend_on_the_order_of_ticks)
     run(7, NULL, path, engine.time_ps / 2);
     build(7);
     engine_set_limits(
-        &(struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = 3, .tick_all = true});
+        &(struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = 3, .ticks_all = true});
     cr_assert(open_state(path, NULL, 0));
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
