@@ -23,7 +23,7 @@
 #include "runtime/observe/stats_log.h"
 
 struct word {
-    struct rank_barrier own;
+    struct rank_barrier state;
     bool waits; /* a sender waits for room, which another rank may make at any time */
     struct rank_rings_arrivals arrivals;
 };
@@ -54,10 +54,10 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
     exchange_deliver_all(min(m->end_ps, limit_ps));
     plan_all(m);
     m->is_live |= w->arrivals.messages != 0;
-    m->decides_ps = min(m->decides_ps, w->arrivals.main_ps);
+    m->decision_ps = min(m->decision_ps, w->arrivals.main_ps);
     if (rank_is_first())
-        m->decides_ps = min(m->decides_ps, shards[0].next_ps);
-    w->own = *m;
+        m->decision_ps = min(m->decision_ps, shards[0].next_ps);
+    w->state = *m;
     w->waits = exchange_has_waiting_sender();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
     rank_put_others(w, word_bytes());
@@ -69,25 +69,25 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
 /* Combines the words of all ranks into what holds for each of them. */
 static void agree(struct rank_barrier *m)
 {
-    m->next_ps = m->alone_ps = ENGINE_NEVER;
+    m->next_ps = m->others_ps = ENGINE_NEVER;
     for (uint32_t i = 0; i < ranks.count; i++) {
-        const struct rank_barrier *own = &words[i].own;
+        const struct rank_barrier *state = &words[i].state;
         uint64_t arrives_ps = ENGINE_NEVER;
         for (uint32_t from = 0; from < ranks.count; from++)
             arrives_ps = min(arrives_ps, words[from].arrivals.rank_ps[i]);
-        uint64_t next_ps = min(own->next_ps, arrives_ps);
+        uint64_t next_ps = min(state->next_ps, arrives_ps);
         m->next_ps = min(m->next_ps, next_ps);
-        m->end_ps = max(own->end_ps, m->end_ps);
-        m->now_ps = max(own->now_ps, m->now_ps);
-        m->decides_ps = min(m->decides_ps, own->decides_ps);
-        m->is_live |= own->is_live || (words[i].waits && arrives_ps != ENGINE_NEVER);
-        m->stop |= own->stop;
-        m->failed |= own->failed;
-        m->settles |= own->settles;
+        m->end_ps = max(state->end_ps, m->end_ps);
+        m->now_ps = max(state->now_ps, m->now_ps);
+        m->decision_ps = min(m->decision_ps, state->decision_ps);
+        m->is_live |= state->is_live || (words[i].waits && arrives_ps != ENGINE_NEVER);
+        m->must_stop |= state->must_stop;
+        m->has_failed |= state->has_failed;
+        m->settle_windows |= state->settle_windows;
         if (i != ranks.number)
-            m->alone_ps = words[i].waits ? 0 : min(m->alone_ps, next_ps);
+            m->others_ps = words[i].waits ? 0 : min(m->others_ps, next_ps);
     }
-    m->interrupted = words[0].own.interrupted;
+    m->is_interrupted = words[0].state.is_interrupted;
 }
 
 static void take_messages(const struct rank_barrier *m, uint64_t start_ps)

@@ -48,8 +48,8 @@ struct shard shards[ENGINE_MAX_DOMAINS];
 /* When a clock domain has its next edge with something to tick. */
 struct domain_plan {
     _Alignas(64) bool is_awake; /* something in active or next */
-    bool has_arrivals;           /* not awake: a message is on its way */
-    uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
+    bool has_arrivals;          /* not awake: a message is on its way */
+    uint64_t next_cycle;        /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
 
