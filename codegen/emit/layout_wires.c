@@ -160,7 +160,7 @@ static void add_messages(struct builder *b, const struct model_message *messages
                                            message_payload_bytes(b->region, &messages[i]),
                                        .fields = layout_add_string(b, fields_text(b, &messages[i])),
                                        .length_at = message_length_offset(b->region, &messages[i]),
-                                       .variable = message_variable_bytes(&messages[i])};
+                                       .variable_bytes = message_variable_bytes(&messages[i])};
         vector_push(b->region, &b->messages, row);
     }
 }

@@ -6,7 +6,6 @@
 
 #include "base/likely.h"
 
-#include "base/likely.h"
 #include "engine.h"
 #include "part.h"
 #include "stat.h"

@@ -29,7 +29,7 @@ struct cut {
     uint32_t ring;       /* number of the sender's half */
     uint32_t rank;       /* the other end's rank */
     bool sends;          /* the sender is here */
-    uint32_t next;       /* slot of the next message to be sent or taken */
+    uint32_t next;       /* slot of the next message to be sent or received */
     uint32_t free;       /* slot that is freed next */
     uint32_t held_count; /* receiver: messages that were taken in and not freed */
 };
@@ -58,18 +58,13 @@ static uint32_t rank_at(uint32_t domain)
     return ranks.of_shard[domain / engine.clock_count];
 }
 
-static void lower(uint64_t *time_ps, uint64_t other)
-{
-    *time_ps = min(other, *time_ps);
-}
-
-/* Something reaches a component of `rank` whose clock is `domain`. */
-static void arrives(uint32_t rank, uint32_t domain, uint64_t cycle)
+/* Notes that something reaches a component of `rank` whose clock is `domain`. */
+static void add_arrival(uint32_t rank, uint32_t domain, uint64_t cycle)
 {
     uint64_t time_ps = engine_time_of(domain, cycle);
-    lower(&arrivals.rank_ps[rank], time_ps);
+    arrivals.rank_ps[rank] = min(arrivals.rank_ps[rank], time_ps);
     if (domain < engine.clock_count)
-        lower(&arrivals.main_ps, time_ps);
+        arrivals.main_ps = min(arrivals.main_ps, time_ps);
     has_outgoing = true;
 }
 
@@ -96,11 +91,11 @@ static void send_message(uint32_t ring, uint64_t ready)
     rank_put(c->rank, m, sent.bytes);
     c->next = ring_after(r, c->next);
     arrivals.messages = 1;
-    arrives(c->rank, ring_receiver_domain(r), ready);
+    add_arrival(c->rank, ring_receiver_domain(r), ready);
 }
 
-/* How many slots the receiver has freed since this was asked last. */
-static uint32_t freed(const struct cut *c, const struct ring *far)
+/* The slots that the receiver has freed since its last credits were sent. */
+static uint32_t count_freed(const struct cut *c, const struct ring *far)
 {
     uint32_t count = 0;
     for (uint32_t slot = c->free;
@@ -113,7 +108,7 @@ static uint32_t freed(const struct cut *c, const struct ring *far)
 static void send_credits(struct cut *c)
 {
     const struct ring *far = ring_at(shard_cut_far(c->ring));
-    const struct credits credits = {c->ring, freed(c, far)};
+    const struct credits credits = {c->ring, count_freed(c, far)};
     if (!credits.count)
         return;
     rank_put(c->rank, &credits, sizeof credits);
@@ -121,7 +116,7 @@ static void send_credits(struct cut *c)
         uint64_t stamp = message_stamp(ring_slot(c->free));
         rank_put(c->rank, &stamp, sizeof stamp);
         c->free = ring_after(far, c->free);
-        arrives(c->rank, ring_sender_domain(far), stamp >> 16);
+        add_arrival(c->rank, ring_sender_domain(far), stamp >> 16);
     }
     c->held_count -= credits.count;
 }
@@ -154,18 +149,18 @@ void rank_rings_send(struct rank_rings_arrivals *sent)
     forget_arrivals();
 }
 
-/* ---- taking ---- */
+/* ---- receiving ---- */
 
 static struct cut *cut_at(uint32_t ring, uint32_t from, bool sends)
 {
     struct cut *c =
         ring < engine_base.platform->ring_count && cut_of[ring] ? &cuts[cut_of[ring] - 1] : NULL;
     if (!c || c->rank != from || c->sends != sends)
-        bug("rank %u tells of ring %u, which does not lie between us", from, ring);
+        bug("rank %u sends for ring %u, which does not lie between us", from, ring);
     return c;
 }
 
-static void take_message(const struct sent_message *sent, const void *bytes, uint32_t from)
+static void receive_message(const struct sent_message *sent, const void *bytes, uint32_t from)
 {
     struct cut *c = cut_at(sent->ring, from, false);
     const struct ring *far = ring_at(shard_cut_far(sent->ring));
@@ -184,7 +179,7 @@ void rank_rings_receive(uint32_t from)
     struct credits credits;
     memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
     while (sent.ring != RING_NONE) {
-        take_message(&sent, rank_read_next(from, sent.bytes), from);
+        receive_message(&sent, rank_read_next(from, sent.bytes), from);
         memcpy(&sent, rank_read_next(from, sizeof sent), sizeof sent);
     }
     memcpy(&credits, rank_read_next(from, sizeof credits), sizeof credits);

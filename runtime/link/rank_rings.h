@@ -24,9 +24,9 @@ struct rank_rings_arrivals {
 
 /* Collects the messages that were sent to other ranks in the window that ends. */
 void rank_rings_collect(void);
-/* True if rank_rings_collect() has taken anything since the last exchange of ranks. */
+/* True if rank_rings_collect() has collected anything since the last exchange of ranks. */
 bool rank_rings_have_outgoing(void);
-/* Sends the other ranks what rank_rings_collect() has taken, and which slots were freed. */
+/* Sends the other ranks what rank_rings_collect() has collected, and which slots were freed. */
 void rank_rings_send(struct rank_rings_arrivals *arrivals);
 /* Takes in what `from` has sent. The clocks of all shards are before the end of the window. */
 void rank_rings_receive(uint32_t from);

@@ -82,8 +82,8 @@ void ring_announce_late(struct ring *r, uint64_t ready)
         engine_arrives_far(route->receiver, ready);
 }
 
-/* Are arrivals marks, made for heads only? Whether the ring lies between two shards makes no
- * difference. */
+/* True if arrivals are marks, which are made for heads only. Whether the ring lies between two
+ * shards makes no difference. */
 static inline bool is_near(const struct ring *r)
 {
     return r->latency && r->latency + ring_route(r)->delay < ENGINE_NEAR;
@@ -93,7 +93,7 @@ static inline bool is_near(const struct ring *r)
  * ring_drop() does so for a message that is not the first. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
-    uint64_t *pending = arena_at(uint64_t, r->pending), bit = (uint64_t)1 << r->pending_bit;
+    uint64_t *pending = arena_at(uint64_t, r->pending_at), bit = (uint64_t)1 << r->pending_bit;
     bool first = !(*pending & bit);
     *pending |= bit;
     if (!is_near(r))
@@ -146,7 +146,7 @@ void ring_deliver(uint32_t number, uint64_t ready)
         announce(r, ready);
         return;
     }
-    *arena_at(uint64_t, r->pending) |= (uint64_t)1 << r->pending_bit;
+    *arena_at(uint64_t, r->pending_at) |= (uint64_t)1 << r->pending_bit;
     engine_arrives_far(ring_route(r)->receiver, ready);
 }
 

@@ -90,7 +90,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->receiver = receiver;
     r->mark = engine_mark_of(receiver);
     if (platform_is_here(p->receiver))
-        r->pending = engine_base.components[receiver]->pending + p->pending / 64;
+        r->pending_at = engine_base.components[receiver]->pending_at + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
     if (shard_cut_near(number) == number)
         place_first_slots(p, r);

@@ -37,13 +37,12 @@ static size_t slot_bytes(const struct ring *r, uint32_t slots)
     return (size_t)slots * r->step * ARENA_UNIT;
 }
 
-/* How many it begins with. */
+/* How many slots a narrow ring begins with. */
 static uint32_t few_slots(void)
 {
     return ring_large ? FEW : NARROW;
 }
 
-/* Gives an empty ring `depth` slots. */
 void ring_place_slots(struct ring *r, uint32_t depth)
 {
     struct ring_route *route = ring_route(r);
@@ -58,7 +57,7 @@ void ring_place_slots(struct ring *r, uint32_t depth)
     r->head = r->first;
     r->tail = r->first;
 }
-/* The slots of the near ring are those of the far one, too. */
+
 void ring_share_slots(uint32_t near)
 {
     struct ring *from = ring_at(near);
@@ -70,7 +69,7 @@ void ring_share_slots(uint32_t near)
     ring_routes[shard_cut_far(near)].depth = ring_routes[near].depth;
 }
 
-/* To where there is room for all slots. */
+/* Moves the slots to the place where all of them fit. */
 static void move_slots(struct ring *r)
 {
     struct ring_route *route = ring_route(r);
@@ -83,8 +82,7 @@ static void move_slots(struct ring *r)
     r->tail += r->first - from;
 }
 
-/* Twice as many slots, the new ones `ahead` of the one to send in next; what is in the slots from
- * there on moves up with them, oldest first as before. */
+/* What is in the slots from the new ones on moves up with them, oldest first as before. */
 void ring_widen(struct ring *r, uint32_t ahead)
 {
     uint32_t used = (r->end - r->first) / r->step, rest = ring_route(r)->depth - used;

@@ -170,7 +170,7 @@ static uint32_t untaken(uint32_t leaf)
 static void describe_idle(uint32_t leaf)
 {
     const struct platform_table *t = engine_base.platform;
-    line(&report, "   %s waits for nobody: look there", path_of(leaf));
+    line(&report, "   %s waits for no other component: look there", path_of(leaf));
     for (uint32_t i = 0; i < t->ring_count; i++) {
         uint32_t count = t->rings[i].receiver == leaf ? messages_in(i) : 0;
         if (count)

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Choice `value` of "back|through" up to `end`. False: there is none. */
 #include "timeline_internal.h"
+
+/* Writes choice `value` of "back|through" up to `end`. False: there is none. */
 static bool write_choice(struct json *out, const char *key, const char *names, const char *end,
                          uint64_t value)
 {

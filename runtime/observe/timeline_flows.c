@@ -52,11 +52,13 @@ struct translation {
 
 static const struct hash_kind translation_kind = HASH_KIND(struct translation, pid, "flows");
 
-static const struct platform_table *table;
-static struct shape *shapes; /* by message */
-static struct list *lists;   /* by instance */
-static struct hash_table translations;
-static uint64_t sizes_seen; /* bit n: a page of 2^n bytes was seen */
+static struct {
+    const struct platform_table *table;
+    struct shape *shapes; /* by message */
+    struct list *lists;   /* by instance */
+    struct hash_table translations;
+    uint64_t sizes_seen; /* bit n: a page of 2^n bytes was seen */
+} flows;
 
 /* ---- fields ---- */
 
@@ -94,11 +96,11 @@ static struct shape shape_of(const char *layout)
 
 static void learn_protocol(const struct platform_protocol *p)
 {
-    struct shape *of = &shapes[p->first_message];
+    struct shape *of = &flows.shapes[p->first_message];
     uint32_t line = 0;
     bool translates = false;
     for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
-        const struct platform_message *m = &table->messages[p->first_message + i];
+        const struct platform_message *m = &flows.table->messages[p->first_message + i];
         of[i] = shape_of(platform_string(m->fields));
         of[i].is_awaited = m->awaited;
         if (i < p->request_count)
@@ -115,16 +117,16 @@ static void learn_protocol(const struct platform_protocol *p)
 void timeline_flows_open(const struct platform_table *described)
 {
     uint32_t messages = 0;
-    table = described;
-    for (uint32_t i = 0; i < table->protocol_count; i++) {
-        const struct platform_protocol *p = &table->protocols[i];
+    flows.table = described;
+    for (uint32_t i = 0; i < flows.table->protocol_count; i++) {
+        const struct platform_protocol *p = &flows.table->protocols[i];
         uint32_t end = p->first_message + p->request_count + p->reply_count;
         messages = max(end, messages);
     }
-    shapes = grow_zeroed((messages + 1) * sizeof *shapes, "flows");
-    lists = grow_zeroed((table->instance_count + 1) * sizeof *lists, "flows");
-    for (uint32_t i = 0; i < table->protocol_count; i++)
-        learn_protocol(&table->protocols[i]);
+    flows.shapes = grow_zeroed((messages + 1) * sizeof *flows.shapes, "flows");
+    flows.lists = grow_zeroed((flows.table->instance_count + 1) * sizeof *flows.lists, "flows");
+    for (uint32_t i = 0; i < flows.table->protocol_count; i++)
+        learn_protocol(&flows.table->protocols[i]);
 }
 
 /* ---- translations ---- */
@@ -135,18 +137,18 @@ static void learn_translation(const struct request *r, uint64_t physical, uint32
     if (bits < PAGE_BITS || bits > 62)
         bits = PAGE_BITS;
     const uint64_t key[] = {r->address >> bits << (bits - PAGE_BITS), r->pid};
-    struct translation *t = hash_table_add(&translations, &translation_kind, key);
+    struct translation *t = hash_table_add(&flows.translations, &translation_kind, key);
     t->physical = physical;
     t->bits = bits;
-    sizes_seen |= (uint64_t)1 << bits;
+    flows.sizes_seen |= (uint64_t)1 << bits;
 }
 
 static bool translate(uint32_t pid, uint64_t address, uint64_t *physical)
 {
-    for (uint64_t sizes = sizes_seen; sizes; sizes &= sizes - 1) {
+    for (uint64_t sizes = flows.sizes_seen; sizes; sizes &= sizes - 1) {
         unsigned bits = (unsigned)__builtin_ctzll(sizes);
         const uint64_t key[] = {address >> bits << (bits - PAGE_BITS), pid};
-        const struct translation *t = hash_table_find(&translations, &translation_kind, key);
+        const struct translation *t = hash_table_find(&flows.translations, &translation_kind, key);
         if (!t || t->bits != bits)
             continue;
         *physical = t->physical | (address & (((uint64_t)1 << bits) - 1));
@@ -177,7 +179,7 @@ static enum likeness likeness_of(const struct request *r, uint64_t address, uint
 static struct request *behalf_of(uint32_t instance, const struct shape *s, uint64_t address,
                                  uint64_t now_ps)
 {
-    struct list *l = &lists[instance];
+    struct list *l = &flows.lists[instance];
     struct request *best = NULL;
     unsigned most = 0;
     for (uint32_t i = 0; i < l->count; i++) {
@@ -200,14 +202,14 @@ static struct request *behalf_of(uint32_t instance, const struct shape *s, uint6
 
 static void add_request(uint32_t instance, const struct request *r)
 {
-    struct list *l = &lists[instance];
+    struct list *l = &flows.lists[instance];
     grow_list(l->requests, l->count + 1, l->capacity, "flows");
     l->requests[l->count++] = *r;
 }
 
 static bool remove_request(uint32_t instance, uint32_t ring, uint16_t tag, struct request *r)
 {
-    struct list *l = &lists[instance];
+    struct list *l = &flows.lists[instance];
     for (uint32_t i = 0; i < l->count; i++) {
         if (l->requests[i].ring != ring || l->requests[i].tag != tag)
             continue;
@@ -250,7 +252,7 @@ static struct timeline_flow add_request_hop(const struct timeline_hop *h,
  * their own below. */
 static void mark_merged(const struct request *answered, uint64_t arrival_ps)
 {
-    struct list *l = &lists[answered->asker];
+    struct list *l = &flows.lists[answered->asker];
     for (uint32_t i = 0; i < l->count; i++) {
         struct request *r = &l->requests[i];
         if (r->flow != answered->flow && !r->asked[0] && !r->merged && r->arrival_ps <= arrival_ps
@@ -270,7 +272,7 @@ static struct timeline_flow add_reply_hop(const struct timeline_hop *h,
                           (uint32_t)value_of(s->page_bits, h->fields));
     else
         mark_merged(&r, h->arrival_ps);
-    struct list *l = &lists[r.asker];
+    struct list *l = &flows.lists[r.asker];
     bool is_unfinished = false;
     for (uint32_t i = 0; i < l->count && !is_unfinished; i++)
         is_unfinished = l->requests[i].flow == r.flow;
@@ -282,22 +284,22 @@ static struct timeline_flow add_reply_hop(const struct timeline_hop *h,
 
 struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool is_shown)
 {
-    const struct platform_ring *p = &table->rings[hop->ring];
-    const struct platform_protocol *protocol = &table->protocols[p->protocol];
+    const struct platform_ring *p = &flows.table->rings[hop->ring];
+    const struct platform_protocol *protocol = &flows.table->protocols[p->protocol];
     uint32_t kind = hop->kind + (p->is_reply ? protocol->request_count : 0);
-    const struct shape *s = &shapes[protocol->first_message + kind];
+    const struct shape *s = &flows.shapes[protocol->first_message + kind];
     return p->is_reply ? add_reply_hop(hop, p, s) : add_request_hop(hop, p, s, is_shown);
 }
 
 void timeline_flows_close(void)
 {
-    if (lists)
-        for (uint32_t i = 0; i < table->instance_count; i++)
-            free(lists[i].requests);
-    free(lists);
-    free(shapes);
-    hash_table_release(&translations);
-    lists = NULL;
-    shapes = NULL;
-    sizes_seen = 0;
+    if (flows.lists)
+        for (uint32_t i = 0; i < flows.table->instance_count; i++)
+            free(flows.lists[i].requests);
+    free(flows.lists);
+    free(flows.shapes);
+    hash_table_release(&flows.translations);
+    flows.lists = NULL;
+    flows.shapes = NULL;
+    flows.sizes_seen = 0;
 }

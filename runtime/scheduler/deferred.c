@@ -1,5 +1,5 @@
 /* Work that is done between windows, by the leader: what components leave for the end of a window
- * (engine_at_window_end()), in the order of instances; and what they put off until the statistics
+ * (engine_at_window_end()), in the order of instances; and what they defer until the statistics
  * are read (engine_may_defer()). */
 #include "deferred.h"
 
@@ -19,7 +19,7 @@
 #include "run_state.h"
 #include "window.h"
 
-/* A component that puts work off. */
+/* A component that defers work. */
 struct deferred_work {
     struct component *c;
     void (*flush)(struct component *c, uint64_t cycle);

@@ -29,7 +29,7 @@ struct engine_limits {
 void engine_set_order(int order, uint64_t seed, bool all);
 
 void run_open(void); /* called by engine_open() */
-/* Before a platform is built: is nothing to be put off (engine_may_defer()) in any run of it? */
+/* Before a platform is built: engine_may_defer() is false in all runs of it, or not. */
 void engine_defer_nothing(bool always);
 void engine_set_limits(const struct engine_limits *limits);
 #endif

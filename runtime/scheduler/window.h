@@ -15,8 +15,8 @@ uint64_t window_next(bool *is_live);
  * run before `others_ps`; ENGINE_NEVER: there are none. window_plan.end_ps becomes the end of the
  * last window. */
 void window_run(uint64_t time, uint64_t others_ps);
-/* Ends a window: grants turns of shared wires, notes failures and does the work that was put off.
- */
+/* Ends a window: grants turns of shared wires, notes failures and does the work that was left for
+ * this time. */
 void window_close(void);
 /* The next time at which the leader decides whether the run goes on: the earliest of a look, a
  * pause, the limit and the end after a failure. */

@@ -16,8 +16,8 @@
 #include "checkpoint_internal.h"
 #include "memory.h"
 
-#define PAGEMAP_HELD                                                                               \
-    ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */
+/* Present or swapped: Documentation/admin-guide/mm/pagemap.rst of Linux. */
+#define PAGEMAP_HELD ((uint64_t)3 << 62)
 #define PAGEMAP_ROWS 512
 
 const char checkpoint_magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};

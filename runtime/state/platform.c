@@ -233,7 +233,7 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
     c->leaf = leaf;
     c->params = p->params;
     c->domain = g->domain;
-    c->pending = pending;
+    c->pending_at = pending;
     c->pending_words = words;
     c->incoming = p->incoming;
     c->route_space = p->route_space;
@@ -284,7 +284,7 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
     uint32_t pending = arena_allocate_front((pending_words + 1) * sizeof(uint64_t));
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
         if (platform_is_here(leaf))
-            platform_component(leaf)->pending += pending;
+            platform_component(leaf)->pending_at += pending;
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
@@ -370,9 +370,9 @@ static struct engine_group *group_of(const struct component *c)
 uint32_t platform_shared(const struct component *c, size_t bytes)
 {
     struct engine_group *g = group_of(c);
-    if (!g->shared)
-        g->shared = arena_allocate(bytes);
-    return g->shared;
+    if (!g->shared_at)
+        g->shared_at = arena_allocate(bytes);
+    return g->shared_at;
 }
 
 static void open_stores(void)

@@ -1,12 +1,11 @@
 /* What a user reads when heddle cannot go on, and how the process ends. */
-#include "runtime/engine/bug.h"
-
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/engine/bug.h"
 #include "runtime/engine/version.h"
 
 /* Calls `end` in a child, and returns the child's status and what it has printed. */

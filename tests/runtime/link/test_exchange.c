@@ -43,7 +43,7 @@ static void deliver(uint32_t shard, uint64_t window)
     shard_plan(shard);
 }
 
-Test(exchange, a_message_is_told_in_the_next_window)
+Test(exchange, a_message_is_delivered_in_the_next_window)
 {
     build();
     uint32_t shard = component_shard(to);
