@@ -185,13 +185,13 @@ void arena_open(void)
     derived_used = 0;
 }
 
-void arena_divide(uint32_t owners, uint32_t own)
+void arena_divide(uint32_t owners, uint32_t own_rank)
 {
     size_t share = round_down((reserved - FRONT_BYTES) / (owners + 1), SLICE_UNIT);
     size_t front_bytes = min(round_down(share / 4, SLICE_UNIT), FRONT_BYTES);
     if (owners >= SLICES_MAX)
         bug("an arena of %u slices", owners);
-    own_slice = &slices[own + 1];
+    own_slice = &slices[own_rank + 1];
     slices[0].rear.end = FRONT_BYTES + share - ARENA_ALIGNMENT;
     for (uint32_t i = 0; i < owners; i++) {
         size_t start = FRONT_BYTES + (i + 1) * share;
@@ -226,13 +226,13 @@ static size_t hand_out(struct extent *r, size_t bytes)
     return offset;
 }
 
-static uint32_t allocate(size_t bytes, bool in_front)
+static uint32_t allocate(size_t bytes, bool prefers_front)
 {
     struct extent *front = &selected_slice->front, *rear = &selected_slice->rear;
     bool fits = bytes <= front->end - front->used;
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    return (uint32_t)(hand_out(in_front && fits ? front : rear, bytes) / ARENA_UNIT);
+    return (uint32_t)(hand_out(prefers_front && fits ? front : rear, bytes) / ARENA_UNIT);
 }
 
 uint32_t arena_allocate(size_t bytes)
@@ -252,11 +252,11 @@ uint32_t arena_allocate_rear(size_t bytes)
 
 void *arena_derive(size_t bytes)
 {
-    char *here = derived + derived_used;
+    char *memory = derived + derived_used;
     if (bytes > DERIVED_MAX - derived_used - ARENA_ALIGNMENT)
         die("the platform's tables exceed %zu MiB; describe fewer components", DERIVED_MAX >> 20);
     derived_used = round_up(derived_used + bytes, ARENA_ALIGNMENT);
-    return here;
+    return memory;
 }
 
 void arena_expect(void *start, size_t bytes)

@@ -40,9 +40,9 @@ void arena_close(void);
 
 /* With several ranks, after arena_open(): cuts the arena into a slice for each of `owners`, and
  * one for all of them. What is handed out from now on is of the slice selected last, at first that
- * of all. Pages of other slices than `own` and the common one stay untouched at this rank. */
+ * of all. Pages of other slices than `own_rank` and the common one stay untouched at this rank. */
 #define ARENA_COMMON UINT32_MAX
-void arena_divide(uint32_t owners, uint32_t own);
+void arena_divide(uint32_t owners, uint32_t own_rank);
 void arena_select(uint32_t owner);
 /* The allocated bytes of a slice: two runs of the arena. */
 struct arena_run {

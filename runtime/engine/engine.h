@@ -122,9 +122,9 @@ uint32_t arena_allocate(size_t bytes);
 #define arena_at(type, offset) ((type *)(void *)(engine_base.arena + (size_t)(offset)*ARENA_UNIT))
 
 /* Offset of what lies in the arena, at a multiple of ARENA_UNIT. */
-static inline uint32_t arena_place(const void *what)
+static inline uint32_t arena_place(const void *object)
 {
-    return (uint32_t)((size_t)((const char *)what - engine_base.arena) / ARENA_UNIT);
+    return (uint32_t)((size_t)((const char *)object - engine_base.arena) / ARENA_UNIT);
 }
 
 static inline uint64_t component_now(const struct component *c)

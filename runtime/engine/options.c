@@ -136,17 +136,17 @@ bool option_line(const char *key, unsigned number, char *text, size_t size)
     return line != NULL;
 }
 
-static const char *path_of_process(const char *key, bool folder)
+static const char *path_of_process(const char *key, bool is_folder)
 {
     unsigned number = (unsigned)option_number("process");
     struct pair *pair = find_key(key);
     if (!pair || number <= 1)
         return pair ? pair->value : NULL;
-    size_t size = options_number_path(pair->value, number, folder, NULL, 0) + 1;
+    size_t size = options_number_path(pair->value, number, is_folder, NULL, 0) + 1;
     if (pair->path)
         return pair->path;
     pair->path = grow_memory(NULL, size, "a path");
-    options_number_path(pair->value, number, folder, pair->path, size);
+    options_number_path(pair->value, number, is_folder, pair->path, size);
     return pair->path;
 }
 
@@ -291,19 +291,20 @@ size_t options_put(char *text, size_t size, size_t length, const char *key, char
     length = put_character(text, size, length, sign);
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
-        bool escaped = c == '%' || c == ';' || c < ' ';
-        length = put_character(text, size, length, escaped ? '%' : *value);
-        if (escaped)
+        bool must_escape = c == '%' || c == ';' || c < ' ';
+        length = put_character(text, size, length, must_escape ? '%' : *value);
+        if (must_escape)
             length = put_character(text, size, put_character(text, size, length, hex[c >> 4]),
                                    hex[c & 15]);
     }
     return length;
 }
 
-size_t options_number_path(const char *path, unsigned number, bool folder, char *text, size_t size)
+size_t options_number_path(const char *path, unsigned number, bool is_folder, char *text,
+                           size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = folder ? NULL : strrchr(name, '.');
+    const char *dot = is_folder ? NULL : strrchr(name, '.');
     size_t front = dot && dot > name ? (size_t)(dot - path) : strlen(path);
     int length = number > 1 ? snprintf(text, size, "%.*s.process%u%s", (int)front, path, number,
                                        path + front)

@@ -75,6 +75,7 @@ size_t options_put(char *text, size_t size, size_t length, const char *key, char
 /* The path of what process `number` (run_ledger.h) writes where the first one writes `path`:
  * "stats.json" becomes "stats.process2.json", a folder or what has no suffix "NAME.process2".
  * Returns the length without the NUL, as snprintf(). */
-size_t options_number_path(const char *path, unsigned number, bool folder, char *text, size_t size);
+size_t options_number_path(const char *path, unsigned number, bool is_folder, char *text,
+                           size_t size);
 
 #endif

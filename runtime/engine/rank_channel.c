@@ -28,7 +28,7 @@ void rank_channels_forget(void)
 
 static void encode(const struct rank_channel *c, uint64_t end_ps)
 {
-    for (uint32_t to = 0; to < (c->to_all ? ranks.count : 1); to++) {
+    for (uint32_t to = 0; to < (c->is_for_all ? ranks.count : 1); to++) {
         if (to == ranks.number)
             continue;
         size_t start = rank_begin(to);
@@ -50,7 +50,7 @@ void rank_channels_merge(enum rank_channel_time time, uint32_t from)
 {
     for (uint32_t i = 0; i < channel_count; i++) {
         uint64_t size;
-        if (!(channels[i]->times & time) || (!rank_is_first() && !channels[i]->to_all))
+        if (!(channels[i]->times & time) || (!rank_is_first() && !channels[i]->is_for_all))
             continue;
         memcpy(&size, rank_read_next(from, sizeof size), sizeof size);
         struct rank_reader reader = {from, size, rank_read_next(from, size)};

@@ -31,8 +31,8 @@ struct rank_reader {
 };
 
 struct rank_channel {
-    unsigned times; /* bits of enum rank_channel_time */
-    bool to_all;    /* each rank sends to all others; else all send to rank 0 */
+    unsigned times;  /* bits of enum rank_channel_time */
+    bool is_for_all; /* each rank sends to all others; else all send to rank 0 */
     /* Puts what rank `to` has not had yet of the time before `end_ps` (ENGINE_NEVER: of all times).
      */
     void (*encode)(uint32_t to, uint64_t end_ps);

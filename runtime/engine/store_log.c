@@ -38,10 +38,10 @@ bool store_is_offered(const void *store)
 void store_log_add(const void *start, size_t bytes)
 {
     const struct run new = {(uint64_t)((const char *)start - engine_base.arena), bytes};
-    struct run *all = (struct run *)(void *)changed_runs.bytes;
+    struct run *changed = (struct run *)(void *)changed_runs.bytes;
     size_t count = changed_runs.used / sizeof new;
     for (size_t i = count; i > 0 && i + 2 > count; i--) {
-        struct run *r = &all[i - 1];
+        struct run *r = &changed[i - 1];
         if (new.offset < r->offset || new.offset > r->offset + r->bytes)
             continue;
         r->bytes = max(new.offset + bytes - r->offset, r->bytes);
@@ -85,7 +85,7 @@ static void forget_runs(void)
 void store_log_begin(void)
 {
     static const struct rank_channel channel = {.times = RANK_CHANNEL_BARRIER,
-                                                .to_all = true,
+                                                .is_for_all = true,
                                                 .encode = encode,
                                                 .merge = merge_stores,
                                                 .sent = forget_runs};

@@ -81,9 +81,9 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     r->width = (uint16_t)p->width;
     r->step = (uint16_t)(RING_HEADER + p->payload_bytes / ARENA_UNIT);
     route->link = p->link;
-    bool one_clock =
+    bool has_one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
-    r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
+    r->latency = p->link || !has_one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
     route->is_split = shard_cut_near(number) != shard_cut_far(number);
     r->receiver_domain = route->receiver_domain;
     route->sender = sender;

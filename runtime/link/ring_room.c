@@ -22,7 +22,7 @@
 #define NARROW 16u
 #define DEEP   (2 * NARROW)
 
-static bool ring_large; /* platform_is_large() */
+static bool is_large; /* platform_is_large() */
 
 /* True if a ring may use fewer slots than it has: not where others than its ends look at slots, nor
  * where both ends may do so in one tick. */
@@ -40,20 +40,21 @@ static size_t slot_bytes(const struct ring *r, uint32_t slots)
 /* How many slots a narrow ring begins with. */
 static uint32_t few_slots(void)
 {
-    return ring_large ? FEW : NARROW;
+    return is_large ? FEW : NARROW;
 }
 
 void ring_place_slots(struct ring *r, uint32_t depth)
 {
     struct ring_route *route = ring_route(r);
     uint32_t few = few_slots(), before = route->placed_slots;
-    bool narrow = depth > few && may_be_narrow(r), deep = narrow && (ring_large || depth >= DEEP);
+    bool is_narrow = depth > few && may_be_narrow(r),
+         deep = is_narrow && (is_large || depth >= DEEP);
     route->depth = depth;
     route->placed_slots = deep ? few : depth;
     route->wide_at = deep ? arena_allocate_rear(slot_bytes(r, depth)) : 0;
     if (route->placed_slots > before)
         r->first = arena_allocate_front(slot_bytes(r, route->placed_slots));
-    r->end = r->first + (narrow ? few : depth) * r->step;
+    r->end = r->first + (is_narrow ? few : depth) * r->step;
     r->head = r->first;
     r->tail = r->first;
 }
@@ -101,5 +102,5 @@ void ring_widen(struct ring *r, uint32_t ahead)
 
 void ring_open_room(const struct platform_table *table)
 {
-    ring_large = platform_is_large(table);
+    is_large = platform_is_large(table);
 }

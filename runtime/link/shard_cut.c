@@ -65,14 +65,15 @@ static void assign_partitions(const uint8_t *rank_of, uint32_t partitions, uint3
                               uint32_t threads, uint32_t *shards_made)
 {
     uint32_t assigned = 0, first = *shards_made, count = 0;
-    bool main_apart = number == 0; /* the main partition's next step is known by itself: run.c */
+    bool has_main_shard =
+        number == 0; /* the main partition's next step is known by itself: run.c */
     for (uint32_t i = 1; i < partitions; i++)
         count += rank_of[i] == number;
     count = min(count, threads);
     for (uint32_t i = 1; i < partitions; i++)
         if (rank_of[i] == number)
-            shard_of[i] = (uint8_t)(first + main_apart + assigned++ % count);
-    for (uint32_t i = 0; i < count + main_apart; i++)
+            shard_of[i] = (uint8_t)(first + has_main_shard + assigned++ % count);
+    for (uint32_t i = 0; i < count + has_main_shard; i++)
         ranks.of_shard[(*shards_made)++] = (uint8_t)number;
 }
 

@@ -31,12 +31,12 @@ static uint64_t read_workers(void)
     return sum;
 }
 
-void host_time_open(bool wanted)
+void host_time_open(bool is_wanted)
 {
-    host.is_wanted = wanted;
+    host.is_wanted = is_wanted;
     host.is_running = false;
     host.ended_ns = 0;
-    host.workers_ns = wanted ? read_workers() : 0;
+    host.workers_ns = is_wanted ? read_workers() : 0;
 }
 
 void host_time_begin(void)

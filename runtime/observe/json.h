@@ -15,9 +15,9 @@
 
 struct json {
     int fd;
-    bool failed;
-    bool first; /* nothing yet in the innermost container */
-    bool flat;  /* no line breaks */
+    bool has_failed;
+    bool is_first; /* nothing yet in the innermost container */
+    bool is_flat;  /* no line breaks */
     uint32_t depth;
     size_t used;
     uint64_t total; /* bytes so far, buffered ones included */

@@ -264,8 +264,8 @@ bool profile_write(void)
     FILE *out = open ? fdopen(dup(file.fd), "w") : NULL;
     if (out) {
         write_lines(out);
-        bool good = !ferror(out);
-        if (fclose(out) == 0 && good && output_file_publish(&file))
+        bool is_complete = !ferror(out);
+        if (fclose(out) == 0 && is_complete && output_file_publish(&file))
             return true;
     } else if (open) {
         output_file_discard(&file);

@@ -94,10 +94,10 @@ static bool open_spool(void)
         return true;
     if (!output_file_open(&series.spool_file, series.path))
         return fail(series.path);
-    static bool said;
-    if (!said)
+    static bool is_registered;
+    if (!is_registered)
         pthread_atfork(NULL, NULL, discard_spool);
-    said = true;
+    is_registered = true;
     output_file_hide(&series.spool_file);
     series.spool = fdopen(series.spool_file.fd, "w+");
     return series.spool || fail(series.path);
@@ -202,14 +202,14 @@ void series_sample_until(uint64_t time_ps)
 
 static void write_name(FILE *out, const struct series_column *c)
 {
-    bool quoted = strpbrk(c->path, ",\"") != NULL;
-    fputs(quoted ? ",\"" : ",", out);
+    bool is_quoted = strpbrk(c->path, ",\"") != NULL;
+    fputs(is_quoted ? ",\"" : ",", out);
     for (const char *at = c->path; *at; at++) {
         if (*at == '"')
             putc('"', out);
         putc(*at, out);
     }
-    fprintf(out, ".%s%s", c->counter, quoted ? "\"" : "");
+    fprintf(out, ".%s%s", c->counter, is_quoted ? "\"" : "");
 }
 
 static char *put_number(char *to, uint64_t value)
@@ -274,11 +274,11 @@ static bool write_file(FILE *out)
             write_name(out, &series.columns[i]);
         }
     putc('\n', out);
-    bool good = fflush(series.spool) == 0 && !ferror(series.spool);
-    if (good)
+    bool is_complete = fflush(series.spool) == 0 && !ferror(series.spool);
+    if (is_complete)
         write_rows(out, place, kept);
     free(place);
-    return good && !ferror(series.spool) && !ferror(out);
+    return is_complete && !ferror(series.spool) && !ferror(out);
 }
 
 static bool publish(void)
@@ -288,10 +288,10 @@ static bool publish(void)
         return fail(series.path);
     int copy = dup(file.fd);
     FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
-    bool good = out && write_file(out);
+    bool is_complete = out && write_file(out);
     if (out && fclose(out) != 0)
-        good = false;
-    if (good)
+        is_complete = false;
+    if (is_complete)
         return output_file_publish(&file) || fail(series.path);
     fail(series.path);
     output_file_discard(&file);
@@ -356,9 +356,9 @@ bool series_close(void)
         return true;
     take_rest();
     series_join_ranks();
-    bool good = !series.path || publish();
+    bool is_complete = !series.path || publish();
     if (series.spool)
         fclose(series.spool);
     forget_series();
-    return good;
+    return is_complete;
 }

@@ -46,13 +46,13 @@ static void add_blocks(const struct platform_table *table)
         uint32_t rank = platform_rank_of(stats_leaf_of_block(table, b));
         for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
             const struct stat_descriptor *s = &blocks[b].stats[i];
-            bool one = s->kind == STAT_COUNTER;
+            bool is_counter = s->kind == STAT_COUNTER;
             if (search.only_use && !s->is_use) {
                 value += stat_words(s);
                 continue;
             }
-            add_column(blocks[b].path, s->name, one ? "" : ".count", value, rank);
-            if (!one)
+            add_column(blocks[b].path, s->name, is_counter ? "" : ".count", value, rank);
+            if (!is_counter)
                 add_column(blocks[b].path, s->name, ".sum", value + 1, rank);
             value += stat_words(s);
         }
@@ -135,11 +135,11 @@ struct series_column *series_columns_find(const struct platform_table *table, co
     if (!use)
         add_connections(table);
     add_links(table);
-    bool good = !patterns || select_columns(patterns);
+    bool is_complete = !patterns || select_columns(patterns);
     *count = search.column_count;
-    if (!good)
+    if (!is_complete)
         free(search.columns);
-    return good ? search.columns : NULL;
+    return is_complete ? search.columns : NULL;
 }
 
 void series_columns_settle(const struct platform_table *table, uint64_t time_ps)

@@ -58,11 +58,11 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
     if (!count)
         return;
     json_open(&stats.out, path, '{');
-    stats.out.flat = true;
+    stats.out.is_flat = true;
     for (uint32_t i = first; i < first + count; i++)
         json_int(&stats.out, platform_string(stats.table->param_names[i]), stats.table->params[i]);
     json_close(&stats.out, '}');
-    stats.out.flat = false;
+    stats.out.is_flat = false;
 }
 
 /* Writes the settings as they were given, a line each. */
@@ -161,13 +161,13 @@ static void write_connections(void)
         if (p->is_reply)
             continue;
         json_open(&stats.out, platform_string(p->name), '{');
-        stats.out.flat = true;
+        stats.out.is_flat = true;
         json_text(&stats.out, "to", platform_string(stats.table->instances[p->receiver].path));
         json_uint(&stats.out, "requests", ring_at(i)->messages);
         if (p->peer != RING_NONE)
             json_uint(&stats.out, "replies", ring_at(p->peer)->messages);
         json_close(&stats.out, '}');
-        stats.out.flat = false;
+        stats.out.is_flat = false;
     }
     json_close(&stats.out, '}');
 }
@@ -184,12 +184,12 @@ static void write_channels(uint32_t link, unsigned half)
         const struct platform_ring *ring = &stats.table->rings[use->ring];
         /* by the port of the sender, of which there is one a channel */
         json_open(&stats.out, platform_string(ring->name), '{');
-        stats.out.flat = true;
+        stats.out.is_flat = true;
         json_uint(&stats.out, "messages", use->messages);
         json_uint(&stats.out, "bytes", use->bytes);
         json_uint(&stats.out, "waited_ps", use->waited_ps);
         json_close(&stats.out, '}');
-        stats.out.flat = false;
+        stats.out.is_flat = false;
     }
     json_close(&stats.out, '}');
 }
@@ -204,12 +204,12 @@ static void write_links(void)
         for (unsigned half = 0; half < 2; half++) {
             const struct ring_link_use *use = ring_link_use(i, half, engine.time_ps + 1);
             json_open(&stats.out, names[half], '{');
-            stats.out.flat = true;
+            stats.out.is_flat = true;
             json_uint(&stats.out, "messages", use->messages);
             json_uint(&stats.out, "bytes", use->bytes);
             json_uint(&stats.out, "busy_ps", use->busy_ps);
             json_close(&stats.out, '}');
-            stats.out.flat = false;
+            stats.out.is_flat = false;
             write_channels(i, half);
         }
         json_close(&stats.out, '}');
@@ -274,7 +274,7 @@ bool stats_write(void)
     if (!stats.path)
         return true;
     extensions_cut();
-    bool spooled = stats_spool_finish();
+    bool is_spooled = stats_spool_finish();
     if (!output_file_open(&stats.file, stats.path))
         return fail();
     json_start(&stats.out, stats.file.fd);
@@ -298,7 +298,7 @@ bool stats_write(void)
         write_host();
     json_close(&stats.out, '}');
     json_raw(&stats.out, "\n", 1);
-    if (json_finish(&stats.out) && spooled)
+    if (json_finish(&stats.out) && is_spooled)
         return output_file_publish(&stats.file) || fail();
     fail();
     output_file_discard(&stats.file);
@@ -338,7 +338,7 @@ bool stats_open(const struct platform_table *described)
     static const char *const span_names[] = {[PLATFORM_SPAN_STATS_SUM] = "sum",
                                              [PLATFORM_SPAN_STATS_ALL] = "all",
                                              [PLATFORM_SPAN_STATS_NONE] = "none"};
-    bool no_host = option_flag("stats-no-host");
+    bool has_no_host = option_flag("stats-no-host");
     stats.table = described;
     stats.path = option_file("stats");
     stats.span_stats =
@@ -346,7 +346,7 @@ bool stats_open(const struct platform_table *described)
     option_text("program");
     option_text("set");
     stats.start_seconds = seconds(CLOCK_MONOTONIC);
-    host_time_open(stats.path && !no_host);
+    host_time_open(stats.path && !has_no_host);
     extensions_open_stats();
     if (!open_spool())
         return false;

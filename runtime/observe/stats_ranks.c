@@ -96,8 +96,8 @@ static void find_halves(const struct platform_table *t)
         const struct platform_ring *r = &t->rings[i];
         if (!r->link)
             continue;
-        bool back = r->is_reply ^ r->is_reversed;
-        exports.half_ranks[2 * (r->link - 1) + back] = (uint8_t)platform_rank_of(r->sender);
+        bool is_backward = r->is_reply ^ r->is_reversed;
+        exports.half_ranks[2 * (r->link - 1) + is_backward] = (uint8_t)platform_rank_of(r->sender);
     }
 }
 

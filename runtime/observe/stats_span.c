@@ -68,17 +68,17 @@ void stats_block_show(uint32_t block, const uint64_t *values)
 
 /* ---- blocks and places ---- */
 
-/* Adds a block. Statistics of another rank (`here` is false) are as that has sent them, in memory
- * of their own, so that the object stays untouched. */
+/* Adds a block. Statistics of another rank (`is_here` is false) are as that has sent them, in
+ * memory of their own, so that the object stays untouched. */
 static void add_block(const char *path, const char *object, uint32_t offset,
-                      const struct stat_descriptor *stats, uint32_t count, bool here)
+                      const struct stat_descriptor *stats, uint32_t count, bool is_here)
 {
     struct stat_block *b = &spans.blocks[spans.block_count++];
     *b = (struct stat_block){.path = path, .stats = stats, .stat_count = count};
     for (uint32_t i = 0; i < count; i++)
         b->words += stat_words(&stats[i]);
-    b->values = here ? (const uint64_t *)(const void *)(object + offset)
-                     : arena_derive(b->words * sizeof *b->values);
+    b->values = is_here ? (const uint64_t *)(const void *)(object + offset)
+                        : arena_derive(b->words * sizeof *b->values);
     spans.total_words += b->words;
 }
 
@@ -104,11 +104,11 @@ void stats_blocks_find(const struct platform_table *table)
 /* The path with [*] for each index after the first dot; `to` holds twice its length. */
 static void collapse(const char *path, char *to)
 {
-    bool below = false;
+    bool is_below = false;
     while (*path) {
-        below |= *path == '.';
+        is_below |= *path == '.';
         *to++ = *path;
-        if (*path++ == '[' && below) {
+        if (*path++ == '[' && is_below) {
             *to++ = '*';
             path += strcspn(path, "]");
         }
@@ -186,7 +186,7 @@ static void spans_save(struct checkpoint_sink *to)
     for (uint64_t at = 0; at < s.spool_bytes; at += sizeof text) {
         uint64_t part = min(s.spool_bytes - at, sizeof text);
         memset(text, 0, part);
-        spans.spool.failed |= pread(spans.spool.fd, text, part, (off_t)at) != (ssize_t)part;
+        spans.spool.has_failed |= pread(spans.spool.fd, text, part, (off_t)at) != (ssize_t)part;
         checkpoint_put(to, text, part);
     }
 }
@@ -201,11 +201,11 @@ static bool spans_load(const void *bytes, uint64_t size)
                 "heddle: the state was written with another --kernel-stats; give the same\n");
         return false;
     }
-    const bool *taken = (const void *)(offsets + s->count);
+    const bool *is_taken = (const void *)(offsets + s->count);
     spans.snapshot_count = (uint32_t)s->count;
     memcpy(spans.snapshots_at, offsets, s->count * sizeof *spans.snapshots_at);
-    memcpy(spans.is_snapshot_taken, taken, s->count * sizeof *taken);
-    json_raw(&spans.spool, (const char *)(taken + s->count), s->spool_bytes);
+    memcpy(spans.is_snapshot_taken, is_taken, s->count * sizeof *is_taken);
+    json_raw(&spans.spool, (const char *)(is_taken + s->count), s->spool_bytes);
     return true;
 }
 
@@ -220,7 +220,7 @@ void stats_span_open(const struct platform_table *table, enum platform_span_stat
     spans.mode = what;
     checkpoint_register(&spans_part);
     json_start(&spans.spool, fd);
-    spans.spool.flat = true;
+    spans.spool.is_flat = true;
     stats_blocks_find(table);
     find_places();
 }
@@ -249,55 +249,55 @@ uint32_t stats_span_begin(void)
     return s;
 }
 
-void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
-                const uint64_t *before)
+void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *values,
+                const uint64_t *base_values)
 {
     if (s->kind == STAT_COUNTER) {
-        json_uint(j, s->name, now[0] - (before ? before[0] : 0));
+        json_uint(j, s->name, values[0] - (base_values ? base_values[0] : 0));
         return;
     }
     json_open(j, s->name, '{');
-    bool was_flat = j->flat;
-    j->flat = true;
-    json_uint(j, "count", now[0] - (before ? before[0] : 0));
-    json_uint(j, "sum", now[1] - (before ? before[1] : 0));
+    bool was_flat = j->is_flat;
+    j->is_flat = true;
+    json_uint(j, "count", values[0] - (base_values ? base_values[0] : 0));
+    json_uint(j, "sum", values[1] - (base_values ? base_values[1] : 0));
     uint32_t first = offsetof(struct stat_histogram, bucket) / sizeof(uint64_t);
-    if (!before) {
-        json_uint(j, "min", now[2]);
-        json_uint(j, "max", now[3]);
+    if (!base_values) {
+        json_uint(j, "min", values[2]);
+        json_uint(j, "max", values[3]);
     }
     uint32_t used = STAT_BUCKETS;
-    while (used && now[first + used - 1] == (before ? before[first + used - 1] : 0))
+    while (used && values[first + used - 1] == (base_values ? base_values[first + used - 1] : 0))
         used--;
     json_open(j, "buckets", '[');
     for (uint32_t i = 0; i < used; i++)
-        json_uint(j, NULL, now[first + i] - (before ? before[first + i] : 0));
+        json_uint(j, NULL, values[first + i] - (base_values ? base_values[first + i] : 0));
     json_close(j, ']');
     json_close(j, '}');
-    j->flat = was_flat;
+    j->is_flat = was_flat;
 }
 
-/* The statistics of `like` that differ between `now` and `then`. */
-static void write_changed(const char *path, const struct stat_block *like, const uint64_t *now,
-                          const uint64_t *then)
+/* The statistics of `like` that differ between `values` and `base_values`. */
+static void write_changed(const char *path, const struct stat_block *like, const uint64_t *values,
+                          const uint64_t *base_values)
 {
     json_open(&spans.spool, path, '{');
     for (uint32_t i = 0; i < like->stat_count; i++) {
         uint32_t words = stat_words(&like->stats[i]);
-        if (memcmp(now, then, words * sizeof *now) != 0)
-            stat_write(&spans.spool, &like->stats[i], now, then);
-        now += words;
-        then += words;
+        if (memcmp(values, base_values, words * sizeof *values) != 0)
+            stat_write(&spans.spool, &like->stats[i], values, base_values);
+        values += words;
+        base_values += words;
     }
     json_close(&spans.spool, '}');
 }
 
-static void add_to_place(const struct stat_block *b, const uint64_t *then)
+static void add_to_place(const struct stat_block *b, const uint64_t *base_values)
 {
     struct place *place = &spans.places[b->place];
     uint64_t *sums = place->sums;
     for (uint32_t i = 0; i < b->words; i++)
-        sums[i] += b->values[i] - then[i];
+        sums[i] += b->values[i] - base_values[i];
     place->has_changed = true;
 }
 
@@ -315,18 +315,19 @@ static void write_places(void)
 }
 
 /* Writes the components whose statistics have changed. */
-static void write_difference(const uint64_t *before)
+static void write_difference(const uint64_t *snapshot)
 {
     json_open(&spans.spool, NULL, '{');
     for (uint32_t b = 0; b < spans.block_count; b++) {
-        const uint64_t *then = before;
-        before += spans.blocks[b].words;
-        if (memcmp(spans.blocks[b].values, then, spans.blocks[b].words * sizeof *then) == 0)
+        const struct stat_block *block = &spans.blocks[b];
+        const uint64_t *base_values = snapshot;
+        snapshot += block->words;
+        if (memcmp(block->values, base_values, block->words * sizeof *base_values) == 0)
             continue;
         if (spans.mode == PLATFORM_SPAN_STATS_ALL)
-            write_changed(spans.blocks[b].path, &spans.blocks[b], spans.blocks[b].values, then);
+            write_changed(block->path, block, block->values, base_values);
         else
-            add_to_place(&spans.blocks[b], then);
+            add_to_place(block, base_values);
     }
     write_places();
     json_close(&spans.spool, '}');
@@ -336,7 +337,7 @@ static void write_difference(const uint64_t *before)
 
 struct json *stats_spool_begin(bool continues)
 {
-    spans.spool.first = !continues;
+    spans.spool.is_first = !continues;
     spans.spool_start = spans.spool.total;
     return &spans.spool;
 }
@@ -365,7 +366,7 @@ void stats_spool_copy(struct json *out, struct stats_text text_at)
         size_t part = min(length, sizeof text);
         ssize_t n = pread(spans.spool.fd, text, part, (off_t)offset);
         if (n <= 0) {
-            out->failed = true;
+            out->has_failed = true;
             return;
         }
         json_raw(out, text, (size_t)n);

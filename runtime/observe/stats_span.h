@@ -71,11 +71,12 @@ const struct stat_block *stats_blocks(uint32_t *count);
 /* Spans read other values of a block from now on. */
 void stats_block_show(uint32_t block, const uint64_t *values);
 uint32_t stat_words(const struct stat_descriptor *s);
-/* One statistic; `before` NULL: since the start. Extremes of a difference are unknown and left out.
+/* One statistic; `base_values` NULL: since the start. Extremes of a difference are unknown and left
+ * out.
  */
-void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
-                const uint64_t *before);
-/* false: the spool could not be written. */
+void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *values,
+                const uint64_t *base_values);
+/* False: the spool could not be written. */
 bool stats_spool_finish(void);
 
 #endif

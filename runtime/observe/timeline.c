@@ -381,11 +381,11 @@ static void encode(uint32_t to, uint64_t end_ps)
     for (uint32_t i = 0; i < engine.shard_count; i++) {
         for (uint32_t k = 0; k < timeline.collections[i].count; k++) {
             const struct event *e = &timeline.collections[i].events[k];
-            bool message = e->phase == 'm';
+            bool is_message = e->phase == 'm';
             struct sent_event sent = {.event = *e,
-                                      .text = message ? 0 : (uint32_t)strlen(e->name) + 1};
-            sent.name = message ? (uint32_t)(e->name - timeline.table->strings) : 0;
-            sent.layout = message ? (uint32_t)(e->layout - timeline.table->strings) : 0;
+                                      .text = is_message ? 0 : (uint32_t)strlen(e->name) + 1};
+            sent.name = is_message ? (uint32_t)(e->name - timeline.table->strings) : 0;
+            sent.layout = is_message ? (uint32_t)(e->layout - timeline.table->strings) : 0;
             rank_put(to, &sent, sizeof sent);
             rank_put(to, e->name, sent.text);
         }
@@ -483,7 +483,7 @@ bool timeline_open(const struct platform_table *described)
         return false;
     }
     json_start(&timeline.out, timeline.file.fd);
-    timeline.out.flat = true;
+    timeline.out.is_flat = true;
     json_open(&timeline.out, NULL, '{');
     json_text(&timeline.out, "displayTimeUnit", "ns");
     json_open(&timeline.out, "traceEvents", '[');
@@ -520,10 +520,10 @@ bool timeline_close(void)
     json_close(&timeline.out, ']');
     json_close(&timeline.out, '}');
     json_raw(&timeline.out, "\n", 1);
-    bool selected = timeline_select_close(shard_now(0));
+    bool is_selected = timeline_select_close(shard_now(0));
     int reason = json_publish(&timeline.out, &timeline.file);
     if (!reason)
-        return selected;
+        return is_selected;
     fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", timeline.file.path,
             strerror(reason));
     return false;

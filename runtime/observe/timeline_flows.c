@@ -32,7 +32,7 @@ struct shape {
 struct request {
     uint64_t flow, merged, address, arrival_ps;
     uint32_t ring, pid, line;
-    uint32_t asked[2]; /* requests to others on its behalf: lines; translations */
+    uint32_t request_counts[2]; /* requests to others on its behalf: lines; translations */
     uint16_t tag;
     bool is_shown;  /* a message of the flow */
     uint32_t asker; /* instance that sent it */
@@ -159,8 +159,8 @@ static bool translate(uint32_t pid, uint64_t address, uint64_t *physical)
 
 /* ---- requests ---- */
 
-/* How sure is it that `r` is about `address`, in lines of so many bytes? A request that waits for
- * its translation asks for no line. */
+/* How likely it is that a request is about an address. A request that waits for its translation
+ * asks for no line. */
 enum likeness { OTHER_LINE, SAME_IN_PAGE, SAME_LINE };
 
 static enum likeness likeness_of(const struct request *r, uint64_t address, uint32_t line)
@@ -171,8 +171,8 @@ static enum likeness likeness_of(const struct request *r, uint64_t address, uint
     if (translate(r->pid, r->address, &physical))
         return physical / bytes == address / bytes ? SAME_LINE : OTHER_LINE;
     uint64_t in_page = ((uint64_t)1 << PAGE_BITS) - 1;
-    bool same = (r->address & in_page) / bytes == (address & in_page) / bytes;
-    return same && !r->asked[1] ? SAME_IN_PAGE : OTHER_LINE;
+    bool is_same = (r->address & in_page) / bytes == (address & in_page) / bytes;
+    return is_same && !r->request_counts[1] ? SAME_IN_PAGE : OTHER_LINE;
 }
 
 /* The request on whose behalf `instance` asks; NULL: on its own. */
@@ -191,7 +191,7 @@ static struct request *behalf_of(uint32_t instance, const struct shape *s, uint6
             alike = likeness_of(r, address, s->line);
         else if (r->address >> PAGE_BITS != address >> PAGE_BITS)
             alike = OTHER_LINE;
-        unsigned score = alike ? 2 * (unsigned)alike + !r->asked[s->translates] : 0;
+        unsigned score = alike ? 2 * (unsigned)alike + !r->request_counts[s->translates] : 0;
         if (score > most) {
             most = score;
             best = r;
@@ -239,7 +239,7 @@ static struct timeline_flow add_request_hop(const struct timeline_hop *h,
                         .asker = p->sender};
     struct timeline_flow flow = {.id = r.flow, .is_first = !(on && on->is_shown)};
     if (on) {
-        on->asked[s->translates]++;
+        on->request_counts[s->translates]++;
         on->is_shown = r.is_shown;
         on->merged = s->translates ? on->merged : 0;
     }
@@ -255,7 +255,8 @@ static void mark_merged(const struct request *answered, uint64_t arrival_ps)
     struct list *l = &flows.lists[answered->asker];
     for (uint32_t i = 0; i < l->count; i++) {
         struct request *r = &l->requests[i];
-        if (r->flow != answered->flow && !r->asked[0] && !r->merged && r->arrival_ps <= arrival_ps
+        if (r->flow != answered->flow && !r->request_counts[0] && !r->merged
+            && r->arrival_ps <= arrival_ps
             && likeness_of(r, answered->address, answered->line) == SAME_LINE)
             r->merged = answered->flow;
     }
@@ -279,7 +280,7 @@ static struct timeline_flow add_reply_hop(const struct timeline_hop *h,
     return (struct timeline_flow){.id = r.flow,
                                   .is_first = !r.is_shown,
                                   .is_last = !is_unfinished,
-                                  .merged = r.asked[0] ? 0 : r.merged};
+                                  .merged = r.request_counts[0] ? 0 : r.merged};
 }
 
 struct timeline_flow timeline_flows_add(const struct timeline_hop *hop, bool is_shown)

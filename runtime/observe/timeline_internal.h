@@ -27,7 +27,7 @@ void timeline_select_launch_begin(uint32_t instance, const char *name, uint64_t 
 /* Any span of `instance` ends; it need not be a launch. */
 void timeline_select_launch_end(uint32_t instance, const char *name, uint64_t id, uint64_t now_ps);
 bool timeline_selects_now(uint64_t now_ps);
-/* Was anything selected between these times? For a span that ends now. */
+/* True if anything was selected between these times, for a span that ends now. */
 bool timeline_selects_span(uint64_t begin_ps, uint64_t now_ps);
 /* At the end of the run. False: a launch asked for never ran, or the run ended before the window;
  * said on standard error. */

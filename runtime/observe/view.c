@@ -100,13 +100,13 @@ static void write_page(uint64_t time_ps)
 
 static void answer_waits(void)
 {
-    uint32_t asked = wish(&view.page->wishes.waits);
-    if (asked == view.waits_answered)
+    uint32_t wish_number = wish(&view.page->wishes.waits);
+    if (wish_number == view.waits_answered)
         return;
     set_sequence(1);
     snprintf(view.page->waits, sizeof view.page->waits, "%s",
              view.is_shared ? view.waits : hang_describe());
-    view.page->waits_answered = view.waits_answered = asked;
+    view.page->waits_answered = view.waits_answered = wish_number;
     set_sequence(1);
 }
 
@@ -201,21 +201,21 @@ static void describe_apart(void)
 void view_gather(void)
 {
     view.instructions = rank_sum(engine_instructions());
-    bool wanted = view_is_open
-                  && (wish(&view.page->wishes.pause)
-                      || wish(&view.page->wishes.waits) != view.waits_answered);
+    bool is_wanted = view_is_open
+                     && (wish(&view.page->wishes.pause)
+                         || wish(&view.page->wishes.waits) != view.waits_answered);
     rank_channels_encode(RANK_CHANNEL_VIEW, ENGINE_NEVER);
     rank_exchange();
     if (rank_is_first())
         for (uint32_t i = 1; i < ranks.count; i++)
             rank_channels_merge(RANK_CHANNEL_VIEW, i);
-    rank_share(&wanted, sizeof wanted);
-    if (wanted)
+    rank_share(&is_wanted, sizeof is_wanted);
+    if (is_wanted)
         rank_state_send();
-    if (wanted && view_is_open)
+    if (is_wanted && view_is_open)
         describe_apart();
     view.is_gathered = true;
-    view.has_states = wanted;
+    view.has_states = is_wanted;
     view_must_stop = view_is_open;
 }
 
@@ -251,9 +251,9 @@ void view_show_end(uint64_t time_ps)
 
 /* ---- opening ---- */
 
-static bool fail(const char *what)
+static bool fail(const char *reason)
 {
-    fprintf(stderr, "heddle: cannot show the run: %s\n", what);
+    fprintf(stderr, "heddle: cannot show the run: %s\n", reason);
     return false;
 }
 

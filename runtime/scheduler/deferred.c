@@ -34,9 +34,9 @@ static struct deferred_work *deferred;
 static uint32_t deferred_count;
 static bool defers_nothing;
 
-void engine_defer_nothing(bool always)
+void engine_defer_nothing(bool is_off)
 {
-    defers_nothing = always;
+    defers_nothing = is_off;
 }
 
 bool engine_may_defer(struct component *c, void (*flush)(struct component *c, uint64_t cycle))

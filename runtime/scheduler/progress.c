@@ -1,5 +1,4 @@
-/* Looks at a run from time to time: does anything still move, and how far has it come? See
- * progress.h. */
+/* Looks at a run from time to time, to detect stalls and to print how far it has come. */
 #include "progress.h"
 
 #include <inttypes.h>

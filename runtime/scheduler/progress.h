@@ -12,7 +12,7 @@ void run_progress_begin(void);
  * shards; time in which all sleep is jumped over and does not count. True if nothing has moved for
  * too long. */
 bool run_progress_look(uint64_t start_ps);
-/* After a look: were --max-instructions executed? */
+/* After a look: true if --max-instructions were executed. */
 bool run_progress_is_spent(void);
 /* Takes the progress line off the terminal. */
 void run_progress_erase(void);

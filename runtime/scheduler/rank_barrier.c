@@ -24,7 +24,7 @@
 
 struct word {
     struct rank_barrier state;
-    bool waits; /* a sender waits for room, which another rank may make at any time */
+    bool has_waiting_sender; /* a sender waits for room, which another rank may make at any time */
     struct rank_rings_arrivals arrivals;
 };
 
@@ -58,7 +58,7 @@ static void send_messages(struct rank_barrier *m, uint64_t limit_ps)
     if (rank_is_first())
         m->decision_ps = min(m->decision_ps, shards[0].next_ps);
     w->state = *m;
-    w->waits = exchange_has_waiting_sender();
+    w->has_waiting_sender = exchange_has_waiting_sender();
     rank_channels_encode(RANK_CHANNEL_BARRIER, m->end_ps);
     rank_put_others(w, word_bytes());
     rank_exchange();
@@ -80,12 +80,12 @@ static void agree(struct rank_barrier *m)
         m->end_ps = max(state->end_ps, m->end_ps);
         m->now_ps = max(state->now_ps, m->now_ps);
         m->decision_ps = min(m->decision_ps, state->decision_ps);
-        m->is_live |= state->is_live || (words[i].waits && arrives_ps != ENGINE_NEVER);
+        m->is_live |= state->is_live || (words[i].has_waiting_sender && arrives_ps != ENGINE_NEVER);
         m->must_stop |= state->must_stop;
         m->has_failed |= state->has_failed;
         m->settle_windows |= state->settle_windows;
         if (i != ranks.number)
-            m->others_ps = words[i].waits ? 0 : min(m->others_ps, next_ps);
+            m->others_ps = words[i].has_waiting_sender ? 0 : min(m->others_ps, next_ps);
     }
     m->is_interrupted = words[0].state.is_interrupted;
 }

@@ -122,7 +122,7 @@ static uint64_t reached_ps(void)
     return max(last, engine.time_ps);
 }
 
-/* Looks at the run with several ranks, one of which shows it. true: that one is interrupted. */
+/* Looks at the run with several ranks, one of which shows it. True if that one is interrupted. */
 static bool look_together(void)
 {
     view_gather();

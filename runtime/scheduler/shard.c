@@ -202,9 +202,9 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     const struct wake_node *n = &wake_nodes[id];
     uint64_t soon = component_now(c) + 1;
     uint64_t arrivals = engine_base.near[soon % ENGINE_NEAR * engine_base.near_words + (id >> 6)];
-    bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
+    bool is_expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
-    if (expected || (n->position && n->cycle == soon)
+    if (is_expected || (n->position && n->cycle == soon)
         || __atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED) >= REPORTED_MAX)
         return;
     fprintf(stderr,
@@ -251,32 +251,32 @@ static inline uint64_t walk_busy(uint64_t now, uint64_t bits, uint32_t from, uin
 
 /* Merges the words of a domain from `from` on, at most 64. */
 static ALWAYS_INLINE uint64_t merge_words(const struct engine_domain *d, uint64_t *near,
-                                          uint32_t from, bool wide)
+                                          uint32_t from, bool is_wide)
 {
     uint64_t *active = engine_base.active + d->first_word + from;
     uint64_t *next = engine_base.next + d->first_word + from;
     uint32_t rest = d->word_count - from, count = min(rest, 64);
-    return wide ? words_merge_wide(active, next, near, count)
-                : words_merge(active, next, near, count);
+    return is_wide ? words_merge_wide(active, next, near, count)
+                   : words_merge(active, next, near, count);
 }
 
 /* Merges into `active` the components to tick in this cycle: those still active, those woken in the
  * cycle before, and those that a message reaches. Bit w of the result: word w of the domain has
  * some; for words from 64 on, busy[] has the bits. */
 static ALWAYS_INLINE uint64_t merge_awake(uint32_t domain, const struct engine_domain *d,
-                                          uint64_t cycle, bool wide)
+                                          uint64_t cycle, bool is_wide)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     uint64_t *near = NULL, bits;
     if (likely(engine_near_used(domain)[row])) {
         near = engine_base.near + (size_t)row * engine_base.near_words + d->first_word;
         engine_near_used(domain)[row] = 0;
-        bits = merge_words(d, near, 0, wide);
+        bits = merge_words(d, near, 0, is_wide);
     } else {
-        bits = merge_words(d, NULL, 0, wide);
+        bits = merge_words(d, NULL, 0, is_wide);
     }
     for (uint32_t w = 64; unlikely(w < d->word_count); w += 64)
-        busy[domain][w / 64] = merge_words(d, near ? near + w : NULL, w, wide);
+        busy[domain][w / 64] = merge_words(d, near ? near + w : NULL, w, is_wide);
     return bits;
 }
 
@@ -349,20 +349,20 @@ static OUT_OF_LINE bool run_edge_rarely(struct shard *s, uint32_t domain, uint64
 }
 
 /* True if some components are awake after it. */
-static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool wide)
+static ALWAYS_INLINE bool run_edge(struct shard *s, uint32_t domain, uint64_t cycle, bool is_wide)
 {
     struct engine_domain *d = &engine.domains[domain];
     struct wake_queue *q = &wake_queues[domain];
     clock_move(d, cycle);
     if (unlikely(wake_queue_next(q) == cycle))
         wake_queue_pop(q, cycle, engine_base.active);
-    uint64_t bits = merge_awake(domain, d, cycle, wide);
+    uint64_t bits = merge_awake(domain, d, cycle, is_wide);
     if (unlikely(s->watch_bits || is_arranged))
         return run_edge_rarely(s, domain, bits);
     if (walk_ascending(domain, d, bits))
         return true;
     const uint64_t *next = engine_base.next + d->first_word;
-    return wide ? words_any_wide(next, d->word_count) : words_any(next, d->word_count);
+    return is_wide ? words_any_wide(next, d->word_count) : words_any(next, d->word_count);
 }
 
 /* ---- choosing the next step ---- */
@@ -444,7 +444,7 @@ static OUT_OF_LINE void settle_step(struct shard *s, uint32_t shard)
     shared_wire_settle(shard);
 }
 
-static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
+static ALWAYS_INLINE void run_steps(uint32_t shard, bool is_wide)
 {
     struct shard *s = &shards[shard];
     const uint32_t clocks = engine.clock_count, first = shard * clocks;
@@ -454,7 +454,7 @@ static ALWAYS_INLINE void run_steps(uint32_t shard, bool wide)
         for (uint32_t i = 0; i < clocks; i++) {
             struct domain_plan *p = &plans[first + i];
             if (p->next_ps == time)
-                p->is_awake = run_edge(s, first + i, p->next_cycle, wide);
+                p->is_awake = run_edge(s, first + i, p->next_cycle, is_wide);
         }
         if (unlikely(s->must_settle))
             settle_step(s, shard);

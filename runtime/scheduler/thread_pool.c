@@ -62,12 +62,12 @@ static void futex(uint32_t *word, int operation, uint32_t value)
     syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
 }
 
-/* `wanted`: as many sleepers are woken at most. */
-static void change(struct counter *c, uint32_t by, uint32_t wanted)
+/* `sleeper_limit`: as many sleepers are woken at most. */
+static void change(struct counter *c, uint32_t by, uint32_t sleeper_limit)
 {
     __atomic_add_fetch(&c->value, by, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&c->sleepers, __ATOMIC_SEQ_CST))
-        futex(&c->value, FUTEX_WAKE_PRIVATE, wanted);
+        futex(&c->value, FUTEX_WAKE_PRIVATE, sleeper_limit);
 }
 
 static uint32_t value_of(const struct counter *c)

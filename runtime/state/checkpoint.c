@@ -55,12 +55,12 @@ static struct {
 static bool write_state(void)
 {
     struct output_file file;
-    bool opened_file = output_file_open(&file, save_path);
-    bool is_good = opened_file && image_write(file.fd, table, layout);
-    if (is_good && output_file_publish(&file))
+    bool is_open = output_file_open(&file, save_path);
+    bool is_complete = is_open && image_write(file.fd, table, layout);
+    if (is_complete && output_file_publish(&file))
         return true;
     fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", save_path, strerror(errno));
-    if (opened_file && !is_good)
+    if (is_open && !is_complete)
         output_file_discard(&file);
     return false;
 }
@@ -165,8 +165,8 @@ static bool check_platform(const char *bytes, const struct checkpoint_header *h,
     uint64_t size, map_size;
     const void *description = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_PART, &size);
     const void *map = parts_find(parts_of(bytes, h), h->parts_bytes, MERGE_MAP, &map_size);
-    bool same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
-    if (same)
+    bool is_same = strncmp(h->model, table->model_hash, sizeof h->model) == 0;
+    if (is_same)
         return header_fits(h)
                || fail(name, "the components have changed since it was written; write it again");
     const struct merge_file file = {.name = name,
@@ -281,9 +281,9 @@ const void *checkpoint_pending_part(const char *name, uint64_t *size)
 
 bool checkpoint_resume(void)
 {
-    bool is_good = put_in_place(pending.bytes, pending.path);
+    bool is_complete = put_in_place(pending.bytes, pending.path);
     drop_pending();
-    return is_good;
+    return is_complete;
 }
 
 static bool load(const char *path)
@@ -292,14 +292,14 @@ static bool load(const char *path)
     pending.path = path;
     if (!map_file(path))
         return false;
-    bool is_good = check(pending.bytes, pending.size, path);
-    if (is_good && platform_driver() && !checkpoint_pending_part("driver", &size))
-        is_good = fail(path, "it has nothing of a program");
-    if (is_good && platform_driver())
+    bool is_complete = check(pending.bytes, pending.size, path);
+    if (is_complete && platform_driver() && !checkpoint_pending_part("driver", &size))
+        is_complete = fail(path, "it has nothing of a program");
+    if (is_complete && platform_driver())
         return true; /* the driver says when */
-    is_good = is_good && put_in_place(pending.bytes, path);
+    is_complete = is_complete && put_in_place(pending.bytes, path);
     drop_pending();
-    return is_good;
+    return is_complete;
 }
 
 /* ---- start ---- */

@@ -52,7 +52,8 @@ void checkpoint_register(const struct checkpoint_part *part);
 void checkpoint_wait_for(bool (*is_over)(void));
 void checkpoint_put(struct checkpoint_sink *to, const void *bytes, uint64_t size);
 
-/* The driver of the platform: can it do without its program? `why` NULL: yes; else a sentence. */
+/* Called by the driver of the platform. `why` is a sentence if it cannot do without its program;
+ * NULL: it can. */
 void checkpoint_set_driver(const char *why);
 
 /* At the end of the start of a platform: remembers what is wanted, and loads the file of

@@ -25,7 +25,7 @@ const char checkpoint_magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
 struct writer {
     struct checkpoint_sink sink;
     int fd;
-    bool failed;
+    bool has_failed;
     int pagemap; /* -1: unknown which pages have been touched */
     uint64_t sum;
     uint64_t pages;
@@ -34,13 +34,13 @@ struct writer {
 static void put_bytes(struct writer *w, const void *bytes, size_t size)
 {
     const char *from = bytes;
-    while (size && !w->failed) {
+    while (size && !w->has_failed) {
         ssize_t n = write(w->fd, from, size);
         if (n < 0 && errno == EINTR)
             continue;
-        w->failed = n < 0;
-        from += w->failed ? 0 : n;
-        size -= w->failed ? 0 : (size_t)n;
+        w->has_failed = n < 0;
+        from += w->has_failed ? 0 : n;
+        size -= w->has_failed ? 0 : (size_t)n;
     }
 }
 
@@ -82,7 +82,7 @@ static void put_pages(struct writer *w, const char *base, uint64_t first, uint64
     static uint64_t rows[PAGEMAP_ROWS];
     uint64_t page_end = divide_up(end, CHECKPOINT_PAGE);
     uint64_t start = first / CHECKPOINT_PAGE;
-    for (uint64_t i = start; i < page_end && !w->failed; i++) {
+    for (uint64_t i = start; i < page_end && !w->has_failed; i++) {
         uint32_t row = (uint32_t)((i - start) % PAGEMAP_ROWS);
         const char *page = base + i * CHECKPOINT_PAGE;
         if (row == 0)
@@ -173,7 +173,7 @@ bool image_write(int fd, const struct platform_table *table, uint64_t layout)
         close(w.pagemap);
     header.page_count = w.pages;
     header.checksum = hash_bytes(w.sum, &header, sizeof header);
-    w.failed |= lseek(fd, 0, SEEK_SET) != 0;
+    w.has_failed |= lseek(fd, 0, SEEK_SET) != 0;
     put_bytes(&w, &header, sizeof header);
-    return !w.failed;
+    return !w.has_failed;
 }

@@ -48,8 +48,8 @@ bool parts_load(const char *bytes, uint64_t size);
 
 /* The part that says what a state is of. */
 #define MERGE_PART "platform"
-/* The part that says which pages held something at the start. Those that have not changed since are
- * not told twice. */
+/* The part that says which pages held something at the start. Pages that have not changed since are
+ * not in the file twice. */
 #define MERGE_MAP  "start"
 
 struct merge_file {
@@ -61,17 +61,18 @@ struct merge_file {
     uint64_t page_count;
 };
 
-/* Takes out of the arena, or puts back, what is no state: pointers, and data of this build or this
- * run alone. */
+/* Takes what is no state out of the arena, or puts it back: pointers, and data of this build or
+ * this run alone. */
 void merge_strip(bool strip);
 
-/* At the end of the start; `set`: what the user has set, a line each. With `keep`, the pages of the
- * arena up to `bytes` are kept for a state that is to be written. */
-void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep);
+/* At the end of the start; `set`: what the user has set, a line each. With `keeps_start`, the pages
+ * of the arena up to `bytes` are kept for a state that is to be written. */
+void merge_open(const struct platform_table *table, const char *set, uint64_t bytes,
+                bool keeps_start);
 const struct checkpoint_page *merge_start_pages(uint64_t *count);
 
 /* The file's model is not this one; `fits`: its layout is. Finds the words that are to be changed.
- * false: message on stderr. Before anything has run. */
+ * False: message on stderr. Before anything has run. */
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits);
 /* When the file's pages are in place. */
 void merge_apply(void);

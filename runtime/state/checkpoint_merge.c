@@ -81,7 +81,7 @@ static const struct checkpoint_part description_part = {
 
 /* ---- the start ---- */
 
-/* A bit for each page of the arena: did it hold anything then? */
+/* A bit for each page of the arena: it held something then. */
 static uint64_t map_size(void)
 {
     return start_map ? divide_up(start_bytes / CHECKPOINT_PAGE + 1, 8) : 0;
@@ -119,7 +119,8 @@ static uint64_t skip_hole(uint64_t page)
     return arena_skip(page * CHECKPOINT_PAGE) / CHECKPOINT_PAGE;
 }
 
-void merge_open(const struct platform_table *table, const char *set, uint64_t bytes, bool keep)
+void merge_open(const struct platform_table *table, const char *set, uint64_t bytes,
+                bool keeps_start)
 {
     own_table = table;
     own_set = set ? set : "";
@@ -128,7 +129,7 @@ void merge_open(const struct platform_table *table, const char *set, uint64_t by
     origin = (struct checkpoint_origin){0};
     checkpoint_register(&description_part);
     checkpoint_register(&map_part);
-    if (!keep)
+    if (!keeps_start)
         return;
     uint64_t pages = divide_up(bytes, CHECKPOINT_PAGE);
     if (!start)
@@ -200,19 +201,19 @@ static bool is_time(uint32_t param)
 
 /* Names the parameters that differ from `then`, all of them or only those that are no times; the
  * first ones with their values. */
-static void name_changes(const int64_t *then, bool times, char *text, size_t size)
+static void name_changes(const int64_t *then, bool names_times, char *text, size_t size)
 {
     char names[NAMED][256];
     unsigned count = 0;
     *text = '\0';
     for (uint32_t i = 0; i < own_table->param_words && count < NAMED; i++) {
-        bool known = false;
-        if (own_table->params[i] == then[i] || (!times && is_time(i)))
+        bool is_known = false;
+        if (own_table->params[i] == then[i] || (!names_times && is_time(i)))
             continue;
         name_param(i, names[count], sizeof names[count]);
-        for (unsigned n = 0; n < count && !known; n++)
-            known = strcmp(names[n], names[count]) == 0;
-        if (known)
+        for (unsigned n = 0; n < count && !is_known; n++)
+            is_known = strcmp(names[n], names[count]) == 0;
+        if (is_known)
             continue;
         size_t used = strlen(text);
         snprintf(text + used, size - used, "%s", count ? "; " : "");
@@ -221,9 +222,9 @@ static void name_changes(const int64_t *then, bool times, char *text, size_t siz
     }
 }
 
-static bool fail(const struct merge_file *file, const char *why, const char *what)
+static bool fail(const struct merge_file *file, const char *why, const char *detail)
 {
-    fprintf(stderr, "heddle: cannot load '%s': %s%s\n", file->name, why, what);
+    fprintf(stderr, "heddle: cannot load '%s': %s%s\n", file->name, why, detail);
     return false;
 }
 
@@ -276,20 +277,20 @@ static bool compare(const struct merge_file *file)
 {
     struct walk starts = {file, 0, CHECKPOINT_START}, saves = {file, 0, 0};
     uint64_t pages = divide_up(start_bytes, CHECKPOINT_PAGE);
-    bool good = true;
+    bool is_complete = true;
     patch_count = 0;
     if (!patches)
         patches = arena_reserve(pages * WORDS * sizeof *patches);
     merge_strip(true);
-    for (uint64_t i = 0; i < pages && good; i = skip_hole(i + 1)) {
+    for (uint64_t i = 0; i < pages && is_complete; i = skip_hole(i + 1)) {
         const char *now = engine_base.arena + i * CHECKPOINT_PAGE;
         const uint8_t *saved = page_at(&saves, i), *then = page_at(&starts, i);
         then = then || !held_at_start(file, i) ? then : saved;
         if (then ? memcmp(now, then, CHECKPOINT_PAGE) != 0 : holds_something(now))
-            good = compare_page(i, then, saved, now);
+            is_complete = compare_page(i, then, saved, now);
     }
     merge_strip(false);
-    return good;
+    return is_complete;
 }
 
 bool merge_prepare(const struct platform_table *table, const struct merge_file *file, bool fits)

@@ -1,6 +1,6 @@
 /* The state of several ranks. Each rank sends what is allocated in its slice of the arena, which
  * has the same addresses at all ranks. The arena begins zeroed, and most of it is never touched:
- * what is zero is told as such. Rank 0 has then as much memory as one process. */
+ * a chunk of zeros is sent as one byte. Rank 0 has then as much memory as one process. */
 #include "rank_state.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "runtime/link/ring.h"
 #include "runtime/link/shard_cut.h"
 
-#define CHUNK 4096u /* bytes that are told or left out together */
+#define CHUNK 4096u /* bytes that are sent or left out together */
 
 static bool is_zero(const char *bytes, size_t size)
 {
