@@ -71,9 +71,7 @@ struct arena_ends {
     uint64_t front, rear;
 };
 struct arena_ends arena_ends(void);
-/* Returns `offset`, in bytes, or where the rear begins if `offset` lies in the free end of the
- * front.
- */
+/* Returns `offset`, in bytes, or the start of the rear if `offset` lies in the front's free end. */
 size_t arena_skip(size_t offset);
 /* Allocates everything up to these ends. False: the arena has no such ends, and nothing is done. */
 bool arena_extend(struct arena_ends ends);

@@ -48,8 +48,7 @@ struct extension {
     void (*write_stats)(struct json *out);
     /* Sets how far the run has come. The first extension that knows is asked. */
     void (*progress)(struct run_counts *counts);
-    /* At the end of a run, before the statistics are written: what has not ended is cut off here.
-     */
+    /* At the end of a run, before statistics are written: what has not ended is cut off here. */
     void (*cut)(void);
     /* At the end of a run. Prints what is wrong. */
     enum extension_end (*finish)(void);
@@ -58,8 +57,7 @@ struct extension {
 void extension_register(const struct extension *extension);
 
 /* Each calls its member of all extensions, in the order of their registration. start() stops at the
- * first one that fails. finish() returns the worst end. find_unsettled() returns the earliest time.
- */
+ * first one that fails. finish() returns the worst end, find_unsettled() the earliest time. */
 bool extensions_start(void);
 void extensions_build(const struct platform_table *table);
 void extensions_open_stats(void);

@@ -77,9 +77,7 @@ struct platform_ring {
     uint32_t depth;
     uint32_t width;
     uint32_t latency; /* cycles of the receiver of the request; 0 with a link */
-    /* 1 + index in links, or 0. A request ring has the forward half, a reply ring the backward
-     * half.
-     */
+    /* 1 + index in links, or 0. A request ring has the forward half, a reply ring the other. */
     uint32_t link;
     uint32_t payload_bytes; /* multiple of 16 */
     uint32_t protocol;      /* index in protocols */

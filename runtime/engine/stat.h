@@ -7,8 +7,7 @@
 
 #include "base/likely.h"
 
-/* Bucket 0 counts the value 0, bucket i values from 2^(i-1) to 2^i - 1, and the last one the rest.
- */
+/* Bucket 0 counts the value 0, bucket i values from 2^(i-1) to 2^i - 1, the last one the rest. */
 #define STAT_BUCKETS 24
 
 enum stat_kind { STAT_COUNTER, STAT_HISTOGRAM };

@@ -71,9 +71,7 @@ const struct stat_block *stats_blocks(uint32_t *count);
 /* Spans read other values of a block from now on. */
 void stats_block_show(uint32_t block, const uint64_t *values);
 uint32_t stat_words(const struct stat_descriptor *s);
-/* One statistic; `base_values` NULL: since the start. Extremes of a difference are unknown and left
- * out.
- */
+/* Writes a statistic, less `base_values` (NULL: 0). Extremes of a difference are left out. */
 void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *values,
                 const uint64_t *base_values);
 /* False: the spool could not be written. */

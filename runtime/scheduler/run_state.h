@@ -27,14 +27,14 @@ struct run_state {
 };
 extern struct run_state this_run __attribute__((visibility("hidden")));
 
-static inline uint64_t window_start(uint64_t time)
+static inline uint64_t window_start(uint64_t time_ps)
 {
-    return this_run.window_ps ? time / this_run.window_ps * this_run.window_ps : time;
+    return this_run.window_ps ? round_down(time_ps, this_run.window_ps) : time_ps;
 }
 
-static inline uint64_t window_end(uint64_t time)
+static inline uint64_t window_end(uint64_t time_ps)
 {
-    return window_start(time) + (this_run.window_ps ? this_run.window_ps : 1);
+    return window_start(time_ps) + (this_run.window_ps ? this_run.window_ps : 1);
 }
 
 /* The end of what is run of a window that ends at `end_ps`: no edge after the limit is. */

@@ -151,7 +151,7 @@ static void run_together(uint64_t due)
     thread_pool_run(run, due);
 }
 
-void window_run(uint64_t time, uint64_t others_ps)
+void window_run(uint64_t time_ps, uint64_t others_ps)
 {
     if (engine.shard_count == 1) {
         struct shard *s = &shards[0];
@@ -160,7 +160,7 @@ void window_run(uint64_t time, uint64_t others_ps)
         window_plan.end_ps = window_end(s->now_ps);
         return;
     }
-    window_plan.end_ps = window_end(time);
+    window_plan.end_ps = window_end(time_ps);
     window_plan.until_ps = within_limit(window_plan.end_ps);
     exchange_turn();
     uint64_t due = find_due();
