@@ -58,7 +58,7 @@ void livelock_store(uint64_t key, const void *bytes, size_t size);
 
 void livelock_read(struct livelock *r, enum livelock_access access, uint64_t pc, uint64_t address);
 
-/* The present state of a wavefront; true: it has come back to one in this lap. */
+/* The present state of a wavefront. True if it has come back to one in this lap. */
 bool livelock_state(struct livelock *r, uint64_t state);
 
 #endif

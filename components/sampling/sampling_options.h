@@ -34,7 +34,7 @@ struct sampling {
         aim; /* half of the interval that is enough, as a share of all cycles; with `automatic` */
 };
 
-/* Either text may be NULL: the default (all kernels; functional). false: `mistake` says what is
+/* Either text may be NULL: the default (all kernels; functional). False: `mistake` says what is
  * wrong with which of them. */
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);
@@ -52,7 +52,7 @@ bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name
  */
 int sampling_element(const struct sampling *s, uint32_t index, uint64_t number, const char *name,
                      const char *symbol);
-/* The element as it was given, cut to `size`; false: there is none. */
+/* The element as it was given, cut to `size`. False: there is none. */
 bool sampling_element_text(const struct sampling *s, uint32_t index, char *text, size_t size);
 /* A kernel's name as an element of a list names it: without its parameters. Cut to `size`. */
 void sampling_plain_name(const char *name, char *text, size_t size);

@@ -10,6 +10,7 @@ from house import files, text_of
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
 FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
 PREPOSITION = re.compile(r"(?:Those|After|As|At|Before|By|For|From|In|On|To|Until|With|Without)\b")
+OUTCOME = re.compile(r"(?<![A-Za-z\"`'])(?:false|true):(?= |$)")
 PERSON = re.compile(r"(?<!user )\b(?:who|whom|whoever|somebody|nobody|everybody)\b", re.IGNORECASE)
 
 
@@ -28,6 +29,8 @@ def complaint(comment):
         return f"has '{person[0]}'"
     if comment.startswith("---") and not re.fullmatch(r"---- .* ----", comment):
         return "is no section mark of the form /* ---- name ---- */"
+    if outcome := OUTCOME.search(comment):
+        return f"has '{outcome[0]}', not 'False:' or 'True if' at the beginning of a sentence"
     if re.match(r"\w+\.[ch] - ", comment):
         return "begins with the name of its file"
     if comment.startswith("..."):
@@ -149,7 +152,7 @@ def test_fragments_are_told_from_sentences():
                     "---- hits ----"):
         assert not complaint(comment)
     for comment in ("The owner, whoever that is.", "cache.c - a cache.", "cycles,", "... of it",
-                    "---- hits"):
+                    "---- hits", "Sends it; false: the port is full."):
         assert complaint(comment)
 
 

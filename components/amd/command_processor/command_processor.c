@@ -147,7 +147,7 @@ static void kernel_release(struct command_processor *c, uint32_t number)
         kernel_done(c, number);
 }
 
-/* Number of the first idle dispatcher; false: all are busy. */
+/* Number of the first idle dispatcher. False: all are busy. */
 static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
 {
     uint32_t count = command_processor_dispatcher_count(c);

@@ -132,7 +132,7 @@ static inline void functional_count_progress(struct run *r)
     r->turn_end = r->instructions + (uint64_t)FUNCTIONAL_SLICE * r->live_count;
 }
 
-/* functional_steps.c: a turn of a work-group; false: the run has failed. */
+/* functional_steps.c: a turn of a work-group. False: the run has failed. */
 bool functional_group_run(struct run *r, struct group *g);
 void functional_fault(struct run *r, const struct group *g, const struct wave *w,
                       const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *cause);

@@ -145,7 +145,7 @@ static void memory_release(struct driver *d, uint64_t address)
         bug("driver: 0x%" PRIx64 " is not the start of an allocation", address);
 }
 
-/* The first page of [address, address + size), inside of allocation `a`, that was removed; false:
+/* The first page of [address, address + size), inside of allocation `a`, that was removed. False:
  * there is none. */
 static bool memory_find_hole(const struct driver *d, const struct program_allocation *a,
                              uint64_t address, uint64_t size, uint64_t *hole)

@@ -181,7 +181,7 @@ static ALWAYS_INLINE uint64_t oldest_physical(const struct cache *c)
     return cache_translation_ops(c) ? c->head_physical : request_address(oldest(c));
 }
 
-/* The oldest request of `top` has been taken. false: no other can be seen. */
+/* The oldest request of `top` has been taken. False: no other can be seen. */
 static ALWAYS_INLINE bool finish_oldest(struct cache *c)
 {
     c->head_missed = false;
@@ -189,7 +189,7 @@ static ALWAYS_INLINE bool finish_oldest(struct cache *c)
     return ring_drop(ring_placed(c->io.top_request), c->io.base.limit);
 }
 
-/* Whether the request has been taken, or has stepped aside. false: no other can be seen. */
+/* Whether the request has been taken, or has stepped aside. False: no other can be seen. */
 static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     note_unblocked(c);
@@ -267,7 +267,7 @@ static OUT_OF_LINE void take_requests_rarely(struct cache *c, unsigned *room)
     take_requests(c, room);
 }
 
-/* Pages, jobs and what starts them. true: a job has gone on. */
+/* Pages, jobs and what starts them. True if a job has gone on. */
 static OUT_OF_LINE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
     bool worked = false;

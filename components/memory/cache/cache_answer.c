@@ -97,7 +97,7 @@ static ALWAYS_INLINE void note_target(struct cache *c, struct cache_mshr *mshr,
 #endif
 }
 
-/* false: there are waiting requests left, but no room for more answers. */
+/* False: there are waiting requests left, but no room for more answers. */
 static ALWAYS_INLINE bool fill_line(struct cache *c, uint32_t number, const struct message *answer,
                                     const void *bytes)
 {

@@ -170,7 +170,7 @@ struct cache {
     bool head_faults; /* the next request writes to a page that is known as read-only */
     bool head_missed; /* the next request is a read of a line that is not here, in head_set */
     uint8_t memory, head_memory; /* enum mem_type: of the request that is taken, of the next one */
-    bool any_lines;              /* false: none has been claimed since all were dropped */
+    bool any_lines;              /* False: none has been claimed since all were dropped */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
     /* Arena offsets and state that misses and writes use; hits do not touch them. */

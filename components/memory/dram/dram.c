@@ -117,7 +117,7 @@ static OUT_OF_LINE bool take_dma(struct dram *c)
     return take_port(c, DRAM_DMA);
 }
 
-/* true: as many were taken as a cycle allows, so there may be more. */
+/* True if as many were taken as a cycle allows, so there may be more. */
 static bool dram_tick(struct dram *c)
 {
     if (dram_probe_count(c))

@@ -74,7 +74,7 @@ static inline void dram_answer_at(struct dram *c, unsigned port, uint32_t number
     c->first_due = min(due, c->first_due);
 }
 
-/* Issues what is due. true: there may be room where there was none. */
+/* Issues what is due. True if there may be room where there was none. */
 static OUT_OF_LINE bool dram_issue(struct dram *c, uint64_t until_ps)
 {
     const struct dram_timing_ops *ops = dram_timing_ops(c);
@@ -156,7 +156,7 @@ static inline char *dram_line_bytes(uint64_t address)
 }
 
 /* Request `m` of `port`, of a kind, on the line at `address`, needs `access` of memory, if there is
- * room for it there. true: it has been taken, and leaves its port. */
+ * room for it there. True if it has been taken, and leaves its port. */
 static ALWAYS_INLINE bool dram_take_memory(struct dram *c, unsigned port,
                                            const struct mem_request *m, unsigned kind,
                                            uint64_t address, unsigned access, uint64_t now_ps)

@@ -136,8 +136,7 @@ static bool translation_fits(const struct translation_table *t, const struct tra
 static bool translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                               const struct translated_page *page);
 
-/* The answer for pending page `number`. The number is free again. `valid` false: nothing is
- * entered.
+/* The answer for pending page `number`. The number is free again. Only a `valid` page is entered.
  * False: no entry has been made. */
 static bool translation_fill(struct translation_table *t, uint32_t number,
                              const struct translated_page *page, bool valid);

@@ -127,7 +127,7 @@ static void answer_target(struct sector_cache *c, uint64_t number, const struct 
     c->unanswered--;
 }
 
-/* The port that answers misses takes so many sectors a cycle. false: it has taken them. */
+/* The port that answers misses takes so many sectors a cycle. False: it has taken them. */
 static bool may_answer(struct sector_cache *c)
 {
     uint64_t now = component_tick_now(&c->io.base);
@@ -287,7 +287,7 @@ static bool work_on_control(struct sector_cache *c)
 
 /* ---- requests ---- */
 
-/* Takes the banks of a request for as long as its sectors need. false: one is busy; the tick asks
+/* Takes the banks of a request for as long as its sectors need. False: one is busy; the tick asks
  * to be called when it is not. */
 static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
 {
@@ -343,7 +343,7 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
     return true;
 }
 
-/* true: as many as a cycle allows were taken, so there may be more. */
+/* True if as many as a cycle allows were taken, so there may be more. */
 static bool take_requests(struct sector_cache *c)
 {
     const struct sector_mem_request *m;

@@ -237,7 +237,7 @@ static uint32_t sample_kernel_number(const char *symbol);
 
 /* ---- trace_copies.c ---- */
 
-/* false: not yet. */
+/* False: not yet. */
 static bool copy_take(struct trace_player *p, const struct itrace_command *command);
 static bool copy_fill(struct trace_player *p);
 
@@ -254,7 +254,7 @@ static bool host_launch_end(struct trace_player *p, const struct player_kernel *
 static bool execute_begin(struct trace_player *p, struct player_kernel *k,
                           const struct aql_packet *packet, const struct command_request *m);
 static void execute_end(struct trace_player *p, struct player_kernel *k);
-/* Executes the next block for the SM: k->next. false: there is no room for it, or the run has
+/* Executes the next block for the SM: k->next. False: there is no room for it, or the run has
  * failed. */
 static bool execute_block(struct trace_player *p, struct player_kernel *k, uint32_t sm);
 /* The block, on the SM, needs more instructions. */

@@ -548,7 +548,7 @@ static const char *api_error_text(void)
     return driver_failure();
 }
 
-/* The lock, at the end of the process; false: it is not to be had. In a run that was interrupted a
+/* The lock, at the end of the process. False: it is not to be had. In a run that was interrupted a
  * call may not come to its end. */
 static bool enter_last(void)
 {
