@@ -234,13 +234,13 @@ def _matches(cells: Mapping[str, str], where: Mapping[str, str], place: str) -> 
     return all(cells[column] == value for column, value in where.items())
 
 
-def _number(text: str, what: str, place: str) -> float:
+def _number(text: str, name: str, place: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
     if not 0 < value < float("inf"):
-        raise Mistake(f"{place}: {what} must be a positive number, not '{text}'")
+        raise Mistake(f"{place}: {name} must be a positive number, not '{text}'")
     return value
 
 

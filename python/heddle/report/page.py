@@ -60,8 +60,8 @@ def in_kernels(run: Run) -> float:
     return total / (number(run.root, "time_ps") or 1)
 
 
-def counted(number_of: int, one: str, many: str) -> str:
-    return f"{count(number_of)} {one if number_of == 1 else many}"
+def counted(number_of: int, singular: str, plural: str) -> str:
+    return f"{count(number_of)} {singular if number_of == 1 else plural}"
 
 
 def head(run: Run) -> str:

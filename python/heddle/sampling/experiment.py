@@ -158,14 +158,14 @@ CONVERTER = "rsvg-convert"
 ACCURACY = "accuracy in %"
 
 
-def panel(kernel: Kernel, left: float, top: float, what: str) -> list[str]:
+def panel(kernel: Kernel, left: float, top: float, quantity: str) -> list[str]:
     """IPC, or accuracy, over the number of launches warmed up with."""
-    value = kernel.accuracy if what == ACCURACY else kernel.ipc
+    value = kernel.accuracy if quantity == ACCURACY else kernel.ipc
     values = [value(mode) for mode in MODES if kernel.cycles.get(mode, 0) > 0]
     x = draw.Linear([0, 10], left + 52, left + 342)
     y = draw.Linear(values, top + 190, top + 30, from_zero=False)
     parts = [draw.text(left + 52, top + 22, f"launch {kernel.launch}: {short(kernel.name)[:40]}"),
-             draw.text((x.start + x.end) / 2, top + 218, f"preceding launches, {what}",
+             draw.text((x.start + x.end) / 2, top + 218, f"preceding launches, {quantity}",
                        "middle", 11)]
     for at in y.ticks():
         parts += [draw.line(x.start, y.at(at), x.end, y.at(at), "#e8e8e8"),
@@ -187,15 +187,15 @@ def panel(kernel: Kernel, left: float, top: float, what: str) -> list[str]:
     return parts
 
 
-def plot(kernels: list[Kernel], what: str) -> str:
+def plot(kernels: list[Kernel], quantity: str) -> str:
     parts = []
     for i, kernel in enumerate(kernels):
-        parts += panel(kernel, i % 2 * WIDTH, i // 2 * HEIGHT, what)
+        parts += panel(kernel, i % 2 * WIDTH, i // 2 * HEIGHT, quantity)
     bottom = (len(kernels) + 1) // 2 * HEIGHT
     for i, (name, colour) in enumerate(LEGEND.items()):
         parts += [draw.box(52 + 110 * i, bottom + 8, 10, 10, colour, name),
                   draw.text(66 + 110 * i, bottom + 17, name, size=11)]
-    return draw.document(bottom + 30, parts, what, 2 * WIDTH)
+    return draw.document(bottom + 30, parts, quantity, 2 * WIDTH)
 
 
 # ---- page

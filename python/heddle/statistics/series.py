@@ -243,16 +243,17 @@ class Intervals:
         found.add_connections(root["connections"], root["links"], connections)
         return Interval(span, found, instances, connections)
 
-    def _add_counted(self, one: Counted, grown: dict[Column, list[int]]) -> None:
-        cycles = [(end - start) * self.model.hz[one.clock] // 10**12 for start, end in self.spans]
-        one.part, one.whole = [0] * len(cycles), cycles
-        for column in one.columns:
-            if len(column.keys) == 3 and one.name.endswith("cycles"):
+    def _add_counted(self, counted: Counted, grown: dict[Column, list[int]]) -> None:
+        hz = self.model.hz[counted.clock]
+        cycles = [(end - start) * hz // 10**12 for start, end in self.spans]
+        counted.part, counted.whole = [0] * len(cycles), cycles
+        for column in counted.columns:
+            if len(column.keys) == 3 and counted.name.endswith("cycles"):
                 _spread_back(grown[column], cycles)
             if len(column.keys) == 4 and column.keys[-1] == "count":
-                one.whole = grown[column]
+                counted.whole = grown[column]
             else:
-                one.part = grown[column]
+                counted.part = grown[column]
 
 
 def read(model: Model, statistics: Statistics, path: str,

@@ -219,12 +219,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return plain_text(405, "only GET and POST")
         return self._get(rest[0], place, asked)
 
-    def _get(self, what: str, place: int, asked: dict[str, str]) -> Answer:
+    def _get(self, name: str, place: int, asked: dict[str, str]) -> Answer:
         view = self.server.view
-        if what == "":
+        if name == "":
             page = pathlib.Path(__file__).with_name("page.html").read_text(encoding="utf-8")
             return 200, "text/html; charset=utf-8", page.replace("/* STYLE */", STYLE.read_text())
-        if what == "topology":
+        if name == "topology":
             measure = asked.get("measure", NAMES[0])
             scope = asked.get("of", "run")
             if measure not in NAMES or scope not in ("now", "run"):
@@ -233,10 +233,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 found = view.shares(place, scope == "now")
             return picture(self.server.heddle, found, measure) if found else NO_PROCESS
         things = {"state": view.state, "statistics": view.statistics, "waits": view.waits}
-        if what not in things:
+        if name not in things:
             return plain_text(404, "there is no such page")
         with view.lock:
-            return things[what](place, asked)
+            return things[name](place, asked)
 
 
 class Server(http.server.ThreadingHTTPServer):

@@ -88,9 +88,9 @@ class Interval:
         return text
 
 
-def effects(one: Parameter, base: int) -> tuple[float, float]:
+def effects(parameter: Parameter, base: int) -> tuple[float, float]:
     """What it takes away and adds at most, as shares."""
-    changes = [point.change(base) for point in one.points.values()]
+    changes = [point.change(base) for point in parameter.points.values()]
     return min([0.0, *changes]), max([0.0, *changes])
 
 

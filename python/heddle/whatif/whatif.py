@@ -244,8 +244,8 @@ def examine(chosen: Options, study: Study) -> Found:
 # ---- what is told
 
 
-def counted(number_of: int, one: str) -> str:
-    return f"{number_of} {one}{'' if number_of == 1 else 's'}"
+def counted(number_of: int, noun: str) -> str:
+    return f"{number_of} {noun}{'' if number_of == 1 else 's'}"
 
 
 def percent(change: float) -> str:
@@ -261,9 +261,9 @@ def _cell(point: Point | None, base: int) -> str:
     return f"refused at {value}" if point.status in (1, 2, UNABLE) else f"failed at {value}"
 
 
-def _furthest(one: Parameter, base: int) -> Point | None:
+def _furthest(parameter: Parameter, base: int) -> Point | None:
     """The point with the double value, or the choice that changes most."""
-    return max((point for way, point in one.points.items() if way != "half"),
+    return max((point for way, point in parameter.points.items() if way != "half"),
                key=lambda point: abs(point.change(base)), default=None)
 
 
@@ -303,11 +303,11 @@ def lines(found: Found, top: int) -> list[str]:
     return [*texts, *(f"both {told_of(point, base)}" for point in found.pairs)]
 
 
-def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
+def _bars(parameter: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
     """The bars of one parameter; grey: within the floor."""
-    parts = [draw.text(240, y + 14, one.name, "end", 11)]
-    best = _furthest(one, found.base)
-    for row, (way, point) in enumerate((way, point) for way, point in one.points.items()
+    parts = [draw.text(240, y + 14, parameter.name, "end", 11)]
+    best = _furthest(parameter, found.base)
+    for row, (way, point) in enumerate((way, point) for way, point in parameter.points.items()
                                        if way == "half" or point is best):
         change = point.change(found.base)
         if not point.result:
