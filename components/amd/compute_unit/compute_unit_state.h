@@ -78,7 +78,7 @@ struct cu_wave {
         flat;         /* outstanding in lgkm, of the LDS and of vector memory; the rest is scalar */
     uint8_t priority; /* 0 .. 3: s_setprio */
     uint8_t ahead;    /* instructions after the last one issued that have been executed, too */
-    bool unusual;     /* only its memory instructions take time: cu_memory_only.c */
+    bool is_memory_only;   /* only its memory instructions take time: cu_memory_only.c */
     uint32_t ahead_epoch;  /* epoch of the code when those were found in the decode cache */
     uint32_t code_version; /* version of the code in line_address; 0: the line is not there */
     uint32_t vgprs_at;     /* uint32_t[][ISA_LANES] */
@@ -125,7 +125,7 @@ struct cu_group {
     uint32_t vgprs, agprs;
     uint64_t scratch;
     uint64_t scratch_begin, scratch_bytes; /* its own range of it */
-    bool memory_only;                      /* see cu_memory_only.c */
+    bool is_memory_only;                   /* see cu_memory_only.c */
     uint64_t arrived;                      /* cycle */
     uint64_t ended_at;                     /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
@@ -141,11 +141,11 @@ struct cu_ledger {
     struct work_account account;
 };
 
-/* Turns that are left out together, of instructions that only change registers; see
+/* Turns that are deferred together, of instructions that only change registers; see
  * cu_deferred_issue.c. */
 struct cu_deferred {
     uint8_t ahead;     /* instructions that were executed together; 0: nothing is known */
-    uint8_t count;     /* turns that can be left out: as many, or one less */
+    uint8_t count;     /* turns that can be deferred: as many, or one less */
     uint8_t valu;      /* vector instructions among `count`; the others are scalar */
     uint8_t bytes;     /* bytes of code of all of them */
     uint8_t last_kind; /* enum cu_kind of the last one */
@@ -168,12 +168,12 @@ struct cu_simd {
     uint64_t prioritised;       /* wavefronts with a priority above 0 */
     uint64_t fetch_wanted;      /* wavefronts that may need a line */
     uint32_t lds_conflicts;     /* the last cycles of lds_done, for bank conflicts */
-    uint8_t deferred;           /* turns of a wavefront that are left out: cu_deferred_issue.c */
+    uint8_t deferred;           /* deferred turns of a wavefront */
     uint8_t deferred_slot;      /* slot of that wavefront */
     _Alignas(64) uint64_t ready[CU_KINDS];
 };
 
-/* Turns of a SIMD's wavefront that are left out; the wheel has it for the turn after them. `run`
+/* Deferred turns of a SIMD's wavefront, which the wheel has for the turn after them. `run`
  * describes them if its count is not 0. */
 struct cu_deferred_turns {
     uint64_t until;
@@ -190,13 +190,13 @@ struct compute_unit {
     uint32_t retired;           /* instructions of this tick */
     uint32_t longest_wavefront; /* its instructions, since the statistics were last read */
     uint32_t fetch_simds;       /* SIMDs whose fetch_wanted is not 0 */
-    uint32_t deferred_simds;    /* SIMDs with turns that have been left out */
+    uint32_t deferred_simds;    /* SIMDs with deferred turns */
     uint32_t code_at;           /* struct cu_code, shared */
     uint32_t waves_at;          /* struct cu_wave[simds * wavefronts] */
     uint32_t scalars_at;        /* struct isa_wave, alike */
     /* Second cache line, with four SIMDs: state that every turn uses. */
     uint16_t valu_cycles[ISA_TIMING_COUNT]; /* cycles of the vector ALU for an instruction */
-    bool may_defer;                         /* turns may be left out: cu_deferred_issue.c */
+    bool may_defer;                         /* turns may be deferred: cu_deferred_issue.c */
     uint8_t tables;                         /* number of those in cu_execute.c */
     uint64_t retry_at[CU_MAX_SIMDS]; /* next turn at which issue is worth a try; in the wheel */
     /* State of memory operations. */
@@ -222,7 +222,7 @@ struct compute_unit {
     uint64_t lds_port[CU_MAX_LDS_PORTS]; /* cycle: the port has */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
-    bool whole_turns; /* all instructions on registers take whole turns */
+    bool has_whole_turns; /* all instructions on registers take whole turns */
     uint64_t started_waves;
     uint64_t failed_at; /* cycle in which it has ended the run; or 0 */
     uint32_t lds_end_head, lds_end_count;

@@ -171,7 +171,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         if (w->state != WAVE_FREE) {
             if (!fetch_is_complete(c, w) && fetch_missing(c, w, 0) != UINT64_MAX)
                 wave_want_lines(c, w);
-            wave_fetched(c, w, now);
+            wave_receive_code(c, w, now);
         }
     }
 }

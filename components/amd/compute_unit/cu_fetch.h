@@ -25,7 +25,7 @@ struct cu_code_line {
  *   |                                                      | code_version     |                   |
  *   | an entry of the decode cache has the same bytes      | decoded.version  | version           |
  *   | an entry is prepared, and the run after it is known  | execute_entry    | epoch             |
- *   | turns of a run that can be left out                  | execute_deferred | epoch             |
+ *   | turns of a run that can be deferred                  | execute_deferred | epoch             |
  *   | instructions executed ahead are in the decode cache  | ahead_epoch      | epoch             |
  *
  * A run is known for the bytes that memory has. A wavefront with an older line looks for its own

@@ -115,6 +115,6 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         c->lds_next = c->lds_end_count ? lds_end_at(c, c->lds_end_head)->cycle : ENGINE_NEVER;
         w->lgkm--;
         w->lds--;
-        wave_counted(c, w, now);
+        wave_check_counters(c, w, now);
     }
 }

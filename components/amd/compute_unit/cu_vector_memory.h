@@ -32,11 +32,11 @@ struct cu_vmem {
     uint8_t kind;       /* enum isa_memory_kind */
     uint8_t bytes;      /* in memory, a lane */
     bool returns;       /* loads, and atomics that return */
-    uint8_t flat;       /* lowers lgkmcnt too */
-    uint8_t fence;      /* a cache operation: a fence instead of lines */
+    bool raises_lgkm;   /* counts in lgkmcnt, too */
+    bool is_fence;      /* a cache operation: a fence instead of lines */
     uint8_t pace;       /* cycles that its next line waits longer for its address */
     uint8_t scope;      /* scope of a store: enum scope */
-    uint8_t coherent;   /* a load past the L1 (glc) */
+    bool is_coherent;   /* a load past the L1 (glc) */
     struct isa_inst inst;
 };
 
