@@ -155,7 +155,7 @@ static bool send(struct compute_unit *c, uint64_t now)
 static inline void run_turn(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     struct cu_simd *s = &c->simd[simd];
-    if (s->deferred)
+    if (s->deferred_count)
         deferred_end(c, simd, now);
     uint64_t due = c->wheel[now % CU_WHEEL], retry_at = c->retry_at[simd];
     c->wheel_used ^= (uint64_t)1 << now % CU_WHEEL;

@@ -85,17 +85,17 @@ static inline void deferred_flush(struct compute_unit *c, unsigned simd, uint64_
     uint64_t turn = cu_turn(c, simd, w->ready_at);
     if (likely(run->count && turn + run->last_turn < cycle)) {
         turns = run->count;
-        s->deferred = 0;
+        s->deferred_count = 0;
         deferred_account_run(c, s, w, scalars, turn);
         wave_decode_next(c, w);
     }
-    for (; s->deferred && turn < cycle; s->deferred--, turns++) {
+    for (; s->deferred_count && turn < cycle; s->deferred_count--, turns++) {
         run->count = 0;
         deferred_account_turn(c, s, w, scalars, turn);
         wave_decode_next(c, w);
         turn = cu_turn(c, simd, w->ready_at);
     }
-    c->deferred_simds ^= (uint32_t)!s->deferred << simd;
+    c->deferred_simds ^= (uint32_t)!s->deferred_count << simd;
     c->io.stats.instructions += turns;
     c->retired += turns;
 }
@@ -114,9 +114,9 @@ static OUT_OF_LINE void deferred_end(struct compute_unit *c, unsigned simd, uint
     uint64_t bit = (uint64_t)1 << s->deferred_slot;
     struct cu_wave *w = cu_wave_in(c, simd, s->deferred_slot);
     deferred_flush(c, simd, now);
-    if (!s->deferred)
+    if (!s->deferred_count)
         return;
-    s->deferred = 0;
+    s->deferred_count = 0;
     c->deferred_simds ^= 1u << simd;
     c->wheel[c->deferred[simd].until % CU_WHEEL] &= ~bit;
     c->wheel[cu_mark_turn(c, simd, cu_turn(c, simd, w->ready_at), now)] |= bit;
@@ -128,7 +128,7 @@ static inline bool deferred_is_near(const struct compute_unit *c, const struct c
                                     uint64_t pc)
 {
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    return d->address == pc && d->version == w->code_version && cu_line_is_current(c, w)
+    return d->address == pc && d->version == w->code_version && cu_code_is_current(c, w)
            && pc + d->inst.size <= w->line_address + CU_LINE;
 }
 
@@ -191,9 +191,9 @@ static inline bool deferred_meets(const struct compute_unit *c, uint64_t first, 
 }
 
 /* Counts the turns from `first` on that can be deferred, one by one; `*after` is the next turn. */
-static OUT_OF_LINE unsigned deferred_count(const struct compute_unit *c, const struct cu_wave *w,
-                                           uint64_t pc, uint64_t first, uint64_t now,
-                                           uint64_t *after)
+static OUT_OF_LINE unsigned deferred_count_turns(const struct compute_unit *c,
+                                                 const struct cu_wave *w, uint64_t pc,
+                                                 uint64_t first, uint64_t now, uint64_t *after)
 {
     uint64_t bit = (uint64_t)1 << w->slot, turn = first;
     unsigned count = 0;
@@ -236,14 +236,14 @@ static OUT_OF_LINE void deferred_begin(struct compute_unit *c, struct cu_wave *w
         c->deferred[simd].run = *run;
     } else {
         c->deferred[simd].run.count = 0;
-        count = deferred_count(c, w, pc, first, now, &after);
+        count = deferred_count_turns(c, w, pc, first, now, &after);
         if (!count)
             return;
     }
     c->wheel[first % CU_WHEEL] ^= bit;
     c->wheel_used ^= (uint64_t)!c->wheel[first % CU_WHEEL] << first % CU_WHEEL;
     c->wheel[cu_mark_turn(c, simd, after, now)] |= bit;
-    s->deferred = (uint8_t)count;
+    s->deferred_count = (uint8_t)count;
     s->deferred_slot = w->slot;
     c->deferred[simd].until = after;
     c->deferred_simds |= 1u << simd;

@@ -56,7 +56,7 @@ static void execute_init(struct compute_unit *c)
 {
     struct execute_domain *domain = &execute_domains[c->io.base.domain];
     struct cu_code *code = cu_code(c);
-    c->tables = (uint8_t)c->io.base.domain;
+    c->execute_domain = (uint8_t)c->io.base.domain;
     if (code->is_opened)
         return;
     code->is_opened = true;
@@ -132,9 +132,9 @@ static inline void execute_ahead(const struct compute_unit *c, struct cu_wave *w
 {
     uint64_t pc = s->pc, at = pc - w->line_address;
     unsigned size = at < CU_LINE ? CU_LINE - (unsigned)at : 0;
-    if (unlikely(!e->has_run || !cu_line_is_current(c, w))) {
+    if (unlikely(!e->has_run || !cu_code_is_current(c, w))) {
         execute_find_run(c, domain, e, pc, cu_line_bytes(c, w, w->line_slot) + at, size);
-        e->has_run = cu_line_is_current(c, w);
+        e->has_run = cu_code_is_current(c, w);
         e->epoch = cu_code(c)->epoch;
     }
     w->ahead_epoch = e->epoch;
@@ -157,7 +157,7 @@ static inline enum isa_status execute(const struct compute_unit *c, struct cu_wa
                                       struct isa_context *context, struct isa_wave *s)
 {
     const struct decoded *d = &cu_decoded(c)[w->decoded];
-    struct execute_domain *domain = &execute_domains[c->tables];
+    struct execute_domain *domain = &execute_domains[c->execute_domain];
     uint64_t executed = s->pc;
     if (unlikely(!execute_fits(&d->inst, context)))
         return isa_execute(context, s, &d->inst);
@@ -215,7 +215,7 @@ static void execute_count_deferred(const struct compute_unit *c, struct execute_
 static inline struct execute_deferred *execute_deferred_at(const struct compute_unit *c,
                                                            uint32_t number)
 {
-    return &execute_domains[c->tables].deferred[number];
+    return &execute_domains[c->execute_domain].deferred[number];
 }
 
 /* The turns of the decoded instruction and of its run, as far as they are known. */
@@ -241,7 +241,7 @@ static inline void execute_count_deferral(const struct compute_unit *c, const st
  * look for them. The counts of a unit of another rank are only there. */
 static void execute_count(const struct compute_unit *c, uint64_t first, uint64_t end)
 {
-    if (!execute_domains[c->tables].deferred)
+    if (!execute_domains[c->execute_domain].deferred)
         return;
     for (uint64_t at = first & ~(uint64_t)3, i = 0; at < end && i < DECODE_ENTRIES; at += 4, i++)
         execute_count_deferred(c, execute_deferred_at(c, decode_slot(at)));

@@ -62,13 +62,13 @@ static bool bounds_hold(struct compute_unit *c, const struct cu_wave *w, uint64_
                         uint64_t end)
 {
     const struct program_table *program = compute_unit_program(c);
-    if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
+    if (c->span_table_version != program->version || start < c->span_start || end > c->span_end) {
         const struct program_allocation *a = program_find_in(program, wave_pid(c, w), start);
         if (!a || end > page_table_address(a->end)
             || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
             return false;
         /* An answer holds for one process only: it is not kept if several share addresses. */
-        c->span_version = program->named ? program->version - 1 : program->version;
+        c->span_table_version = program->named ? program->version - 1 : program->version;
         c->span_start = a->start;
         c->span_end = a->end;
     }

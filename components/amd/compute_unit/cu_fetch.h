@@ -29,7 +29,7 @@ struct cu_code_line {
  *   | instructions executed ahead are in the decode cache  | ahead_epoch      | epoch             |
  *
  * A run is known for the bytes that memory has. A wavefront with an older line looks for its own
- * (cu_line_is_current()). */
+ * (cu_code_is_current()). */
 struct cu_code {
     struct decoded decoded[DECODE_ENTRIES];
     struct cu_code_line lines[CU_CODE_LINES];
@@ -61,7 +61,7 @@ static inline struct decoded *cu_decoded(const struct compute_unit *c)
 }
 
 /* True if the line of the wavefront's pc has the bytes that memory has. */
-static inline bool cu_line_is_current(const struct compute_unit *c, const struct cu_wave *w)
+static inline bool cu_code_is_current(const struct compute_unit *c, const struct cu_wave *w)
 {
     return w->code_version == cu_code(c)->version;
 }

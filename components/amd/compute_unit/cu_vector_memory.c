@@ -37,7 +37,7 @@ static inline bool vmem_in_one(struct compute_unit *c, const struct cu_wave *w,
         return false;
     if (!m->swizzle_mask)
         return bounds_hold(c, w, r->low, r->high + bytes);
-    if (m->straddle_mask || c->span_version != compute_unit_program(c)->version)
+    if (m->straddle_mask || c->span_table_version != compute_unit_program(c)->version)
         return false;
     if (bytes > 4)
         bytes = (bytes / 4 - 1) * m->dword_stride + 4;
@@ -331,18 +331,13 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uns
             coalescer_to_line(&cu_vmem_rest_at(c, e->rest)->access, line, stage, data);
 }
 
-#define ATOMICS(X)                                                                                 \
-    X(SWAP)                                                                                        \
-    X(CMPSWAP)                                                                                     \
-    X(ADD) X(SUB) X(SMIN) X(UMIN) X(SMAX) X(UMAX) X(AND) X(OR) X(XOR) X(INC) X(DEC) X(FCMPSWAP)    \
-        X(FMIN) X(FMAX) X(FADD) X(PK_ADD_F16) X(PK_ADD_BF16)
-#define SCOPES(X) X(WAVEFRONT) X(WORK_GROUP) X(AGENT) X(SYSTEM)
-#define SAME_ATOMIC(NAME)                                                                          \
-    _Static_assert((int)ISA_ATOMIC_##NAME == (int)ATOMIC_OP_##NAME, "the protocol's number");
-#define SAME_SCOPE(NAME)                                                                           \
-    _Static_assert((int)ISA_SCOPE_##NAME == (int)SCOPE_##NAME, "the protocol's number");
-ATOMICS(SAME_ATOMIC)
-SCOPES(SAME_SCOPE)
+_Static_assert((int)ISA_ATOMIC_SWAP == (int)ATOMIC_OP_SWAP
+                   && (int)ISA_ATOMIC_FADD == (int)ATOMIC_OP_FADD
+                   && (int)ISA_ATOMIC_PK_ADD_BF16 == (int)ATOMIC_OP_PK_ADD_BF16,
+               "the ISA's atomics have the order of the protocol's");
+_Static_assert((int)ISA_SCOPE_WAVEFRONT == (int)SCOPE_WAVEFRONT
+                   && (int)ISA_SCOPE_SYSTEM == (int)SCOPE_SYSTEM,
+               "the ISA's scopes have the order of the protocol's");
 
 static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, const uint8_t *stage,
                              uint16_t tag, uint32_t pid)

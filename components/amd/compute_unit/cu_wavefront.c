@@ -192,7 +192,7 @@ static OUT_OF_LINE bool wave_decode_anew(struct compute_unit *c, struct cu_wave 
         return false;
     }
     struct decoded *d = &cu_decoded(c)[w->decoded];
-    if (!is_across && cu_line_is_current(c, w))
+    if (!is_across && cu_code_is_current(c, w))
         d->version = w->code_version;
     w->kind = d->kind;
     return true;
@@ -204,7 +204,7 @@ static OUT_OF_LINE bool wave_decode(struct compute_unit *c, struct cu_wave *w)
 {
     uint64_t pc = cu_scalars(c, w)->pc, line = round_down(pc, CU_LINE);
     const struct decoded *d = &cu_decoded(c)[decode_slot(pc)];
-    if (line != w->line_address || !cu_line_is_current(c, w) || d->version != w->code_version
+    if (line != w->line_address || !cu_code_is_current(c, w) || d->version != w->code_version
         || d->address != pc)
         return wave_decode_anew(c, w);
     w->decoded = decode_slot(pc);
@@ -236,7 +236,7 @@ static uint64_t wave_write_ends(const struct compute_unit *c, const struct cu_wa
 {
     const struct isa_inst *inst = &cu_decoded(c)[w->decoded].inst;
     if (w->kind == CU_LDS)
-        return inst->flags & ISA_IS_STORE ? 0 : w->lds_written_at;
+        return inst->flags & ISA_IS_STORE ? 0 : w->lds_write_end;
     unsigned first = w->held_registers[1], last = first + w->held_dwords - 1u;
     bool overwrites = inst->dst == w->held_registers[0] || inst->dst == w->held_registers[2]
                       || (inst->dst >= first && inst->dst <= last);
@@ -246,7 +246,7 @@ static uint64_t wave_write_ends(const struct compute_unit *c, const struct cu_wa
 /* The decoded instruction issues later if it waits for a write to the LDS. */
 static inline void wave_await_write(const struct compute_unit *c, struct cu_wave *w)
 {
-    bool may_wait = w->lds_written_at > w->ready_at || w->held_until > w->ready_at;
+    bool may_wait = w->lds_write_end > w->ready_at || w->held_until > w->ready_at;
     uint64_t until = may_wait ? wave_write_ends(c, w) : 0;
     if (until > w->ready_at) {
         w->ready_at = until;
@@ -269,9 +269,9 @@ static inline void wave_await_sgpr(const struct compute_unit *c, struct cu_wave 
 static inline void wave_receive_block(const struct compute_unit *c, struct cu_wave *w, uint64_t pc)
 {
     w->code_end += CU_BLOCK;
-    w->code_at = w->code_end - pc <= cu_block_room(c)
-                     ? w->code_at + compute_unit_params(c)->fetch_latency
-                     : UINT64_MAX;
+    w->block_due = w->code_end - pc <= cu_block_room(c)
+                       ? w->block_due + compute_unit_params(c)->fetch_latency
+                       : UINT64_MAX;
 }
 
 /* Code comes into the buffer in blocks, one after the other, for as long as there is room; behind a
@@ -281,19 +281,19 @@ static void wave_await_blocks(const struct compute_unit *c, struct cu_wave *w, u
                               uint64_t now)
 {
     uint64_t latency = compute_unit_params(c)->fetch_latency;
-    while (w->code_at <= now)
+    while (w->block_due <= now)
         wave_receive_block(c, w, w->code_pc);
     if (pc != w->code_next) {
         w->code_end = pc + CU_BLOCK;
-        w->code_at = w->ready_at + latency;
-    } else if (w->code_at == UINT64_MAX && w->code_end - pc <= cu_block_room(c)) {
-        w->code_at = now + latency;
+        w->block_due = w->ready_at + latency;
+    } else if (w->block_due == UINT64_MAX && w->code_end - pc <= cu_block_room(c)) {
+        w->block_due = now + latency;
     }
     w->code_pc = pc;
     w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
     while (w->code_end < w->code_next) {
-        if (w->code_at > w->ready_at) {
-            w->ready_at = w->code_at;
+        if (w->block_due > w->ready_at) {
+            w->ready_at = w->block_due;
             w->time_kind = WORK_WAITING_FETCH;
         }
         wave_receive_block(c, w, pc);
@@ -323,7 +323,7 @@ static void wave_begin_line(const struct compute_unit *c, struct cu_wave *w, uin
     w->code_pc = pc;
     w->code_next = pc + cu_decoded(c)[w->decoded].inst.size;
     w->code_end = round_up(w->code_next, CU_LINE);
-    w->code_at = now + compute_unit_params(c)->fetch_latency;
+    w->block_due = now + compute_unit_params(c)->fetch_latency;
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */

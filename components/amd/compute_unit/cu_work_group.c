@@ -52,7 +52,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->priority = 0;
     w->ahead = 0;
     w->code_pc = w->code_next = UINT64_MAX;
-    w->held_until = w->lds_written_at = w->sgpr_until = 0;
+    w->held_until = w->lds_write_end = w->sgpr_until = 0;
     w->accounted_until = now;
     w->time_kind = WORK_WAITING_FETCH;
     w->ledger = g->ledger;
@@ -175,7 +175,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
 static void group_finish(struct compute_unit *c, const struct cu_group *g, uint64_t now)
 {
     struct cu_ledger *ledger = cu_ledger_at(c, g->ledger);
-    ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
+    ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->end_cycles;
     ledger->account.held += g->waves * (now - g->arrived);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
@@ -191,7 +191,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     if (unlikely(execution_observer))
         execution_observer->end(c->io.base.leaf, cu_wave_number(c, w));
     timeline_end(&c->io.base, cu_wave_name(c, w), wavefront_span);
-    g->ended_at += now;
+    g->end_cycles += now;
     w->state = WAVE_FREE;
     c->simd[w->simd].prioritised &= ~((uint64_t)1 << w->slot);
     fetch_forget(c, w->simd, w->slot);
