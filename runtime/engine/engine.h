@@ -214,16 +214,16 @@ static inline uint64_t component_tick_now(const struct component *c)
     return c->limit >> 16;
 }
 
-/* Called by the walk of a unit: tells the cycle and forgets the wishes of the last tick ... */
+/* Called by the walk of a unit: tells the cycle and forgets the wishes of the last tick. */
 static inline void engine_before_tick(struct component *c, uint64_t limit)
 {
     c->limit = limit;
     c->reasons &= ~COMPONENT_WISHES;
 }
 
-/* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. The bit is
- * cleared at once, since components that are ticked later in this edge must see that this one
- * sleeps. */
+/* Called by the walk of a unit after a tick that made no progress: the component leaves the
+ * bitmap, by bit `bit` of `*active`. The bit is cleared at once, since components that are ticked
+ * later in this edge must see that this one sleeps. */
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;

@@ -90,8 +90,8 @@ struct ring {
     uint64_t messages; /* sent */
     uint32_t head;     /* receiver: slot of the oldest message */
     uint32_t tail;     /* sender: slot of the next message */
-    uint32_t first;    /* slots are at first, first + step, ... */
-    uint32_t end;      /* ... up to end, exclusive; a narrow ring has more after it */
+    uint32_t first;    /* the place of the first slot; the next is `step` after it */
+    uint32_t end;      /* the end of the slots, exclusive; a narrow ring has more after it */
     uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
     uint32_t mark;     /* the receiver's, for arrivals: engine_mark_of() */
     uint32_t pending;  /* arena offset of the word of the receiver's pending bits */
