@@ -325,6 +325,8 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
 bool eval_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                 int64_t least, int64_t most, int64_t *result);
 const char *value_text(struct elaboration *e, const struct value *value);
+/* The `i`-th function of expressions, from 0; NULL after the last. */
+const char *eval_function_name(size_t i);
 
 /* elaborate_value.c */
 struct value object_value(struct elaboration *e, struct object *object, uint32_t param);

@@ -127,11 +127,11 @@ static void add_members(struct completer *c, const struct type_info *type, unsig
 static void add_values(struct completer *c)
 {
     static const char *const constants[] = {"true", "false", NULL};
-    static const char *const functions[] = {"count", "min", "max", "log2", "ceil_div", NULL};
     for (uint32_t i = c->cursor.loop_count; i-- > 0;)
         add_completion(c, SERVICE_VARIABLE, c->cursor.loops[i], "", "");
     add_members(c, c->type, VALUES);
-    add_words(c, SERVICE_FUNCTION, functions);
+    for (size_t i = 0; eval_function_name(i); i++)
+        add_completion(c, SERVICE_FUNCTION, eval_function_name(i), "", "");
     add_words(c, SERVICE_KEYWORD, constants);
     add_members(c, c->type, INSTANCES);
 }
