@@ -334,7 +334,7 @@ static int check_arguments(const struct options *options)
                     command->arguments);
     else
         command_say("'%s' is one argument too many%s", options->arguments.items[command->most],
-                    options->command == COMMAND_RUN ? "; the program stands behind `--`" : "");
+                    options->command == COMMAND_RUN ? "; the program comes after `--`" : "");
     return usage(command->name);
 }
 

@@ -315,7 +315,7 @@ static void look_at_fact(const struct reading *r)
     if (verb == FACT_VERBS) {
         struct diagnostic *d =
             diagnostic_add(r->e->diagnostics, E0508, r->fact->name.span,
-                           "'%s' is nothing that is said of coherence", r->fact->name.text);
+                           "'%s' begins no statement about coherence", r->fact->name.text);
         diagnostic_help(r->e->diagnostics, d,
                         "statements begin with accesses, keeps, delays, passes, answers, on, "
                         "before, after or agents");

@@ -39,7 +39,7 @@ static void trace(struct elaboration *e, struct wire_end from, struct wire *wire
         if (wire->written_in->depth < path.outermost->written_in->depth)
             path.outermost = wire;
         if (!path.to.node->object.type->model.is_composite) {
-            path.whole = true;
+            path.is_complete = true;
             break;
         }
         if (!path.boundary.node && item_at(&path.to)->latency)
@@ -70,7 +70,7 @@ static bool bind_once(struct elaboration *e)
     bool changed = false;
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole)
+        if (!path->is_complete)
             continue;
         const struct model_protocol *from = protocol_bound(e, &path->from),
                                     *to = protocol_bound(e, &path->to);

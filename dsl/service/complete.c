@@ -153,7 +153,7 @@ static void add_fillers(struct completer *c, const struct ast_item *slot)
     for (uint32_t i = 0; i < c->program->types.count; i++)
         if (member_fills(c->program->types.items[i], slot))
             add_item(c, c->program->types.items[i]->decl);
-    if (slot->optional)
+    if (slot->is_optional)
         add_completion(c, SERVICE_KEYWORD, "none", "", "nothing in this slot");
 }
 

@@ -160,7 +160,7 @@ struct ast_item *ast_slot(struct parser *p, struct ast_name name, struct ast_nam
     item->target = type;
     item->value = options.value;
     item->fill_body = options.body;
-    item->optional = options.optional;
+    item->is_optional = options.is_optional;
     return item;
 }
 
@@ -195,7 +195,7 @@ struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_i
         port->is_in = is_in;
         port->target = protocol;
         port->args = args;
-        port->optional = options.optional;
+        port->is_optional = options.is_optional;
         port->depth = options.depth;
         port->width = options.width;
         port->latency = options.latency;
@@ -397,7 +397,7 @@ struct ast_file *ast_parse(struct region *region, struct diagnostics *d,
     struct parser p = {.region = region, .diagnostics = d, .source = source, .start = PARSE_FILE};
     struct ast_file *file = region_take(region, sizeof *file);
     file->source = source;
-    file->damaged = !parse(&p);
+    file->is_damaged = !parse(&p);
     file->items = p.items ? p.items : region_take(region, sizeof *p.items);
     return file;
 }
