@@ -106,8 +106,8 @@ static bool keeps_mode(const struct options *o)
              "is for programs; name one: heddle run PLATFORM --unified GPUS -- PROGRAM ARGS..."},
         {.is_broken = sampled && chosen,
          .option = chosen,
-         .text = "cannot be combined with '--mode sampled', which chooses itself what is "
-                 "simulated, and goes on for a whole run of a program"},
+         .text = "cannot be combined with '--mode sampled', which chooses what is simulated for a "
+                 "whole run of a program; leave one of them out"},
     };
     return KEEPS_RULES(rules);
 }

@@ -441,7 +441,7 @@ struct value path_value(struct elaboration *e, const struct ast_expr *x, const s
  * been walked and before its children are. */
 void inserts_make(struct elaboration *e, struct node *node);
 /* Says why nothing was inserted at `object`, to which the path of `item` leads. */
-void insert_refuse(struct elaboration *e, const struct object *object, const struct ast_item *item);
+void insert_report(struct elaboration *e, const struct object *object, const struct ast_item *item);
 
 /* elaborate_connected.c */
 /* "work.vgprs": the parameter of all that is connected to a port of `node`, if they agree. */

@@ -11,7 +11,7 @@ static bool carries(const struct wire *wire)
     return wire->link || wire->latency;
 }
 
-static void note_carrier(struct route_path *path, struct wire *wire)
+static void add_carrier(struct route_path *path, struct wire *wire)
 {
     if (!carries(wire))
         return;
@@ -33,7 +33,7 @@ static void trace(struct elaboration *e, struct wire_end from, struct wire *wire
 {
     struct route_path path = {.from = from, .first = wire, .last = wire, .outermost = wire};
     for (int i = 0; i < WIRES_MAX; i++) {
-        note_carrier(&path, wire);
+        add_carrier(&path, wire);
         path.last = wire;
         path.to = wire->right;
         if (wire->written_in->depth < path.outermost->written_in->depth)

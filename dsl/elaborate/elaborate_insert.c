@@ -25,14 +25,14 @@ struct insertion {
     struct child_group made; /* the new instances */
 };
 
-static struct diagnostic *refuse(struct elaboration *e, struct span span, const char *why)
+static struct diagnostic *report(struct elaboration *e, struct span span, const char *why)
 {
     return diagnostic_add(e->diagnostics, E0415, span, "%s", why);
 }
 
-void insert_refuse(struct elaboration *e, const struct object *object, const struct ast_item *item)
+void insert_report(struct elaboration *e, const struct object *object, const struct ast_item *item)
 {
-    refuse(e, item->via.span,
+    report(e, item->via.span,
            region_printf(e->region,
                          "'%s' is a part: it has no ports at which something could stand",
                          object->name));
@@ -75,7 +75,7 @@ static bool find_port(struct elaboration *e, struct insertion *i)
     if (only_port(i->type, true, protocol, &i->in) && only_port(i->type, false, protocol, &i->out))
         return true;
     struct diagnostic *d =
-        refuse(e, i->item->target.span,
+        report(e, i->item->target.span,
                region_printf(e->region, "'%s' cannot stand at '%s', which has the protocol '%s'",
                              i->type->model.name, name, protocol));
     diagnostic_note(e->diagnostics, d, i->type->decl->name.span,
@@ -89,8 +89,9 @@ static bool count_elements(struct elaboration *e, struct insertion *i)
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         int64_t count = port_count(e, i->at.v.items[k], i->port);
         if (count < 0) {
-            refuse(e, i->item->via.span,
-                   region_printf(e->region, "the number of elements of '%s' cannot be determined here",
+            report(e, i->item->via.span,
+                   region_printf(e->region,
+                                 "the number of elements of '%s' cannot be determined here",
                                  i->item->via.text));
             return false;
         }

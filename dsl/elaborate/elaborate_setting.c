@@ -278,7 +278,7 @@ void settings_check_reached(struct elaboration *e)
                 continue;
             struct object *target = follow(e, object, item->path);
             if (target && item->kind == AST_INSERT)
-                insert_refuse(e, target, item);
+                insert_report(e, target, item);
             else if (target)
                 check_setting(e, target, item);
         }

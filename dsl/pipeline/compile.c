@@ -74,7 +74,7 @@ static bool has_protocols(const struct type_info *type)
 
 /* Types of which the chosen platform has no instance, each by itself. Mistakes in the library are
  * not this user's, and those in another platform's types have been said. */
-static void look_at_the_rest(struct compilation *c)
+static void check_other_types(struct compilation *c)
 {
     for (uint32_t i = 0; i < c->program.types.count && !c->elaboration.must_stop; i++) {
         struct type_info *type = c->program.types.items[i];
@@ -143,7 +143,7 @@ static const struct model *declarations(struct compilation *c)
     e->diagnostics = &c->diagnostics;
     struct model *model = region_take(&c->region, sizeof *model);
     model->name = model->doc = "";
-    look_at_the_rest(c);
+    check_other_types(c);
     links_make(e);
     protocols_check(e);
     model_declarations(e, model);
@@ -165,7 +165,7 @@ static const struct model *compile_source(struct compilation *c, struct source_f
         const struct model *model = NULL;
         if (chosen) {
             model = pipeline_platform(&c->elaboration, &c->program, chosen, true);
-            look_at_the_rest(c);
+            check_other_types(c);
         }
         diagnostics_finish(&c->diagnostics);
         return has_errors(c) ? NULL : model;

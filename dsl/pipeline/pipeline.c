@@ -18,7 +18,7 @@ static void start_elaboration(struct elaboration *e, struct program *program)
 }
 
 /* Protocols, depths and widths of all ports, connected or not, so that mistakes in them show. */
-static void look_at_ports(struct elaboration *e)
+static void check_ports(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->nodes.count && !e->must_stop; i++) {
         struct node *node = e->nodes.items[i];
@@ -41,7 +41,7 @@ static void elaborate(struct elaboration *e, struct type_info *type)
     links_make(e);
     if (!tree_build(e, type) || e->must_stop)
         return;
-    look_at_ports(e);
+    check_ports(e);
     connect_all(e);
     if (e->must_stop)
         return;

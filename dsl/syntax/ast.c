@@ -233,7 +233,7 @@ struct ast_items *ast_behaviour(struct parser *p, struct ast_items *before, stru
     return ast_items_add(p, before, ast_item_new(p, AST_BEHAVIOUR, span, file));
 }
 
-static void refuse_unsized(struct parser *p, const struct ast_expr *path)
+static void report_unsized(struct parser *p, const struct ast_expr *path)
 {
     if (path->kind != AST_ALL)
         return;
@@ -249,7 +249,7 @@ struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast
 {
     struct ast_item *item = ast_item_new(p, AST_SUBPART, span, type);
     ast_declared_name(p, path, &item->name, &item->size);
-    refuse_unsized(p, path);
+    report_unsized(p, path);
     item->target = type;
     item->body = body;
     return item;
@@ -260,7 +260,7 @@ struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct as
 {
     struct ast_item *item = ast_item_new(p, AST_INSTANCE, span, type);
     ast_declared_name(p, path, &item->name, &item->size);
-    refuse_unsized(p, path);
+    report_unsized(p, path);
     item->target = type;
     item->on = on;
     item->body = body;
