@@ -4,7 +4,7 @@
 
 #include "elaborate.h"
 
-/* Deep enough that the credits of a full wire are back in time, when nothing is is_stated. */
+/* Deep enough that the credits of a full wire are back in time, when nothing is stated. */
 #define DEPTH_DEFAULT 4u
 #define DEPTH_MAX     4096u
 

@@ -53,7 +53,7 @@ static int output_of(const struct model *model, const char *stop, const char *sp
 static int output(const struct model *model, const char *network, unsigned at, unsigned to)
 {
     char stop[64], space[64];
-    snprintf(stop, sizeof stop, "%s.must_stop[%u]", network, at);
+    snprintf(stop, sizeof stop, "%s.stop[%u]", network, at);
     snprintf(space, sizeof space, "home[%u].local", to);
     return output_of(model, stop, space);
 }
