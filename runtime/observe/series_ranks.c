@@ -22,7 +22,7 @@ static size_t words_of(const uint64_t *sample)
     return 2 + 2 * (size_t)sample[1];
 }
 
-static uint64_t *room_for(struct queue *q, size_t words)
+static uint64_t *reserve_words(struct queue *q, size_t words)
 {
     if (q->first == q->count)
         q->first = q->count = 0;
@@ -41,7 +41,7 @@ void series_ranks_forget(void)
 
 void series_ranks_add(const uint64_t *sample)
 {
-    memcpy(room_for(&queues[ranks.number], words_of(sample)), sample,
+    memcpy(reserve_words(&queues[ranks.number], words_of(sample)), sample,
            words_of(sample) * sizeof *sample);
 }
 
@@ -56,7 +56,7 @@ void series_ranks_merge(struct rank_reader *from)
 {
     size_t words = from->left / sizeof(uint64_t);
     if (words)
-        memcpy(room_for(&queues[from->rank], words), rank_read(from, words * sizeof(uint64_t)),
+        memcpy(reserve_words(&queues[from->rank], words), rank_read(from, words * sizeof(uint64_t)),
                words * sizeof(uint64_t));
 }
 

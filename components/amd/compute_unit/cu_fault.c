@@ -29,7 +29,7 @@ static void report_fault(struct compute_unit *c, struct cu_wave *w,
     const struct cu_group *g = cu_group_at(c, w->group);
     work_fault_text(place, cause, text, WORK_FAULT_BYTES);
     if (program_contains(compute_unit_program(c), g->pid)) {
-        engine_note_fault(&c->io.base, g->pid, 0, address, text);
+        engine_record_fault(&c->io.base, g->pid, 0, address, text);
         wave_waits(c, w, compute_unit_now(c), WORK_WAITING_STORES);
         w->state = WAVE_ENDING;
         wave_counted(c, w, compute_unit_now(c));

@@ -391,7 +391,7 @@ bool code_object_recognise(const void *bytes, size_t size)
 
 bool code_object_read(struct code_object *object, const void *bytes, size_t size)
 {
-    *object = (struct code_object){.memory = {.what = "a code object"}};
+    *object = (struct code_object){.memory = {.contents = "a code object"}};
     if (!code_object_recognise(bytes, size))
         return code_object_fail(object, "not an ELF file");
     object->image = region_take(&object->memory, size);

@@ -282,7 +282,7 @@ static hipError_t load_data(hipModule_t *handle, const void *image, size_t size,
 
 static hipError_t load_stream(hipModule_t *handle, FILE *stream, const char *name)
 {
-    struct region region = {.what = HIP_LIBRARY};
+    struct region region = {.contents = HIP_LIBRARY};
     size_t size;
     const void *bytes = region_read(&region, stream, FILE_MAX, &size);
     hipError_t error = load_data(handle, bytes, size, name);
