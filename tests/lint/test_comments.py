@@ -1,5 +1,6 @@
-"""Comments of C sources stand by themselves: each names its subject. Those of tests are not looked
-at."""
+"""Comments of C sources and docstrings of Python stand by themselves: each names its subject. Tests
+are left out."""
+import ast
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from house import files, text_of
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.DOTALL)
 FRAGMENT = re.compile(r"(?:Of|The same|Its?|They|Their|One has|Whose|Nor)\b")
+OF_DOCSTRING = re.compile(r"(?:By|In|With|Those)\b")  # "By point." in place of "Results by point."
 PERSON = re.compile(r"(?<!user )\b(?:who|whom|whoever|somebody|nobody|everybody)\b", re.IGNORECASE)
 
 
@@ -28,7 +30,22 @@ def complaint(comment):
         return "is no section mark of the form /* ---- name ---- */"
     if re.match(r"\w+\.[ch] - ", comment):
         return "begins with the name of its file"
-    return "goes on in another comment" if comment.endswith(",") else None
+    if comment.endswith(",") or comment.startswith("..."):
+        return "goes on in another comment"
+    return None
+
+
+def docstrings(text):
+    """(line, text) of each in a Python file."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and (
+                found := ast.get_docstring(node)):
+            yield node.body[0].lineno, " ".join(found.split())
+
+
+def complaint_of_docstring(text):
+    fragment = OF_DOCSTRING.match(text)
+    return f"begins with '{fragment[0]}'" if fragment else complaint(text)
 
 
 def sources():
@@ -42,6 +59,13 @@ def test_comment_has_a_subject_and_components_are_things():
              if complaint(comment)}
     house.check(found, "a comment is a sentence with a noun as its subject, and a "
                                   "component is 'that' or 'which'")
+
+
+def test_docstring_has_a_subject_and_components_are_things():
+    found = {f"{file} {text}": f"{file}:{line}: {complaint_of_docstring(text)}: {text[:70]}"
+             for file in files("*.py") if not file.startswith("tests/")
+             for line, text in docstrings(text_of(file)) if complaint_of_docstring(text)}
+    house.check(found, "a docstring names the thing that it is about")
 
 
 def test_header_begins_with_what_it_is():
@@ -123,5 +147,7 @@ def test_fragments_are_told_from_sentences():
     for comment in ("A cache whose port is open.", "Offsets of all.", "A user who asks.", "Item.",
                     "---- hits ----"):
         assert not complaint(comment)
-    for comment in "The owner, whoever that is.", "cache.c - a cache.", "cycles of it,", "---- hits":
+    for comment in ("The owner, whoever that is.", "cache.c - a cache.", "cycles of it,",
+                    "... comes here.", "---- hits"):
         assert complaint(comment)
+    assert complaint_of_docstring("By point.") and not complaint_of_docstring("Results by point.")

@@ -26,8 +26,8 @@
 
 struct scoped_agent {
     uint64_t acquired;      /* all that was released at system scope until then is seen here */
-    uint64_t release_begin; /* all that ended here until then ... */
-    uint64_t release_end;   /* ... was released at system scope then */
+    uint64_t release_begin; /* the last release at system scope covers what ended until then */
+    uint64_t release_end;   /* the time of that release */
 };
 
 struct scoped_thread {
@@ -39,7 +39,7 @@ struct scoped_thread {
 struct scoped_word {
     uint32_t agent;    /* that wrote it last, in an episode that has ended */
     uint32_t values;   /* that it had until the end of that episode */
-    uint32_t now;      /* ... until now */
+    uint32_t now;      /* that it has now */
     uint64_t ended;    /* 0: never written */
     uint64_t released; /* at system scope; 0: not yet */
     uint32_t history[SCOPED_HISTORY];

@@ -1,4 +1,4 @@
-"""By which words, when, where and with which heddle something was made: what folders, pages and
+"""Provenance: the words, time, place and heddle that something was made with, as folders, pages and
 files of results say of themselves, as statistics do in their member `host`."""
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Counter:
 
     @property
     def is_executed(self) -> bool:
-        """It needs a profile of instructions."""
+        """True if the counter needs a profile of instructions."""
         return any(isinstance(node, ast.Call) for node in ast.walk(self.expression))
 
 
@@ -152,7 +152,7 @@ class Evaluator:
                                  if _leaf(path, leaves) for stat, value in stats.items()}
 
     def values(self, launch: dict[str, Any], profile: Profile | None = None) -> dict[str, Value]:
-        """By the first name of each counter."""
+        """Values by the first name of each counter."""
         return {one.names[0]: self._value(one.expression, launch, profile)
                 for one in self.table.counters}
 

@@ -142,7 +142,7 @@ def by_scope(runs: list[Run], make, name: str) -> str:
 
 
 def scale_of(runs: list[Run], measure: str, scope: str = RUN) -> int:
-    """The same end of the scale for the pictures of both runs."""
+    """One end of the scale for the pictures of both runs."""
     shares = [g.hottest.share for run in runs for g in run.of(scope, measure)]
     return draw.heat_top(max(shares, default=0))
 

@@ -104,7 +104,7 @@ class Run:
 
 
 def read_runs(tools: Any, paths: list[str], description: str | None) -> list[Run]:
-    """Those of one page."""
+    """The runs of one page."""
     runs = [Run(tools, path, description) for path in paths]
     kernels.tell_apart([run.kernels for run in runs])
     for run in runs:

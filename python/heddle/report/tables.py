@@ -197,7 +197,7 @@ def changed(runs: list[Run], chosen: Any) -> tuple[list[list[str]], str]:
 
 
 def _hits(row: profile.Row, level: str) -> dict[str, object]:
-    """Of an instruction's requests to the caches of a level, those that hit."""
+    """The share of an instruction's requests to the caches of a level that hit."""
     hits, merged, misses = profile.requests(row, level)
     asked = hits + merged + misses
     if not asked:
@@ -212,7 +212,7 @@ def _label(row: profile.Row, labels: dict[Identity, str]) -> str:
 
 
 def hot(run: Run, path: str) -> dict[str, Any]:
-    """Of each kernel the instructions with most slot-cycles, for intervals of the timeline."""
+    """For each kernel the instructions with most slot-cycles, for intervals of the timeline."""
     read = profile.read(path)
     names = {(kernel.name, kernel.gpu): kernel.short for kernel in run.kernels}
     profile.check_is_of(read, path, run.root, run.path)

@@ -45,7 +45,7 @@ class Lane:
         return max(max(values) for values in self.values)
 
     def means(self) -> list[float]:
-        """Of each element, over its intervals that have a value."""
+        """The mean of each element, over its intervals that have a value."""
         return [sum(known) / len(known) if known else 0.0 for known in
                 ([value for value in values if value >= 0] for values in self.values)]
 
@@ -118,7 +118,7 @@ class Timeline:
         return list(dict.fromkeys(lane.measure for lane in self.lanes))
 
     def of(self, measure: str) -> list[Lane]:
-        """In the order of their paths."""
+        """Elements in the order of their paths."""
         return sorted((lane for lane in self.lanes if lane.measure == measure),
                       key=lambda lane: lane.path)
 

@@ -44,7 +44,7 @@ class Correction:
 
     @property
     def corrected_by_bytes(self) -> float:
-        """The same where the formula's accesses are read as their bytes."""
+        """The correction where the formula's accesses are read as their bytes."""
         return self.cycles - (self.cycles - self.corrected) * self.size
 
     def inputs(self) -> dict[str, float]:
@@ -79,7 +79,7 @@ def l2_latency(run: Statistics) -> float:
 
 
 def dram_reads(components: dict[str, dict[str, Any]]) -> list[float]:
-    """Of each memory controller, in the order of their paths."""
+    """The reads of each memory controller, in the order of their paths."""
     return [part["reads"] for part in components.values() if "bytes_read" in part]
 
 

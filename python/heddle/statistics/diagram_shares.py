@@ -27,8 +27,8 @@ def shares(found: Measured, title: str) -> dict[str, Any]:
 
 
 def _kernel(statistics: Statistics, path: str, text: str) -> tuple[Identity, str]:
-    """By its whole name, or by what stands before its parameters; where several GPUs ran it, with
-    " on GPU N" behind that."""
+    """The kernel by its whole name, or by what stands before its parameters; where several GPUs ran
+    it, with " on GPU N" behind that."""
     name, _, gpu = text.partition(" on GPU ")
     known = kernel_labels(statistics)
     found = next((of for of, _ in known if of == name or of.startswith(f"{name}(")), "")

@@ -40,7 +40,7 @@ class Side:
 
 @dataclasses.dataclass
 class Change:
-    """Of a counter of a component, a connection or a link."""
+    """The change of a counter of a component, a connection or a link."""
     path: str
     name: str
     sides: list[Side]
@@ -134,7 +134,7 @@ def matches(change: Change, only: str | None) -> bool:
 
 
 def chosen_floor(runs: Sequence[Statistics], threshold: float | None, everything: bool) -> Floor:
-    """As the user says, or as it was measured. Who asks for all changes gets all."""
+    """The floor that the user names, or that was measured; 0 with --all."""
     if threshold is not None:
         return Floor(threshold, "as --threshold says")
     return Floor(0, "") if everything else floors.find(runs)
@@ -145,7 +145,7 @@ def left_out(below: int) -> str:
 
 
 def settings(runs: Sequence[Statistics]) -> dict[str, list[str]]:
-    """Those that differ, the platform and the program among them."""
+    """The settings that differ, the platform and the program among them."""
     rows: dict[str, list[str]] = {}
     for i, run in enumerate(runs):
         stamp = run.get("stamp", {})
@@ -185,7 +185,7 @@ def _row(name: str, values: Sequence[float | None]) -> list[str]:
 
 
 def _times(runs: Sequence[Statistics], floor: Floor) -> Iterator[list[str]]:
-    """Of kernels, and of all; the last column says what chance may have done."""
+    """The times of kernels, and of all; the last column says what chance may have done."""
     for name, values in [*cycles(runs).items(),
                          ("simulated time, ps", [number(run, "time_ps") for run in runs])]:
         known = [value for value in values if value]

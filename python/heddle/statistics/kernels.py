@@ -47,7 +47,7 @@ class Cache:
         return self.hits + self.misses
 
     def add(self, stats: dict[str, Any]) -> None:
-        """Of a cache of sectors: its sectors."""
+        """Adds the requests of a cache; those of a cache of sectors are to sectors."""
         merged = number(stats, "mshr_hits") + number(stats, "pending_hits")
         self.hits += number(stats, "hits")
         self.misses += (number(stats, "misses") + number(stats, "sector_misses")
@@ -106,7 +106,7 @@ class Kernel:
 
     @property
     def is_nvidia(self) -> bool:
-        """Its warps ran on streaming multiprocessors."""
+        """True if the kernel's warps ran on streaming multiprocessors."""
         return self["lanes"] != 0
 
     @property
@@ -179,7 +179,7 @@ class Kernel:
 
 
 def timed(statistics: Statistics, file: str) -> list[Kernel]:
-    """Those that ran with timing, in order of their first launch."""
+    """The kernels that ran with timing, in order of their first launch."""
     kernels: dict[tuple[str, int], Kernel] = {}
     for launch in statistics.get("kernels", []):
         if isinstance(launch.get("slot_cycles"), dict):
@@ -224,7 +224,7 @@ def _head(sides: Sequence[Kernel]) -> Iterable[str]:
 
 
 def _line(sides: Sequence[Kernel], label: str, group: str, values: Sequence[int]) -> str:
-    """With the share of all slot-cycles, and of those of wavefronts."""
+    """A line with the share of all slot-cycles, and of those of wavefronts."""
     columns = [f"  {label:<26}"] + [f"{value:>16} {per_cent(value, k.total):6.1f} %"
                                     for k, value in zip(sides, values)]
     if len(sides) > 1:

@@ -152,7 +152,7 @@ class Measured:
                     self.connections[name][index] = share
 
     def rows(self, name: str) -> Iterator[Row]:
-        """Of what has this measure."""
+        """Rows of all that has this measure."""
         for place, share in zip(self.model.places, self.shares[name]):
             if share[1] > 0:
                 yield Row(place.path, place.type, place.kind, *share,
@@ -173,8 +173,8 @@ def of_run(model: Model, statistics: Statistics) -> Measured:
 
 
 def of_kernel(model: Model, statistics: Statistics, kernel: Identity, label: str) -> Measured:
-    """Of all launches of the kernel on its GPU. Where the statistics are sums over an array
-    (--kernel-stats sum), every element has the mean. Connections are not measured."""
+    """The measures of all launches of the kernel on its GPU. Where the statistics are sums over an
+    array (--kernel-stats sum), every element has the mean. Connections are not measured."""
     time_ps, cycles, sums = 0, dict.fromkeys(model.hz, 0), dict[str, dict[str, int]]()
     for launch in statistics.get("kernels", []):
         if identity(launch) != kernel:

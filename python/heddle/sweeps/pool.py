@@ -76,7 +76,7 @@ class Pool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """With all that it has started."""
+    """Ends a process with all that it has started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, number)

@@ -78,8 +78,8 @@ def plain(path: str) -> str:
 
 
 def _is_allowed(row: dict[str, Any] | None, value: str) -> bool:
-    """By what is declared; otherwise `heddle check` is asked, which takes as long as a small
-    point."""
+    """True if the declarations allow the point; otherwise `heddle check` is asked, which takes as
+    long as a small point."""
     if not row:
         return False
     if "choices" in row:
@@ -113,7 +113,7 @@ class Toolkit:
         return done
 
     def check_platform(self, plan: Plan, platform: str) -> None:
-        """Its description, then each value of what is varied, all names at once."""
+        """Checks the description, then each value of what is varied, all names at once."""
         sets = [word for setting in plan.set for word in ("--set", setting)]
         known = self._rows(platform, sets)
         asked = {name: [value for value in values if not _is_allowed(known.get(plain(name)), value)]
@@ -166,8 +166,8 @@ class Toolkit:
         return found
 
     def platform_digest(self, platform: str, settings: Sequence[str], generic: bool) -> str:
-        """Of all that the description and its components consist of, by building it once. The dump
-        has the hash of the model, and so of all that results depend on."""
+        """A digest of all that the description and its components consist of, by building it once.
+        The dump has the hash of the model, and so of all that results depend on."""
         sets = [word for setting in settings for word in ("--set", setting)]
         dumped = self.call("dump", "--json", "--part", "measures", platform)
         built = self.call("build", platform, *sets, *(["--generic"] if generic else []))
@@ -391,7 +391,7 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def name_failures(database: Database, points: Sequence[Point]) -> int:
-    """Those with the same message together. Returns how many there are."""
+    """Names failures, those with the same message together. Returns how many there are."""
     failures = database.failures()
     names = {point.number: point.name for point in points}
     by_message: dict[str, list[str]] = {}

@@ -71,7 +71,7 @@ class Ordinal:
         return LEFT + (RIGHT - LEFT) * self.places[value]
 
     def labels(self) -> list[str]:
-        """Those that have room."""
+        """The labels that have room."""
         shown: list[str] = []
         until = LEFT - 30
         for value in self.values:
@@ -228,7 +228,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def machines(results: Results, result: str, cost: str) -> list[Machine]:
-    """Of those on which everything ran."""
+    """The machines on which everything ran."""
     goods, costs = results.result(result), results.numbers(cost)
     names = results.machine()
     found: dict[tuple[str, ...], list[int]] = {}

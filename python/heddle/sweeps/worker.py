@@ -137,7 +137,8 @@ def over_arrays(path: str) -> str:
 
 
 def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
-    """By path and name: sums over arrays; what is 0 is left out. Of a histogram count and sum."""
+    """Components by path and name: sums over arrays; what is 0 is left out. Of a histogram count
+    and sum."""
     sums: dict[str, dict[str, int]] = {}
     for section in ("components", "links"):
         for path, values in told.get(section, {}).items():
@@ -158,7 +159,7 @@ def components(told: dict[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def kept(path: str) -> dict[str, Any]:
-    """Of a statistics file."""
+    """The part of a statistics file that is kept."""
     with open(path, encoding="utf-8") as file:
         told = json.load(file)
     host = told.get("host", {})

@@ -49,7 +49,7 @@ def _cause(group: str, kind: str) -> str:
 
 
 def waits(kernel: Kernel) -> dict[str, float]:
-    """Of the slots of its work-groups, what share waited for what; the ALU is left out."""
+    """The share of the slots of its work-groups that waited for each cause; the ALU is left out."""
     slots: dict[str, float] = {}
     for (group, kind), value in kernel.rows.items():
         if group in WAVEFRONTS or group == "ended":
@@ -82,7 +82,7 @@ def _dispatch(kernel: Kernel) -> float:
 
 
 def of(kernel: Kernel) -> dict[str, float]:
-    """In per cent, the largest first. Slots that other kernels held count as not there."""
+    """Shares in per cent, the largest first. Slots that other kernels held count as not there."""
     everywhere, here = kernel["all_unit_cycles"], kernel["unit_cycles"]
     cycles, simds = kernel.sum("cycles"), here * kernel["simds"]
     if not everywhere or not simds or not kernel.total:

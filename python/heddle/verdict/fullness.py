@@ -63,7 +63,7 @@ class Array:
 
 @dataclasses.dataclass
 class Fullness:
-    """Of all launches of a kernel."""
+    """The fullness of elements over all launches of a kernel."""
     intervals: int = 0  # in which it worked
     cycles: int = 0     # of an interval
     arrays: list[Array] = dataclasses.field(default_factory=list)
@@ -71,9 +71,9 @@ class Fullness:
 
 @dataclasses.dataclass
 class Found:
-    """Of a run: by kernel and GPU, the unloaded latency of memory (`unloaded`), what no
-    kernel's time is (`copied` and `nothing` ps, the links' busy ps in the former), and what the
-    settings that are proposed may be (`Model.ranges`)."""
+    """The fullness of a run by kernel and GPU, with the unloaded latency of memory (`levels`), the
+    time that is no kernel's (`copied_ps` and `nothing_ps`, the links' busy ps in the former), and
+    the ranges of the settings that are proposed (`Model.ranges`)."""
     kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
     levels: Levels = dataclasses.field(default_factory=list)
     translation: Levels = dataclasses.field(default_factory=list)
@@ -160,7 +160,7 @@ class _Series:
 
 
 def _shares(uses: list[tuple[int, _Use]], row: list[bytes], time_ps: int) -> dict[str, float]:
-    """Of each element that did something, its busy share."""
+    """The busy share of each element that did something."""
     parts: dict[tuple[str, str], float] = {}
     for column, (element, count_ps) in uses:
         cell = row[column]
@@ -209,7 +209,7 @@ class _Reach:
                               if path.startswith(self._own(identity(launch))))}
 
     def array(self, path: str) -> str:
-        """Of an element: its array, one of each GPU."""
+        """The array of an element, one of each GPU."""
         known = self.arrays.get(path)
         if known is None:
             first, dot, rest = path.partition(".")
@@ -240,7 +240,7 @@ class _Reader:
         self._choose(_Launches(statistics))
 
     def _choose(self, launches: _Launches) -> None:
-        """Of all intervals of a kernel, and of those of none, MOST at even distances."""
+        """Chooses of all intervals of a kernel, and of those of none, MOST at even distances."""
         of: dict[Identity | None, list[int]] = {}
         for index, (start, end) in enumerate(self.series.spans):
             for kernel in launches.during(start, end) or (None,):
@@ -346,7 +346,8 @@ LOADS = ("vmem", "mem")  # ports for loads, of a compute unit and of an SM
 
 
 def _own_latency(parameters: Parameters, path: str, hz: int) -> float:
-    """Of a component on the way, in cycles of its clock, by the names that the library gives."""
+    """The latency of a component on the way, in cycles of its clock, by the names that the library
+    gives."""
     own = parameters.get(path, {})
     total = float(own.get("latency", 0) + own.get("vmem_latency", 0) + own.get("walk_latency", 0))
     for part in ("translation", "front"):

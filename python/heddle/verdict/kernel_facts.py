@@ -152,7 +152,7 @@ class Judged:
 
     @property
     def lines(self) -> float:
-        """Of an instruction of vector memory."""
+        """The cache lines of an instruction of vector memory."""
         count = self.kernel["vector_memory_instructions"]
         return self.kernel["vector_memory_lines"] / count if count else 0.0
 
@@ -164,7 +164,7 @@ class Judged:
 
     @property
     def in_flight(self) -> float:
-        """Of a wavefront, by Little's law."""
+        """The loads in flight of a wavefront, by Little's law."""
         waves = self.kernel.wavefronts
         return self.kernel["vector_memory_cycles"] / waves if waves else 0.0
 

@@ -7,7 +7,7 @@ for is found from which array was the fullest when (`heddle.verdict.fullness`), 
 load takes against its unloaded latency. Without the former, which only `heddle run --report
 limits` records, a sentence says so. Nothing is called latency unless loads take about as long as
 the description says that they have to. Kinds of components are those of diagrams, so a machine of
-somebody else's components is judged, too. A setting is named only where the machine has it."""
+a user's components is judged, too. A setting is named only where the machine has it."""
 from __future__ import annotations
 
 import dataclasses
@@ -33,7 +33,7 @@ def _work_groups(k: Kernel) -> str:
 
 
 def _hits(j: Judged, name: str, words: str) -> str:
-    """Of the first cache with accesses whose name, without its index, ends a path."""
+    """Hits of the first cache with accesses whose name, without its index, ends a path."""
     cache = next((c for path, c in j.kernel.caches.items()
                   if c.all and path.rpartition(".")[2].split("[")[0] == name), None)
     return words.format(f"{per_cent(cache.hits, cache.all):.0f} %") if cache else ""
@@ -377,7 +377,7 @@ def of_kernel(kernel: Kernel, found: Found | None, machine: Machine) -> list[Lim
 
 
 def _told(kernel: Kernel, limit: Limit) -> Limit:
-    """In the words of its machine."""
+    """The verdict in the words of its machine."""
     tries = tuple(dataclasses.replace(one, reason=kernel.said(one.reason)) for one in limit.tries)
     return dataclasses.replace(limit, sentence=kernel.said(limit.sentence), tries=tries)
 
@@ -415,7 +415,7 @@ def of_run(statistics: Statistics, found: Found | None) -> list[Limit]:
 
 def told(kernels: list[Kernel], statistics: Statistics, file: str,
          found: Found | None = None) -> list[Kernel]:
-    """With what limits them. `found`: of a series; None: what the file has."""
+    """Kernels with what limits them. `found`: from a series; None: what the file has."""
     found = found or of_file(statistics, file)
     machine = Machine(statistics, found)
     for kernel in kernels:

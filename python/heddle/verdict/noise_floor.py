@@ -51,7 +51,7 @@ def _file(run: Statistics) -> pathlib.Path:
 
 
 def _kept(run: Statistics) -> dict[str, Floor]:
-    """By the hash of the model."""
+    """The floors that are kept, by the hash of the model."""
     try:
         told = json.loads(_file(run).read_text(encoding="utf-8"))
         return {model: Floor(float(one["time"]), str(one["words"]), dict(one["counters"]))
@@ -81,7 +81,7 @@ def _interval_file(run: Statistics) -> pathlib.Path:
 
 
 def keep_interval(run: Statistics, words: str) -> None:
-    """Of this model and no other."""
+    """Keeps the interval of this model and no other."""
     try:
         _folder().mkdir(parents=True, exist_ok=True)
         write(_interval_file(run), f"{words}\n")
@@ -106,7 +106,7 @@ def _together(floors: Sequence[Floor], more: str = "") -> Floor:
 
 
 def find(runs: Sequence[Statistics]) -> Floor:
-    """Of these runs together."""
+    """The floor of these runs together."""
     own, others = [], []
     for run in runs:
         for model, one in _kept(run).items():

@@ -5,7 +5,7 @@
   GET  /TOKEN/statistics        its counters so far, in the form of a statistics file
   GET  /TOKEN/topology          the coloured topology, SVG; `measure`, and `of`: the last second
                                 (now), or the run so far (run)
-  GET  /TOKEN/waits             who waits for whom
+  GET  /TOKEN/waits             what waits for what
   POST /TOKEN/ACTION            pause, go, step, waits, end
 
 A request without the token is answered with 403 and nothing else. The server only reads the status
@@ -115,7 +115,8 @@ class View:
                         state.page.waits.decode(errors="replace")}) if state else NO_PROCESS
 
     def shares(self, place: int, lately: bool) -> dict[str, Any] | None:
-        """Of the last second of real time in which simulated time went on, or of the run so far."""
+        """Shares of the last second of real time in which simulated time went on, or of the run so
+        far."""
         state = self._copy(place)
         if not state:
             return None

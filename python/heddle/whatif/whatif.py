@@ -134,7 +134,7 @@ class Study:
             point.message, point.status = message or "", status or 0
 
     def counters(self, disturbed: int) -> dict[str, float]:
-        """By how much each counter differs at most between the run without changes and those that
+        """The difference of each counter, at most, between the run without changes and those that
         are disturbed, the first of `runs`; a share."""
         values: dict[tuple[str, str], list[float]] = {}
         for name, runs in (("base", 1), ("runs", disturbed)):
@@ -262,7 +262,7 @@ def _cell(point: Point | None, base: int) -> str:
 
 
 def _furthest(one: Parameter, base: int) -> Point | None:
-    """With the double, or the choice that changes most."""
+    """The change with the double, or the choice that changes most."""
     return max((point for way, point in one.points.items() if way != "half"),
                key=lambda point: abs(point.change(base)), default=None)
 
@@ -304,7 +304,7 @@ def lines(found: Found, top: int) -> list[str]:
 
 
 def _bars(one: Parameter, y: float, found: Found, middle: float, scale: float) -> list[str]:
-    """Of one parameter; grey: within the floor."""
+    """The bars of one parameter; grey: within the floor."""
     parts = [draw.text(240, y + 14, one.name, "end", 11)]
     best = _furthest(one, found.base)
     for row, (way, point) in enumerate((way, point) for way, point in one.points.items()
