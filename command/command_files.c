@@ -54,7 +54,7 @@ static bool is_written(const struct named *file)
     return file->use == WRITE || file->use == WRITE_WHOLE;
 }
 
-static bool refuse(const struct named *file, const char *why)
+static bool fail(const struct named *file, const char *why)
 {
     command_say("'%s%s%s': %s", file->option, *file->option ? " " : "", file->path, why);
     return false;
@@ -107,18 +107,18 @@ static bool check_written(const struct named *file)
     char folder[PATH_MAX];
     bool is_there = lstat(file->path, &status) == 0;
     if (is_there && S_ISDIR(status.st_mode))
-        return refuse(file, "this is a folder; give the name of a file");
+        return fail(file, "this is a folder; give the name of a file");
     if (is_there && file->use == WRITE_WHOLE && !S_ISREG(status.st_mode))
-        return refuse(file, "this is a link, pipe or device; give the name of a file");
+        return fail(file, "this is a link, pipe or device; give the name of a file");
     if (!*source_base_name(file->path))
-        return refuse(file, "this is a folder; give the name of a file");
+        return fail(file, "this is a folder; give the name of a file");
     if (is_there && !S_ISREG(status.st_mode))
         return true;
     if (!folder_of(file->path, folder) || !can_make(folder)
         || (is_there && access(file->path, W_OK) != 0)) {
         char why[256];
         snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
-        return refuse(file, why);
+        return fail(file, why);
     }
     return true;
 }
@@ -129,12 +129,12 @@ static bool check_folder(const struct named *file)
     char path[PATH_MAX], why[256];
     struct stat status;
     if (snprintf(path, sizeof path, "%s", file->path) >= (int)sizeof path)
-        return refuse(file, "the path is too long");
+        return fail(file, "the path is too long");
     while (stat(path, &status) != 0) {
         char *slash = strrchr(path, '/');
         if (errno != ENOENT && errno != ENOTDIR) {
             snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
-            return refuse(file, why);
+            return fail(file, why);
         }
         if (!slash || slash == path)
             snprintf(path, sizeof path, "%s", slash ? "/" : ".");
@@ -142,11 +142,11 @@ static bool check_folder(const struct named *file)
             *slash = '\0';
     }
     if (!S_ISDIR(status.st_mode))
-        return refuse(file, "this is not a folder");
+        return fail(file, "this is not a folder");
     if (can_make(path))
         return true;
     snprintf(why, sizeof why, "cannot write there: %s", strerror(errno));
-    return refuse(file, why);
+    return fail(file, why);
 }
 
 /* The recorder says that it is not there. */
@@ -157,7 +157,7 @@ static bool check_new(const struct named *file)
     if (lstat(file->path, &status) == 0 || (folder_of(file->path, folder) && can_make(folder)))
         return true;
     snprintf(why, sizeof why, "cannot make a folder there: %s", strerror(errno));
-    return refuse(file, why);
+    return fail(file, why);
 }
 
 static bool check_read(const struct named *file)
@@ -171,15 +171,15 @@ static bool check_read(const struct named *file)
     if (!mistake)
         return true;
     snprintf(why, sizeof why, "cannot read it: %s", mistake);
-    return refuse(file, why);
+    return fail(file, why);
 }
 
 static bool check_searched(const struct named *file)
 {
     struct stat status;
     if (stat(file->path, &status) != 0)
-        return refuse(file, strerror(errno));
-    return S_ISDIR(status.st_mode) || refuse(file, "this is not a folder");
+        return fail(file, strerror(errno));
+    return S_ISDIR(status.st_mode) || fail(file, "this is not a folder");
 }
 
 static bool check_one(const struct named *file)
@@ -216,7 +216,7 @@ static bool check_others(const struct named_list *list, const struct named *file
                  other->option, is_written(other) ? other->path : "");
         if (!is_written(other) && !*other->option)
             snprintf(why, sizeof why, "the command reads this file");
-        return refuse(file, why);
+        return fail(file, why);
     }
     return true;
 }

@@ -212,7 +212,7 @@ struct model_port_decl {
     const char *doc;
     struct model_place place;
     bool is_in;
-    bool optional;
+    bool is_optional;
     bool is_array;                         /* [] or [n] */
     bool is_any;                           /* protocol `any`: bound per instance */
     const struct model_protocol *protocol; /* the first instance's; NULL for `any` */
@@ -227,7 +227,7 @@ struct model_part_decl {
     bool is_slot;
     const struct model_interface *interface; /* slots */
     bool is_array;
-    bool optional; /* slots: may be left empty (`= none`) */
+    bool is_optional; /* slots: may be left empty (`= none`) */
     /* sub-parts, and slots for one part type; NULL when `interface` is set */
     const struct model_type *part_type;
 };
@@ -294,7 +294,7 @@ struct model_part {
 struct model_part_place {
     const struct model_part **parts;
     uint32_t count;
-    bool shared; /* refers to parts of another owner */
+    bool is_shared; /* refers to parts of another owner */
 };
 
 struct model_port {
@@ -330,7 +330,7 @@ struct model_instance {
     const char *path;                    /* "gpu[0].sa[3].cu[1]"; "" for the platform */
     const char *doc;
     struct model_place place;
-    bool in_array;
+    bool is_in_array;
     uint32_t element; /* index in its array */
     uint32_t array_count;
     bool is_interconnect;             /* made by `via` */
@@ -388,9 +388,9 @@ struct model_connection {
     uint32_t reply_depth; /* reply ring */
     uint32_t width;
     const struct model_link_type *link; /* NULL: plain wire */
-    uint32_t wire; /* 1 + index in model.wires, whose `link` this is then; 0: none */
-    bool reversed; /* with `wire`: requests lead away from its end */
-    bool crosses;  /* joins two partitions */
+    uint32_t wire;    /* 1 + index in model.wires, whose `link` this is then; 0: none */
+    bool is_reversed; /* with `wire`: requests lead away from its end */
+    bool crosses;     /* joins two partitions */
     const struct model_instance *written_in; /* the composite whose body has the statement */
     struct model_place place;
 };
@@ -405,7 +405,8 @@ struct model_space {
     uint32_t target_count;
     uint64_t each_bytes;
     uint64_t interleave_bytes;
-    bool hashed; /* the target by all bits above the interleave, not by the lowest of them alone */
+    bool is_hashed; /* the target by all bits above the interleave, not by the lowest of them alone
+                     */
     bool mapped;
     uint64_t base; /* physical; 0 and mapped == false when no `map` names it */
 };

@@ -302,8 +302,8 @@ static void answer_error(struct server *s, const json_t *id, enum rpc_error code
 }
 
 /* The reason why a method cannot be called; NULL: it can. */
-static const char *refuse(const struct server *s, const struct method *method, const char *name,
-                          struct region *region, enum rpc_error *code)
+static const char *why_not_callable(const struct server *s, const struct method *method,
+                                    const char *name, struct region *region, enum rpc_error *code)
 {
     *code = RPC_METHOD_NOT_FOUND;
     if (!method)
@@ -322,7 +322,7 @@ static void call(struct server *s, const char *name, const json_t *id, const jso
     const struct method *method = find_method(name);
     enum rpc_error code;
     struct failure failure = {0};
-    const char *refused = refuse(s, method, name, &s->scratch, &code);
+    const char *refused = why_not_callable(s, method, name, &s->scratch, &code);
     if (refused) {
         if (id) /* no client waits for the answer of a notification */
             answer_error(s, id, code, refused);
@@ -420,7 +420,7 @@ static void handle_message(struct server *s, void *message)
 }
 
 /* Answers a message that ends whatever process takes it. */
-static void refuse_message(struct server *s, const struct message *m, const char *why)
+static void answer_failure(struct server *s, const struct message *m, const char *why)
 {
     json_t *message = json_loadb(m->body, m->size, JSON_ALLOW_NUL, NULL);
     const json_t *id = json_object_get(message, "id");
@@ -452,7 +452,7 @@ static void read_all(struct server *s, struct rpc_reader *reader)
         else if (!why)
             server_answer(s, body, size);
         else
-            refuse_message(s, &message, why);
+            answer_failure(s, &message, why);
     }
 }
 

@@ -118,7 +118,7 @@ static void emit_part_accessor(struct emit *e, const struct model_type *type,
              "    return arena_at(struct %s, "
              "engine_base.part_refs[%s_io(%s)->%s_first + i]);\n}\n\n",
              part, name, self, decl->name);
-    else if (!decl->is_slot || !decl->optional)
+    else if (!decl->is_slot || !decl->is_optional)
         emit(e, "    return arena_at(struct %s, %s_io(%s)->%s);\n}\n\n", part, name, self,
              name_c(e->region, decl->name));
     else

@@ -64,7 +64,7 @@ static void emit_count(struct emit *e, const struct model_type *type, const stru
 
 static void emit_is_connected(struct emit *e, const struct port_words *w)
 {
-    if (w->port->optional)
+    if (w->port->is_optional)
         emit(e, "static inline bool %s_is_connected(%s)\n{\n    return %s != RING_NONE;\n}\n\n",
              w->prefix, w->self, w->request);
 }
@@ -103,7 +103,7 @@ static void emit_receive(struct emit *e, const struct port_words *w, bool replie
     const char *pop = replies ? "pop_reply" : "pop";
     emit(e, "static inline const struct %s *%s_%s(%s)\n{\n", type, w->prefix, peek, w->self);
     emit(e, "    return (const struct %s *)%s(%s, %s);\n}\n\n", type,
-         w->port->optional ? "port_peek_optional" : "ring_peek", ring, w->now);
+         w->port->is_optional ? "port_peek_optional" : "ring_peek", ring, w->now);
     emit(e, "static inline void *%s_%s(%s)\n{\n    return ring_peek_payload(%s);\n}\n\n", w->prefix,
          payload, w->self, ring);
     emit(e, "static inline void %s_%s(%s)\n{\n    ring_pop(%s, %s);\n}\n\n", w->prefix, pop,
@@ -114,7 +114,7 @@ static void emit_can_send(struct emit *e, const struct port_words *w, const char
                           const char *ring)
 {
     emit(e, "static inline bool %s_%s(%s)\n{\n    return %s(%s, %s);\n}\n\n", w->prefix, verb,
-         w->self, w->port->optional ? "port_can_send_optional" : "ring_can_send", ring, w->now);
+         w->self, w->port->is_optional ? "port_can_send_optional" : "ring_can_send", ring, w->now);
 }
 
 static const char *argument_type(struct emit *e, const struct model_message *message,
@@ -228,7 +228,7 @@ static void emit_port(struct emit *e, const struct model_type *type,
 {
     struct port_words w = port_words(e, type, port);
     emit(e, "/* %s %s%s : %s%s (%s) */\n", port->is_in ? "in" : "out", port->name,
-         port->is_array ? "[]" : "", port->protocol_text, port->optional ? " optional" : "",
+         port->is_array ? "[]" : "", port->protocol_text, port->is_optional ? " optional" : "",
          name_place(e->region, port->place));
     emit_comment(e, "", port->doc);
     emit_count(e, type, &w);

@@ -213,7 +213,7 @@ static void number_parts(struct builder *b, const struct model_type *type,
                          uint32_t owner_part)
 {
     for (uint32_t i = 0; i < type->part_count; i++)
-        for (uint32_t p = 0; p < places[i].count && !places[i].shared; p++) {
+        for (uint32_t p = 0; p < places[i].count && !places[i].is_shared; p++) {
             const struct model_part *part = places[i].parts[p];
             uint32_t number = b->parts.count;
             struct platform_part row = {

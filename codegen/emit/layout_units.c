@@ -22,7 +22,7 @@ static void key_places(struct emit *key, const struct model_type *type,
         for (uint32_t p = 0; p < places[i].count; p++) {
             const struct model_part *part = places[i].parts[p];
             emit(key, "%s%s", p ? ";" : ":", part->type->name);
-            if (places[i].shared)
+            if (places[i].is_shared)
                 continue;
             key_params(key, part->params, part->param_count);
             emit(key, "(");
@@ -104,7 +104,7 @@ static void collect_parts(struct layout *layout, struct layout_unit *unit,
                           const struct model_type *type, const struct model_part_place *places)
 {
     for (uint32_t i = 0; i < type->part_count; i++) {
-        for (uint32_t p = 0; p < places[i].count && !places[i].shared; p++) {
+        for (uint32_t p = 0; p < places[i].count && !places[i].is_shared; p++) {
             collect_parts(layout, unit, places[i].parts[p]->type, places[i].parts[p]->places);
             add_part(layout, unit, places[i].parts[p]);
         }

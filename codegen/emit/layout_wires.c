@@ -87,7 +87,7 @@ void layout_add_rings(struct builder *b)
                 message_slot_bytes(b->region, protocol->requests, protocol->request_count),
             .protocol = protocol_number(b, protocol),
             .pending = b->pending[b->request_ring[i]],
-            .is_reversed = connection->reversed,
+            .is_reversed = connection->is_reversed,
         };
         vector_push(b->region, &b->rings, request);
         if (b->reply_ring[i] == RING_NONE)
@@ -189,7 +189,7 @@ void layout_add_spaces(struct builder *b)
                                      .size = space->each_bytes * space->target_count,
                                      .interleave = space->interleave_bytes ? space->interleave_bytes
                                                                            : space->each_bytes,
-                                     .is_hashed = space->hashed};
+                                     .is_hashed = space->is_hashed};
         vector_push(b->region, &b->spaces, row);
         struct platform_map map = {.space = i};
         if (space->mapped)

@@ -50,8 +50,8 @@ static struct groups group_by(const struct place_graph *graph, struct region *re
 
 /* In the order of the description; the middle of a group decides where it belongs, and no rank
  * stays empty. */
-static void deal_runs(const struct place_graph *graph, struct region *region,
-                      const struct groups *g, uint32_t ranks, uint8_t *rank_of_group)
+static void distribute_runs(const struct place_graph *graph, struct region *region,
+                            const struct groups *g, uint32_t ranks, uint8_t *rank_of_group)
 {
     uint64_t *work = region_take(region, g->count * sizeof *work), all = 0, done;
     uint32_t number = 0, items = 0;
@@ -105,7 +105,7 @@ static uint64_t try_latency(const struct place_graph *graph, struct region *regi
     uint8_t *rank_of_group = region_take(region, g.count + 1);
     if (g.count <= ranks)
         return UINT64_MAX;
-    deal_runs(graph, region, &g, ranks, rank_of_group);
+    distribute_runs(graph, region, &g, ranks, rank_of_group);
     for (uint32_t i = 0; i < graph->count; i++)
         rank_of[i] = rank_of_group[g.of[i]];
     return fullest(graph, &g, ranks, rank_of_group);

@@ -80,7 +80,7 @@ static void add_sender(struct place_graph *graph, const struct model_connection 
                        uint32_t *first)
 {
     uint32_t sender = (replies ? c->to : c->from)->owner->partition;
-    uint32_t *of_way = &first[2 * (c->wire - 1) + (replies ^ c->reversed)];
+    uint32_t *of_way = &first[2 * (c->wire - 1) + (replies ^ c->is_reversed)];
     if (!*of_way)
         *of_way = 1 + sender;
     add_edge(graph, (struct place_edge){.latency_ps = UINT64_MAX, .takes_turns = true}, *of_way - 1,

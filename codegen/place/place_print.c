@@ -54,8 +54,8 @@ static void print_parts(const struct place_graph *graph, const uint8_t *rank_of,
             top = top->parent;
         if (top && top == last)
             continue;
-        if (last && top && last->in_array && top->in_array && strcmp(last->name, top->name) == 0
-            && top->element == last->element + 1) {
+        if (last && top && last->is_in_array && top->is_in_array
+            && strcmp(last->name, top->name) == 0 && top->element == last->element + 1) {
             last = top;
             continue;
         }

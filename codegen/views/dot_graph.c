@@ -80,7 +80,7 @@ static bool path_leads_to(const struct expand_path *path, const struct dot_node 
 
 static bool is_small_array(const struct model_instance *instance)
 {
-    return instance->in_array && instance->array_count > 1
+    return instance->is_in_array && instance->array_count > 1
            && instance->array_count <= DOT_SMALL_ARRAY;
 }
 
@@ -88,7 +88,7 @@ static bool is_small_array(const struct model_instance *instance)
 static int64_t element_apart(const struct builder *b, const struct dot_node *parent,
                              const struct model_instance *child)
 {
-    if (!child->in_array)
+    if (!child->is_in_array)
         return -1;
     if (b->draw_out && parent == b->graph->scope && is_small_array(child))
         return child->element;

@@ -155,7 +155,7 @@ static json_t *connection_json(const struct model *m, const struct model_connect
         json_object_set_new(one, "link", json_string(c->link->name));
     if (c->wire) {
         json_object_set_new(one, "wire", json_string(m->wires[c->wire - 1].path));
-        json_object_set_new(one, "reversed", json_boolean(c->reversed));
+        json_object_set_new(one, "reversed", json_boolean(c->is_reversed));
     }
     if (!c->link)
         json_object_set_new(one, "latency_cy", json_integer(c->latency_cy));
@@ -195,7 +195,7 @@ static json_t *space_json(const struct model_space *s)
                             (json_int_t)s->interleave_bytes, "size",
                             params_bytes_text(s->each_bytes * s->target_count, size), "interleave",
                             params_bytes_text(s->interleave_bytes, interleave));
-    if (s->hashed)
+    if (s->is_hashed)
         json_object_set_new(one, "hashed", json_true());
     json_object_set_new(one, "base", s->mapped ? json_integer((json_int_t)s->base) : json_null());
     return one;

@@ -56,9 +56,10 @@ static json_t *port_decls_json(const struct model *m, const struct model_type *t
     for (uint32_t i = 0; i < type->port_count; i++) {
         const struct model_port_decl *p = &type->ports[i];
         const struct model_port_group *group = p->is_in ? find_group(m, type, i) : NULL;
-        json_t *one = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "name", p->name, "direction",
-                                p->is_in ? "in" : "out", "protocol", p->protocol_text, "optional",
-                                p->optional, "array", p->is_array, "doc", json_from_text(p->doc));
+        json_t *one =
+            json_pack("{s:s, s:s, s:s, s:b, s:b, s:o}", "name", p->name, "direction",
+                      p->is_in ? "in" : "out", "protocol", p->protocol_text, "optional",
+                      p->is_optional, "array", p->is_array, "doc", json_from_text(p->doc));
         if (group)
             json_object_set_new(one, "depth", json_integer(group->ports[0].depth));
         json_array_append_new(all, one);
@@ -72,10 +73,10 @@ static json_t *slots_json(const struct model_type *type)
     for (uint32_t i = 0; i < type->part_count; i++) {
         const struct model_part_decl *p = &type->parts[i];
         const char *takes = p->interface ? p->interface->name : p->part_type->name;
-        json_array_append_new(all,
-                              json_pack("{s:s, s:b, s:b, s:b, s:s, s:o}", "name", p->name, "slot",
-                                        p->is_slot, "optional", p->optional, "array", p->is_array,
-                                        "takes", takes, "doc", json_from_text(p->doc)));
+        json_array_append_new(all, json_pack("{s:s, s:b, s:b, s:b, s:s, s:o}", "name", p->name,
+                                             "slot", p->is_slot, "optional", p->is_optional,
+                                             "array", p->is_array, "takes", takes, "doc",
+                                             json_from_text(p->doc)));
     }
     return all;
 }

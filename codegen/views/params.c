@@ -192,7 +192,7 @@ static bool write_json(const struct table *t, FILE *out)
         json_array_append_new(
             all, json_pack("{s:s, s:I, s:s, s:s, s:s, s:b, s:o, s:o, s:o}", "parameter", slot->path,
                            "members", (json_int_t)slot->members, "value", slot->part, "unit",
-                           "part", "source", "slot", "optional", slot->decl->optional, "takes",
+                           "part", "source", "slot", "optional", slot->decl->is_optional, "takes",
                            params_slot_takes(t->model, slot->decl), "doc",
                            json_from_text(slot->decl->doc), "place",
                            place_json(t->region, &slot->decl->place)));

@@ -319,14 +319,6 @@ static int check_pairs(const struct options *options)
             command_say("either '%s' or '%s', not both", pairs[i][0], pairs[i][1]);
             return EXIT_USAGE;
         }
-    if (options->view_paused && !options->view) {
-        command_say("'--view-paused' waits for the page; give '--view', too");
-        return EXIT_USAGE;
-    }
-    if (options->command == COMMAND_RUN && options->stats_no_host && !options->stats) {
-        command_say("'--stats-no-host' is about the statistics; give '--stats FILE', too");
-        return EXIT_USAGE;
-    }
     return OPTIONS_FINE;
 }
 
@@ -342,7 +334,7 @@ static int check_arguments(const struct options *options)
                     command->arguments);
     else
         command_say("'%s' is one argument too many%s", options->arguments.items[command->most],
-                    options->command == COMMAND_RUN ? "; the program stands behind `--`" : "");
+                    options->command == COMMAND_RUN ? "; the program comes after `--`" : "");
     return usage(command->name);
 }
 

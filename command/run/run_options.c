@@ -115,7 +115,7 @@ static bool check_kernel(const char *text, const char *kernel)
               && sampling_parse(kernel, NULL, &sampling, mistake, sizeof mistake)
               && !sampling.automatic;
     if (!ok)
-        command_say("'--checkpoint-at %s': behind kernel: comes the number of a launch, from 1, or "
+        command_say("'--checkpoint-at %s': after kernel: comes the number of a launch, from 1, or "
                     "the name of a kernel",
                     text);
     return ok;

@@ -158,8 +158,8 @@ static void report(struct proof *p, struct coherence_violation violation, uint32
 }
 
 /* Looks at what is missing between each moment of `first` and each of `second`. */
-static void look_between(struct proof *p, struct coherence_violation violation, uint32_t inside,
-                         const struct actor_class *class, const struct actor_class *other)
+static void check_between(struct proof *p, struct coherence_violation violation, uint32_t inside,
+                          const struct actor_class *class, const struct actor_class *other)
 {
     bool reads = violation.missing == EFFECT_DROP;
     uint32_t written = reads ? other->moments : class->moments;
@@ -177,8 +177,8 @@ static void look_between(struct proof *p, struct coherence_violation violation, 
 }
 
 /* Fences of `scope` of one of class `number` inside, and of one like `other` outside. */
-static void look_at_fences(struct proof *p, struct cache *cache, uint32_t number,
-                           const struct actor_class *other, enum fence_scope s)
+static void check_fences(struct proof *p, struct cache *cache, uint32_t number,
+                         const struct actor_class *other, enum fence_scope s)
 {
     const struct actor_class *class = &p->c.classes.items[number];
     const struct presence *inside = &cache->inside[number];
@@ -203,20 +203,20 @@ static void look_at_fences(struct proof *p, struct cache *cache, uint32_t number
 }
 
 /* What is ordered by controls, for the same two. */
-static void look_at_moments(struct proof *p, struct cache *cache, uint32_t number,
-                            const struct actor_class *other)
+static void check_moments(struct proof *p, struct cache *cache, uint32_t number,
+                          const struct actor_class *other)
 {
     const struct actor_class *class = &p->c.classes.items[number];
     struct coherence_violation violation = {.cache = cache, .missing = EFFECT_WRITE_BACK};
     if (cache->delays && changes(p, class) && other->reads)
-        look_between(p, violation, cache->inside[number].first, class, other);
+        check_between(p, violation, cache->inside[number].first, class, other);
     violation.missing = EFFECT_DROP;
     if (class->reads && changes(p, other))
-        look_between(p, violation, cache->inside[number].first, class, other);
+        check_between(p, violation, cache->inside[number].first, class, other);
 }
 
 /* Actors inside, each with others of its agent outside: fences of agent scope order those. */
-static void look_at_agents(struct proof *p, struct cache *cache)
+static void check_agents(struct proof *p, struct cache *cache)
 {
     const struct actor_class *classes = p->c.classes.items;
     for (uint32_t i = 0; i < cache->classes_inside.count; i++)
@@ -227,15 +227,15 @@ static void look_at_agents(struct proof *p, struct cache *cache)
         for (uint32_t k = p->c.agent_shape_of[classes[class].agent]; k;
              k = p->c.agent_shapes.items[k - 1].next) {
             if (p->present_agent_shape[k - 1] != p->inside_agent_shape[k - 1])
-                look_at_fences(p, cache, class, &classes[p->c.agent_shapes.items[k - 1].class],
-                               FENCE_AGENT);
+                check_fences(p, cache, class, &classes[p->c.agent_shapes.items[k - 1].class],
+                             FENCE_AGENT);
         }
     }
     for (uint32_t i = 0; i < cache->classes_inside.count; i++)
         p->inside_agent_shape[classes[cache->classes_inside.items[i]].agent_shape] = 0;
 }
 
-static void look_at_cache(struct proof *p, struct cache *cache)
+static void check_cache(struct proof *p, struct cache *cache)
 {
     uint32_t *outside = p->outside, count = 0;
     for (uint32_t i = 0; i < p->shapes.count; i++) { /* classes of a shape are alike outside */
@@ -251,16 +251,16 @@ static void look_at_cache(struct proof *p, struct cache *cache)
     for (uint32_t a = 0; a < cache->classes_inside.count; a++)
         for (uint32_t i = 0; i < count; i++) {
             const struct actor_class *other = &p->c.classes.items[outside[i]];
-            look_at_fences(p, cache, cache->classes_inside.items[a], other, FENCE_SYSTEM);
-            look_at_moments(p, cache, cache->classes_inside.items[a], other);
+            check_fences(p, cache, cache->classes_inside.items[a], other, FENCE_SYSTEM);
+            check_moments(p, cache, cache->classes_inside.items[a], other);
         }
-    look_at_agents(p, cache);
+    check_agents(p, cache);
 }
 
 /* ---- routes ---- */
 
 /* Into the list of classes that are inside, in their order. */
-static void note_class(struct proof *p, struct cache *cache, uint32_t class)
+static void add_class(struct proof *p, struct cache *cache, uint32_t class)
 {
     vector_push(p->c.e->region, &cache->classes_inside, class);
     uint32_t *list = cache->classes_inside.items, at = cache->classes_inside.count - 1;
@@ -288,7 +288,7 @@ static void enter(struct proof *p, struct cache *cache, uint32_t class,
                   const struct presence *presence)
 {
     if (cache->inside[class].count == 0)
-        note_class(p, cache, class);
+        add_class(p, cache, class);
     presence_add(&cache->inside[class], presence);
 }
 
@@ -312,7 +312,7 @@ static void count_along(struct proof *p, const struct actor_group *group, const 
             enter(p, step->cache, group->class, &presence);
         }
         if (step->splits && !step->cache)
-            lost_fences_note(&p->c, group, i, &fences, p->target.space, p->target.address);
+            lost_fences_add(&p->c, group, i, &fences, p->target.space, p->target.address);
         route_fences_pass(step, &fences);
     }
 }
@@ -354,7 +354,7 @@ static bool is_proven(const struct proof *p)
     return false;
 }
 
-static void settle_proof(struct proof *p)
+static void add_proven(struct proof *p)
 {
     uint64_t *here = region_take(p->c.e->region, p->here_words * sizeof *here);
     memcpy(here, p->here, p->here_words * sizeof *here);
@@ -389,7 +389,7 @@ static int by_order(const void *a, const void *b)
 }
 
 /* Looks at the caches that actors reach on the route to p->end. */
-static void look_at_end(struct proof *p)
+static void check_end(struct proof *p)
 {
     bool proven = is_proven(p);
     for (uint32_t i = 0; i < p->c.groups.count && !proven; i++)
@@ -401,14 +401,14 @@ static void look_at_end(struct proof *p)
         qsort(p->visited.items, p->visited.count, sizeof(struct cache *), by_order);
     p->violations = 0;
     for (uint32_t i = 0; i < p->visited.count; i++)
-        look_at_cache(p, p->visited.items[i]);
+        check_cache(p, p->visited.items[i]);
     if (!proven && p->violations == 0)
-        settle_proof(p);
+        add_proven(p);
 }
 
 /* An address may mean different things to different actors, as registers do: those whose routes end
  * at one leaf share what is there. */
-static void look_at_target(struct proof *p)
+static void check_target(struct proof *p)
 {
     bool more = true;
     p->ended.count = 0;
@@ -423,17 +423,16 @@ static void look_at_target(struct proof *p)
         more = false;
         for (uint32_t i = 0; i < p->c.groups.count; i++)
             more |= follow(p, i);
-        look_at_end(p);
+        check_end(p);
         vector_push(p->c.e->region, &p->ended, p->end);
     }
 }
 
-static void look_at_space(struct proof *p, const struct node *owner,
-                          const struct model_space *space)
+static void check_space(struct proof *p, const struct node *owner, const struct model_space *space)
 {
     for (uint32_t t = 0; t < space->target_count; t++) {
         p->target = (struct target){space, owner, space->base + t * space->interleave_bytes};
-        look_at_target(p);
+        check_target(p);
     }
 }
 
@@ -478,10 +477,10 @@ static void run_coherence(struct elaboration *e)
             if (!space || !space->mapped)
                 continue;
             any_map = true;
-            look_at_space(&p, e->nodes.items[i], space);
+            check_space(&p, e->nodes.items[i], space);
         }
     if (!any_map)
-        look_at_target(&p);
+        check_target(&p);
     lost_fences_report(&p.c);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         silence_report(&p.c, e->nodes.items[i]);

@@ -41,7 +41,7 @@ static void run_protocols(struct elaboration *e)
     uint32_t errors = e->diagnostics->error_count;
     for (uint32_t i = 0; i < e->paths.count && e->diagnostics->error_count == errors; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole)
+        if (!path->is_complete)
             continue;
         const struct model_protocol *a = protocol_bound(e, &path->from),
                                     *b = protocol_bound(e, &path->to);
@@ -57,12 +57,13 @@ static void run_unbound(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole || protocol_bound(e, &path->from) || !port_item(&path->from)->target.text
+        if (!path->is_complete || protocol_bound(e, &path->from)
+            || !port_item(&path->from)->target.text
             || !path->from.node->object.type->port_decls[path->from.port].is_any)
             continue;
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0409, statement_span(path->first),
-                           "nothing tells which protocol '%s' and '%s' speak",
+                           "nothing determines which protocol '%s' and '%s' speak",
                            wire_end_text(e, &path->from), wire_end_text(e, &path->to));
         diagnostic_help(e->diagnostics, d,
                         "an 'any' port takes the protocol of what it is connected to");
@@ -192,18 +193,18 @@ static void check_outside(struct elaboration *e, struct open_ports *open, const 
 {
     const struct ast_item *item = port_item(at);
     struct node *parent = at->node->parent;
-    if (!parent || parent->damaged)
+    if (!parent || parent->is_damaged)
         return;
     if (!end || !end->outer) {
-        if (!item->optional)
+        if (!item->is_optional)
             open_port(e, open, at, is_array, "");
         return;
     }
-    if (item->optional || at->node->object.type->model.is_composite)
+    if (item->is_optional || at->node->object.type->model.is_composite)
         return;
     struct wire_end boundary = open_boundary(e, at, end->outer);
-    if (!boundary.node || !boundary.node->parent || boundary.node->damaged
-        || boundary.node->parent->damaged || !port_item(&boundary)->optional)
+    if (!boundary.node || !boundary.node->parent || boundary.node->is_damaged
+        || boundary.node->parent->is_damaged || !port_item(&boundary)->is_optional)
         return;
     struct port_end *there = wire_end_at(e, &boundary);
     if (there && !there->outer)
@@ -215,10 +216,10 @@ static void check_outside(struct elaboration *e, struct open_ports *open, const 
 static void check_inside(struct elaboration *e, const struct wire_end *at,
                          const struct port_end *end)
 {
-    if (!at->node->object.type->model.is_composite || at->node->damaged || (end && end->inner))
+    if (!at->node->object.type->model.is_composite || at->node->is_damaged || (end && end->inner))
         return;
     const struct ast_item *item = port_item(at);
-    if (item->optional && (!end || !end->outer)) /* open on both sides */
+    if (item->is_optional && (!end || !end->outer)) /* open on both sides */
         return;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, item->name.span, "'%s' of '%s' leads nowhere inside",
@@ -241,8 +242,8 @@ static void run_unconnected(struct elaboration *e)
             int64_t count = port_count(e, node, port);
             struct wire_end at = {node, port, 0};
             bool is_array = item->unsized || item->size;
-            if (count == 0 && item->unsized && !item->optional && node->parent
-                && !node->parent->damaged && !node->model.is_interconnect)
+            if (count == 0 && item->unsized && !item->is_optional && node->parent
+                && !node->parent->is_damaged && !node->model.is_interconnect)
                 open_port(e, &open, &at, false, "");
             for (; count > 0 && at.element < count; at.element++) {
                 struct port_end *end = wire_end_at(e, &at);
@@ -364,7 +365,7 @@ static void run_clock_crossing(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         const struct node *a = path->from.node, *b = path->to.node;
         bool has_link = path->carrier && path->carrier->link;
-        if (!path->whole || has_link || a->domain == NO_DOMAIN || b->domain == NO_DOMAIN
+        if (!path->is_complete || has_link || a->domain == NO_DOMAIN || b->domain == NO_DOMAIN
             || share_clock(a, b))
             continue;
         struct diagnostic *d = diagnostic_add(
@@ -372,7 +373,7 @@ static void run_clock_crossing(struct elaboration *e)
             "'%s' runs on clock '%s', '%s' on '%s', and no link is between them", a->object.path,
             e->domains.items[a->domain].name, b->object.path, e->domains.items[b->domain].name);
         diagnostic_help(e->diagnostics, d,
-                        "only a link crosses clocks: 'via LINK', or 'over LINK' behind an "
+                        "only a link crosses clocks: 'via LINK', or 'over LINK' after an "
                         "interconnect");
     }
 }

@@ -44,7 +44,8 @@ static void follow(struct channels *c, uint32_t start, uint32_t space)
     uint32_t path = start;
     for (;;) {
         const struct route_path *p = &c->e->paths.items[path];
-        uint32_t next = p->whole && p->to.node->routes_to ? p->to.node->routes_to[space] : NO_ROUTE;
+        uint32_t next =
+            p->is_complete && p->to.node->routes_to ? p->to.node->routes_to[space] : NO_ROUTE;
         if (next == NO_ROUTE)
             return;
         add_edge(c, path, next);
@@ -116,7 +117,7 @@ static void report(struct channels *c, const uint32_t *circle, uint32_t count)
     for (uint32_t i = 0; i < count && i < 8; i++) {
         const struct route_path *path = &e->paths.items[circle[i]];
         diagnostic_note(e->diagnostics, d, place_of(path),
-                        "'%s' holds a place here and waits for one behind '%s'",
+                        "'%s' holds a place here and waits for one after '%s'",
                         path->from.node->object.path, path->to.node->object.path);
     }
     diagnostic_help(e->diagnostics, d,

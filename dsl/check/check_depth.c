@@ -79,7 +79,7 @@ static void run_shallow(struct elaboration *e)
         bool has_link = path->carrier && path->carrier->link, stated;
         bool fixed = path->to.node->object.type->model.is_library
                      && (!item->depth || item->depth->kind == AST_NUMBER);
-        if (!path->whole || fixed || (!has_link && path->latency_cy < 2))
+        if (!path->is_complete || fixed || (!has_link && path->latency_cy < 2))
             continue;
         uint32_t depth = port_depth(e, &path->to, &stated);
         uint64_t needed = has_link ? needed_by_link(e, path)

@@ -100,7 +100,7 @@ static void run_interconnect_cycles(struct elaboration *e)
         s.first[i] = NO_PATH;
     for (uint32_t i = paths; i-- > 0;) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole)
+        if (!path->is_complete)
             continue;
         s.next[i] = s.first[path->from.node->model.id];
         s.first[path->from.node->model.id] = i;

@@ -22,7 +22,7 @@ static void check_doc(struct elaboration *e, const struct ast_item *item)
     if (origin.kind != ORIGIN_UNSTATED && origin.kind != ORIGIN_ASSUMED && *origin.source == '\0') {
         struct diagnostic *d = diagnostic_add(e->diagnostics, W0710, place,
                                               "'%s:' without a source", origin_word(origin.kind));
-        diagnostic_help(e->diagnostics, d, "say behind the colon what says so");
+        diagnostic_help(e->diagnostics, d, "name the source after the colon");
     }
 }
 

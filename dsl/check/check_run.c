@@ -38,9 +38,9 @@ static bool all_passed(const struct check *check, const bool *failed)
 void checks_run(struct elaboration *e)
 {
     bool failed[CHECK_COUNT] = {false};
-    for (size_t i = 0; i < CHECK_COUNT && !e->stop; i++) {
-        if ((e->standalone && !checks[i]->in_standalone) || !all_passed(checks[i], failed)) {
-            failed[i] = !e->standalone;
+    for (size_t i = 0; i < CHECK_COUNT && !e->must_stop; i++) {
+        if ((e->is_standalone && !checks[i]->in_standalone) || !all_passed(checks[i], failed)) {
+            failed[i] = !e->is_standalone;
             continue;
         }
         uint32_t errors = e->diagnostics->error_count;

@@ -73,7 +73,7 @@ static void run_unused_parameters(struct elaboration *e)
         const struct type_info *type = e->program->types.items[i];
         bool is_root = type == e->root->object.type;
         if (!type->model.is_composite || !type->is_main
-            || (!is_root && (e->standalone || type->model.is_platform)))
+            || (!is_root && (e->is_standalone || type->model.is_platform)))
             continue;
         check_names(e, type, &type->params, "pass it on to an instance");
         check_names(e, type, &type->parts, "hand it down to the slot of an instance");

@@ -82,7 +82,7 @@ static void run_wires(struct elaboration *e)
         struct wire_group *group = e->wire_groups.items[i];
         const struct shared_wire *one = NULL;
         uint32_t unused = 0, errors = e->diagnostics->error_count;
-        if (group->node->damaged)
+        if (group->node->is_damaged)
             continue;
         for (uint32_t k = 0; k < group->count; k++) {
             struct shared_wire *wire = &group->wires[k];

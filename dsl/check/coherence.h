@@ -252,9 +252,9 @@ void units_find(struct coherence *c);
 void groups_find(struct coherence *c);
 /* Notes fences of a group that come to step `at` of its route as `fences` says, and are lost there.
  */
-void lost_fences_note(struct coherence *c, const struct actor_group *group, uint32_t at,
-                      const struct fences *fences, const struct model_space *space,
-                      uint64_t address);
+void lost_fences_add(struct coherence *c, const struct actor_group *group, uint32_t at,
+                     const struct fences *fences, const struct model_space *space,
+                     uint64_t address);
 /* Adds actors to those that are inside. */
 void presence_add(struct presence *to, const struct presence *more);
 

@@ -191,8 +191,8 @@ static const struct ast_item *find_item(const struct item_list *list, const char
 }
 
 /* ".REQUEST" or ".REQUEST.FIELD" behind a port, from name number `from` on. */
-static void look_at_request(const struct reading *r, uint32_t port, const struct ast_expr *path,
-                            unsigned from)
+static void read_request(const struct reading *r, uint32_t port, const struct ast_expr *path,
+                         unsigned from)
 {
     const struct ast_item *item = r->node->object.type->ports.v.items[port];
     const struct protocol_info *protocol = program_protocol(r->e->program, item->target.text);
@@ -211,7 +211,7 @@ static void look_at_request(const struct reading *r, uint32_t port, const struct
         wrong(r, field->span, "the request has no field '%s'", field->text);
 }
 
-static uint32_t look_at_port(const struct reading *r, const struct ast_expr *path, bool is_in)
+static uint32_t read_port(const struct reading *r, const struct ast_expr *path, bool is_in)
 {
     const struct type_info *type = r->node->object.type;
     uint32_t port = fact_port(type, path);
@@ -224,23 +224,23 @@ static uint32_t look_at_port(const struct reading *r, const struct ast_expr *pat
     return PORT_NONE;
 }
 
-static void look_at_left(const struct reading *r, const struct verb_rule *rule)
+static void read_left(const struct reading *r, const struct verb_rule *rule)
 {
     for (uint32_t i = 0; i < r->fact->left->v.count && !rule->is_moment; i++) {
         const struct ast_expr *path = r->fact->left->v.items[i];
-        uint32_t port = look_at_port(r, path, rule->in_first);
+        uint32_t port = read_port(r, path, rule->in_first);
         bool has_request = rule == &verbs[FACT_ANSWERS] || rule == &verbs[FACT_ON];
         if (port != PORT_NONE && has_request)
-            look_at_request(r, port, path, 1);
+            read_request(r, port, path, 1);
         else if (port != PORT_NONE && path->kind != AST_NAME)
             wrong(r, path->span, "'%s' is more than a port",
                   source_slice(r->e->program->sources, path->span));
     }
     for (uint32_t i = 0; r->fact->right && i < r->fact->right->v.count; i++)
-        look_at_port(r, r->fact->right->v.items[i], false);
+        read_port(r, r->fact->right->v.items[i], false);
 }
 
-static void look_at_effects(const struct reading *r)
+static void read_effects(const struct reading *r)
 {
     for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
         struct ast_exprs exprs = {.span = r->fact->operands->v.items[i]->span};
@@ -252,12 +252,12 @@ static void look_at_effects(const struct reading *r)
     }
 }
 
-static void look_at_operands(const struct reading *r)
+static void read_operands(const struct reading *r)
 {
     const struct type_info *type = r->node->object.type;
     enum fact_verb verb = fact_verb(r->fact);
     if (verb == FACT_ON)
-        look_at_effects(r);
+        read_effects(r);
     if (verb == FACT_ON || verb == FACT_AGENTS)
         return;
     for (uint32_t i = 0; i < r->fact->operands->v.count; i++) {
@@ -265,11 +265,11 @@ static void look_at_operands(const struct reading *r)
         if (verb == FACT_ACCESSES) {
             uint32_t port = fact_port(type, r->fact->left->v.items[0]);
             if (port != PORT_NONE)
-                look_at_request(r, port, path, 0);
+                read_request(r, port, path, 0);
         } else {
-            uint32_t port = look_at_port(r, path, false);
+            uint32_t port = read_port(r, path, false);
             if (port != PORT_NONE)
-                look_at_request(r, port, path, 1);
+                read_request(r, port, path, 1);
         }
     }
 }
@@ -282,7 +282,7 @@ static bool has_scope(const struct reading *r)
     return verb == FACT_ANSWERS || (verb == FACT_ON && request && strcmp(request, "fence") == 0);
 }
 
-static void look_at_scopes(const struct reading *r)
+static void read_scopes(const struct reading *r)
 {
     for (uint32_t i = 0; r->fact->at_what && i < r->fact->at_what->v.count; i++) {
         const struct ast_expr *path = r->fact->at_what->v.items[i];
@@ -295,27 +295,27 @@ static void look_at_scopes(const struct reading *r)
     }
 }
 
-static void look_at_when(const struct reading *r)
+static void read_when(const struct reading *r)
 {
     enum fact_verb verb = fact_verb(r->fact);
     for (uint32_t i = 0; r->fact->at_what && i < r->fact->at_what->v.count; i++) {
         const struct ast_expr *path = r->fact->at_what->v.items[i];
         uint32_t port = fact_port(r->node->object.type, r->fact->left->v.items[0]);
         if (verb == FACT_ACCESSES && path->kind == AST_MEMBER && port != PORT_NONE)
-            look_at_request(r, port, path, 0);
+            read_request(r, port, path, 0);
         else if ((verb == FACT_BEFORE || verb == FACT_AFTER)
                  && !same_word(fact_member(path, 0), "own"))
-            look_at_port(r, path, false);
+            read_port(r, path, false);
     }
 }
 
-static void look_at_fact(const struct reading *r)
+static void read_fact(const struct reading *r)
 {
     enum fact_verb verb = fact_verb(r->fact);
     if (verb == FACT_VERBS) {
         struct diagnostic *d =
             diagnostic_add(r->e->diagnostics, E0508, r->fact->name.span,
-                           "'%s' is nothing that is said of coherence", r->fact->name.text);
+                           "'%s' begins no statement about coherence", r->fact->name.text);
         diagnostic_help(r->e->diagnostics, d,
                         "statements begin with accesses, keeps, delays, passes, answers, on, "
                         "before, after or agents");
@@ -329,12 +329,12 @@ static void look_at_fact(const struct reading *r)
               r->fact->name.text);
         return;
     }
-    look_at_left(r, rule);
+    read_left(r, rule);
     if (r->fact->operands)
-        look_at_operands(r);
+        read_operands(r);
     if (has_scope(r))
-        look_at_scopes(r);
-    look_at_when(r);
+        read_scopes(r);
+    read_when(r);
     struct coherence c = {.e = r->e};
     fact_holds(&c, r->node, r->fact);
 }
@@ -353,7 +353,7 @@ static void run_facts(struct elaboration *e)
         vector_push(e->region, &seen, node->object.type);
         for (uint32_t k = 0; k < facts->v.count; k++) {
             struct reading r = {e, node, facts->v.items[k]};
-            look_at_fact(&r);
+            read_fact(&r);
         }
     }
 }

@@ -45,8 +45,8 @@ static uint32_t group_number(struct coherence *c, const struct actor_group *grou
     return c->groups.count - 1;
 }
 
-static void note_passage(struct coherence *c, struct cache *cache, uint32_t group,
-                         const struct presence *presence, uint64_t order)
+static void add_passage(struct coherence *c, struct cache *cache, uint32_t group,
+                        const struct presence *presence, uint64_t order)
 {
     for (uint32_t i = 0; i < cache->passages.count; i++)
         if (cache->passages.items[i].group == group) { /* actors come in their order */
@@ -59,14 +59,14 @@ static void note_passage(struct coherence *c, struct cache *cache, uint32_t grou
 }
 
 /* Notes the caches of an actor's route before the branch. */
-static void note_passages(struct coherence *c, uint32_t actor, uint32_t group,
-                          const struct route *route)
+static void add_passages(struct coherence *c, uint32_t actor, uint32_t group,
+                         const struct route *route)
 {
     struct fences fences = route_fences_begin();
     for (uint32_t i = 0; i < route->count; i++) {
         struct presence one = presence_of(&fences, 1, actor, actor);
         if (route->steps[i].cache)
-            note_passage(c, route->steps[i].cache, group, &one, (uint64_t)actor * ROUTE_MAX + i);
+            add_passage(c, route->steps[i].cache, group, &one, (uint64_t)actor * ROUTE_MAX + i);
         route_fences_pass(&route->steps[i], &fences);
     }
 }
@@ -93,7 +93,7 @@ void groups_find(struct coherence *c)
         uint32_t group = group_number(c, &one, first_at);
         c->groups.items[group].count++;
         c->groups.items[group].last = i;
-        note_passages(c, i, group, &route);
+        add_passages(c, i, group, &route);
     }
 }
 
@@ -106,9 +106,8 @@ static bool is_noted(const struct coherence *c, const struct lost_fence *lost)
     return false;
 }
 
-void lost_fences_note(struct coherence *c, const struct actor_group *group, uint32_t at,
-                      const struct fences *fences, const struct model_space *space,
-                      uint64_t address)
+void lost_fences_add(struct coherence *c, const struct actor_group *group, uint32_t at,
+                     const struct fences *fences, const struct model_space *space, uint64_t address)
 {
     const struct actor_class *class = &c->classes.items[group->class];
     const struct actor *actor = &c->actors.items[group->first];

@@ -45,7 +45,7 @@ static struct diagnostic *begin_diagnostic(struct coherence *c,
     const char *lines = drop ? "old" : "written";
     if (violation->in_band)
         return diagnostic_add(d, code, span,
-                              "'%s' keeps %s lines: behind fences of %s scope '%s' does not see "
+                              "'%s' keeps %s lines: after fences of %s scope '%s' does not see "
                               "what '%s' has written",
                               path, lines, scope, reader, writer);
     return diagnostic_add(d, code, span,
@@ -242,8 +242,8 @@ static const char *path_inside(struct coherence *c, const struct node *node,
 {
     if (!node->parent)
         return NULL;
-    const char *name =
-        region_printf(c->e->region, "%s%s", node->object.name, node->object.in_array ? "[*]" : "");
+    const char *name = region_printf(c->e->region, "%s%s", node->object.name,
+                                     node->object.is_in_array ? "[*]" : "");
     if (node->parent == from)
         return name;
     const char *before = path_inside(c, node->parent, from);

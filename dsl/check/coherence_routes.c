@@ -20,7 +20,7 @@ void routes_init(struct coherence *c, struct elaboration *e)
     }
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct wire_end *from = &e->paths.items[i].from;
-        if (e->paths.items[i].whole)
+        if (e->paths.items[i].is_complete)
             c->path_at[from->node->model.id][from->port][from->element] = i + 1;
     }
 }
@@ -52,7 +52,7 @@ static uint32_t output_by_space(const struct node *node, uint64_t address)
     uint64_t piece = (address - base) / space->interleave_bytes;
     if (address < base || address - base >= size)
         return space->target_count;
-    if (space->hashed)
+    if (space->is_hashed)
         return (uint32_t)hash_fold(piece, (unsigned)__builtin_ctz(space->target_count));
     return (uint32_t)(piece % space->target_count);
 }
@@ -159,7 +159,7 @@ static const struct arrival *arrive(struct coherence *c, uint32_t class,
     if (arrival->is_known)
         return arrival;
     arrival->is_known = true;
-    if (!path->whole)
+    if (!path->is_complete)
         return arrival;
     arrival->node = path->to.node;
     arrival->forwards = node_forwards(path->to.node);
@@ -278,7 +278,7 @@ bool node_is_inside(const struct node *node, const struct node *owner)
 static void reach(struct coherence *c, const struct route_path *path, unsigned depth,
                   void (*visit)(struct coherence *c, struct wire_end to, void *data), void *data)
 {
-    if (!path || !path->whole || depth == REACH_DEPTH)
+    if (!path || !path->is_complete || depth == REACH_DEPTH)
         return;
     struct node *node = path->to.node;
     uint32_t out =

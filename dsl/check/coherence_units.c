@@ -5,7 +5,7 @@
 
 #include "coherence.h"
 
-static void note_kept(struct coherence *c, const char *protocol)
+static void add_kept(struct coherence *c, const char *protocol)
 {
     for (uint32_t i = 0; i < c->kept.count; i++)
         if (strcmp(c->kept.items[i], protocol) == 0)
@@ -45,7 +45,7 @@ static void find_cache(struct coherence *c, struct node *node)
     *made = cache;
     c->cache[node->model.id] = made;
     vector_push(c->e->region, &c->caches, made);
-    note_kept(c, node->object.type->ports.v.items[cache.in_port]->target.text);
+    add_kept(c, node->object.type->ports.v.items[cache.in_port]->target.text);
 }
 
 /* ---- controls ---- */

@@ -99,7 +99,7 @@ static void finish_params(struct program *program, struct type_info *type)
         };
         if (item->kind == AST_PARAM
             && !declare_type(program, item->type, &decl->dimension, &decl->choice))
-            program->damaged = true;
+            program->is_damaged = true;
         decl->may_be_negative = may_be_negative(type, i, item, decl->dimension);
         bool is_number = quantity_is_ordered(decl->dimension);
         if (item->kind == AST_PARAM && !is_number && (item->low || item->pow2))
@@ -121,8 +121,8 @@ static void finish_ports(struct program *program, struct type_info *type)
             struct diagnostic *d = diagnostic_add(program->diagnostics, E0008, item->latency->span,
                                                   "only a port of a composite has a latency");
             diagnostic_help(program->diagnostics, d,
-                            "it is that of connections where none stands; behaviour takes its own "
-                            "time: 'param latency : cycles'");
+                            "the time that a behaviour takes is a parameter: 'param latency : "
+                            "cycles'");
         }
         if (item->args)
             text.end = item->args->span.end + 1;
@@ -131,7 +131,7 @@ static void finish_ports(struct program *program, struct type_info *type)
             .doc = item->doc,
             .place = program_place(program, item->name.span),
             .is_in = item->is_in,
-            .optional = item->optional,
+            .is_optional = item->is_optional,
             .is_array = item->unsized || item->size,
             .is_any = strcmp(item->target.text, "any") == 0,
             .protocol_text = source_slice(program->sources, text),
@@ -145,7 +145,7 @@ static void finish_ports(struct program *program, struct type_info *type)
             suggestion_try(&suggestion, program->protocols.items[p]->decl->name.text);
         if (!program_suggest_import(program, d, AST_PROTOCOL, item->target.text))
             diagnostic_suggest(program->diagnostics, d, suggestion.best);
-        program->damaged = true;
+        program->is_damaged = true;
     }
     type->model.ports = type->port_decls;
     type->model.port_count = count;
@@ -264,7 +264,7 @@ static void unknown_part_type(struct program *program, struct ast_name name, boo
     else if (!(or_interface && program_suggest_import(program, d, AST_INTERFACE, name.text))
              && !program_suggest_import(program, d, AST_PART, name.text))
         diagnostic_suggest(program->diagnostics, d, suggestion.best);
-    program->damaged = true;
+    program->is_damaged = true;
 }
 
 static void finish_parts(struct program *program, struct type_info *type)
@@ -278,7 +278,7 @@ static void finish_parts(struct program *program, struct type_info *type)
                                          .doc = item->doc,
                                          .place = program_place(program, item->name.span),
                                          .is_slot = item->kind == AST_SLOT,
-                                         .optional = item->optional,
+                                         .is_optional = item->is_optional,
                                          .is_array = item->size != NULL};
         struct type_info *part = program_type(program, item->target.text);
         if (item->kind == AST_SLOT)
@@ -327,7 +327,7 @@ static void finish_type(struct program *program, struct type_info *type)
                 suggestion_try(&suggestion, program->interfaces.items[i]->name);
             if (!program_suggest_import(program, d, AST_INTERFACE, type->decl->target.text))
                 diagnostic_suggest(program->diagnostics, d, suggestion.best);
-            program->damaged = true;
+            program->is_damaged = true;
         }
     }
 }
@@ -345,7 +345,7 @@ void declare_finish(struct program *program)
             if (!quantity_type_named(param->target.text, &protocol->dimensions[k])) {
                 diagnostic_add(program->diagnostics, E0203, param->target.span,
                                "no type is called '%s'", param->target.text);
-                program->damaged = true;
+                program->is_damaged = true;
             }
         }
     }

@@ -80,7 +80,7 @@ struct object {
     struct node *node;    /* the component instance that it is, or is part of */
     const char *name;
     const char *path;
-    bool in_array;
+    bool is_in_array;
     uint32_t element;
     struct span span;                 /* span of its name where it is declared */
     const struct ast_items *settings; /* NULL: none */
@@ -105,8 +105,8 @@ struct filler {
 struct part_slot {
     struct part_object **parts; /* slots of composites: the first that was handed down */
     uint32_t count;
-    bool shared, done;
-    bool busy;            /* being filled */
+    bool is_shared, done;
+    bool is_being_filled;
     struct filler filler; /* slots of composites only */
 };
 
@@ -132,14 +132,14 @@ struct port_ranges {
 struct statement {
     const struct ast_item *item;
     struct scope scope;
-    bool resolved, bad;
+    bool is_resolved, is_wrong;
     struct port_ranges left, right, otherwise;
     struct node *interconnect; /* `via NAME` of a component */
     struct link_use *link;     /* `via LINK`, `over LINK` */
     struct link_use *over;
     struct wire_group *wires; /* `via WIRE` */
-    bool via_later;           /* a link or wire, which may be declared after it */
-    bool first_of_interconnect;
+    bool may_have_later_via;  /* a link or wire, which may be declared after it */
+    bool is_first_of_interconnect;
 };
 
 /* A link as used: a declared one, or a named copy with values of its own. */
@@ -165,7 +165,7 @@ struct wire_group {
     struct node *node; /* the composite that declares them */
     struct model_link_type *link;
     bool is_array;
-    bool shared; /* False: each connection has wires of its own */
+    bool is_shared; /* False: each connection has wires of its own */
     struct shared_wire *wires;
     uint32_t count;
 };
@@ -181,7 +181,7 @@ struct wire {
     struct wire_end left, right;
     struct link_use *link;
     const struct ast_expr *latency;
-    struct shared_wire *shared; /* NULL: none */
+    struct shared_wire *shared_wire; /* NULL: none */
 };
 
 /* One port: the wire outside of its instance, and for a composite the one inside. */
@@ -197,7 +197,7 @@ struct route_path {
     struct wire *second_carrier; /* a mistake */
     struct wire *outermost;      /* the wire whose statement is highest in the tree */
     struct wire_end boundary;    /* the first port on the way with a latency, or no node */
-    bool whole;                  /* False: it ends at an open boundary, `to` is that */
+    bool is_complete;            /* False: it ends at an open boundary, `to` is that */
     uint32_t latency_cy;
 };
 
@@ -207,7 +207,7 @@ struct port_group {
     enum count_state state;
     uint32_t count;
     struct port_end *ends; /* made when connecting */
-    bool protocol_done;
+    bool has_protocol;
     const struct model_protocol *protocol; /* NULL: `any`, or bad */
     struct model_port *models;
 };
@@ -216,7 +216,7 @@ struct child_group {
     struct ast_name name;
     struct node **nodes; /* NULL with count 0: its type is unknown */
     uint32_t count;
-    bool is_array, bad;
+    bool is_array, is_wrong;
     struct wire_group *wires; /* shared wires, no nodes */
 };
 
@@ -247,8 +247,8 @@ struct node {
     struct port_group *ports;
     uint32_t domain; /* NO_DOMAIN: none */
     uint32_t *clocks;
-    bool expanded, damaged, connected;
-    bool incomplete;       /* an `if` or `for` that could not be decided was left out */
+    bool is_expanded, is_damaged, connected;
+    bool is_incomplete;    /* an `if` or `for` that could not be decided was left out */
     bool has_inserted;     /* connections of the braces are among its statements */
     struct node **writers; /* per type->stores */
     /* interconnects */
@@ -281,8 +281,8 @@ struct elaboration {
     struct diagnostics *diagnostics;
     struct node *root;
     struct model *model;
-    bool standalone; /* a component by itself: what its owner would give is not missed */
-    bool stop;       /* a limit was reached */
+    bool is_standalone; /* a component by itself: what its owner would give is not missed */
+    bool must_stop;     /* a limit was reached */
     uint32_t instance_limit;
     uint64_t work;               /* statements expanded and ports made, bounded */
     VECTOR(struct node *) nodes; /* depth first */
@@ -325,6 +325,8 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
 bool eval_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                 int64_t least, int64_t most, int64_t *result);
 const char *value_text(struct elaboration *e, const struct value *value);
+/* The `i`-th function of expressions, from 0; NULL after the last. */
+const char *eval_function_name(size_t i);
 
 /* elaborate_value.c */
 struct value object_value(struct elaboration *e, struct object *object, uint32_t param);
@@ -374,7 +376,7 @@ struct node_plan {
     struct ast_name on;
     const struct ast_items *settings;
     struct scope scope; /* scope of the settings */
-    bool in_array;
+    bool is_in_array;
     uint32_t element, count;
 };
 /* A child of `parent` (NULL: the platform). NULL: there are too many. */
@@ -439,7 +441,7 @@ struct value path_value(struct elaboration *e, const struct ast_expr *x, const s
  * been walked and before its children are. */
 void inserts_make(struct elaboration *e, struct node *node);
 /* Says why nothing was inserted at `object`, to which the path of `item` leads. */
-void insert_refuse(struct elaboration *e, const struct object *object, const struct ast_item *item);
+void insert_report(struct elaboration *e, const struct object *object, const struct ast_item *item);
 
 /* elaborate_connected.c */
 /* "work.vgprs": the parameter of all that is connected to a port of `node`, if they agree. */

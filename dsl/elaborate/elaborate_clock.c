@@ -118,7 +118,7 @@ void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
         if (node->domain == NO_DOMAIN)
             node->domain = unknown_clock(e, node->parent, on);
     }
-    if (!node->parent && e->standalone)
+    if (!node->parent && e->is_standalone)
         node->domain = add_domain(e, "clock", 1000000000, node->span);
     node->clocks = region_take(e->region, clocks->v.count * sizeof *node->clocks);
     for (uint32_t i = 0; i < clocks->v.count; i++)
@@ -131,6 +131,6 @@ void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on)
     if (node->domain == NO_DOMAIN && node->parent && clocks->v.count > 0)
         node->domain = node->clocks[0];
     /* the one clock of a platform is that of all instances, unless they say otherwise */
-    if (!node->parent && !e->standalone && clocks->v.count == 1)
+    if (!node->parent && !e->is_standalone && clocks->v.count == 1)
         node->domain = node->clocks[0];
 }

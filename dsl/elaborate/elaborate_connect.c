@@ -65,12 +65,12 @@ static void add_wire(struct elaboration *e, struct wire like, struct wire_end le
     *wire = like;
     wire->left = left;
     wire->right = right;
-    if (wire->shared)
-        vector_push(e->region, &wire->shared->uses, wire);
+    if (wire->shared_wire)
+        vector_push(e->region, &wire->shared_wire->uses, wire);
     bool fine = attach(e, wire, &wire->left, item->left->span);
     fine &= attach(e, wire, &wire->right, item->right->span);
     if (!fine)
-        wire->written_in->damaged = true;
+        wire->written_in->is_damaged = true;
     vector_push(e->region, &e->wires, wire);
 }
 
@@ -86,13 +86,13 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
         const struct port_range *range = &ranges->v.items[i];
         int64_t total = port_count(e, range->node, range->port);
         if (total < 0) {
-            bool silent = e->standalone || range->node->damaged || node->damaged
-                          || range->node->ports[range->port].state == COUNT_BAD || e->stop;
+            bool silent = e->is_standalone || range->node->is_damaged || node->is_damaged
+                          || range->node->ports[range->port].state == COUNT_BAD || e->must_stop;
             if (!silent) {
                 const char *name = range->node->object.type->ports.v.items[range->port]->name.text;
                 struct diagnostic *d =
                     diagnostic_add(e->diagnostics, E0408, range->span,
-                                   "the number of elements of '%s' cannot be told", name);
+                                   "the number of elements of '%s' cannot be determined", name);
                 diagnostic_note(
                     e->diagnostics, d,
                     range->node->object.type->ports.v.items[range->port]->name.span,
@@ -100,7 +100,7 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
                 diagnostic_help(e->diagnostics, d,
                                 "name the elements, e.g. '%s[0]', or give one side a size", name);
             }
-            node->damaged = true;
+            node->is_damaged = true;
             return false;
         }
         uint32_t count = range->all ? (uint32_t)total : range->count;
@@ -144,7 +144,7 @@ static void unequal(struct elaboration *e, struct node *node, const struct state
     if (left > 0 && right > 0)
         diagnostic_help(e->diagnostics, d,
                         "'->' pairs one to one; to connect all to all write 'via NAME = crossbar'");
-    node->damaged = true;
+    node->is_damaged = true;
 }
 
 /* Over shared wires, declared by themselves. */
@@ -154,14 +154,14 @@ static void connect_over(struct elaboration *e, struct node *node, const struct 
     uint32_t step;
     struct shared_wire *wire = wires_choose(e, s, left->v.count, &step);
     if (!wire) {
-        node->damaged = true;
+        node->is_damaged = true;
         return;
     }
     struct link_use *use = region_take(e->region, sizeof *use);
     *use = (struct link_use){s->item->via.text, s->wires->link};
     struct wire like = wire_without_ends(node, s, use);
     for (uint32_t i = 0; i < left->v.count; i++, wire += step) {
-        like.shared = wire;
+        like.shared_wire = wire;
         add_wire(e, like, left->v.items[i], right->v.items[i]);
     }
 }
@@ -173,7 +173,7 @@ static void connect_pairs(struct elaboration *e, struct node *node, const struct
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, s->item->span,
                                               "'by space', 'else' and 'over' need an interconnect");
         diagnostic_help(e->diagnostics, d, "write 'via NAME = crossbar by space ...'");
-        node->damaged = true;
+        node->is_damaged = true;
         return;
     }
     if (left->v.count != right->v.count) {
@@ -217,10 +217,10 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
 {
     struct node *x = s->interconnect;
     struct statement *first = x->routes.items[0];
-    int64_t base = first->bad ? -1 : sources_before(e, s);
+    int64_t base = first->is_wrong ? -1 : sources_before(e, s);
     if (base < 0 || port_count(e, x, (uint32_t)x->in_port) < 0
         || port_count(e, x, (uint32_t)x->out_port) < 0) {
-        node->damaged = true;
+        node->is_damaged = true;
         return;
     }
     struct wire like = wire_without_ends(node, s, s->over);
@@ -237,7 +237,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
                                               "'%s' has other targets already", s->item->via.text);
         diagnostic_note(e->diagnostics, d, first->item->span,
                         "it is made here; later connections add sources only");
-        node->damaged = true;
+        node->is_damaged = true;
         return;
     }
     for (uint32_t i = 0; i < right->v.count; i++) {
@@ -250,7 +250,7 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     if (s->item->otherwise && otherwise.v.count != 1) {
         diagnostic_add(e->diagnostics, E0405, s->item->otherwise->span,
                        "'else' leads to one port, these are %u", otherwise.v.count);
-        node->damaged = true;
+        node->is_damaged = true;
         return;
     }
     if (otherwise.v.count == 1) {
@@ -263,10 +263,11 @@ static void connect_node(struct elaboration *e, struct node *node)
 {
     for (uint32_t i = 0; i < node->statements.count; i++)
         statement_resolve(e, node, node->statements.items[i]);
-    for (uint32_t i = 0; i < node->statements.count && !e->stop; i++) {
+    for (uint32_t i = 0; i < node->statements.count && !e->must_stop; i++) {
         struct statement *s = node->statements.items[i];
         struct ends left = {0}, right = {0};
-        if (s->bad || !flatten(e, node, &s->left, &left) || !flatten(e, node, &s->right, &right))
+        if (s->is_wrong || !flatten(e, node, &s->left, &left)
+            || !flatten(e, node, &s->right, &right))
             continue;
         if (s->interconnect)
             connect_through(e, node, s, &left, &right);
@@ -277,7 +278,7 @@ static void connect_node(struct elaboration *e, struct node *node)
 
 void connect_all(struct elaboration *e)
 {
-    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++)
+    for (uint32_t i = 0; i < e->nodes.count && !e->must_stop; i++)
         if (e->nodes.items[i]->object.type->model.is_composite)
             connect_node(e, e->nodes.items[i]);
 }

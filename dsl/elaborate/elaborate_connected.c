@@ -55,7 +55,7 @@ static void search_body(struct search *s, struct node *body, const struct node *
     for (uint32_t i = 0; i < body->statements.count; i++) {
         struct statement *statement = body->statements.items[i];
         statement_resolve(s->e, body, statement);
-        s->fine &= !statement->bad;
+        s->fine &= !statement->is_wrong;
         if (mentions(&statement->left, node, port)) {
             add_side(s, body, &statement->right);
             add_side(s, body, &statement->otherwise);
@@ -115,7 +115,7 @@ struct value connected_value(struct elaboration *e, const struct ast_expr *x, st
         return bad;
     search_body(&s, node->parent, node, port);
     if (!s.fine || s.leaves.v.count == 0)
-        return s.fine && !node->parent->damaged ? unconnected(e, x) : bad;
+        return s.fine && !node->parent->is_damaged ? unconnected(e, x) : bad;
     struct value first = bad;
     for (uint32_t i = 0; i < s.leaves.v.count; i++) {
         struct object *object = &s.leaves.v.items[i]->object;

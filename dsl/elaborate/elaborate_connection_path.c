@@ -11,7 +11,7 @@ static bool carries(const struct wire *wire)
     return wire->link || wire->latency;
 }
 
-static void note_carrier(struct route_path *path, struct wire *wire)
+static void add_carrier(struct route_path *path, struct wire *wire)
 {
     if (!carries(wire))
         return;
@@ -33,13 +33,13 @@ static void trace(struct elaboration *e, struct wire_end from, struct wire *wire
 {
     struct route_path path = {.from = from, .first = wire, .last = wire, .outermost = wire};
     for (int i = 0; i < WIRES_MAX; i++) {
-        note_carrier(&path, wire);
+        add_carrier(&path, wire);
         path.last = wire;
         path.to = wire->right;
         if (wire->written_in->depth < path.outermost->written_in->depth)
             path.outermost = wire;
         if (!path.to.node->object.type->model.is_composite) {
-            path.whole = true;
+            path.is_complete = true;
             break;
         }
         if (!path.boundary.node && item_at(&path.to)->latency)
@@ -70,7 +70,7 @@ static bool bind_once(struct elaboration *e)
     bool changed = false;
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole)
+        if (!path->is_complete)
             continue;
         const struct model_protocol *from = protocol_bound(e, &path->from),
                                     *to = protocol_bound(e, &path->to);

@@ -66,7 +66,7 @@ static int64_t count_from(struct elaboration *e, struct node *body, struct node 
     for (uint32_t i = 0; i < body->statements.count; i++) {
         struct statement *s = body->statements.items[i];
         statement_resolve(e, body, s);
-        if (s->bad)
+        if (s->is_wrong)
             continue;
         bool pairs = !s->interconnect;
         int64_t left = count_from_side(e, &s->left, &s->right, node, port, pairs);
@@ -87,7 +87,7 @@ static int64_t interconnect_count(struct elaboration *e, struct node *node, uint
     if ((int32_t)port == node->out_port) {
         struct statement *first = node->routes.items[0];
         statement_resolve(e, node->parent, first);
-        if (first->bad)
+        if (first->is_wrong)
             return -1;
         total = ranges_total(e, &first->right);
         return total < 0 ? -1 : total + (first->otherwise.v.count > 0);
@@ -95,7 +95,7 @@ static int64_t interconnect_count(struct elaboration *e, struct node *node, uint
     for (uint32_t i = 0; i < node->routes.count; i++) {
         struct statement *s = node->routes.items[i];
         statement_resolve(e, node->parent, s);
-        int64_t count = s->bad ? -1 : ranges_total(e, &s->left);
+        int64_t count = s->is_wrong ? -1 : ranges_total(e, &s->left);
         if (count < 0)
             return -1;
         total += count;
@@ -149,7 +149,7 @@ static int64_t unsized_count(struct elaboration *e, struct node *node, uint32_t 
          around = around->parent)
         if (around == node->parent || around->has_inserted)
             outside = count_from(e, around, node, port);
-    if (!node->parent && e->standalone)
+    if (!node->parent && e->is_standalone)
         return inside == UNMENTIONED ? 1 : UNDETERMINED;
     if (outside >= 0)
         return outside;

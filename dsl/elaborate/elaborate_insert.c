@@ -25,14 +25,14 @@ struct insertion {
     struct child_group made; /* the new instances */
 };
 
-static struct diagnostic *refuse(struct elaboration *e, struct span span, const char *why)
+static struct diagnostic *report(struct elaboration *e, struct span span, const char *why)
 {
     return diagnostic_add(e->diagnostics, E0415, span, "%s", why);
 }
 
-void insert_refuse(struct elaboration *e, const struct object *object, const struct ast_item *item)
+void insert_report(struct elaboration *e, const struct object *object, const struct ast_item *item)
 {
-    refuse(e, item->via.span,
+    report(e, item->via.span,
            region_printf(e->region,
                          "'%s' is a part: it has no ports at which something could stand",
                          object->name));
@@ -75,7 +75,7 @@ static bool find_port(struct elaboration *e, struct insertion *i)
     if (only_port(i->type, true, protocol, &i->in) && only_port(i->type, false, protocol, &i->out))
         return true;
     struct diagnostic *d =
-        refuse(e, i->item->target.span,
+        report(e, i->item->target.span,
                region_printf(e->region, "'%s' cannot stand at '%s', which has the protocol '%s'",
                              i->type->model.name, name, protocol));
     diagnostic_note(e->diagnostics, d, i->type->decl->name.span,
@@ -89,8 +89,9 @@ static bool count_elements(struct elaboration *e, struct insertion *i)
     for (uint32_t k = 0; k < i->at.v.count; k++) {
         int64_t count = port_count(e, i->at.v.items[k], i->port);
         if (count < 0) {
-            refuse(e, i->item->via.span,
-                   region_printf(e->region, "the number of elements of '%s' cannot be told here",
+            report(e, i->item->via.span,
+                   region_printf(e->region,
+                                 "the number of elements of '%s' cannot be determined here",
                                  i->item->via.text));
             return false;
         }
@@ -148,7 +149,7 @@ static void connect_port(struct elaboration *e, struct node *node, const struct 
                                       .first = n - i->first[k],
                                       .count = 1,
                                       .span = i->item->via.span};
-            *s = (struct statement){.item = connection, .scope = i->scope, .resolved = true};
+            *s = (struct statement){.item = connection, .scope = i->scope, .is_resolved = true};
             vector_push(e->region, i->before ? &s->right.v : &s->left.v, port);
             vector_push(e->region, i->before ? &s->left.v : &s->right.v, new_end(i, n, !i->before));
             vector_push(e->region, &node->statements, s);
@@ -171,7 +172,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
 {
     const struct ast_item *item = i->item;
     uint32_t count = i->first[i->at.v.count];
-    bool several = count != 1 || i->at.v.items[0]->object.in_array;
+    bool several = count != 1 || i->at.v.items[0]->object.is_in_array;
     i->made = (struct child_group){.name = item->name, .is_array = several};
     i->made.nodes = region_take(e->region, count * sizeof(struct node *));
     for (uint32_t n = 0; n < count; n++) {
@@ -180,7 +181,7 @@ static bool make_instances(struct elaboration *e, struct node *node, struct inse
                                  .name = item->name,
                                  .settings = item->body,
                                  .scope = i->scope,
-                                 .in_array = several,
+                                 .is_in_array = several,
                                  .element = n,
                                  .count = count};
         struct node *made = tree_make_node(e, node, &plan);
@@ -227,6 +228,6 @@ void inserts_make(struct elaboration *e, struct node *node)
                 continue;
             above->reached[k] = true;
             if (!insert(e, node, &i))
-                node->damaged = true;
+                node->is_damaged = true;
         }
 }

@@ -26,12 +26,12 @@ static void make_ports(struct elaboration *e, struct node *node)
         for (uint32_t k = 0; k < elements; k++) {
             struct wire_end at = {node, port, k};
             struct route_path path = {.from = at, .to = at};
-            bool stated;
+            bool is_stated;
             group->models[k] = (struct model_port){.decl = &type->port_decls[port],
                                                    .owner = &node->model,
                                                    .element = k,
                                                    .protocol = protocol_bound(e, &at),
-                                                   .depth = port_depth(e, &at, &stated),
+                                                   .depth = port_depth(e, &at, &is_stated),
                                                    .width = path_width(e, &path)};
         }
         groups[port] =
@@ -71,7 +71,7 @@ static struct model_part_place *make_places(struct elaboration *e, struct object
         const struct part_slot *slot = &object->slots[i];
         places[i].parts = region_take(e->region, slot->count * sizeof(struct model_part *));
         places[i].count = slot->count;
-        places[i].shared = slot->shared;
+        places[i].is_shared = slot->is_shared;
         for (uint32_t k = 0; k < slot->count; k++)
             places[i].parts[k] = &slot->parts[k]->model;
     }
@@ -165,8 +165,8 @@ static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
 /* True if requests lead away from the end of the shared wire. */
 static bool is_reversed(const struct wire *wire)
 {
-    return wire->shared && wire->shared->model != 0
-           && wire_side(wire, &wire->left) == wire->shared->end;
+    return wire->shared_wire && wire->shared_wire->model != 0
+           && wire_side(wire, &wire->left) == wire->shared_wire->end;
 }
 
 /* A medium whose senders are in several partitions is granted between windows. */
@@ -202,8 +202,8 @@ static struct model_connection *make_connection(struct elaboration *e,
                                   .reply_depth = to->depth,
                                   .width = path_width(e, path),
                                   .link = link,
-                                  .wire = wire->shared ? wire->shared->model : 0,
-                                  .reversed = is_reversed(wire),
+                                  .wire = wire->shared_wire ? wire->shared_wire->model : 0,
+                                  .is_reversed = is_reversed(wire),
                                   .crosses = path->from.node->partition != path->to.node->partition,
                                   .written_in = &wire->written_in->model,
                                   .place = program_place(e->program, wire->statement->item->span)};
@@ -218,7 +218,7 @@ static struct model_connection *make_connection(struct elaboration *e,
 static void make_connections(struct elaboration *e, struct model *model)
 {
     for (uint32_t i = 0; i < e->paths.count; i++)
-        if (e->paths.items[i].whole) {
+        if (e->paths.items[i].is_complete) {
             struct model_connection *made = make_connection(e, &e->paths.items[i]);
             vector_push(e->region, &e->connections, made);
             narrow_window(e, made);

@@ -34,7 +34,7 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
     object->owner = owner;
     object->node = owner->node;
     object->name = decl->name;
-    object->in_array = decl->is_array;
+    object->is_in_array = decl->is_array;
     object->element = decl->is_array ? (uint32_t)element : 0;
     object->span = span;
     object->settings = filler->settings;
@@ -150,7 +150,7 @@ static void share(struct elaboration *e, struct object *object, uint32_t index, 
     if (!fits(e, &object->type->part_decls[index], source->parts[0]->object.type, span))
         return;
     fill_one(e, &object->slots[index], source->parts[0]);
-    object->slots[index].shared = true;
+    object->slots[index].is_shared = true;
 }
 
 /* A composite keeps its slot's filling for the instances to which it hands the slot down; any other
@@ -168,7 +168,7 @@ static void fill_with_part(struct elaboration *e, struct object *object, uint32_
         if (from->owner->slots[outer].count > 0)
             continue;
         fill_one(e, &from->owner->slots[outer], slot->parts[0]);
-        from->owner->slots[outer].shared = true;
+        from->owner->slots[outer].is_shared = true;
     }
 }
 
@@ -183,7 +183,7 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
     if (!from->slots[outer].done)
         parts_build(e, from);
     struct filler filler = from->slots[outer].filler;
-    if (from->slots[outer].busy) {
+    if (from->slots[outer].is_being_filled) {
         diagnostic_add(e->diagnostics, E0305, span, "what fills '%s' depends on itself",
                        slot->name);
     } else if (slot->interface != decl->interface || slot->part_type != decl->part_type) {
@@ -194,7 +194,7 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
                         "'%s' takes these", slot->name);
         diagnostic_note(e->diagnostics, d, object->type->parts.v.items[index]->target.span,
                         "'%s' takes these", decl->name);
-    } else if (filler.is_empty && !decl->optional) {
+    } else if (filler.is_empty && !decl->is_optional) {
         d = diagnostic_add(e->diagnostics, E0209, span, "the slot '%s' is not optional",
                            decl->name);
         diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->name.span,
@@ -255,7 +255,7 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
     }
     if (strcmp(name, "none") == 0) {
         object->slots[index].filler.is_empty = true;
-        if (!decl->optional) {
+        if (!decl->is_optional) {
             struct diagnostic *d = diagnostic_add(e->diagnostics, E0209, value->span,
                                                   "the slot '%s' is not optional", decl->name);
             diagnostic_note(e->diagnostics, d, object->type->parts.v.items[index]->name.span,
@@ -289,8 +289,8 @@ static void build_slot(struct elaboration *e, struct object *object, uint32_t in
         fill_slot(e, object, index, &filling);
         return;
     }
-    object->slots[index].filler.is_empty = item->optional;
-    if (item->optional || (e->standalone && !object->owner))
+    object->slots[index].filler.is_empty = item->is_optional;
+    if (item->is_optional || (e->is_standalone && !object->owner))
         return;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0209, object->span, "slot '%s' of '%s' is not filled",
@@ -302,16 +302,16 @@ static void build_slot(struct elaboration *e, struct object *object, uint32_t in
 
 void parts_build(struct elaboration *e, struct object *object)
 {
-    for (uint32_t i = 0; i < object->type->parts.v.count && !e->stop; i++) {
+    for (uint32_t i = 0; i < object->type->parts.v.count && !e->must_stop; i++) {
         if (object->slots[i].done)
             continue;
         object->slots[i].done = true;
         if (object->type->parts.v.items[i]->kind == AST_SUBPART)
             build_subpart(e, object, i);
         else {
-            object->slots[i].busy = true;
+            object->slots[i].is_being_filled = true;
             build_slot(e, object, i);
-            object->slots[i].busy = false;
+            object->slots[i].is_being_filled = false;
         }
     }
 }

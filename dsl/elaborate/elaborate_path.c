@@ -60,7 +60,7 @@ static const char *port_names(struct elaboration *e, const struct type_info *typ
 static void unknown_member(struct elaboration *e, struct node *node, const struct segment *segment,
                            bool is_own)
 {
-    if (node->incomplete) /* the member may be among those left out */
+    if (node->is_incomplete) /* the member may be among those left out */
         return;
     const struct type_info *type = node->object.type;
     struct diagnostic *d = diagnostic_add(
@@ -147,7 +147,7 @@ static bool step_segment(struct elaboration *e, struct child_group *group,
                          const struct segment *segment, const struct scope *scope,
                          struct node_list *out)
 {
-    if (group->bad)
+    if (group->is_wrong)
         return false;
     if (group->wires) {
         is_wire(e, group, segment);
@@ -192,7 +192,7 @@ static bool follow(struct elaboration *e, struct node *from, const struct segmen
             tree_expand(e, node);
             struct child_group *group = tree_group(node, segments->items[s].name.text);
             if (!group) {
-                if (node == from || !node->damaged)
+                if (node == from || !node->is_damaged)
                     unknown_member(e, node, &segments->items[s], node == from);
                 return false;
             }
@@ -311,7 +311,7 @@ static bool path_ports(struct elaboration *e, struct node *from, const struct as
             return false;
         }
         if (port < 0 && tree_group(node, last->name.text)
-            && !tree_group(node, last->name.text)->bad) {
+            && !tree_group(node, last->name.text)->is_wrong) {
             struct diagnostic *d = diagnostic_add(
                 e->diagnostics, E0205, last->span,
                 "'%s' is an instance; a connection needs one of its ports", last->name.text);
@@ -371,14 +371,14 @@ static void check_direction(struct elaboration *e, struct node *node, struct sta
                         source_slice(e->program->sources, s->item->left->span));
     else
         diagnostic_help(e->diagnostics, d, "requests go from an 'out' port to an 'in' port");
-    s->bad = true;
+    s->is_wrong = true;
 }
 
 void statement_resolve(struct elaboration *e, struct node *node, struct statement *s)
 {
-    if (s->resolved)
+    if (s->is_resolved)
         return;
-    s->resolved = true;
+    s->is_resolved = true;
     const struct ast_item *item = s->item;
     bool fine = true;
     for (uint32_t i = 0; i < item->left->v.count; i++)
@@ -387,11 +387,11 @@ void statement_resolve(struct elaboration *e, struct node *node, struct statemen
         fine &= path_ports(e, node, item->right->v.items[i], &s->scope, &s->right);
     if (item->otherwise)
         fine &= path_ports(e, node, item->otherwise, &s->scope, &s->otherwise);
-    s->bad |= !fine;
+    s->is_wrong |= !fine;
     if (fine && s->left.v.count > 0 && s->right.v.count > 0)
         check_direction(e, node, s);
-    if (s->bad)
-        node->damaged = true;
+    if (s->is_wrong)
+        node->is_damaged = true;
 }
 
 struct value path_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope)
@@ -415,17 +415,17 @@ struct value path_count(struct elaboration *e, const struct ast_expr *x, const s
         int32_t port = item_list_find(&object->type->ports, x->name.text);
         if (group) {
             result.integer = group->wires ? group->wires->count : group->count;
-            return group->bad ? bad : result;
+            return group->is_wrong ? bad : result;
         }
         if (port >= 0) {
             result.integer = port_count(e, node, (uint32_t)port);
             if (result.integer >= 0)
                 return result;
-            if (!e->standalone && (!node->parent || !node->parent->damaged)
-                && node->ports[port].state != COUNT_BAD && !node->damaged) {
+            if (!e->is_standalone && (!node->parent || !node->parent->is_damaged)
+                && node->ports[port].state != COUNT_BAD && !node->is_damaged) {
                 struct diagnostic *d =
                     diagnostic_add(e->diagnostics, E0408, x->span,
-                                   "the count of '%s' cannot be told here", x->name.text);
+                                   "the count of '%s' cannot be determined here", x->name.text);
                 diagnostic_help(e->diagnostics, d,
                                 "it follows from the connections, and one of them depends on it");
             }

@@ -8,23 +8,23 @@
 #define DEPTH_DEFAULT 4u
 #define DEPTH_MAX     4096u
 
-uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stated)
+uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *is_stated)
 {
     const struct ast_item *item = at->node->object.type->ports.v.items[at->port];
     struct scope scope = {&at->node->object, NULL};
     int64_t depth = DEPTH_DEFAULT;
-    *stated = item->depth != NULL;
+    *is_stated = item->depth != NULL;
     if (item->depth && !eval_count(e, item->depth, &scope, 1, 1 << 16, &depth))
         return DEPTH_DEFAULT;
     return (uint32_t)depth;
 }
 
-static uint32_t port_width(struct elaboration *e, const struct wire_end *at, bool *stated)
+static uint32_t port_width(struct elaboration *e, const struct wire_end *at, bool *is_stated)
 {
     const struct ast_item *item = at->node->object.type->ports.v.items[at->port];
     struct scope scope = {&at->node->object, NULL};
     int64_t width = 1;
-    *stated = item->width != NULL;
+    *is_stated = item->width != NULL;
     if (item->width && !eval_count(e, item->width, &scope, 1, 1 << 16, &width))
         return 1;
     return (uint32_t)width;
@@ -42,10 +42,10 @@ uint32_t path_width(struct elaboration *e, const struct route_path *path)
 
 uint32_t path_depth(struct elaboration *e, const struct route_path *path, uint64_t latency_cy)
 {
-    bool stated;
-    uint32_t depth = port_depth(e, &path->to, &stated);
+    bool is_stated;
+    uint32_t depth = port_depth(e, &path->to, &is_stated);
     uint64_t needed = 2 * latency_cy * path_width(e, path);
-    if (stated || needed <= depth)
+    if (is_stated || needed <= depth)
         return depth;
     return needed > DEPTH_MAX ? DEPTH_MAX : (uint32_t)needed;
 }

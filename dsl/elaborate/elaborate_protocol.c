@@ -213,9 +213,9 @@ const struct model_protocol *protocol_of_port(struct elaboration *e, struct node
                                               uint32_t port)
 {
     struct port_group *group = &node->ports[port];
-    if (group->protocol_done)
+    if (group->has_protocol)
         return group->protocol;
-    group->protocol_done = true;
+    group->has_protocol = true;
     const struct ast_item *item = node->object.type->ports.v.items[port];
     struct protocol_info *info = program_protocol(e->program, item->target.text);
     if (!info)

@@ -185,7 +185,7 @@ static void index_paths(struct routing *r)
             continue;
         r->next[i] = r->first[from->model.id];
         r->first[from->model.id] = i;
-        if (!path->whole)
+        if (!path->is_complete)
             continue;
         r->end[i] = path->to.node;
         r->next_into[i] = r->first_into[path->to.node->model.id];

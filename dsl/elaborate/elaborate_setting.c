@@ -44,8 +44,8 @@ static const struct ast_expr *without_subscript(const struct ast_expr *path)
 static bool element_matches(struct elaboration *e, const struct object *anchor,
                             const struct ast_expr *subscript, const struct object *object)
 {
-    if (!object->in_array || subscript->kind == AST_ALL)
-        return object->in_array;
+    if (!object->is_in_array || subscript->kind == AST_ALL)
+        return object->is_in_array;
     int64_t first, count;
     return path_choose(e, subscript, &anchor->setting_scope, -1, object->name, &first, &count)
            && object->element >= first && object->element < first + count;
@@ -218,7 +218,7 @@ static bool is_empty_array(const struct object *object, const char *name)
 {
     const struct child_group *group =
         &object->node->object == object ? tree_group(object->node, name) : NULL;
-    return group && (group->bad || (group->count == 0 && !group->wires));
+    return group && (group->is_wrong || (group->count == 0 && !group->wires));
 }
 
 static void unknown_step(struct elaboration *e, const struct object *object,
@@ -278,7 +278,7 @@ void settings_check_reached(struct elaboration *e)
                 continue;
             struct object *target = follow(e, object, item->path);
             if (target && item->kind == AST_INSERT)
-                insert_refuse(e, target, item);
+                insert_report(e, target, item);
             else if (target)
                 check_setting(e, target, item);
         }

@@ -58,8 +58,8 @@ static bool set_hashed(struct elaboration *e, const struct space_entry *entry,
         return true;
     struct value value =
         eval_as(e, item->hashed, &entry->scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
-    space->hashed = value.integer != 0;
-    if (value.ok && space->hashed && !is_power(space->target_count)) {
+    space->is_hashed = value.integer != 0;
+    if (value.ok && space->is_hashed && !is_power(space->target_count)) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0303, item->span,
                                               "%u targets are hashed, which is not a power of two",
                                               space->target_count);
@@ -136,7 +136,7 @@ static void bind_route(struct elaboration *e, struct node *node, struct statemen
     }
     struct model_space *space = space_in(nodes.v.items[0], name.text);
     int64_t outputs = ranges_total(e, &s->right);
-    if (!space || s->bad || outputs < 0)
+    if (!space || s->is_wrong || outputs < 0)
         return;
     if (outputs != space->target_count) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0503, s->item->right->span,

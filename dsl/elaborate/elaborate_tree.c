@@ -13,11 +13,11 @@
 bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span span)
 {
     e->work += amount;
-    if (e->stop)
+    if (e->must_stop)
         return false;
     if (e->work <= ELABORATE_MAX_WORK && e->region->total <= ELABORATE_MAX_BYTES)
         return true;
-    e->stop = true;
+    e->must_stop = true;
     if (e->work <= ELABORATE_MAX_WORK)
         diagnostic_add(e->diagnostics, E0311, span,
                        "the description expands to too much: more than %zu GiB",
@@ -41,10 +41,10 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
                             const struct node_plan *plan)
 {
     if (e->nodes.count >= e->instance_limit) {
-        if (!e->stop)
+        if (!e->must_stop)
             diagnostic_add(e->diagnostics, E0311, plan->name.span, "more than %u instances",
                            e->instance_limit);
-        e->stop = true;
+        e->must_stop = true;
         return NULL;
     }
     uint64_t amount = 1 + plan->type->params.v.count + plan->type->ports.v.count;
@@ -60,7 +60,7 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     object->owner = parent ? &parent->object : NULL;
     object->node = node;
     object->name = plan->name.text;
-    object->in_array = plan->in_array;
+    object->is_in_array = plan->is_in_array;
     object->element = plan->element;
     object->span = plan->name.span;
     object->settings = plan->settings;
@@ -69,14 +69,14 @@ struct node *tree_make_node(struct elaboration *e, struct node *parent,
     const char *before = !parent ? "" : parent->object.path;
     if (!parent)
         object->path = "";
-    else if (plan->in_array)
+    else if (plan->is_in_array)
         object->path =
             region_printf(e->region, "%s%s%s[%u]", before, dot, plan->name.text, plan->element);
     else
         object->path = region_printf(e->region, "%s%s%s", before, dot, plan->name.text);
     object_init(e, object);
     node->ports = region_take(e->region, plan->type->ports.v.count * sizeof *node->ports);
-    node->model.in_array = plan->in_array;
+    node->model.is_in_array = plan->is_in_array;
     node->model.element = plan->element;
     node->model.array_count = plan->count;
     node->in_port = node->out_port = -1;
@@ -151,7 +151,7 @@ bool tree_add_group(struct elaboration *e, struct node *node, struct child_group
         vector_push(e->region, &node->groups, group);
         return true;
     }
-    node->damaged = true;
+    node->is_damaged = true;
     struct span first =
         before ? before->name.span : node->object.type->ports.v.items[port]->name.span;
     if (first.begin == group.name.span.begin) {
@@ -169,7 +169,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
 {
     struct child_group group = {.name = item->name, .is_array = item->size != NULL};
     if (scope->bindings || node->object.type->model.is_part) { /* which is already said */
-        node->damaged = group.bad = true;
+        node->is_damaged = group.is_wrong = true;
         if (!tree_group(node, item->name.text))
             tree_add_group(e, node, group);
         return;
@@ -184,7 +184,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
     if (count > e->instance_limit) {
         diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances",
                        e->instance_limit);
-        e->stop = true;
+        e->must_stop = true;
         return;
     }
     if (type && counted && count > 1
@@ -193,7 +193,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
         return;
     }
     if (!type || !counted || tree_is_recursive(e, node, type, item->target.span)) {
-        node->damaged = group.bad = true;
+        node->is_damaged = group.is_wrong = true;
         tree_add_group(e, node, group);
         return;
     }
@@ -205,7 +205,7 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
                                  .on = item->on,
                                  .settings = item->body,
                                  .scope = *scope,
-                                 .in_array = item->size != NULL,
+                                 .is_in_array = item->size != NULL,
                                  .element = (uint32_t)i,
                                  .count = (uint32_t)count};
         struct node *child = tree_make_node(e, node, &plan);
@@ -228,12 +228,12 @@ static void add_statement(struct elaboration *e, struct node *node, const struct
         via_make(e, node, item, scope, statement);
     if (item->over.text) {
         statement->over = via_link(e, node, item->over);
-        statement->bad |= !statement->over || !statement->over->model;
+        statement->is_wrong |= !statement->over || !statement->over->model;
     }
     if (statement->interconnect)
         vector_push(e->region, &statement->interconnect->routes, statement);
-    if (statement->bad)
-        node->damaged = true;
+    if (statement->is_wrong)
+        node->is_damaged = true;
     vector_push(e->region, &node->statements, statement);
 }
 
@@ -246,7 +246,7 @@ static void walk_for(struct elaboration *e, struct node *node, const struct ast_
     int64_t low, high;
     if (!eval_count(e, item->low, scope, INT32_MIN, INT32_MAX, &low)
         || !eval_count(e, item->high, scope, INT32_MIN, INT32_MAX, &high)) {
-        node->damaged = node->incomplete = true;
+        node->is_damaged = node->is_incomplete = true;
         return;
     }
     if (item->half_open)
@@ -269,7 +269,7 @@ static void walk_if(struct elaboration *e, struct node *node, const struct ast_i
     struct value which =
         eval_as(e, item->value, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
     if (!which.ok)
-        node->damaged = node->incomplete = true;
+        node->is_damaged = node->is_incomplete = true;
     else
         walk(e, node, which.integer ? item->body : item->otherwise_body, scope);
 }
@@ -277,7 +277,7 @@ static void walk_if(struct elaboration *e, struct node *node, const struct ast_i
 static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
                  const struct scope *scope)
 {
-    for (uint32_t i = 0; body && i < body->v.count && !e->stop; i++) {
+    for (uint32_t i = 0; body && i < body->v.count && !e->must_stop; i++) {
         const struct ast_item *item = body->v.items[i];
         struct later later = {item, *scope};
         struct space_entry space = {item, *scope, NULL};
@@ -321,9 +321,9 @@ static void add_connections(struct elaboration *e, struct node *node)
 
 void tree_expand(struct elaboration *e, struct node *node)
 {
-    if (node->expanded || e->stop)
+    if (node->is_expanded || e->must_stop)
         return;
-    node->expanded = true;
+    node->is_expanded = true;
     node->model.id = e->nodes.count;
     vector_push(e->region, &e->nodes, node);
     struct scope scope = {&node->object, NULL};
@@ -333,7 +333,7 @@ void tree_expand(struct elaboration *e, struct node *node)
         add_connections(e, node);
     }
     for (uint32_t i = 0; i < node->statements.count; i++)
-        if (node->statements.items[i]->via_later)
+        if (node->statements.items[i]->may_have_later_via)
             via_find(e, node, node->statements.items[i]);
     for (uint32_t i = 0; i < node->children.count; i++)
         tree_expand(e, node->children.items[i]);
@@ -347,13 +347,13 @@ struct node *tree_build(struct elaboration *e, struct type_info *type)
     if (!root)
         return NULL;
     tree_expand(e, root);
-    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++)
+    for (uint32_t i = 0; i < e->nodes.count && !e->must_stop; i++)
         parts_build(e, &e->nodes.items[i]->object);
-    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++)
+    for (uint32_t i = 0; i < e->nodes.count && !e->must_stop; i++)
         object_finish(e, &e->nodes.items[i]->object);
-    for (uint32_t i = 0; i < e->parts.count && !e->stop; i++)
+    for (uint32_t i = 0; i < e->parts.count && !e->must_stop; i++)
         object_finish(e, &e->parts.items[i]->object);
-    if (!e->stop)
+    if (!e->must_stop)
         settings_check_reached(e);
     return root;
 }

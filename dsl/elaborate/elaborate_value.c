@@ -93,7 +93,7 @@ static struct value setting_value(struct elaboration *e, struct object *object, 
 static struct value missing_value(struct elaboration *e, struct object *object, uint32_t param)
 {
     const struct ast_item *item = object->type->params.v.items[param];
-    if (e->standalone)
+    if (e->is_standalone)
         return bad;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0304, object->span, "'%s' of '%s' has no value",

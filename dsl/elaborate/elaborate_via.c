@@ -82,7 +82,7 @@ struct link_use *via_link(struct elaboration *e, struct node *node, struct ast_n
 {
     struct link_use *use = link_named(e, node, name.text);
     const struct child_group *group = tree_group(node, name.text);
-    if (!use && (!group || !group->bad))
+    if (!use && (!group || !group->is_wrong))
         unknown_via(e, node, name);
     return use;
 }
@@ -121,22 +121,22 @@ void via_make(struct elaboration *e, struct node *node, const struct ast_item *i
     if (!item->target.text) {
         struct child_group *group = tree_group(node, item->via.text);
         if (group && !group->wires
-            && (group->bad || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
-            statement->bad = group->bad;
-            statement->interconnect = group->bad ? NULL : group->nodes[0];
+            && (group->is_wrong || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
+            statement->is_wrong = group->is_wrong;
+            statement->interconnect = group->is_wrong ? NULL : group->nodes[0];
             return;
         }
-        statement->via_later = true;
+        statement->may_have_later_via = true;
         return;
     }
     struct link_info *link = program_link(e->program, item->target.text);
     if (link && !program_type(e->program, item->target.text)) {
         statement->link = named_link(e, node, item, scope, link);
-        statement->bad = !statement->link->model;
+        statement->is_wrong = !statement->link->model;
         return;
     }
     struct type_info *type = tree_component(e, item->target, true);
-    struct child_group group = {.name = item->via, .bad = true};
+    struct child_group group = {.name = item->via, .is_wrong = true};
     if (type && !tree_is_recursive(e, node, type, item->target.span)) {
         struct node_plan plan = {.type = type,
                                  .item = item,
@@ -151,26 +151,26 @@ void via_make(struct elaboration *e, struct node *node, const struct ast_item *i
             group.nodes = region_take(e->region, sizeof(struct node *));
             group.nodes[0] = child;
             group.count = 1;
-            group.bad = false;
+            group.is_wrong = false;
             statement->interconnect = child;
-            statement->first_of_interconnect = true;
+            statement->is_first_of_interconnect = true;
         }
     }
-    statement->bad = !statement->interconnect;
+    statement->is_wrong = !statement->interconnect;
     if (!tree_add_group(e, node, group))
-        statement->bad = true;
+        statement->is_wrong = true;
 }
 
 void via_find(struct elaboration *e, struct node *node, struct statement *s)
 {
     const struct ast_item *item = s->item;
     struct child_group *group = tree_group(node, item->via.text);
-    if (group && (group->wires || group->bad)) {
+    if (group && (group->wires || group->is_wrong)) {
         s->wires = group->wires;
-        s->bad |= !s->wires || !s->wires->link;
+        s->is_wrong |= !s->wires || !s->wires->link;
     } else {
         s->link = via_link(e, node, item->via);
-        s->bad |= !s->link || !s->link->model;
+        s->is_wrong |= !s->link || !s->link->model;
     }
     if (s->link && item->which) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, item->which->span,
@@ -179,7 +179,7 @@ void via_find(struct elaboration *e, struct node *node, struct statement *s)
                         "each connection has a link of its own; to share some declare them: "
                         "'NAME[n] : %s;'",
                         item->via.text);
-        s->bad = true;
+        s->is_wrong = true;
     }
-    node->damaged |= s->bad;
+    node->is_damaged |= s->is_wrong;
 }

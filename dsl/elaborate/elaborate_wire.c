@@ -80,7 +80,7 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
         return false;
     int64_t count = 1;
     if (item->size && !eval_count(e, item->size, scope, 0, WIRES_MAX, &count)) {
-        node->damaged = group->bad = true;
+        node->is_damaged = group->is_wrong = true;
         return true;
     }
     if (item->on.text)
@@ -93,8 +93,8 @@ bool wires_declare(struct elaboration *e, struct node *node, const struct ast_it
     wires->count = (uint32_t)count;
     wires->is_array = item->size != NULL;
     wires->link = make_link(e, item, link, settings, scope);
-    wires->shared = is_shared(e, shared, item->name.text, scope);
-    if (!wires->shared && wires->link)
+    wires->is_shared = is_shared(e, shared, item->name.text, scope);
+    if (!wires->is_shared && wires->link)
         wires->link->name = link->model->name; /* as if connected `via LINK` */
     make_elements(e, node, wires, wires->is_array);
     vector_push(e->region, &e->wire_groups, wires);
@@ -164,7 +164,7 @@ void wires_make(struct elaboration *e, struct model *model)
     struct model_wire *wires = region_take(e->region, most * sizeof *wires);
     for (uint32_t i = 0; i < e->wire_groups.count; i++) {
         const struct wire_group *group = e->wire_groups.items[i];
-        for (uint32_t k = 0; group->shared && k < group->count; k++) {
+        for (uint32_t k = 0; group->is_shared && k < group->count; k++) {
             struct shared_wire *wire = &group->wires[k];
             if (wire->uses.count == 0)
                 continue;

@@ -458,6 +458,11 @@ static const struct function functions[] = {
     {"ceil_div", "ceil_div(a, b)", eval_divide_up},
 };
 
+const char *eval_function_name(size_t i)
+{
+    return i < ARRAY_COUNT(functions) ? functions[i].name : NULL;
+}
+
 static const struct function *find_function(const char *name)
 {
     for (size_t i = 0; i < ARRAY_COUNT(functions); i++)

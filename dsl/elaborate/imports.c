@@ -248,7 +248,7 @@ static void load_import(struct program *program, const struct source_file *from,
         diagnostic_help(program->diagnostics, d,
                         "imports are searched in the folder of this file, on each -I, and "
                         "for \"std/NAME\" in the library");
-        program->damaged = true;
+        program->is_damaged = true;
         return;
     }
     vector_push(program->region, &program->imports, ((struct import_info){item, path}));
@@ -259,7 +259,7 @@ static void load_import(struct program *program, const struct source_file *from,
     if (!source) {
         diagnostic_add(program->diagnostics, E0102, item->name.span, "cannot read '%s': %s", path,
                        reason);
-        program->damaged = true;
+        program->is_damaged = true;
         return;
     }
     source->is_library = is_under(path, program->options->library_root);
@@ -274,7 +274,7 @@ static void load_file(struct program *program, struct source_file *source)
 {
     struct ast_file *file = ast_parse(program->region, program->diagnostics, source);
     vector_push(program->region, &program->files, file);
-    program->damaged |= file->damaged;
+    program->is_damaged |= file->is_damaged;
     for (uint32_t i = 0; i < file->items->v.count; i++) {
         const struct ast_item *item = file->items->v.items[i];
         if (item->kind != AST_IMPORT || item->name.text == token_unclosed)

@@ -95,7 +95,7 @@ struct program {
     struct library *library;
     VECTOR(struct elsewhere) elsewhere; /* see program_suggest_import */
     bool knows_elsewhere;
-    bool damaged; /* a file could not be read or has syntax errors */
+    bool is_damaged; /* a file could not be read or has syntax errors */
 };
 
 /* Parses the main file and its imports and declares everything. */

@@ -159,7 +159,8 @@ static bool segment_matches(const struct override_segment *segment, const struct
         return false;
     if (!segment->has_index)
         return true;
-    return object->in_array && object->element >= segment->low && object->element <= segment->high;
+    return object->is_in_array && object->element >= segment->low
+           && object->element <= segment->high;
 }
 
 /* Whether the first `count` segments name `object`; walks from its end towards the root. */

@@ -74,9 +74,9 @@ static bool has_protocols(const struct type_info *type)
 
 /* Types of which the chosen platform has no instance, each by itself. Mistakes in the library are
  * not this user's, and those in another platform's types have been said. */
-static void look_at_the_rest(struct compilation *c)
+static void check_other_types(struct compilation *c)
 {
-    for (uint32_t i = 0; i < c->program.types.count && !c->elaboration.stop; i++) {
+    for (uint32_t i = 0; i < c->program.types.count && !c->elaboration.must_stop; i++) {
         struct type_info *type = c->program.types.items[i];
         if (type->model.is_platform || (type->instances > 0 && has_protocols(type)))
             continue;
@@ -85,7 +85,7 @@ static void look_at_the_rest(struct compilation *c)
         c->diagnostics.muted += is_quiet;
         pipeline_component(&alone, &c->program, type, &c->elaboration);
         c->diagnostics.muted -= is_quiet;
-        c->elaboration.stop |= alone.stop && !is_quiet;
+        c->elaboration.must_stop |= alone.must_stop && !is_quiet;
         for (uint32_t k = c->elaboration.protocols.count; k < alone.protocols.count; k++)
             vector_push(&c->region, &c->elaboration.protocols, alone.protocols.items[k]);
     }
@@ -143,7 +143,7 @@ static const struct model *declarations(struct compilation *c)
     e->diagnostics = &c->diagnostics;
     struct model *model = region_take(&c->region, sizeof *model);
     model->name = model->doc = "";
-    look_at_the_rest(c);
+    check_other_types(c);
     links_make(e);
     protocols_check(e);
     model_declarations(e, model);
@@ -154,7 +154,7 @@ static const struct model *compile_source(struct compilation *c, struct source_f
                                           const char *platform, bool all_platforms)
 {
     load_source(c, source);
-    if (!c->program.damaged && elaborate_fits(&c->program)) {
+    if (!c->program.is_damaged && elaborate_fits(&c->program)) {
         struct type_info *chosen = choose_platform(c, source, platform);
         for (uint32_t i = 0; chosen && all_platforms && i < c->program.types.count; i++) {
             struct type_info *other = c->program.types.items[i];
@@ -165,7 +165,7 @@ static const struct model *compile_source(struct compilation *c, struct source_f
         const struct model *model = NULL;
         if (chosen) {
             model = pipeline_platform(&c->elaboration, &c->program, chosen, true);
-            look_at_the_rest(c);
+            check_other_types(c);
         }
         diagnostics_finish(&c->diagnostics);
         return has_errors(c) ? NULL : model;
@@ -211,7 +211,7 @@ static const struct model *declarations_of(struct compilation *c, struct source_
     if (!source)
         return NULL;
     load_source(c, source);
-    return c->program.damaged || !elaborate_fits(&c->program) ? NULL : declarations(c);
+    return c->program.is_damaged || !elaborate_fits(&c->program) ? NULL : declarations(c);
 }
 
 const struct model *compile_components(struct compilation *c, const char *file)

@@ -18,9 +18,9 @@ static void start_elaboration(struct elaboration *e, struct program *program)
 }
 
 /* Protocols, depths and widths of all ports, connected or not, so that mistakes in them show. */
-static void look_at_ports(struct elaboration *e)
+static void check_ports(struct elaboration *e)
 {
-    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++) {
+    for (uint32_t i = 0; i < e->nodes.count && !e->must_stop; i++) {
         struct node *node = e->nodes.items[i];
         struct type_info *type = node->object.type;
         for (uint32_t port = 0; port < type->ports.v.count; port++) {
@@ -29,8 +29,8 @@ static void look_at_ports(struct elaboration *e)
                 type->port_decls[port].protocol = protocol;
             struct wire_end at = {node, port, 0};
             struct route_path path = {.from = at, .to = at};
-            bool stated;
-            port_depth(e, &at, &stated);
+            bool is_stated;
+            port_depth(e, &at, &is_stated);
             path_width(e, &path);
         }
     }
@@ -39,11 +39,11 @@ static void look_at_ports(struct elaboration *e)
 static void elaborate(struct elaboration *e, struct type_info *type)
 {
     links_make(e);
-    if (!tree_build(e, type) || e->stop)
+    if (!tree_build(e, type) || e->must_stop)
         return;
-    look_at_ports(e);
+    check_ports(e);
     connect_all(e);
-    if (e->stop)
+    if (e->must_stop)
         return;
     paths_trace(e);
     spaces_make(e);
@@ -66,7 +66,7 @@ struct model *pipeline_platform(struct elaboration *e, struct program *program,
         overrides_parse(e);
     elaborate(e, platform);
     protocols_check(e);
-    if (!e->stop && e->root)
+    if (!e->must_stop && e->root)
         overrides_finish(e);
     return program->diagnostics->error_count == errors ? model_make(e) : NULL;
 }
@@ -75,7 +75,7 @@ void pipeline_component(struct elaboration *e, struct program *program, struct t
                         const struct elaboration *before)
 {
     start_elaboration(e, program);
-    e->standalone = true;
+    e->is_standalone = true;
     for (uint32_t i = 0; before && i < before->protocols.count; i++)
         vector_push(e->region, &e->protocols, before->protocols.items[i]);
     uint32_t instances = type->instances;

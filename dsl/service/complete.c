@@ -127,11 +127,11 @@ static void add_members(struct completer *c, const struct type_info *type, unsig
 static void add_values(struct completer *c)
 {
     static const char *const constants[] = {"true", "false", NULL};
-    static const char *const functions[] = {"count", "min", "max", "log2", "ceil_div", NULL};
     for (uint32_t i = c->cursor.loop_count; i-- > 0;)
         add_completion(c, SERVICE_VARIABLE, c->cursor.loops[i], "", "");
     add_members(c, c->type, VALUES);
-    add_words(c, SERVICE_FUNCTION, functions);
+    for (size_t i = 0; eval_function_name(i); i++)
+        add_completion(c, SERVICE_FUNCTION, eval_function_name(i), "", "");
     add_words(c, SERVICE_KEYWORD, constants);
     add_members(c, c->type, INSTANCES);
 }
@@ -153,7 +153,7 @@ static void add_fillers(struct completer *c, const struct ast_item *slot)
     for (uint32_t i = 0; i < c->program->types.count; i++)
         if (member_fills(c->program->types.items[i], slot))
             add_item(c, c->program->types.items[i]->decl);
-    if (slot->optional)
+    if (slot->is_optional)
         add_completion(c, SERVICE_KEYWORD, "none", "", "nothing in this slot");
 }
 

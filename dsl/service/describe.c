@@ -48,7 +48,7 @@ static const char *port_detail(struct region *region, const struct program *prog
     if (item->args && item->args->v.count > 0)
         text =
             region_printf(region, "%s(%s)", text, source_slice(program->sources, item->args->span));
-    return item->optional ? region_printf(region, "%s optional", text) : text;
+    return item->is_optional ? region_printf(region, "%s optional", text) : text;
 }
 
 const char *describe_detail(struct region *region, const struct program *program,
@@ -66,7 +66,7 @@ const char *describe_detail(struct region *region, const struct program *program
         return item->value ? region_printf(region, "%s = %s", item->target.text,
                                            slice(program, item->value))
                            : region_printf(region, "%s%s", item->target.text,
-                                           item->optional ? " optional" : "");
+                                           item->is_optional ? " optional" : "");
     case AST_FIELD:
         return item->size
                    ? region_printf(region, "%s[%s]", item->target.text, slice(program, item->size))

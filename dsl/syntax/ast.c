@@ -160,7 +160,7 @@ struct ast_item *ast_slot(struct parser *p, struct ast_name name, struct ast_nam
     item->target = type;
     item->value = options.value;
     item->fill_body = options.body;
-    item->optional = options.optional;
+    item->is_optional = options.is_optional;
     return item;
 }
 
@@ -195,7 +195,7 @@ struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_i
         port->is_in = is_in;
         port->target = protocol;
         port->args = args;
-        port->optional = options.optional;
+        port->is_optional = options.is_optional;
         port->depth = options.depth;
         port->width = options.width;
         port->latency = options.latency;
@@ -233,7 +233,7 @@ struct ast_items *ast_behaviour(struct parser *p, struct ast_items *before, stru
     return ast_items_add(p, before, ast_item_new(p, AST_BEHAVIOUR, span, file));
 }
 
-static void refuse_unsized(struct parser *p, const struct ast_expr *path)
+static void report_unsized(struct parser *p, const struct ast_expr *path)
 {
     if (path->kind != AST_ALL)
         return;
@@ -249,7 +249,7 @@ struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast
 {
     struct ast_item *item = ast_item_new(p, AST_SUBPART, span, type);
     ast_declared_name(p, path, &item->name, &item->size);
-    refuse_unsized(p, path);
+    report_unsized(p, path);
     item->target = type;
     item->body = body;
     return item;
@@ -260,7 +260,7 @@ struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct as
 {
     struct ast_item *item = ast_item_new(p, AST_INSTANCE, span, type);
     ast_declared_name(p, path, &item->name, &item->size);
-    refuse_unsized(p, path);
+    report_unsized(p, path);
     item->target = type;
     item->on = on;
     item->body = body;
@@ -397,7 +397,7 @@ struct ast_file *ast_parse(struct region *region, struct diagnostics *d,
     struct parser p = {.region = region, .diagnostics = d, .source = source, .start = PARSE_FILE};
     struct ast_file *file = region_take(region, sizeof *file);
     file->source = source;
-    file->damaged = !parse(&p);
+    file->is_damaged = !parse(&p);
     file->items = p.items ? p.items : region_take(region, sizeof *p.items);
     return file;
 }

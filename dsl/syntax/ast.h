@@ -139,7 +139,7 @@ struct ast_item {
     struct ast_expr *by, *otherwise, *each, *interleave, *hashed, *at;
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
-    bool is_in, is_reply, unsized, optional, half_open, pow2;
+    bool is_in, is_reply, unsized, is_optional, half_open, pow2;
 };
 
 /* Clauses that may follow a declaration in any order, while the parser gathers them. */
@@ -155,13 +155,13 @@ struct ast_param_options {
 
 struct ast_port_options {
     struct ast_expr *depth, *width, *latency;
-    bool optional;
+    bool is_optional;
 };
 
 struct ast_slot_options {
     struct ast_expr *value; /* AST_NAME */
     struct ast_items *body;
-    bool optional;
+    bool is_optional;
 };
 
 struct ast_connect_options {
@@ -178,7 +178,7 @@ struct ast_fact_options {
 struct ast_file {
     const struct source_file *source;
     struct ast_items *items;
-    bool damaged; /* has syntax errors */
+    bool is_damaged; /* has syntax errors */
 };
 
 /* Documentation in front of the token at offset `begin`. */

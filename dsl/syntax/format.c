@@ -526,7 +526,7 @@ const char *format_source(struct region *region, struct diagnostics *d,
                           const struct source_file *source, size_t *size)
 {
     *size = 0;
-    if (ast_parse(region, d, source)->damaged)
+    if (ast_parse(region, d, source)->is_damaged)
         return NULL;
     struct token_list list;
     d->muted++;

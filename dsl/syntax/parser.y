@@ -347,11 +347,11 @@ param_options: %empty       { $$ = (struct ast_param_options){ .pow2 = false }; 
                               $$.pow2 = true; }
              ;
 
-port_options: %empty        { $$ = (struct ast_port_options){ .optional = false }; }
+port_options: %empty        { $$ = (struct ast_port_options){ .is_optional = false }; }
             | port_options OPTIONAL
-                            { once(p, $1.optional, @2, "optional");
+                            { once(p, $1.is_optional, @2, "optional");
                               $$ = $1;
-                              $$.optional = true; }
+                              $$.is_optional = true; }
             | port_options DEPTH expr
                             { once(p, $1.depth != NULL, @2, "depth");
                               $$ = $1;
@@ -366,11 +366,11 @@ port_options: %empty        { $$ = (struct ast_port_options){ .optional = false 
                               $$.latency = $3; }
             ;
 
-slot_options: %empty        { $$ = (struct ast_slot_options){ .optional = false }; }
+slot_options: %empty        { $$ = (struct ast_slot_options){ .is_optional = false }; }
             | slot_options OPTIONAL
-                            { once(p, $1.optional, @2, "optional");
+                            { once(p, $1.is_optional, @2, "optional");
                               $$ = $1;
-                              $$.optional = true; }
+                              $$.is_optional = true; }
             | slot_options '=' type_name
                             { $$ = $1;
                               $$.value = ast_expr_new(p, AST_NAME, @3);

@@ -139,8 +139,8 @@ class Platform:
     settings: tuple[tuple[str, str], ...] = ()
 
     def set(self, settings: Mapping[str, object]) -> Platform:
-        """The platform with these settings, too; a path that is set already gets the new value. A
-        setting that the platform refuses is a Mistake."""
+        """A copy with these settings, too; a path that is set already gets the new value. What the
+        platform refuses is a Mistake."""
         if not isinstance(settings, Mapping):
             raise Mistake(f"settings are {settings!r:.60}; write them as {{'gpu.l2': '64KiB'}}")
         both = {**dict(self.settings), **{name: _word(value) for name, value in settings.items()}}
@@ -242,7 +242,8 @@ class Run:
 
     @property
     def cycles(self) -> int:
-        """The cycles of all kernels. A Mistake if not all of them were simulated: see `sample`."""
+        """The cycles of all kernels. A Mistake where not all of them were simulated: see
+        `sample`."""
         if self.sample is not None:
             raise Mistake("only a part of this run was simulated, so its cycles are an estimate: "
                           "look at run.sample['cycles'] and run.sample['interval']")
@@ -335,7 +336,7 @@ class Sweep:
         return self._results.statistics()
 
     def result(self, name: str) -> pandas.Series:
-        """The values of one result, indexed by point."""
+        """One result by point."""
         values = self._results.result(name)
         rows = [(point, _whole(value)) for point, value in values.items()]
         return _frame(["point", name], rows).set_index("point")[name]

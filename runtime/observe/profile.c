@@ -71,11 +71,11 @@ bool profile_is_wanted(void)
     return profile.path != NULL;
 }
 
-void profile_name_columns(const char *first, const char *const *of, uint32_t count)
+void profile_name_columns(const char *first, const char *const *column_names, uint32_t count)
 {
     /* From any thread, always the same. */
     __atomic_store_n(&profile.heading, first, __ATOMIC_RELAXED);
-    __atomic_store_n(&profile.names, of, __ATOMIC_RELAXED);
+    __atomic_store_n(&profile.names, column_names, __ATOMIC_RELAXED);
     __atomic_store_n(&profile.name_count, min(count, PROFILE_COUNTS), __ATOMIC_RELAXED);
 }
 

@@ -227,11 +227,11 @@ static char *put_number(char *to, uint64_t value)
 /* ",0" so many times: most columns do not grow in an interval. */
 static char *put_zeros(char *to, uint32_t count)
 {
-    static const char some[] = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
-    const uint32_t each = sizeof some / 2;
-    for (; count > each; count -= each, to += 2 * (size_t)each)
-        memcpy(to, some, 2 * (size_t)each);
-    memcpy(to, some, 2 * (size_t)count);
+    static const char zeros[] = ",0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0";
+    const uint32_t chunk = sizeof zeros / 2;
+    for (; count > chunk; count -= chunk, to += 2 * (size_t)chunk)
+        memcpy(to, zeros, 2 * (size_t)chunk);
+    memcpy(to, zeros, 2 * (size_t)count);
     return to + 2 * (size_t)count;
 }
 

@@ -47,9 +47,9 @@ void series_ranks_add(const uint64_t *sample)
 
 void series_ranks_encode(uint32_t to)
 {
-    struct queue *own = &queues[ranks.number];
-    rank_put(to, own->words + own->first, (own->count - own->first) * sizeof *own->words);
-    own->first = own->count;
+    struct queue *q = &queues[ranks.number];
+    rank_put(to, q->words + q->first, (q->count - q->first) * sizeof *q->words);
+    q->first = q->count;
 }
 
 void series_ranks_merge(struct rank_reader *from)
@@ -69,13 +69,13 @@ bool series_ranks_next(uint64_t *sample)
     sample[1] = 0;
     for (uint32_t i = 0; i < ranks.count; i++) {
         struct queue *q = &queues[i];
-        const uint64_t *own = q->words + q->first;
-        if (own[0] != sample[0])
-            bug("rank %u has taken a sample at %" PRIu64 " ps, rank 0 at %" PRIu64 " ps", i, own[0],
-                sample[0]);
-        memcpy(sample + words_of(sample), own + 2, 2 * own[1] * sizeof *own);
-        sample[1] += own[1];
-        q->first += words_of(own);
+        const uint64_t *part = q->words + q->first;
+        if (part[0] != sample[0])
+            bug("rank %u has taken a sample at %" PRIu64 " ps, rank 0 at %" PRIu64 " ps", i,
+                part[0], sample[0]);
+        memcpy(sample + words_of(sample), part + 2, 2 * part[1] * sizeof *part);
+        sample[1] += part[1];
+        q->first += words_of(part);
     }
     return true;
 }

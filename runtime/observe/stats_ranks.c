@@ -126,16 +126,16 @@ static void merge_channels(uint32_t half, struct rank_reader *from)
 static void encode_items(uint32_t to)
 {
     for (uint32_t i = 0; i < exports.item_count; i++) {
-        const struct item *own = &exports.items[i];
-        const uint64_t *now = words_of_item(own->number);
-        size_t bytes = own->words * sizeof *now;
-        if (memcmp(own->sent, now, bytes) == 0)
+        const struct item *item = &exports.items[i];
+        const uint64_t *values = words_of_item(item->number);
+        size_t bytes = item->words * sizeof *values;
+        if (memcmp(item->sent, values, bytes) == 0)
             continue;
-        memcpy(own->sent, now, bytes);
-        rank_put(to, &own->number, sizeof own->number);
-        rank_put(to, now, bytes);
-        if (own->number >= exports.block_count + exports.ring_count)
-            encode_channels(to, own->number - exports.block_count - exports.ring_count);
+        memcpy(item->sent, values, bytes);
+        rank_put(to, &item->number, sizeof item->number);
+        rank_put(to, values, bytes);
+        if (item->number >= exports.block_count + exports.ring_count)
+            encode_channels(to, item->number - exports.block_count - exports.ring_count);
     }
 }
 

@@ -96,21 +96,21 @@ static struct shape shape_of(const char *layout)
 
 static void learn_protocol(const struct platform_protocol *p)
 {
-    struct shape *of = &flows.shapes[p->first_message];
+    struct shape *shape_list = &flows.shapes[p->first_message];
     uint32_t line = 0;
     bool translates = false;
     for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
         const struct platform_message *m = &flows.table->messages[p->first_message + i];
-        of[i] = shape_of(platform_string(m->fields));
-        of[i].is_awaited = m->awaited;
+        shape_list[i] = shape_of(platform_string(m->fields));
+        shape_list[i].is_awaited = m->awaited;
         if (i < p->request_count)
             continue;
         line = max(m->payload_bytes, line);
-        translates = translates || of[i].page_bits.at != NO_FIELD;
+        translates = translates || shape_list[i].page_bits.at != NO_FIELD;
     }
     for (uint32_t i = 0; i < p->request_count + p->reply_count; i++) {
-        of[i].line = line ? line : LINE_BYTES;
-        of[i].translates = translates;
+        shape_list[i].line = line ? line : LINE_BYTES;
+        shape_list[i].translates = translates;
     }
 }
 
@@ -227,21 +227,21 @@ static struct timeline_flow add_request_hop(const struct timeline_hop *h,
     uint64_t address = value_of(s->address, h->fields);
     if (s->address.at == NO_FIELD || value_of(s->size, h->fields) > BYTES_MAX)
         return (struct timeline_flow){0};
-    struct request *on = behalf_of(p->sender, s, address, h->sent_ps);
-    struct request r = {.flow = on ? on->flow : h->id,
+    struct request *parent = behalf_of(p->sender, s, address, h->sent_ps);
+    struct request r = {.flow = parent ? parent->flow : h->id,
                         .address = address,
                         .arrival_ps = h->arrival_ps,
                         .ring = h->ring,
                         .pid = (uint32_t)value_of(s->pid, h->fields),
                         .line = s->line,
                         .tag = h->tag,
-                        .is_shown = is_shown || (on && on->is_shown),
+                        .is_shown = is_shown || (parent && parent->is_shown),
                         .asker = p->sender};
-    struct timeline_flow flow = {.id = r.flow, .is_first = !(on && on->is_shown)};
-    if (on) {
-        on->request_counts[s->translates]++;
-        on->is_shown = r.is_shown;
-        on->merged = s->translates ? on->merged : 0;
+    struct timeline_flow flow = {.id = r.flow, .is_first = !(parent && parent->is_shown)};
+    if (parent) {
+        parent->request_counts[s->translates]++;
+        parent->is_shown = r.is_shown;
+        parent->merged = s->translates ? parent->merged : 0;
     }
     if (s->is_awaited)
         add_request(p->receiver, &r);

@@ -65,13 +65,13 @@ static bool address_of(const struct platform_ring *p, uint32_t number,
                           sizeof(struct awaited));
         return true;
     }
-    struct awaited *all = (struct awaited *)(void *)watch.awaiting.bytes;
-    for (size_t i = 0; i < watch.awaiting.used / sizeof *all; i++) {
-        if (all[i].ring != number || all[i].tag != m->tag)
+    struct awaited *requests = (struct awaited *)(void *)watch.awaiting.bytes;
+    for (size_t i = 0; i < watch.awaiting.used / sizeof *requests; i++) {
+        if (requests[i].ring != number || requests[i].tag != m->tag)
             continue;
-        *address = all[i].address;
-        watch.awaiting.used -= sizeof *all;
-        all[i] = all[watch.awaiting.used / sizeof *all];
+        *address = requests[i].address;
+        watch.awaiting.used -= sizeof *requests;
+        requests[i] = requests[watch.awaiting.used / sizeof *requests];
         return true;
     }
     return false;

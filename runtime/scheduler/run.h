@@ -26,7 +26,7 @@ struct engine_limits {
 };
 
 /* enum engine_order, seed of random orders, tick all. */
-void engine_set_order(int order, uint64_t seed, bool all);
+void engine_set_order(int order, uint64_t seed, bool must_tick_all);
 
 void run_open(void); /* called by engine_open() */
 /* Before a platform is built: engine_may_defer() is false in all runs of it, or not. */

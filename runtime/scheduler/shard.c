@@ -67,8 +67,8 @@ static struct wake_queue *wake_queues;
 static struct wake_node *wake_nodes;
 static uint32_t *wake_heaps[ENGINE_MAX_DOMAINS];
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
-static uint64_t *busy[ENGINE_MAX_DOMAINS]; /* bit w % 64 of word w / 64: active[w] of the domain has
-                                              bits; w from 64 on */
+/* Bit w % 64 of word w / 64, from w = 64 on: active[w] of the domain has bits. */
+static uint64_t *busy[ENGINE_MAX_DOMAINS];
 static bool has_wide_words; /* the processor can do what active_words.h has for wide registers */
 static uint64_t *frozen;    /* by bitmap word: those that tick no more */
 static uint32_t *order;     /* ids of one edge, for orders other than ascending; by first word */
@@ -492,11 +492,11 @@ uint64_t engine_instructions(void)
 
 /* ---- start ---- */
 
-void engine_set_order(int chosen_order, uint64_t seed, bool all)
+void engine_set_order(int chosen_order, uint64_t seed, bool must_tick_all)
 {
     tick_order = chosen_order;
-    ticks_all = all;
-    is_arranged = all || chosen_order != ENGINE_ASCENDING;
+    ticks_all = must_tick_all;
+    is_arranged = must_tick_all || chosen_order != ENGINE_ASCENDING;
     for (uint32_t i = 0; i < engine.shard_count; i++)
         shards[i].random_state = seed + i;
 }
@@ -523,9 +523,9 @@ static void place_group(uint32_t number)
     }
 }
 
-void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
+void engine_open(const struct engine_group *opened_groups, uint32_t group_count, uint32_t id_count)
 {
-    groups = all;
+    groups = opened_groups;
     has_wide_words = words_are_wide();
     memset(shards, 0, sizeof shards);
     memset(plans, 0, sizeof plans);

@@ -163,9 +163,9 @@ Test(elaborate, parts_are_shared_inside_their_owner)
         const struct model_part *dispatcher = cp->places[1].parts[i];
         cr_expect_eq(dispatcher->element, i);
         cr_expect_eq(dispatcher->places[0].parts[0], pool);
-        cr_expect(dispatcher->places[0].shared);
+        cr_expect(dispatcher->places[0].is_shared);
     }
-    cr_expect_not(cp->places[0].shared);
+    cr_expect_not(cp->places[0].is_shared);
     compile_close(compilation);
 }
 
@@ -212,7 +212,7 @@ Test(elaborate, a_composite_hands_its_slots_down)
     cr_expect_eq(part_value(m, "c.inner.m[1]"), 5);
     const struct model_part_place *handed = &find(m, "a")->places[0];
     cr_expect_eq(handed->parts[0], find(m, "a.inner.m[0]")->places[0].parts[0]);
-    cr_expect(handed->shared);
+    cr_expect(handed->is_shared);
     cr_expect_str_eq(handed->parts[0]->path, "a.inner.m[0].policy");
     cr_expect_neq(find(m, "a.inner.m[1]")->places[0].parts[0], handed->parts[0]);
     cr_expect_eq(find(m, "a.inner.o")->places[0].count, 0);
@@ -319,7 +319,7 @@ Test(elaborate, wires_are_shared_and_lead_to_one_instance)
         bool asks = strcmp(c->from->owner->type->name, "requester") == 0;
         cr_expect_str_eq(wire->path, wire == model->wires ? "hop[0]" : "hop[1]");
         cr_expect_eq(wire->end, asks ? c->to->owner : c->from->owner);
-        cr_expect_eq(c->reversed, !asks);
+        cr_expect_eq(c->is_reversed, !asks);
         cr_expect_eq(c->link, wire->link);
         cr_expect_eq(c->link->bandwidth_bytes_per_s, 3000000000);
         cr_expect_eq(c->link->latency_ps, 20000);

@@ -180,7 +180,7 @@ static const struct mistake mistakes[] = {
                "upper[0].bottom -> bank[0 .. 1].top via one = crossbar by space all;\n"
                "upper[1].bottom -> bank[2 .. 3].top via two = crossbar by space all;\n"
                "bank[*].bottom -> memory[*].top via net = crossbar by space all;\nmap all;\n}\n",
-     7, 1, "behind fences", "'upper[0]' sends one to each output with 'to_all'"},
+     7, 1, "after fences", "'upper[0]' sends one to each output with 'to_all'"},
 };
 
 /* What interconnects in loops, parts in parts and slots in slots cannot do, in the order of the

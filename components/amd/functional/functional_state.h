@@ -114,7 +114,7 @@ struct functional_state {
     uint32_t live_groups[FUNCTIONAL_SLOTS];    /* slots of a launch, oldest first */
     uint32_t free_slots[FUNCTIONAL_SLOTS];
     struct run runs[FUNCTIONAL_LAUNCHES];
-    bool run_used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
+    bool is_run_used[FUNCTIONAL_LAUNCHES]; /* `runs` in use; apart, as a run takes a page or so */
     uint32_t launches;
     uint32_t yields; /* turns of launches since one of them ended or began */
     struct wave_sync syncs[GPU_SET_MAX];

@@ -26,8 +26,8 @@
 
 struct scoped_agent {
     uint64_t acquired;      /* all that was released at system scope until then is seen here */
-    uint64_t release_begin; /* all that ended here until then was released at release_end */
-    uint64_t release_end;   /* the time of the last release at system scope */
+    uint64_t release_begin; /* the last release at system scope covers what ended until then */
+    uint64_t release_end;   /* the time of that release */
 };
 
 struct scoped_thread {
@@ -37,9 +37,9 @@ struct scoped_thread {
 };
 
 struct scoped_word {
-    uint32_t agent;    /* the last to have written it in an episode that has ended */
-    uint32_t values;   /* the number of its value at the end of that episode */
-    uint32_t now;      /* the number of its value now */
+    uint32_t agent;    /* that wrote it last, in an episode that has ended */
+    uint32_t values;   /* that it had until the end of that episode */
+    uint32_t now;      /* that it has now */
     uint64_t ended;    /* 0: never written */
     uint64_t released; /* at system scope; 0: not yet */
     uint32_t history[SCOPED_HISTORY];

@@ -73,8 +73,8 @@ def digest(*parts: str) -> str:
 
 @functools.cache
 def digest_of(file: str, missing: str) -> str:
-    """The digest of a program, or of all libraries in a folder; `missing` is the message's
-    beginning if the file is not there."""
+    """The digest of a program, or of all libraries in a folder; `missing`: what to say if it is not
+    there."""
     import hashlib
     path, found = pathlib.Path(file), hashlib.sha256()
     try:

@@ -1,5 +1,5 @@
-"""The provenance of results: the words, date, place and heddle that made them. Folders, pages and
-files of results state it, as statistics do in their member `host`."""
+"""Provenance: the words, time, place and heddle that something was made with, as folders, pages and
+files of results say of themselves, as statistics do in their member `host`."""
 from __future__ import annotations
 
 import os

@@ -27,8 +27,7 @@ FIT_HEADROOM = 4.0  # of the limit: a fit changes what points cost, and wants al
 
 
 def chosen(found: Description, labels: str | None, points: int | None) -> Description:
-    """The description with only the labels, and as many points of each, that the command line
-    names."""
+    """The description with the labels and as many points of each as the command line says."""
     names = list(found.labels)
     if labels:
         names = [name.strip() for name in labels.split(",")]
@@ -67,7 +66,7 @@ class Calibration:
 
     def points(self, rows: Sequence[Row], more: tuple[str, ...] = (),
                generic: bool = False) -> list[Point]:
-        """The point of each row; rows that are read from the same run have the same point."""
+        """The point of each row; rows that are read from the same run have the same."""
         generic = generic or self.options.generic
         return [self._point(row, (*self.settings, *more), generic) for row in rows]
 
@@ -116,8 +115,7 @@ class Calibration:
         return found
 
     def _keep(self, point: Point, log: pathlib.Path) -> dict[str, Any]:
-        """The results of a point. The model must be that of the first point: a description can
-        change while it is run, and a table is of one platform."""
+        """A user may change a description while it is run; a table is of one platform."""
         found = results.keep(log)
         if found["model"] != self._models.setdefault(point.settings, found["model"]):
             raise Unreadable("the platform has changed since the first point; run all of it again")

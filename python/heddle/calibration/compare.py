@@ -73,7 +73,7 @@ def rank_correlation(points: Sequence[Compared]) -> float | None:
 
 
 def grouped(points: Iterable[Compared], by: Callable[[Compared], str]) -> dict[str, list[Compared]]:
-    """Points by their group; groups stand in the order of their first points."""
+    """Groups in the order in which they first appear."""
     groups: dict[str, list[Compared]] = {}
     for point in points:
         groups.setdefault(by(point), []).append(point)

@@ -29,7 +29,7 @@ def _columns(labels: Sequence[str]) -> int:
 
 
 def _legend(labels: Sequence[str], top: float) -> list[str]:
-    """The labels and their marks, in columns below the square."""
+    """The legend, in columns below the square."""
     parts, columns = [], _columns(labels)
     for i, label in enumerate(labels):
         x, y = 24 + (i % columns) * (WIDTH - 30) / columns, top + (i // columns) * 19

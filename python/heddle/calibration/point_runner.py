@@ -206,7 +206,7 @@ class Runner:
         self.selector.register(descriptor, selectors.EVENT_READ)
 
     def _wait(self) -> list[tuple[Child, int, float]]:
-        """Processes that have ended, with their wait status and CPU seconds."""
+        """The children that have ended, with their wait status and CPU seconds."""
         ended = []
         for key, _ in self.selector.select(timeout=1.0):
             ended.append(self._reap(key.fd))

@@ -5,7 +5,7 @@ process at a time works on it. A point's key is a digest of everything that its 
 so a point that is done stays done until any of that changes.
 
 Each change of a state is one transaction. A process that is killed leaves points that are
-"running"; the process that opens the folder next makes them wait again.
+"running"; the next process that opens the folder makes them wait again.
 """
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Store:
         self._lock.close()
 
     def add(self, points: Iterable[Point]) -> None:
-        """Adds points that wait; points of the database keep their states and results."""
+        """Points that are there already keep their states and results."""
         with self.database:
             self.database.execute("BEGIN")
             self.database.executemany(

@@ -2,8 +2,8 @@
 
 The rows of a label are variants of one piece of work: block sizes, tiles, unrolling. The *regret*
 of choosing is what the variant that the simulation calls the fastest takes on the card, over what
-the fastest takes there, less one. The regret of N is that of measuring the first N of the
-simulation and keeping the best. Of variants that are simulated as equally fast, the slowest counts.
+the fastest takes there, less one. The regret of N is that of a user who measures the first N of the
+simulation and keeps the best. If several are simulated as equally fast, the slowest counts.
 """
 from __future__ import annotations
 

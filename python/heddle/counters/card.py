@@ -128,8 +128,8 @@ def paired(card: Sequence[Profiled], run: Counted) -> tuple[list[Kernel], list[s
 
 
 def rows(kernel: Kernel, run: Counted, place: str) -> tuple[list[Row], dict[str, list[str]]]:
-    """The rows of counters that both have, in the order of the table; and counters that only the
-    card has, by the reason."""
+    """The counters that both have, in the order of the table; and counters that only the card has,
+    by the reason."""
     known = {name for one in run.table.counters for name in one.names}
     cards = [card_counters(card, f"{place}, dispatch {card.number}", known)
              for card, _ in kernel.pairs]
@@ -168,7 +168,7 @@ def cell(values: Sequence[float]) -> str:
 
 
 def why(row: Row, run: Counted) -> str:
-    """The reason of a difference: the counter's definition, what the model does, or both."""
+    """Reasons why they differ: by definition, by what the model does, or both."""
     if row.verdict == "equal":
         return ""
     part = "" if row.counter.kind == tables.DIFFERS else run.table.parts[row.counter.part]

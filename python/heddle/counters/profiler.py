@@ -57,7 +57,7 @@ def _first(row: dict[str, str], names: tuple[str, ...]) -> str | None:
 
 
 def _rows(path: str) -> list[tuple[int, dict[str, str]]]:
-    """The rows of the table, with their line numbers in the file."""
+    """Rows with their numbers in the file."""
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

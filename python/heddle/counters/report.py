@@ -28,7 +28,7 @@ class Dispatch:
 
 @dataclasses.dataclass
 class Counted:
-    """The counters of all launches of a run that were timed."""
+    """Counts of all launches of a run that were timed."""
     table: Table
     target: str
     labels: dict[Identity, str]

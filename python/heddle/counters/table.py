@@ -152,7 +152,7 @@ class Evaluator:
                                  if _leaf(path, leaves) for stat, value in stats.items()}
 
     def values(self, launch: dict[str, Any], profile: Profile | None = None) -> dict[str, Value]:
-        """The values of a launch's counters, by each counter's first name."""
+        """Values by the first name of each counter."""
         return {one.names[0]: self._value(one.expression, launch, profile)
                 for one in self.table.counters}
 

@@ -113,7 +113,7 @@ class Server:
         return "E.nothing can be changed: the run could not be repeated"
 
     def _part(self, make: Callable[[], str]) -> Callable[[str], str]:
-        """A packet's answer that sends a long text piece by piece, as the client asks for it."""
+        """A part of a long text, as the client asks for it."""
         def part(text: str) -> str:
             start, size = _numbers(text.rsplit(":", maxsplit=1)[-1])
             whole = make()

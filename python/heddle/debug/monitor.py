@@ -57,7 +57,7 @@ class Commands:
         return "".join(f"{w.number:6x}  {w.pc:#x}  {w}\n" for w in self.session.waves())
 
     def _instruction(self, address: int) -> tuple[int, str] | None:
-        """The size of the instruction at an address, and its text."""
+        """The size of an instruction, and its text."""
         for module in symbols.modules(self.session.program.machine.path,
                                       pathlib.Path(self.session.kept.name)):
             if found := module.instruction(address):

@@ -42,7 +42,7 @@ class Module:
     text: list[str] = field(default_factory=list)
 
     def instruction(self, address: int) -> tuple[int, str] | None:
-        """The size of the instruction at an address, and its line of PTX."""
+        """The size of an instruction, and its text in the PTX."""
         for function in self.functions:
             number = (address - self.address - function.offset) // INSTRUCTION
             if 0 <= number < len(function.lines):

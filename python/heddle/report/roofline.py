@@ -49,7 +49,7 @@ def instructions(run: Run) -> Work | None:
 
 
 def operations(run: Run, profile: str) -> Work | None:
-    """The floating-point operations of each kernel, counted from a profile of instructions."""
+    """Operations by the instructions of a profile."""
     by_kernel = flops.by_kernel(profile)
     found = roofs.multiply_adds(run, {kind for kinds in by_kernel.values() for kind in kinds})
     done = {kernel.label: float(sum(by_kernel.get((kernel.name, kernel.gpu), {}).values()))

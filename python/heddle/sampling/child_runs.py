@@ -50,8 +50,9 @@ class Trials:
                           *chosen.again("--platform", "--set", "-I")]
 
     def record_instructions(self, folder: pathlib.Path) -> None:
-        """Records what a CUDA program executes in the folder, and plays it from now on: only traces
-        can warm caches without time. Nothing is recorded where programs are AMD's."""
+        """A recording of a CUDA program: caches are warmed without time by traces only, so what it
+        executes is recorded in the folder, and played from now on. Nothing where programs are
+        AMD's."""
         if self.is_list or not any(one["type"] == "trace_player"
                                    for one in dumped(*self.described)["instances"]):
             return

@@ -11,7 +11,7 @@ from heddle.sampling.correction import Correction, dram_reads
 
 
 class Launch(Protocol):
-    """The members of experiment.Kernel that a correction uses."""
+    """A launch of experiment.Kernel."""
     launch: int
     name: str
     instructions: float
@@ -40,8 +40,8 @@ AMD_UNITS = 7  # in a profile (enum isa_unit); of traces there are more (opcode_
 
 
 def memory_instructions(units: str) -> int:
-    """The memory instructions among a profile's instructions by unit: scalar and vector memory;
-    loads, stores and atomics."""
+    """Counts of a profile's instructions by unit: scalar and vector memory; loads, stores and
+    atomics."""
     counts = list(map(int, units.split()))
     return sum(counts[2:4] if len(counts) == AMD_UNITS else counts[9:12])
 

@@ -44,7 +44,7 @@ class Correction:
 
     @property
     def corrected_by_bytes(self) -> float:
-        """The corrected cycles if the formula's accesses are read as their bytes."""
+        """The correction where the formula's accesses are read as their bytes."""
         return self.cycles - (self.cycles - self.corrected) * self.size
 
     def inputs(self) -> dict[str, float]:

@@ -27,8 +27,8 @@ def shares(found: Measured, title: str) -> dict[str, Any]:
 
 
 def _kernel(statistics: Statistics, path: str, text: str) -> tuple[Identity, str]:
-    """The kernel that a text names: the whole name, or the part before its parameters; where
-    several GPUs ran it, with " on GPU N" behind that. Its label, too."""
+    """The kernel by its whole name, or by what stands before its parameters; where several GPUs ran
+    it, with " on GPU N" behind that."""
     name, _, gpu = text.partition(" on GPU ")
     known = kernel_labels(statistics)
     found = next((kernel for kernel, _ in known

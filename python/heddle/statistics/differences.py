@@ -134,7 +134,7 @@ def matches(change: Change, only: str | None) -> bool:
 
 
 def chosen_floor(runs: Sequence[Statistics], threshold: float | None, everything: bool) -> Floor:
-    """The user's threshold, or the noise that was measured; none if all changes are asked for."""
+    """The floor that the user names, or that was measured; 0 with --all."""
     if threshold is not None:
         return Floor(threshold, "as --threshold says")
     return Floor(0, "") if everything else floors.find(runs)
@@ -145,7 +145,7 @@ def left_out(below: int) -> str:
 
 
 def settings(runs: Sequence[Statistics]) -> dict[str, list[str]]:
-    """Settings that differ, the platform and the program among them."""
+    """The settings that differ, the platform and the program among them."""
     rows: dict[str, list[str]] = {}
     for i, run in enumerate(runs):
         stamp = run.get("stamp", {})
@@ -185,8 +185,7 @@ def _row(name: str, values: Sequence[float | None]) -> list[str]:
 
 
 def _times(runs: Sequence[Statistics], floor: Floor) -> Iterator[list[str]]:
-    """Rows of the kernels' times, and of all time; the last column says what chance may have
-    done."""
+    """The times of kernels, and of all; the last column says what chance may have done."""
     for name, values in [*cycles(runs).items(),
                          ("simulated time, ps", [number(run, "time_ps") for run in runs])]:
         known = [value for value in values if value]

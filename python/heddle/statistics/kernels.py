@@ -47,7 +47,7 @@ class Cache:
         return self.hits + self.misses
 
     def add(self, stats: dict[str, Any]) -> None:
-        """Adds the counters of a cache; a cache of sectors counts sectors."""
+        """Adds the requests of a cache; those of a cache of sectors are to sectors."""
         merged = number(stats, "mshr_hits") + number(stats, "pending_hits")
         self.hits += number(stats, "hits")
         self.misses += (number(stats, "misses") + number(stats, "sector_misses")
@@ -179,7 +179,7 @@ class Kernel:
 
 
 def timed(statistics: Statistics, file: str) -> list[Kernel]:
-    """Kernels that ran with timing, in order of their first launch."""
+    """The kernels that ran with timing, in order of their first launch."""
     kernels: dict[tuple[str, int], Kernel] = {}
     for launch in statistics.get("kernels", []):
         if isinstance(launch.get("slot_cycles"), dict):
@@ -224,8 +224,7 @@ def _head(sides: Sequence[Kernel]) -> Iterable[str]:
 
 
 def _line(sides: Sequence[Kernel], label: str, group: str, values: Sequence[int]) -> str:
-    """A line of the table: slot-cycles, their share of all, and their share of those of
-    wavefronts."""
+    """A line with the share of all slot-cycles, and of those of wavefronts."""
     columns = [f"  {label:<26}"] + [f"{value:>16} {per_cent(value, k.total):6.1f} %"
                                     for k, value in zip(sides, values)]
     if len(sides) > 1:

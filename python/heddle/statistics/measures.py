@@ -152,7 +152,7 @@ class Measured:
                     self.connections[name][index] = share
 
     def rows(self, name: str) -> Iterator[Row]:
-        """The rows of all components and connections that have this measure."""
+        """Rows of all that has this measure."""
         for place, share in zip(self.model.places, self.shares[name]):
             if share[1] > 0:
                 yield Row(place.path, place.type, place.kind, *share,

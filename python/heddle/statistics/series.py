@@ -223,7 +223,7 @@ class Intervals:
             self._add_counted(one, grown)
 
     def idle(self, time_ps: int) -> Measured:
-        """The measures of an interval that long, if nothing counts."""
+        """The values of an interval that long, if nothing counts."""
         if time_ps not in self.still:
             root: dict[str, Any] = {"time_ps": time_ps, "components": {}, "clocks": {
                 name: {"cycles": time_ps * hz // 10**12} for name, hz in self.model.hz.items()}}
@@ -258,8 +258,8 @@ class Intervals:
 
 def read(model: Model, statistics: Statistics, path: str,
          counters: Iterable[str] = ()) -> Iterator[Row]:
-    """All measures of each interval, of all elements of an array together; then the counters of
-    components with these names."""
+    """Reads of each interval all measures, of all elements of an array together; then the counters
+    of components with these names."""
     intervals, of_arrays = Intervals(model, statistics, path, counters), arrays(model)
     for interval in intervals:
         yield from sums(interval.found, of_arrays, interval.span)

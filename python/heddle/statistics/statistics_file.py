@@ -120,7 +120,7 @@ def number(values: Any, *keys: str) -> int:
 
 
 def collapse(path: str) -> str:
-    """A path with [*] in place of each index."""
+    """The path with [*] in place of each index."""
     return re.sub(r"\[[^]]*\]", "[*]", path)
 
 

@@ -41,8 +41,8 @@ def _numbers(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Nu
 
 
 def _values(run: Statistics, whole: bool) -> Iterator[tuple[Key, Number]]:
-    """The numbers of a run. Kernels are without their components; for the table of one run they
-    have only their own numbers, since --report explains the others better."""
+    """The values of a kernel, all but its components; for the table of one run its own numbers
+    alone, which --report explains better."""
     if "time_ps" in run:
         yield ("run", "", "time_ps"), run["time_ps"]
     kernels = {f"{i} {kernel['name']}": {
@@ -88,7 +88,7 @@ def _text(value: Number | None) -> str:
 
 
 def _lines(table: Table, zeros: bool) -> Iterator[str]:
-    """The lines of one run; zeros say little, so only their number is said."""
+    """The lines of one run; zeros say little, so it is only said how many there are."""
     before, left_out = "", 0
     where = max([5, *(len(key[1]) for key in table.rows)])
     what = max([9, *(len(key[2]) for key in table.rows)])

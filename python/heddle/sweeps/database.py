@@ -100,7 +100,7 @@ def plan_of(path: pathlib.Path, text: str) -> dict[str, Any]:
 
 
 class Reading:
-    """The database as it is; a sweep may be writing it."""
+    """The database as it is; a session may be writing it."""
 
     def __init__(self, folder: pathlib.Path):
         self.path = folder / FILE
@@ -122,7 +122,7 @@ class Reading:
         return plan_of(self.path, rows[0][0] if rows else "")
 
     def sessions(self) -> list[dict[str, str]]:
-        """The sessions in order of time; see heddle.base.provenance."""
+        """Sessions in their order; see heddle.made."""
         names = ("date", "command", "version", "name", "folder")
         return [dict(zip(names, row)) for row in self.rows(
             f"SELECT {', '.join(names)} FROM sessions ORDER BY date")]
@@ -231,7 +231,7 @@ class Database:
             self.connection.execute(f"DELETE FROM {table} WHERE point = ?", (number,))
 
     def retry(self) -> None:
-        """Makes points that failed wait again."""
+        """Points that failed wait again."""
         with self.transaction() as sql:
             for (number,) in sql.execute("SELECT point FROM points WHERE state = ?",
                                          (FAILED,)).fetchall():
@@ -302,7 +302,7 @@ class Database:
         return [line for line in found if isinstance(line, dict)]
 
     def _take(self, sql: sqlite3.Connection, line: dict[str, Any]) -> bool:
-        """Keeps the result of a point. False: the point does not wait, or its key has changed."""
+        """Claims a point that waits and whose key is the same still."""
         number = line["point"]
         row = sql.execute("SELECT key, state FROM points WHERE point = ?", (number,)).fetchone()
         if row != (line["key"], WAITING):

@@ -62,7 +62,7 @@ class Results:
 
     @functools.cache
     def settings(self) -> list[str]:
-        """Settings that differ between points: of the machine, then of what runs on it."""
+        """The settings that differ between points: of the machine, then of what runs on it."""
         inputs = dict.fromkeys(n for p in self.plan["programs"] for n in p["inputs"])
         names = [*self.plan["vary"], "platform", "program", *inputs]
         return [name for name in names if len(self.values(name)) > 1]
@@ -97,7 +97,7 @@ class Results:
             "SELECT DISTINCT path, name FROM components ORDER BY path, name")]
 
     def _hit_rates(self) -> list[str]:
-        """Hit rates that differ between points, the one that differs most first."""
+        """Hit rates, those that differ most first."""
         paths = [path for path, in self.reading.rows(
             "SELECT DISTINCT path FROM components WHERE name = 'misses' ORDER BY path")]
         spread = {}
@@ -108,7 +108,7 @@ class Results:
         return [f"{path}.hit_rate" for path in sorted(spread, key=lambda p: -spread[p])]
 
     def result(self, name: str) -> dict[int, float]:
-        """The value of each point that has this result."""
+        """The result of each point that has it."""
         if name not in self._results:
             self._results[name] = self._read(name)
         return self._results[name]

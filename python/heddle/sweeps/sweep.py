@@ -78,7 +78,7 @@ def plain(path: str) -> str:
 
 
 def _is_allowed(row: dict[str, Any] | None, value: str) -> bool:
-    """True if the declaration allows the value; otherwise `heddle check` is asked, which takes as
+    """True if the declarations allow the point; otherwise `heddle check` is asked, which takes as
     long as a small point."""
     if not row:
         return False
@@ -113,8 +113,7 @@ class Toolkit:
         return done
 
     def check_platform(self, plan: Plan, platform: str) -> None:
-        """Checks the platform's description, then each value of what is varied, all names at
-        once."""
+        """Checks the description, then each value of what is varied, all names at once."""
         sets = [word for setting in plan.set for word in ("--set", setting)]
         known = self._rows(platform, sets)
         asked = {name: [value for value in values if not _is_allowed(known.get(plain(name)), value)]
@@ -393,7 +392,7 @@ def aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def name_failures(database: Database, points: Sequence[Point]) -> int:
-    """Prints the failures, points with the same message together. Returns how many there are."""
+    """Names failures, those with the same message together. Returns how many there are."""
     failures = database.failures()
     names = {point.number: point.name for point in points}
     by_message: dict[str, list[str]] = {}

@@ -71,7 +71,7 @@ class Ordinal:
         return LEFT + (RIGHT - LEFT) * self.places[value]
 
     def labels(self) -> list[str]:
-        """The values whose labels have room."""
+        """The labels that have room."""
         shown: list[str] = []
         until = LEFT - 30
         for value in self.values:

@@ -22,7 +22,7 @@ SCRIPT = pathlib.Path(__file__).with_name("sweep.js")
 
 
 def shown(figure: Figure | None) -> str:
-    """A figure, with its numbers as a file to save: they are means, which no table of the page
+    """A figure with its numbers as a file to save: they are means, which no table of the page
     has."""
     if figure is None:
         return "<p>No point has that.</p>"
@@ -177,7 +177,7 @@ def _failures(results: Results) -> str:
 
 
 def _made(results: Results) -> list[str]:
-    """The provenance of the last session, and how many sessions there were."""
+    """The points that the last session made; how many there were."""
     sessions = results.sessions
     return [*(provenance.lines(sessions[-1]) if sessions else []),
             *([f"the last of {len(sessions)} sessions, since {sessions[0]['date']}"]

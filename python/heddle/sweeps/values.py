@@ -28,7 +28,7 @@ def family_of(unit: str) -> dict[str, int] | None:
 
 
 def number_of(text: str) -> float | None:
-    """The value in the smallest unit of its quantity; None: it is a word."""
+    """The number in the smallest unit of its quantity; None: it is a word."""
     found = QUANTITY.fullmatch(text)
     family = family_of(found[2]) if found else None
     return float(found[1]) * family[found[2]] if found and family else None
@@ -60,7 +60,7 @@ def _range(text: str, found: re.Match[str], place: str) -> list[str]:
 
 
 def spelled(number: int, family: dict[str, int], unit: str | None) -> str:
-    """A number in `unit`, if there is one; otherwise in the largest that leaves no fraction."""
+    """The number in `unit`, if there is one; otherwise in the largest that leaves no fraction."""
     if unit is None or number % family[unit]:
         unit = max((u for u in family if number % family[u] == 0), key=lambda u: family[u])
     return f"{number // family[unit]}{unit}"

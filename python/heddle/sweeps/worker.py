@@ -159,7 +159,7 @@ def components(statistics: dict[str, Any]) -> dict[str, dict[str, int]]:
 
 
 def kept(path: str) -> dict[str, Any]:
-    """The members of a statistics file that the database keeps."""
+    """The part of a statistics file that is kept."""
     with open(path, encoding="utf-8") as file:
         statistics = json.load(file)
     host = statistics.get("host", {})

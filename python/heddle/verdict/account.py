@@ -49,7 +49,7 @@ def _cause(group: str, kind: str) -> str:
 
 
 def waits(kernel: Kernel) -> dict[str, float]:
-    """The shares of the slots of its work-groups, by what they waited for; the ALU is left out."""
+    """The share of the slots of its work-groups that waited for each cause; the ALU is left out."""
     slots: dict[str, float] = {}
     for (group, kind), value in kernel.rows.items():
         if group in WAVEFRONTS or group == "ended":

@@ -63,7 +63,7 @@ class Array:
 
 @dataclasses.dataclass
 class Fullness:
-    """The arrays that were full in all launches of a kernel."""
+    """The fullness of elements over all launches of a kernel."""
     intervals: int = 0  # in which it worked
     cycles: int = 0     # of an interval
     arrays: list[Array] = dataclasses.field(default_factory=list)
@@ -71,9 +71,9 @@ class Fullness:
 
 @dataclasses.dataclass
 class Found:
-    """What was full in a run: by kernel and GPU, the unloaded latency of memory (`unloaded`), time
-    that is no kernel's (`copied` and `nothing` ps, the links' busy ps in the former), and the
-    values that the proposed settings may have (`Model.ranges`)."""
+    """The fullness of a run by kernel and GPU, with the unloaded latency of memory (`levels`), the
+    time that is no kernel's (`copied_ps` and `nothing_ps`, the links' busy ps in the former), and
+    the ranges of the settings that are proposed (`Model.ranges`)."""
     kernels: dict[Identity, Fullness] = dataclasses.field(default_factory=dict)
     levels: Levels = dataclasses.field(default_factory=list)
     translation: Levels = dataclasses.field(default_factory=list)
@@ -209,7 +209,7 @@ class _Reach:
                               if path.startswith(self._own(identity(launch))))}
 
     def array(self, path: str) -> str:
-        """The array of an element; each GPU has its own."""
+        """The array of an element, one of each GPU."""
         known = self.arrays.get(path)
         if known is None:
             first, dot, rest = path.partition(".")

@@ -165,7 +165,7 @@ class Judged:
 
     @property
     def in_flight(self) -> float:
-        """The instructions of vector memory that a wavefront has in flight, by Little's law."""
+        """The loads in flight of a wavefront, by Little's law."""
         waves = self.kernel.wavefronts
         return self.kernel["vector_memory_cycles"] / waves if waves else 0.0
 

@@ -7,7 +7,7 @@ for is found from which array was the fullest when (`heddle.verdict.fullness`), 
 load takes against its unloaded latency. Without the former, which only `heddle run --report
 limits` records, a sentence says so. Nothing is called latency unless loads take about as long as
 the description says that they have to. Kinds of components are those of diagrams, so a machine of
-other components is judged, too. A setting is named only where the machine has it."""
+a user's components is judged, too. A setting is named only where the machine has it."""
 from __future__ import annotations
 
 import dataclasses
@@ -34,8 +34,7 @@ def _work_groups(k: Kernel) -> str:
 
 
 def _hits(j: Judged, name: str, words: str) -> str:
-    """The words with the hit rate of the first cache with accesses whose name, without its index,
-    ends a path."""
+    """Hits of the first cache with accesses whose name, without its index, ends a path."""
     cache = next((c for path, c in j.kernel.caches.items()
                   if c.all and path.rpartition(".")[2].split("[")[0] == name), None)
     return words.format(f"{per_cent(cache.hits, cache.all):.0f} %") if cache else ""

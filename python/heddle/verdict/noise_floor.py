@@ -51,7 +51,7 @@ def _file(run: Statistics) -> pathlib.Path:
 
 
 def _kept(run: Statistics) -> dict[str, Floor]:
-    """The floors that were kept, by the hash of the model."""
+    """The floors that are kept, by the hash of the model."""
     try:
         kept = json.loads(_file(run).read_text(encoding="utf-8"))
         return {model: Floor(float(one["time"]), str(one["words"]), dict(one["counters"]))
@@ -106,7 +106,7 @@ def _together(floors: Sequence[Floor], more: str = "") -> Floor:
 
 
 def find(runs: Sequence[Statistics]) -> Floor:
-    """The noise floor of these runs together."""
+    """The floor of these runs together."""
     own, others = [], []
     for run in runs:
         for model, one in _kept(run).items():

@@ -97,7 +97,7 @@ def lines(run: Statistics, rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def section(run: Statistics, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the report says, as the section `trust` of the statistics."""
+    """The statement, as the section `trust` of the statistics."""
     issued, classes, untimed = instructions(run)
     found, idle = parameters(run, rows)
     return {"instructions": {"counted": issued, "approximate": dict(classes), "untimed": untimed},

@@ -5,7 +5,7 @@
   GET  /TOKEN/statistics        its counters so far, in the form of a statistics file
   GET  /TOKEN/topology          the coloured topology, SVG; `measure`, and `of`: the last second
                                 (now), or the run so far (run)
-  GET  /TOKEN/waits             the components that wait, and what each waits for
+  GET  /TOKEN/waits             what waits for what
   POST /TOKEN/ACTION            pause, go, step, waits, end
 
 A request without the token is answered with 403 and nothing else. The server only reads the status

@@ -148,8 +148,8 @@ def parameters(run: Statistics, rows: Iterable[Row] = ()) -> list[Parameter]:
 
 def with_proposed(found: list[Parameter], proposed: Iterable[tuple[str, ...]],
                   settings: dict[str, str]) -> list[Parameter]:
-    """Parameters, those whose values are proposed first, in that order; a value that no parameter
-    has gets one."""
+    """Parameters whose values are proposed come first, in that order; values that no parameter has
+    get one."""
     first: list[Parameter] = []
     for sets in proposed:
         one = next((one for one in found if any(same(point.settings, sets)

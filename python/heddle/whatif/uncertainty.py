@@ -53,7 +53,7 @@ def ends(value: str, row: dict[str, Any]) -> list[str]:
 
 
 def unknown(run: Statistics, rows: Sequence[dict[str, Any]]) -> list[Parameter]:
-    """Parameters that the run depended on and whose values are not certain."""
+    """The unknown parameters that the run depended on."""
     known = {row["parameter"]: row for row in rows}
     found = []
     for one in sensitivity.parameters(run, rows):
@@ -66,7 +66,8 @@ def unknown(run: Statistics, rows: Sequence[dict[str, Any]]) -> list[Parameter]:
 
 @dataclasses.dataclass
 class Interval:
-    """A result's bounds, in ps. `corners`: when all err the same way; None: that cannot be run."""
+    """The interval of a result, in ps. `corners`: when all err the same way; None: that cannot be
+    run."""
     base: int
     low: float
     high: float

@@ -134,8 +134,8 @@ class Study:
             point.message, point.status = message or "", status or 0
 
     def counters(self, disturbed: int) -> dict[str, float]:
-        """The largest difference of each counter between the run without changes and those that are
-        disturbed, the first of `runs`; a share."""
+        """The difference of each counter, at most, between the run without changes and those that
+        are disturbed, the first of `runs`; a share."""
         values: dict[tuple[str, str], list[float]] = {}
         for name, runs in (("base", 1), ("runs", disturbed)):
             reading = Reading(self.folder / name)

@@ -92,7 +92,7 @@ static const struct model_link_type pcie = {.name = "pcie",
 struct port_row {
     const char *name;
     int protocol;
-    bool is_in, is_array, optional;
+    bool is_in, is_array, is_optional;
 };
 
 struct type_row {
@@ -159,7 +159,7 @@ static void declare_type(struct fixture *f, unsigned t)
             .name = p->name,
             .doc = "",
             .is_in = p->is_in,
-            .optional = p->optional,
+            .is_optional = p->is_optional,
             .is_array = p->is_array,
             .is_any = p->protocol == P_ANY,
             .protocol = p->protocol == P_ANY ? NULL : &protocols[p->protocol],
@@ -209,7 +209,7 @@ static struct model_instance *instance(struct fixture *f, struct model_instance 
     i->parent = parent;
     i->name = name;
     i->doc = "";
-    i->in_array = element >= 0;
+    i->is_in_array = element >= 0;
     i->element = element >= 0 ? (uint32_t)element : 0;
     i->array_count = array_count;
     i->is_interconnect = t == T_CROSSBAR;

@@ -129,7 +129,7 @@ def test_report_tells_every_hop_of_a_store(run):
 
 def test_release_of_an_agent_with_several_dies_reaches_their_l2s(run):
     platform = f"{LEVELS} --platform memtest_dies --set die.release=system"
-    heddle(f"check {platform}", "E0507", "behind fences of agent scope", status=1)
+    heddle(f"check {platform}", "E0507", "after fences of agent scope", status=1)
     run(f"{platform} --generic --allow-incoherent",
         "load of 0x[0-9a-f]+ in line 0x[0-9a-f]+ .* returned", status=3)
 
@@ -180,7 +180,7 @@ def test_order_of_agents_allows_old_values_and_some_come(measure, text, old):
 def test_fences_of_agent_scope_are_not_enough_for_l2s_of_one_gpu(run):
     """The tester believes that all ports are of one agent, and says agent in each fence."""
     platform = f"{FOUR} --set node.l2_caches=all"
-    heddle(f"check {platform}", "E0507", "behind fences of agent scope", status=1)
+    heddle(f"check {platform}", "E0507", "after fences of agent scope", status=1)
     run(f"{platform} --generic --allow-incoherent --set tester.episodes=50",
         "port [0-9]+, thread [0-9]+, .*returned", status=3)
 

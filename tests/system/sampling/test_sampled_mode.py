@@ -112,8 +112,8 @@ def test_program_passes_in_sampled_mode(run, text):
 @pytest.mark.parametrize("text, says", [
     ("--mode sample -- saxpy", "it is timing, functional or sampled"),
     ("--mode sampled", "name one"),
-    ("--mode sampled --kernels 1 -- saxpy", "leave out '--kernels'"),
-    ("--mode sampled --report cpi -- saxpy", "leave out '--report'"),
+    ("--mode sampled --kernels 1 -- saxpy", "'--kernels' cannot be combined with"),
+    ("--mode sampled --report cpi -- saxpy", "'--report' cannot be combined with"),
     ("--mode sampled --error 0 -- saxpy", "how far off the sum may be"),
     ("--error 2 -- saxpy", "'--error 2' is for launches that are chosen")],
     ids=["mode", "program", "kernels", "report", "zero", "error"])

@@ -116,8 +116,8 @@ static bool add_segment(struct code_object *object, const GElf_Phdr *header)
         .memory_size = header->p_memsz,
         .file_size = header->p_filesz,
         .bytes = object->image + header->p_offset,
-        .executable = (header->p_flags & PF_X) != 0,
-        .writable = (header->p_flags & PF_W) != 0,
+        .is_executable = (header->p_flags & PF_X) != 0,
+        .is_writable = (header->p_flags & PF_W) != 0,
     };
     return true;
 }

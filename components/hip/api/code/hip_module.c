@@ -49,7 +49,7 @@ static bool has_variables(const struct code_object *object)
     enum { DYNAMIC_BYTES = 112 };
     uint64_t writable = 0;
     for (size_t i = 0; i < object->segment_count; i++)
-        writable += object->segments[i].writable ? object->segments[i].memory_size : 0;
+        writable += object->segments[i].is_writable ? object->segments[i].memory_size : 0;
     return writable > DYNAMIC_BYTES;
 }
 
