@@ -19,7 +19,7 @@ def collect(heddle: str) -> dict[str, str]:
 
 
 def lines(made: Mapping[str, str]) -> list[str]:
-    """The command, and the place and date: fewer lines where they are not known."""
+    """Two lines: the command, and its date and place. Fewer where they are not known."""
     version = f", heddle {made['version']}" if made.get("version") else ""
     return [*([made["command"]] if made.get("command") else []),
             *([f"{made['date']}, on {made.get('name', '?')}, in {made.get('folder', '?')}{version}"]
