@@ -298,7 +298,7 @@ def table(runs: Sequence[list[Kernel]]) -> str:
         lines = [*_head(sides), "", f"  {'slot-cycles':<26}{heads}", *_rows(sides)]
         for letter, k in zip("ab", sides):
             if k.launches:
-                lines += [f"\n  {letter}" if two else "", *map(k.said, _details(k)),
+                lines += [f"\n  {letter}" if two else "", *map(k.worded, _details(k)),
                           *(f"  {words}" for words in k.words)]
         blocks.append("\n".join(lines) + "\n")
     return "\n".join(blocks) or "no kernel has ended\n"
