@@ -22,7 +22,7 @@
 
 enum journal_kind {
     JOURNAL_RUN,     /* the engine ran to its end */
-    JOURNAL_STATE,   /* ... to where a state was written */
+    JOURNAL_STATE,   /* the engine ran to where a state was written */
     JOURNAL_AT_ONCE, /* commands were done in the call that enqueued them */
     JOURNAL_ADDRESS, /* an allocation's */
 };

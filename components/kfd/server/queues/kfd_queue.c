@@ -60,7 +60,7 @@ static uint32_t look_at_slots(uint32_t gpu, const struct kfd_queue **next)
     return used;
 }
 
-/* True if the queue, which has packets, may begin one; false: its turn comes later. */
+/* True if the queue, which has packets, may begin one. Otherwise its turn comes later. */
 static bool has_slot(struct kfd_queue *q)
 {
     static uint64_t waits;
