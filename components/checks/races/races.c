@@ -91,7 +91,7 @@ static bool is_own(const struct live_wave *w, uint64_t atomic)
 
 static bool has_scopes(const struct observed_instruction *s)
 {
-    return isa_traits[s->inst->target].scope_bits;
+    return isa_traits[s->inst->target].has_scope_bits;
 }
 
 static enum race_use atomic_use(enum isa_atomic operation)

@@ -198,7 +198,7 @@ int kfd_connection_open(struct kfd_connection *c)
     c->reply.word[1] = (uint64_t)getpid();
     if (is_guest) {
         c->reply.word[2] = kfd.api->stream_flags();
-        c->reply.word[3] = option_early("mode", "functional");
+        c->reply.word[3] = option_is_set_early("mode", "functional");
         return 0;
     }
     c->passes_files = true;

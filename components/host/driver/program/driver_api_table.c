@@ -540,7 +540,7 @@ static void api_program_ends(bool ends)
 
 static void api_note_unordered(void)
 {
-    host_time_note_unordered();
+    host_time_mark_unordered();
 }
 
 static const char *api_error_text(void)
@@ -629,7 +629,7 @@ static bool call_take_fault(uint32_t device, struct driver_fault *fault)
 {
     struct engine_fault first;
     bool has_fault = handle_check(the_driver(), device) == DRIVER_OK
-                     && engine_take_fault(driver_handle_at(the_driver(), device)->pid, &first);
+                     && engine_pop_fault(driver_handle_at(the_driver(), device)->pid, &first);
     if (has_fault) {
         *fault = (struct driver_fault){.gpu = gpu_of_fault(first.leaf, first.tag),
                                        .by_access = first.by_access,
