@@ -21,7 +21,7 @@ void check_code_gone(uint64_t address);
 /* The memory at the address that may only be read: "code", "constants of a program's code", "a
  * variable in constant memory"; NULL: nothing is known against writing. */
 const char *check_is_constant(uint64_t address);
-/* "file.cpp:12" of the instruction; false: it is not known. */
+/* "file.cpp:12" of the instruction. False: it is not known. */
 bool check_source(uint64_t pc, char *text, size_t size);
 /* The code that the instruction is a part of, as it was loaded; NULL: it is not known. */
 const uint8_t *check_code_bytes(uint64_t pc, uint64_t *start, uint64_t *size);

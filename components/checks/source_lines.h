@@ -13,7 +13,7 @@ struct source_lines {
 
 /* The file stays where it is until the lines are closed. */
 void source_lines_open(struct source_lines *lines, void *file, size_t size);
-/* "file.cpp:12" without folders, or "near file.cpp:12"; false: not known. */
+/* "file.cpp:12" without folders, or "near file.cpp:12". False: not known. */
 bool source_lines_find(const struct source_lines *lines, uint64_t address, char *text, size_t size);
 void source_lines_close(struct source_lines *lines);
 

@@ -53,7 +53,7 @@ static bool measure_of(uint64_t launch, struct sampler_measure *measure)
     return true;
 }
 
-/* false: the launch that is simulated is not over. */
+/* False: the launch that is simulated is not over. */
 static bool settle_launch(void)
 {
     struct sampler_work work = {0};

@@ -52,7 +52,7 @@ bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name
  */
 int sampling_element(const struct sampling *s, uint32_t index, uint64_t number, const char *name,
                      const char *symbol);
-/* The element as it was given, cut to `size`; false: there is none. */
+/* The element as it was given, cut to `size`. False: there is none. */
 bool sampling_element_text(const struct sampling *s, uint32_t index, char *text, size_t size);
 /* A kernel's name as an element of a list names it: without its parameters. Cut to `size`. */
 void sampling_plain_name(const char *name, char *text, size_t size);

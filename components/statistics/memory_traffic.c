@@ -22,7 +22,7 @@ void memory_traffic_reset(void)
     memory_count = 0;
 }
 
-/* Word of the counter in the block; false: it has none. */
+/* Word of the counter in the block. False: it has none. */
 static bool find_word(const struct stat_block *b, const char *name, uint32_t *word)
 {
     *word = 0;

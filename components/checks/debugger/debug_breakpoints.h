@@ -20,7 +20,7 @@ struct debug_access {
 };
 
 void debug_breakpoints_clear(void);
-/* false: there are too many. */
+/* False: there are too many. */
 bool debug_breakpoints_add(const struct debug_rule *rule);
 bool debug_breakpoints_break(uint64_t pc);
 bool debug_breakpoints_any(void);

@@ -25,7 +25,7 @@ void debug_serve_end(const struct debug_stopped *end);
 /* Writes a file "KIND-ADDRESS" into the folder. */
 void debug_serve_keep(const char *kind, uint64_t address, const void *bytes, size_t size);
 
-/* Copies memory as a lane of the thread sees it; false: not all of it is there. */
+/* Copies memory as a lane of the thread sees it. False: not all of it is there. */
 bool debug_serve_read(const struct debug_thread *thread, unsigned lane, uint64_t address, void *to,
                       uint64_t bytes);
 /* Forgets stores that have come to memory, as the thread sees it; NULL: as the last one did. */

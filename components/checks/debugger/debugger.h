@@ -69,7 +69,7 @@ void debugger_waited(void);
 /* Code has been loaded: `file` is kept for the other side as "KIND-ADDRESS". */
 void debugger_code(const char *kind, uint64_t address, const void *file, size_t size);
 
-/* Before anything is executed; false: this process is not debugged. */
+/* Before anything is executed. False: this process is not debugged. */
 bool debugger_open(const struct page_table *pages);
 /* Events of AMD's wavefronts, which checks.c passes on (debug_wave.c). */
 extern const struct check check_debugger;

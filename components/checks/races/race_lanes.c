@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Two lanes that store at one address; false: there are none. */
+/* Two lanes that store at one address. False: there are none. */
 static bool lanes_meet(const struct race_lanes *l, unsigned lane[2])
 {
     uint64_t behind = 0;

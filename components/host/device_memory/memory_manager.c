@@ -401,7 +401,7 @@ enum memory_result memory_remove_page(struct memory_ref r, uint32_t pid, uint64_
     if (!page_table_look_up(r.pages, pid, address, &physical, &flags))
         return MEMORY_NOT_MAPPED;
     unmap_run(r, pid, address / r.memory->page * r.memory->page, 1);
-    r.memory->removed = true;
+    r.memory->has_removed_pages = true;
     r.program->version++;
     return MEMORY_OK;
 }

@@ -167,7 +167,7 @@ struct driver_fault {
 };
 
 /* A kernel is executed without timing, and its wavefronts wait: for each other, or for the host.
- * read() and write() access device memory at once; false: the range is not in one allocation. They
+ * read() and write() access device memory at once. False: the range is not in one allocation. They
  * may be called until the attendant returns; no other function of the driver may be. */
 struct driver_attention {
     uint32_t gpu;

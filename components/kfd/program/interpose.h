@@ -67,7 +67,7 @@ void interpose_copied(int fd, int copy);
 
 /* ---- the DRM side of a render node ---- */
 
-/* Answers what libdrm_amdgpu asks at its start; false: none of it, kfd_ioctl() knows. */
+/* Answers what libdrm_amdgpu asks at its start. False: none of it, kfd_ioctl() knows. */
 bool interpose_drm(int minor, unsigned long request, void *argument, int *result);
 
 #endif

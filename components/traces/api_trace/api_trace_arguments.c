@@ -126,7 +126,7 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
     return true;
 }
 
-/* The text up to the next '/'; false: there is none. */
+/* The text up to the next '/'. False: there is none. */
 static bool next_part(const char **at, const char **part, size_t *length)
 {
     const char *slash = strchr(*at, '/');

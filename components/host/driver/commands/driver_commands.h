@@ -81,7 +81,7 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
 /* True if another command's flush is under way of a device that this command needs flushed. */
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k);
 
-/* Sends a flush to GPU `number` for the command; false: it waits for room. */
+/* Sends a flush to GPU `number` for the command. False: it waits for room. */
 static bool command_flush(struct driver *d, uint32_t command, uint32_t number);
 
 /* Messages that move data, and the slots that they occupy. See driver_transfer.c. */
@@ -204,7 +204,7 @@ enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
                                      void (*at_end)(struct component *c));
 
-/* True if the command is done; false: it is tried again a little later. */
+/* True if the command is done. Otherwise it is tried again a little later. */
 static bool sample_step(struct driver *d, struct driver_command *k, uint32_t device);
 
 /* A timed launch has begun, past everything that it may have to wait for. */

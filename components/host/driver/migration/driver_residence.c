@@ -148,7 +148,7 @@ static void residence_faulted(struct driver *d, uint32_t gpu, uint32_t pid, uint
     }
 }
 
-/* The frame that goes first; false: there is none. */
+/* The frame that goes first. False: there is none. */
 static bool residence_choose(struct driver *d, uint32_t gpu, uint32_t *frame)
 {
     struct driver_residence *r = &d->residence[gpu];

@@ -96,7 +96,7 @@ static void record_copy(const struct driver_command *k)
         cuda_recording_copy(k->move.address, k->size);
 }
 
-/* false: a file could not be written. */
+/* False: a file could not be written. */
 static bool record_finish(void)
 {
     const char *cuda = cuda_recording_finish(driver_process()->lost == DRIVER_OK);

@@ -235,7 +235,7 @@ int kfd_event_destroy(struct kfd_process *p, struct kfd_request *request)
     return 0;
 }
 
-/* Copies the list of events; false: it is not readable or names what is not there. */
+/* Copies the list of events. False: it is not readable or names what is not there. */
 static bool read_list(const struct kfd_process *p, struct waiter *w,
                       const struct kfd_ioctl_wait_events_args *call)
 {

@@ -26,7 +26,7 @@ struct cuda_recording_form {
     enum cuda_recording_addresses addresses;
 };
 
-/* false: errno says why. */
+/* False: errno says why. */
 bool cuda_recording_open(const char *folder, struct cuda_recording_form form);
 bool cuda_recording_is_on(void);
 

@@ -13,9 +13,9 @@ struct itrace_output {
     int slot; /* among files that signals remove (runtime/engine/unfinished.h) */
 };
 
-/* false: errno says why; nothing is there. */
+/* False: errno says why; nothing is there. */
 bool itrace_output_open(struct itrace_output *output, const char *path);
-/* false: errno says why; nothing is there, and what was there before still is. */
+/* False: errno says why; nothing is there, and what was there before still is. */
 bool itrace_output_commit(struct itrace_output *output);
 void itrace_output_abandon(struct itrace_output *output);
 
