@@ -18,7 +18,7 @@
 
 /* The services of the HIP library that this library uses. */
 const struct hip_services *cuda_services(void);
-/* Around a function of CUDA. The second one notes the error for cudaGetLastError() and returns it.
+/* Around a function of CUDA. The second one keeps the error for cudaGetLastError() and returns it.
  */
 const char *cuda_begin(const char *function);
 hipError_t cuda_end(const char *before, hipError_t error);

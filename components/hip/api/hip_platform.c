@@ -24,7 +24,7 @@ static void use_driver(const struct driver_api *api)
     hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
     hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     hip.copy_returns = (flags & DRIVER_STREAMS_COPY_RETURNS) != 0;
-    hip.notes_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
+    hip.reports_calls = (flags & DRIVER_STREAMS_TELL_CALLS) != 0;
 }
 
 /* The machine is in another process, which several share. */

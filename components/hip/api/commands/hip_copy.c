@@ -131,9 +131,9 @@ static hipError_t enqueue_rows(struct copy *copy)
         copy->ticket = status == DRIVER_OK ? ticket : copy->ticket;
         error = hip_status(status);
     }
-    hip_stream_note(copy->stream, copy->ticket);
+    hip_stream_end_call(copy->stream, copy->ticket);
     if (copy->ticket != 0)
-        hip_host_memory_note_queued(copy->ticket, &copy->uses[TO]);
+        hip_host_memory_add_writer(copy->ticket, &copy->uses[TO]);
     return error;
 }
 

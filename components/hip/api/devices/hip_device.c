@@ -417,13 +417,13 @@ static hipError_t get_version(int *version)
 
 hipError_t hipDriverGetVersion(int *version)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return get_version(version);
 }
 
 hipError_t hipRuntimeGetVersion(int *version)
 {
-    hip_note_call(__func__);
+    hip_report_call(__func__);
     return get_version(version);
 }
 

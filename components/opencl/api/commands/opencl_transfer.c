@@ -30,7 +30,7 @@ static cl_int copy_row(uint32_t lane, uint64_t to, uint64_t from, size_t size, u
         return copy_on_host(lane, to, from, size);
     error = opencl_driver_copy(lane, to, from, uses, ticket);
     if (error == CL_SUCCESS)
-        opencl.hip->host_memory_note_queued(*ticket, &uses[OPENCL_TO]);
+        opencl.hip->host_memory_add_writer(*ticket, &uses[OPENCL_TO]);
     return error;
 }
 

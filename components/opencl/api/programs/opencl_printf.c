@@ -211,7 +211,7 @@ void opencl_printf_flush(void)
         outputs = first->next;
         if (!outputs)
             outputs_end = &outputs;
-        if (opencl.hip->lost() == hipSuccess)
+        if (opencl.hip->device_error() == hipSuccess)
             print_all(first);
         struct hip_location location = opencl.hip->location_of(first->address);
         int number = location.allocation.device;

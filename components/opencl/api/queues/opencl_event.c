@@ -78,7 +78,7 @@ static cl_int wait_for_events(cl_uint count, const cl_event *list)
     for (cl_uint i = 0; i < count; i++)
         opencl_drop(&events[i]->object);
     free(events);
-    return opencl.hip->lost() != hipSuccess ? CL_OUT_OF_RESOURCES : error;
+    return opencl.hip->device_error() != hipSuccess ? CL_OUT_OF_RESOURCES : error;
 }
 
 OPENCL_CALL(clWaitForEvents, (cl_uint count, const cl_event *list), wait_for_events(count, list));
@@ -97,7 +97,7 @@ static cl_int poll(struct opencl_event *event)
         if (opencl_event_is_over(event))
             opencl_wake_threads();
         cl_int state = event->state;
-        opencl_driver_note_query(event, state == CL_COMPLETE);
+        opencl_driver_record_query(event, state == CL_COMPLETE);
         bool runs = event->begin && opencl.hip->is_ticket_done(event->begin);
         opencl_drop(&event->object);
         return state == CL_SUBMITTED && runs ? CL_RUNNING : state;

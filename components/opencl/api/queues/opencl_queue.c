@@ -53,7 +53,7 @@ void opencl_queue_add(struct opencl_queue *queue, struct opencl_event *event)
 /* Waits for all commands of the queue, which the caller holds. */
 static cl_int finish_queue(struct opencl_queue *queue)
 {
-    while (queue->open_count > 0 && opencl.hip->lost() == hipSuccess) {
+    while (queue->open_count > 0 && opencl.hip->device_error() == hipSuccess) {
         struct opencl_event *event = queue->open[queue->open_count - 1];
         opencl_hold(&event->object);
         opencl_event_wait(event);
@@ -61,9 +61,9 @@ static cl_int finish_queue(struct opencl_queue *queue)
         tidy(queue);
     }
     for (uint32_t i = 0; i < queue->lane_count; i++) /* costs nothing, and tells --check */
-        if (queue->over[i] && opencl.hip->lost() == hipSuccess)
+        if (queue->over[i] && opencl.hip->device_error() == hipSuccess)
             opencl.api->wait(queue->over[i]);
-    return opencl_error_of(opencl.hip->lost());
+    return opencl_error_of(opencl.hip->device_error());
 }
 
 static void wait_for_lanes(const struct opencl_queue *queue)
@@ -101,7 +101,7 @@ static void destroy_queue(struct opencl_object *object)
             *link = queue->next;
             break;
         }
-    if (opencl.hip->lost() == hipSuccess)
+    if (opencl.hip->device_error() == hipSuccess)
         wait_for_lanes(queue);
     for (uint32_t i = 0; i < queue->lane_count; i++)
         opencl_driver_end_lane(queue->lanes[i]);
