@@ -14,6 +14,7 @@
 #include "components/traces/api_trace/api_trace.h"
 
 #include "command.h"
+#include "command_say.h"
 
 struct known_kernel {
     const char *name;
@@ -226,8 +227,7 @@ int command_api_trace(struct command *c)
     const char *path = o->arguments.items[1];
     uint32_t calls;
     if (strcmp(o->arguments.items[0], "check") != 0) {
-        fprintf(stderr, "heddle api-trace: there is no '%s'; there is 'check'\n",
-                o->arguments.items[0]);
+        command_say("there is no '%s'; there is 'check'", o->arguments.items[0]);
         return EXIT_USAGE;
     }
     if (!check_trace(c, &path, &calls))

@@ -60,12 +60,12 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
             key != NULL; /* another instance; without a key it is the same text looked at again */
         return &d->sink;
     }
+    if (diagnostic_severity(code) == COMPILE_ERROR)
+        d->error_count++;
+    else
+        d->warning_count++;
     if (d->list.count >= DIAGNOSTIC_MAX) {
         d->flooded = true;
-        if (diagnostic_severity(code) == COMPILE_ERROR)
-            d->error_count++;
-        else
-            d->warning_count++;
         return &d->sink;
     }
     struct diagnostic *new = region_take(d->region, sizeof *new);
@@ -78,10 +78,6 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
     new->message = region_vprintf(d->region, format, args);
     va_end(args);
     vector_push(d->region, &d->list, new);
-    if (diagnostic_severity(code) == COMPILE_ERROR)
-        d->error_count++;
-    else
-        d->warning_count++;
     return new;
 }
 

@@ -16,8 +16,10 @@ static bool index_fits(const char **wish, const char **at)
         *wish += 3;
         return (*wish)[-1] == ']';
     }
+    if (!isdigit((unsigned char)(*wish)[1]))
+        return false;
     low = high = strtoul(*wish + 1, &end, 10);
-    if (strncmp(end, "..", 2) == 0)
+    if (strncmp(end, "..", 2) == 0 && isdigit((unsigned char)end[2]))
         high = strtoul(end + 2, &end, 10);
     *wish = end + 1;
     return *end == ']' && number >= low && number <= high;

@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "codegen/emit/emit.h"
 #include "codegen/emit/input.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -49,10 +50,8 @@ static bool take_object(struct cuda_cc *cc, const char *path, Elf *file, units *
     if (!code || !id)
         return true;
     if (code_size < 4 || memcmp(code, "BC\xc0\xde", 4) != 0) {
-        fprintf(stderr,
-                "heddle cuda-cc: the device code of '%s' is not of heddle cuda-cc: compile its "
-                "source, too\n",
-                path);
+        command_say("the device code of '%s' is not of heddle cuda-cc: compile its source, too",
+                    path);
         return false;
     }
     struct unit unit = {region_printf(cc->c->region, "%.*s", (int)id_size, id),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "command/command_say.h"
 
 #include "cuda_cc.h"
 
@@ -77,14 +78,14 @@ static bool take_architecture(struct cuda_cc *cc, const char *option, const char
         return true; /* an architecture of all machines, which is the default */
     unsigned number = find_architecture(text, &variant);
     if (number == 0) {
-        fprintf(stderr, "heddle cuda-cc: '%s' names no architecture such as sm_80\n", text);
+        command_say("'%s' names no architecture such as sm_80", text);
         return false;
     }
     if (!is_one && cc->generation > 0 && !is_better(cc->generation, number))
         return true;
     cc->generation = number;
     if (number > NEWEST) {
-        fprintf(stderr, "heddle cuda-cc: '%s' is newer than clang 19: takes sm_%d\n", text, NEWEST);
+        command_say("'%s' is newer than clang 19: takes sm_%d", text, NEWEST);
         number = NEWEST;
     }
     cc->architecture = region_printf(cc->c->region, "sm_%u%s", number, variant ? "a" : "");
@@ -114,7 +115,7 @@ static bool take_default_stream(struct cuda_cc *cc, const char *value)
         cuda_cc_add(cc, &cc->both, "-fgpu-default-stream=per-thread");
         cuda_cc_add(cc, &cc->both, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM");
     } else if (strcmp(value, "legacy") != 0 && strcmp(value, "null") != 0) {
-        fprintf(stderr, "heddle cuda-cc: '%s' is not legacy, null or per-thread\n", value);
+        command_say("'%s' is not legacy, null or per-thread", value);
         return false;
     }
     return true;
@@ -334,9 +335,7 @@ static bool act(struct cuda_cc *cc, const struct option *option, const char *wor
         cc->only_version = true;
         break;
     case REFUSED:
-        fprintf(stderr,
-                "heddle cuda-cc: '%s' is not there: what runs is PTX (--ptx), by `heddle run`\n",
-                word);
+        command_say("'%s' is not there: what runs is PTX (--ptx), by `heddle run`", word);
         return false;
     default:
         break;
@@ -359,7 +358,7 @@ static int take_nvcc_option(struct cuda_cc *cc, const char *word, const char *ne
         value = next;
         ++*at;
     } else {
-        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
+        command_say("'%s' needs a value", word);
         return -1;
     }
     return act_on_value(cc, option, value) ? 1 : -1;
@@ -404,7 +403,7 @@ bool cuda_cc_take_word(struct cuda_cc *cc, const struct options_list *all, int *
         return outcome > 0;
     bool needs_value = has_value(word) || is_link_value(word);
     if (needs_value && !next) {
-        fprintf(stderr, "heddle cuda-cc: '%s' needs a value\n", word);
+        command_say("'%s' needs a value", word);
         return false;
     }
     *at += needs_value;

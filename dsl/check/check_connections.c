@@ -65,7 +65,7 @@ static void run_unbound(struct elaboration *e)
                            "nothing tells which protocol '%s' and '%s' speak",
                            wire_end_text(e, &path->from), wire_end_text(e, &path->to));
         diagnostic_help(e->diagnostics, d,
-                        "an 'any' or 'channel' port takes the protocol of what it is connected to");
+                        "an 'any' port takes the protocol of what it is connected to");
     }
 }
 

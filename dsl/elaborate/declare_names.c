@@ -147,7 +147,7 @@ static void add_protocol(struct names *n, const struct protocol_info *protocol)
         add_message(n, name, protocol->replies.v.items[i]);
 }
 
-/* `protocol` is NULL for ports of `any` and `channel`. */
+/* `protocol` is NULL for ports of `any`. */
 static void add_port(struct names *n, const char *type, const struct protocol_info *protocol)
 {
     static const char *const both[] = {"_count", "_is_connected", "_first_pending", NULL};
