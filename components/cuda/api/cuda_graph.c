@@ -137,19 +137,20 @@ hipError_t cuda_get_dependents(hipGraphNode_t node, hipGraphNode_t *dependents, 
     return make_plain(hipGraphNodeGetDependentNodes(node, dependents, count), edges, count);
 }
 
-static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *set, bool *enabled)
+static hipError_t enable(hipGraphExec_t exec, hipGraphNode_t node, const bool *must_enable,
+                         bool *is_enabled)
 {
     const struct hip_services *services = cuda_services();
     hipError_t error = services->enter("cudaGraphNodeSetEnabled");
     if (error == hipSuccess)
-        error = services->graph_enable(exec, node, set, enabled);
+        error = services->graph_enable(exec, node, must_enable, is_enabled);
     return services->leave(error);
 }
 
 hipError_t cuda_set_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned enabled)
 {
-    const bool set = enabled != 0;
-    return enable(exec, node, &set, NULL);
+    const bool must_enable = enabled != 0;
+    return enable(exec, node, &must_enable, NULL);
 }
 
 hipError_t cuda_get_enabled(hipGraphExec_t exec, hipGraphNode_t node, unsigned *enabled)

@@ -29,9 +29,9 @@ struct hip_device {
     bool is_open;    /* and was not destroyed */
     uint32_t number; /* the driver's number of the device */
     struct driver_device_info info;
-    bool xnack, sramecc; /* features as code objects of this architecture find them */
-    bool has_xnack;      /* code objects name the feature */
-    uint32_t queue;      /* takes commands of the null stream and of the library itself */
+    bool uses_xnack, uses_sramecc; /* features as code objects of this architecture find them */
+    bool has_xnack;                /* code objects name the feature */
+    uint32_t queue;                /* takes commands of the null stream and of the library itself */
     uint8_t peers[HIP_DEVICES_MAX]; /* 1: peer access to that device is enabled */
 };
 

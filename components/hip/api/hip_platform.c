@@ -60,7 +60,7 @@ static bool load_platform(const char *path)
 void hip_set_features(struct hip_device *device)
 {
     const struct isa_traits *traits = isa_traits_of(device->info.isa);
-    device->sramecc = traits && traits->sramecc;
+    device->uses_sramecc = traits && traits->sramecc;
     device->has_xnack = traits && traits->xnack;
 }
 

@@ -39,7 +39,7 @@ static bool fits_device(const struct code_object *object, int device)
     char target[64];
     const struct hip_device *info = &hip.devices[device];
     code_object_target_name(&object->target, target, sizeof target);
-    return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
+    return bundle_match_target(target, info->info.isa, info->uses_xnack, info->uses_sramecc) > 0;
 }
 
 /* True if the code object has variables that kernels may write. LLD puts .dynamic, which is only
@@ -184,7 +184,7 @@ static hipError_t load_bundle(const void *bytes, size_t *size, int device, const
         error = hipErrorInvalidImage;
     } else {
         const struct bundle_entry *entry =
-            bundle_find(&bundle, info->info.isa, info->xnack, info->sramecc);
+            bundle_find(&bundle, info->info.isa, info->uses_xnack, info->uses_sramecc);
         if (!entry) {
             char targets[400];
             bundle_list_targets(&bundle, targets, sizeof targets);

@@ -321,14 +321,14 @@ static struct step *find_step(struct exec *exec, hipGraphNode_t node)
 }
 
 /* Kernels, copies and fills may be left out of launches, as CUDA's cudaGraphNodeSetEnabled says. */
-hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *set,
+hipError_t hip_graph_enable(hipGraphExec_t handle, hipGraphNode_t node, const bool *must_enable,
                             bool *is_enabled)
 {
     struct step *step = find_step(find_exec(handle), node);
-    if (!step || step->action.kind > HIP_ACTION_FILL || (!set && !is_enabled))
+    if (!step || step->action.kind > HIP_ACTION_FILL || (!must_enable && !is_enabled))
         return hipErrorInvalidValue;
-    if (set)
-        step->is_disabled = !*set;
+    if (must_enable)
+        step->is_disabled = !*must_enable;
     if (is_enabled)
         *is_enabled = !step->is_disabled;
     return hipSuccess;

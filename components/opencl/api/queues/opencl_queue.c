@@ -153,17 +153,17 @@ static cl_int make_lanes(struct opencl_queue *queue)
 static cl_int read_properties(const cl_queue_properties *properties, size_t *count,
                               cl_command_queue_properties *flags)
 {
-    bool seen = false;
+    bool is_seen = false;
     if (properties)
         for (*count = 0; properties[*count]; *count += 2) {
             if (properties[*count] == CL_QUEUE_SIZE)
                 return CL_INVALID_QUEUE_PROPERTIES; /* a property of queues on the device, which
                                                      * there are none
                                                      */
-            if (properties[*count] != CL_QUEUE_PROPERTIES || seen)
+            if (properties[*count] != CL_QUEUE_PROPERTIES || is_seen)
                 return CL_INVALID_VALUE;
             *flags = properties[*count + 1];
-            seen = true;
+            is_seen = true;
         }
     *count += properties != NULL;
     return CL_SUCCESS;
