@@ -129,7 +129,7 @@ void *cuda_array_at(const struct cuda_array *array, size_t x, size_t y)
 
 /* Bytes of rows without gaps, from (x, y) on: the rest of a row, whole rows, and the
  * beginning of the last one. */
-static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *other,
+static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, char *memory,
                            size_t count, hipMemcpyKind kind, bool writes_array)
 {
     const size_t width = array ? array->size.width * array->texel : 0;
@@ -142,9 +142,9 @@ static hipError_t copy_run(const struct cuda_array *array, size_t x, size_t y, c
         row = min(row, count);
         size_t rows = row == width ? count / width : 1;
         void *start = cuda_array_at(array, x, y);
-        error = writes_array ? hipMemcpy2D(start, array->pitch, other, row, row, rows, kind)
-                             : hipMemcpy2D(other, row, start, array->pitch, row, rows, kind);
-        other += row * rows;
+        error = writes_array ? hipMemcpy2D(start, array->pitch, memory, row, row, rows, kind)
+                             : hipMemcpy2D(memory, row, start, array->pitch, row, rows, kind);
+        memory += row * rows;
         count -= row * rows;
         y += rows;
         x = 0;

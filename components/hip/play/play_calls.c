@@ -448,12 +448,12 @@ static void check_device(const struct api_trace_call *call, int error, int devic
 static void call_unify(const struct api_trace_call *call)
 {
     int gpus[64], count = 0, device = -1;
-    for (const char *at = call->name; *at && count < 64;) {
+    for (const char *next = call->name; *next && count < 64;) {
         char *end;
-        gpus[count++] = (int)strtol(at, &end, 10);
-        if (end == at || (*end && *end != '+'))
+        gpus[count++] = (int)strtol(next, &end, 10);
+        if (end == next || (*end && *end != '+'))
             play_fail(call, "'gpus' is '%s', not numbers such as 0+1", call->name);
-        at = *end ? end + 1 : end;
+        next = *end ? end + 1 : end;
     }
     int error = heddleUnifyDevices(&device, gpus, count);
     check_device(call, error, device);

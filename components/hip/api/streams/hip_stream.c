@@ -166,10 +166,10 @@ static bool is_blocking(const struct stream *stream)
 
 /* The queue waits for those commands of another queue that it does not wait for yet: the ones after
  * `*awaited`. */
-static hipError_t wait_for_queue(uint32_t queue, uint32_t other, uint64_t *awaited)
+static hipError_t wait_for_queue(uint32_t queue, uint32_t awaited_queue, uint64_t *awaited)
 {
-    uint64_t ticket = last_ticket_of(other);
-    if (ticket == 0 || ticket == *awaited || queue == other)
+    uint64_t ticket = last_ticket_of(awaited_queue);
+    if (ticket == 0 || ticket == *awaited || queue == awaited_queue)
         return hipSuccess;
     *awaited = ticket;
     return hip_status_of(hip.api->wait_for(queue, ticket), "waiting for another stream");
