@@ -10,8 +10,8 @@ struct hip_node {
     hipGraphNode_t handle;
     struct hip_graph *graph;
     struct hip_action action;
-    struct hip_node **before;
-    size_t before_count, before_capacity;
+    struct hip_node **dependencies;
+    size_t dependency_count, dependency_capacity;
     bool is_placed; /* while nodes are put in order */
     uint32_t step;  /* the last one that was made of it, while steps, or a copy, are made */
     void **values;  /* arguments of a kernel, for programs that ask; owned */
