@@ -112,13 +112,13 @@ static const uint8_t *read_whole(struct checker *checker, const char *path, uint
     const char *mistake = input_mistake(path, INPUT_BYTES);
     FILE *file = !mistake ? fopen(path, "rb") : NULL;
     const char *bytes = file ? region_read(checker->region, file, SIZE_MAX, size) : NULL;
-    bool good = file && ferror(file) == 0;
-    if (!good)
+    bool ok = file && ferror(file) == 0;
+    if (!ok)
         say(checker, line,
             region_printf(checker->region, "cannot read '%s': %s", name, strerror(errno)));
     if (file)
         fclose(file);
-    return good ? (const uint8_t *)bytes : NULL;
+    return ok ? (const uint8_t *)bytes : NULL;
 }
 
 static void add_module(struct checker *checker, const char *path, uint32_t line, const char *name)

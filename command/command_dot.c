@@ -38,8 +38,8 @@ static void raise_top(double *top, const struct view_share *share)
         *top = share->part / share->whole;
 }
 
-static void take_shares(struct command *c, const struct model *model, json_t *root,
-                        struct view_heat *heat)
+static void add_shares(struct command *c, const struct model *model, json_t *root,
+                       struct view_heat *heat)
 {
     json_t *places = json_object_get(root, "shares"), *wires = json_object_get(root, "connections");
     struct view_share **instances = region_take(c->region, MODEL_MEASURE_COUNT * sizeof *instances);
@@ -145,7 +145,7 @@ static int draw_run(struct command *c)
         compilation, file ? file : "", json_string_value(json_object_get(root, "platform")));
     int status = EXIT_ERRORS;
     if (model) {
-        take_shares(c, model, root, &heat);
+        add_shares(c, model, root, &heat);
         status = draw(c, model, &heat);
     } else {
         command_print_diagnostics(compilation);

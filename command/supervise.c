@@ -69,7 +69,7 @@ static void pass_on(struct signals *s, const struct supervise *child, pid_t pid,
             sigqueue((pid_t)line.pid, info->si_signo, number);
 }
 
-static void take_signal(struct signals *s, const struct supervise *child, pid_t pid, int wait_ms)
+static void handle_signal(struct signals *s, const struct supervise *child, pid_t pid, int wait_ms)
 {
     siginfo_t info;
     const struct timespec most = {.tv_nsec = wait_ms * 1000000L};
@@ -111,7 +111,7 @@ static int end_simulator(const struct supervise *child, struct signals *s)
         return EXIT_CLEAN;
     close(child->control);
     while (waitpid(child->simulator, &status, WNOHANG) == 0)
-        take_signal(s, child, 0, LOOK_MS);
+        handle_signal(s, child, 0, LOOK_MS);
     if (!WIFSIGNALED(status))
         return EXIT_CLEAN;
     command_say("the simulator was ended by signal %d (%s)", WTERMSIG(status),
@@ -124,14 +124,14 @@ static int wait_for(const struct supervise *child, struct signals *s, pid_t pid)
     int status;
     pid_t got;
     while ((got = waitpid(pid, &status, WNOHANG)) == 0)
-        take_signal(s, child, pid, 0);
+        handle_signal(s, child, pid, 0);
     if (got < 0) {
         command_say("cannot wait for '%s': %s", child->name, strerror(errno));
         return EXIT_ERRORS;
     }
     int simulated = end_simulator(child, s);
     while (any_lives(child))
-        take_signal(s, child, 0, LOOK_MS);
+        handle_signal(s, child, 0, LOOK_MS);
     int ended = end_of(child, status);
     return simulated != EXIT_CLEAN ? simulated : ended;
 }

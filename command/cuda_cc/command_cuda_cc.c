@@ -400,18 +400,18 @@ static int show_version(void)
 int command_cuda_cc(struct command *c)
 {
     struct cuda_cc cc = {.c = c, .architecture = ARCHITECTURE};
-    const struct options_list *all = &c->options->arguments;
-    bool good = true;
-    for (int i = 0; good && (size_t)i < all->count; i++)
-        good = cuda_cc_take_word(&cc, all, &i);
-    if (good && cc.only_version)
+    const struct options_list *arguments = &c->options->arguments;
+    bool ok = true;
+    for (int i = 0; ok && (size_t)i < arguments->count; i++)
+        ok = cuda_cc_read_word(&cc, arguments, &i);
+    if (ok && cc.only_version)
         return show_version();
-    if (!good || !check_words(&cc) || !cuda_cc_check_libraries(&cc))
+    if (!ok || !check_words(&cc) || !cuda_cc_check_libraries(&cc))
         return EXIT_USAGE;
-    for (size_t i = 0; good && i < cc.sources.count; i++)
-        good = compile(&cc, cc.sources.items[i]);
-    good = good && finish_compilation(&cc);
+    for (size_t i = 0; ok && i < cc.sources.count; i++)
+        ok = compile(&cc, cc.sources.items[i]);
+    ok = ok && finish_compilation(&cc);
     for (size_t i = 0; i < cc.temporary.count; i++)
         unlink(cc.temporary.items[i]);
-    return good ? EXIT_CLEAN : EXIT_ERRORS;
+    return ok ? EXIT_CLEAN : EXIT_ERRORS;
 }

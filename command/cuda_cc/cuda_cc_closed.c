@@ -61,7 +61,7 @@ void cuda_cc_explain_headers(struct cuda_cc *cc, const char *source)
 
 bool cuda_cc_check_libraries(const struct cuda_cc *cc)
 {
-    bool good = true;
+    bool ok = true;
     for (size_t k = 0; k < cc->link.count; k++) {
         const char *word = cc->link.items[k];
         for (size_t i = 0; i < ARRAY_COUNT(missing); i++) {
@@ -70,8 +70,8 @@ bool cuda_cc_check_libraries(const struct cuda_cc *cc)
                 || strncmp(word + 2, library, strlen(library)) != 0)
                 continue;
             command_say("'%s' is %s", word, missing[i].text);
-            good = false;
+            ok = false;
         }
     }
-    return good;
+    return ok;
 }

@@ -98,12 +98,12 @@ static bool hand_over_time(struct handed *handed, const char *text, const char *
 
 static bool parse_interval(const struct options *o, struct handed *handed)
 {
-    bool good = !o->every || hand_over_time(handed, o->every, "every-ps", "every-cycles");
-    if (!good)
+    bool ok = !o->every || hand_over_time(handed, o->every, "every-ps", "every-cycles");
+    if (!ok)
         command_say("'--every %s': it is a time with its unit (10us) or a number of cycles of the "
                     "fastest clock (1000cy), above 0",
                     o->every);
-    return good;
+    return ok;
 }
 
 /* One kernel, as --kernels names it. */
@@ -111,14 +111,14 @@ static bool check_kernel(const char *text, const char *kernel)
 {
     struct sampling sampling;
     char mistake[512];
-    bool good = *kernel && !strchr(kernel, ',')
-                && sampling_parse(kernel, NULL, &sampling, mistake, sizeof mistake)
-                && !sampling.automatic;
-    if (!good)
+    bool ok = *kernel && !strchr(kernel, ',')
+              && sampling_parse(kernel, NULL, &sampling, mistake, sizeof mistake)
+              && !sampling.automatic;
+    if (!ok)
         command_say("'--checkpoint-at %s': behind kernel: comes the number of a launch, from 1, or "
                     "the name of a kernel",
                     text);
-    return good;
+    return ok;
 }
 
 /* "5000" or "5000cy": a cycle of the fastest clock; "25us": a time; "kernel:3", "kernel:NAME": the
@@ -133,12 +133,12 @@ static bool parse_when(const struct options *o, struct handed *handed)
         hand_over(handed, "checkpoint-kernel", '=', text + sizeof kernel - 1);
         return check_kernel(text, text + sizeof kernel - 1);
     }
-    bool good = hand_over_time(handed, text, "checkpoint-ps", "checkpoint-cycle");
-    if (!good)
+    bool ok = hand_over_time(handed, text, "checkpoint-ps", "checkpoint-cycle");
+    if (!ok)
         command_say("'--checkpoint-at %s': it is a cycle of the fastest clock (5000), a time with "
                     "its unit (25us), above 0, or a kernel (kernel:NAME, kernel:3)",
                     text);
-    return good;
+    return ok;
 }
 
 /* ---- reports, sampling and profiles ---- */
@@ -302,9 +302,9 @@ int run_options(struct command *c, struct handed *handed)
     hand_over(handed, "progress", ':', draws ? "line" : o->progress);
     if (o->progress && strcmp(o->progress, "auto") == 0 && !draws)
         hand_over(handed, "progress", ':', "none");
-    bool good = parse_sampling(o, &sampling) && parse_profile(o, handed)
-                && run_keeps_rules(o, &sampling) && parse_window(o, handed)
-                && parse_interval(o, handed) && parse_order(o, handed) && parse_when(o, handed)
-                && check_unified(o) && check_watch(o) && check_names(o);
-    return good ? -1 : EXIT_USAGE;
+    bool ok = parse_sampling(o, &sampling) && parse_profile(o, handed)
+              && run_keeps_rules(o, &sampling) && parse_window(o, handed)
+              && parse_interval(o, handed) && parse_order(o, handed) && parse_when(o, handed)
+              && check_unified(o) && check_watch(o) && check_names(o);
+    return ok ? -1 : EXIT_USAGE;
 }

@@ -29,7 +29,7 @@ static bool is_about_output(const char *key)
 static int repeat(struct command *c, const struct build_result *built, const struct handed *handed,
                   const struct platform_lines *suspects)
 {
-    struct handed again = {.region = c->region};
+    struct handed second = {.region = c->region};
     const char *lines = NULL;
     if (getenv(RANK_ENVIRONMENT)) {
         command_say_begin("to see the messages about the line, run it again without mpirun, with");
@@ -41,18 +41,18 @@ static int repeat(struct command *c, const struct build_result *built, const str
     for (size_t i = 0; i < handed->pairs.count; i++) {
         const struct handed_pair *pair = &handed->pairs.items[i];
         if (pair->sign != '>' && !is_about_output(pair->key))
-            hand_over(&again, pair->key, pair->sign, pair->value);
+            hand_over(&second, pair->key, pair->sign, pair->value);
     }
     for (uint32_t i = 0; i < suspects->count; i++)
         lines = region_printf(c->region, "%s%s0x%llx", lines ? lines : "", lines ? "\n" : "",
                               (unsigned long long)suspects->address[i]);
-    hand_over(&again, "watch", '=', lines);
-    hand_over_number(&again, "watch-from", suspects->since_ps);
+    hand_over(&second, "watch", '=', lines);
+    hand_over_number(&second, "watch-from", suspects->since_ps);
     command_say_begin("the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
     fprintf(stderr, " from %llu ps on:\n", (unsigned long long)suspects->since_ps);
-    return run_platform(c, built, &again);
+    return run_platform(c, built, &second);
 }
 
 const struct heddle_platform *run_open_built(struct command *c, const struct build_result *built,
@@ -83,7 +83,7 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 static struct sigaction actions_before[NUMBERS];
 
 /* The first one ends the run, which then writes what is known; the second one ends the process. */
-static void take_signal(int number)
+static void on_signal(int number)
 {
     if (interrupted || !running) {
         for (size_t i = 0; i < NUMBERS; i++)
@@ -99,7 +99,7 @@ static void take_signal(int number)
 /* Signals that the user has chosen to ignore stay ignored (nohup). */
 static void handle_signals(void)
 {
-    struct sigaction action = {.sa_handler = take_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     static bool handled;
     for (size_t i = 0; i < NUMBERS && !handled; i++)
         if (sigaction(numbers[i], NULL, &actions_before[i]) == 0

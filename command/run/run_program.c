@@ -175,7 +175,8 @@ static void read_outcome(struct command *c, int ledger, struct run_outcome *outc
         else if (line.kind == RUN_LEDGER_STATUS)
             outcome->status = outcome->status ? outcome->status : line.status;
         else if (p)
-            p->closed = line.kind == RUN_LEDGER_DONE, p->partial = line.kind == RUN_LEDGER_PARTIAL;
+            p->is_closed = line.kind == RUN_LEDGER_DONE,
+            p->is_partial = line.kind == RUN_LEDGER_PARTIAL;
     }
 }
 
@@ -222,9 +223,9 @@ static int report_missing(const struct options *o, const struct run_outcome *out
     }
     for (unsigned i = 0; i < outcome->processes.count; i++) {
         const struct run_process *p = &outcome->processes.items[i];
-        if (p->closed)
+        if (p->is_closed)
             continue;
-        if (!p->partial && !outcome->status)
+        if (!p->is_partial && !outcome->status)
             command_say("nothing was written to '%s' for '%s' (process %u), which did not come to "
                         "its end: it was ended by a signal, by _exit(), or by exec",
                         output, p->name, i + 1);

@@ -140,7 +140,7 @@ int run_ranks_outcome(const struct run_outcome *outcome, const char *program, in
 {
     const struct run_process *first = outcome->processes.count ? outcome->processes.items : NULL;
     char untaken;
-    if (!status && !(first && (first->closed || first->partial))) {
+    if (!status && !(first && (first->is_closed || first->is_partial))) {
         fprintf(stderr,
                 first ? "heddle: '%s' ended without an end of its simulation; the other ranks are "
                         "ended\n"
@@ -154,7 +154,7 @@ int run_ranks_outcome(const struct run_outcome *outcome, const char *program, in
 }
 
 /* Rank 0 decides what an interruption does. Should that never tell us, this process ends. */
-static void take_signal(int number)
+static void on_signal(int number)
 {
     (void)number;
     alarm(PATIENCE_S);
@@ -177,6 +177,6 @@ int run_ranks_serve(struct command *c, const struct build_result *built,
         return EXIT_UNABLE;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
-        signal(numbers[i], take_signal);
+        signal(numbers[i], on_signal);
     return platform->run();
 }

@@ -42,21 +42,22 @@ const char *value_text(struct elaboration *e, const struct value *value)
 }
 
 /* Whether every choice of `part` is one of `all`, in any order. */
-static bool enum_includes(const struct model_enum *all, const struct model_enum *part)
+static bool enum_includes(const struct model_enum *choices, const struct model_enum *part)
 {
-    if (all == part || !all || !part)
-        return all == part;
+    if (choices == part || !choices || !part)
+        return choices == part;
     for (uint32_t i = 0; i < part->count; i++)
-        if (model_enum_find(all, part->names[i]) < 0)
+        if (model_enum_find(choices, part->names[i]) < 0)
             return false;
     return true;
 }
 
 /* The number of a choice in an enumeration that includes the choice's own enumeration. */
-static int64_t enum_number(const struct model_enum *all, const struct value *value)
+static int64_t enum_number(const struct model_enum *choices, const struct value *value)
 {
-    return all == value->choice ? value->integer
-                                : model_enum_find(all, value->choice->names[value->integer]);
+    return choices == value->choice
+               ? value->integer
+               : model_enum_find(choices, value->choice->names[value->integer]);
 }
 
 static const struct binding *find_binding(const struct scope *scope, const char *name)
