@@ -25,7 +25,7 @@ static struct hip_module *modules;
 /* ---- loading a code object ---- */
 
 /* Says what a binary has, when none of it fits. */
-static hipError_t refuse_target(int device, const char *targets)
+static hipError_t fail_target(int device, const char *targets)
 {
     const char *isa = hip.devices[device].info.isa;
     hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s (if the "
@@ -155,7 +155,7 @@ static hipError_t load_object(const void *bytes, size_t size, int device, const 
     } else if (!fits_device(&module->object, device)) {
         char target[64];
         code_object_target_name(&module->object.target, target, sizeof target);
-        error = refuse_target(device, target);
+        error = fail_target(device, target);
     }
     if (error == hipSuccess)
         error = place_image(module, name);
@@ -188,7 +188,7 @@ static hipError_t load_bundle(const void *bytes, size_t *size, int device, const
         if (!entry) {
             char targets[400];
             bundle_list_targets(&bundle, targets, sizeof targets);
-            error = refuse_target(device, targets);
+            error = fail_target(device, targets);
         } else {
             error = load_object(entry->code, entry->size, device, name, loaded);
         }

@@ -105,12 +105,12 @@ static cl_int poll(struct opencl_event *event)
     return event->state;
 }
 
-static cl_int get_event_info(cl_event handle, cl_event_info what, struct opencl_answer to)
+static cl_int get_event_info(cl_event handle, cl_event_info query, struct opencl_answer to)
 {
     struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
     if (!event)
         return CL_INVALID_EVENT;
-    switch (what) {
+    switch (query) {
     case CL_EVENT_COMMAND_QUEUE:
         return OPENCL_ANSWER(to, cl_command_queue,
                              event->queue ? event->queue->object.handle : NULL);
@@ -147,7 +147,7 @@ static uint64_t time_of(uint64_t ticket)
     return opencl.api->time_of(ticket, &ps) == DRIVER_OK ? ps : 0;
 }
 
-static cl_int get_profile(cl_event handle, cl_profiling_info what, struct opencl_answer to)
+static cl_int get_profile(cl_event handle, cl_profiling_info query, struct opencl_answer to)
 {
     struct opencl_event *event = opencl_find(OPENCL_EVENT, handle);
     if (!event)
@@ -156,7 +156,7 @@ static cl_int get_profile(cl_event handle, cl_profiling_info what, struct opencl
     if (!profiles || !opencl_event_is_over(event) || event->state < 0)
         return CL_PROFILING_INFO_NOT_AVAILABLE;
     uint64_t ps = 0;
-    switch (what) {
+    switch (query) {
     case CL_PROFILING_COMMAND_QUEUED:
         ps = event->queued_ps;
         break;

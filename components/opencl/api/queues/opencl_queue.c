@@ -230,13 +230,13 @@ OPENCL_CALL(clRetainCommandQueue, (cl_command_queue queue),
             opencl_retain(OPENCL_QUEUE, queue) ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE);
 OPENCL_CALL(clReleaseCommandQueue, (cl_command_queue queue), release_queue(queue));
 
-static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info what,
+static cl_int get_queue_info(cl_command_queue handle, cl_command_queue_info query,
                              struct opencl_answer to)
 {
     const struct opencl_queue *queue = opencl_find(OPENCL_QUEUE, handle);
     if (!queue)
         return CL_INVALID_COMMAND_QUEUE;
-    switch (what) {
+    switch (query) {
     case CL_QUEUE_CONTEXT:
         return OPENCL_ANSWER(to, cl_context, queue->context->object.handle);
     case CL_QUEUE_DEVICE:
