@@ -307,7 +307,8 @@ def page(bench):
            '**No R9 Nano was measured.**', '',
            '```sh', 'tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence', '```', '',
            'makes this page. The programs are ordinary HIP programs; the commands of each table '
-           'are above it. The simulation is deterministic, so everybody gets the same numbers.', '']
+           'are above it. The simulation is deterministic, so every run gives the same '
+           'numbers.', '']
     for title, program, unit, rows, words in SECTIONS:
         out += ([f'## {title}', '', words, ''] + commands(program, rows) + ['']
                 + table(bench, program, unit, rows) + [''])
