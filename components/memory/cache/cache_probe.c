@@ -68,7 +68,7 @@ static void drop_stale(struct cache *c)
             line_drop(c, line);
 }
 
-/* ---- start-up: what the wires say */
+/* ---- start-up: what the wires say ---- */
 
 /* The element of the sender's array of ports that request ring `ring` belongs to. */
 static uint32_t probe_element(const struct platform_table *t, uint32_t ring)

@@ -6,9 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "components/checks/check_code.h"
-#include "components/checks/debugger/debugger.h"
-#include "components/checks/uninitialised/uninitialised.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -16,6 +13,7 @@
 #include "components/host/driver/launch/driver_ptx.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/statistics/program_observer.h"
 #include "runtime/engine/arena.h"
 #include "runtime/engine/component_failure.h"
 #include "runtime/engine/run_control.h"
@@ -140,7 +138,7 @@ static enum driver_status call_allocate(struct driver *d, uint32_t device, uint6
     if (status != DRIVER_OK)
         return status;
     if (!d->device[driver_handle_at(d, device)->member[0]].info.shares_memory)
-        check_memory_new(*address, size);
+        program_observer->memory_allocated(*address, size);
     return call_path(d) ? call_path(d)->allocated(d, size) : DRIVER_OK;
 }
 
@@ -167,7 +165,7 @@ static enum driver_status call_release(struct driver *d, uint64_t address)
     enum driver_status status = mapping_release(d, address);
     if (status != DRIVER_OK)
         return status;
-    check_memory_written(address, bytes); /* for its next owner */
+    program_observer->memory_written(address, bytes); /* for its next owner */
     return call_path(d) ? call_path(d)->released(d, address) : DRIVER_OK;
 }
 
@@ -465,21 +463,20 @@ static enum driver_status call_describe_code(struct driver *d, uint64_t address,
                                              uint64_t size)
 {
     (void)d;
-    check_code(address, file, size);
-    debugger_code("code", address, file, size);
+    program_observer->code_loaded(address, file, size);
     return DRIVER_OK;
 }
 
 static enum driver_status call_describe_constant(struct driver *d, uint64_t address, uint64_t size)
 {
     (void)d;
-    check_constant(address, size);
+    program_observer->constant_loaded(address, size);
     return DRIVER_OK;
 }
 
 static enum driver_status call_unregister_code(struct driver *d, uint64_t address)
 {
-    check_code_gone(address);
+    program_observer->code_unloaded(address);
     enum driver_status status = code_unregister(d, address);
     return status == DRIVER_OK && call_path(d) ? call_path(d)->unregistered(d, address) : status;
 }
@@ -529,6 +526,12 @@ API_SET(set_alone, is_alone, bool (*is_alone)(void))
 API_SET(set_attendant, attend, void (*attend)(const struct driver_attention *now))
 
 /* ---- errors and the end of the process ---- */
+
+static void api_mistake(enum driver_mistake kind, const struct driver_call *calls, uint32_t count,
+                        uint64_t address, const char *text)
+{
+    program_observer->mistake_made(kind, calls, count, address, text);
+}
 
 static void api_program_ends(bool ends)
 {
