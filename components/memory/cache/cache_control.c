@@ -23,15 +23,15 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
                       bool stale)
 {
     c->job = (uint8_t)job;
-    c->job_write_back = write_back_lines && is_write_back(c);
-    c->job_drop = drop;
-    c->job_stale = stale;
-    c->job_pass = 0;
+    c->job_writes_back = write_back_lines && is_write_back(c);
+    c->job_drops = drop;
+    c->job_drops_stale = stale;
+    c->job_pass_count = 0;
     c->job_passes = false;
 }
 
 /* Paused, or told to go on: there is nothing to write back or to drop. */
-static void control_at_once(struct cache *c, const struct cache_control_request *m)
+static void answer_control(struct cache *c, const struct cache_control_request *m)
 {
     if (!cache_control_can_reply(c))
         return;
@@ -47,10 +47,10 @@ static OUT_OF_LINE bool start_control(struct cache *c)
     const struct cache_control_request *m = cache_control_peek(c);
     bool busy = c->job != JOB_NONE && c->job != JOB_PAUSED;
     bool paused = c->job == JOB_PAUSED;
-    if (!m || (busy && !(c->job == JOB_FENCE && c->faulted)))
+    if (!m || (busy && !(c->job == JOB_FENCE && c->faulted_count)))
         return false;
     if (c->job == JOB_PAUSED || message_kind(m) == CACHE_CONTROL_RESUME)
-        control_at_once(c, m);
+        answer_control(c, m);
     else if (message_kind(m) == CACHE_CONTROL_PAUSE)
         start_job(c, JOB_PAUSE, true, true, false);
     else if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
@@ -75,11 +75,11 @@ static bool write_back_all(struct cache *c)
 {
     bool progress = false;
     for (; c->dirty_count; c->dirty_from++)
-        for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[c->dirty_from]);) {
-            if (!index_pool_has(&c->free_sent) || !room_below(c))
+        for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty_at)[c->dirty_from]);) {
+            if (!index_pool_has(&c->free_sent) || !has_room_below(c))
                 return progress;
             uint32_t line = c->dirty_from * 64 + (uint32_t)__builtin_ctzll(bits);
-            write_back(c, line);
+            line_write_back(c, line);
             line_settle(c, line);
             progress = true;
         }
@@ -91,20 +91,20 @@ static bool finish_job(struct cache *c)
     bool from_control = c->job != JOB_FENCE;
     if (from_control ? !cache_control_can_reply(c) : !cache_top_can_reply(c))
         return false;
-    if (c->job_drop) {
+    if (c->job_drops) {
         if (c->dirty_count) {
             engine_fail(&c->io.base, "invalidate would lose %u dirty lines; flush first",
                         c->dirty_count);
             return false;
         }
-        if (c->job_stale)
+        if (c->job_drops_stale)
             drop_stale(c);
         else
             drop_all(c);
         if (from_control && cache_translation(c)) {
             cache_translation_ops(c)->flush(cache_translation(c));
-            c->head_translated = c->head_missed = c->head_faults = false;
-            forget_answers(c);
+            c->head_is_translated = c->head_misses = c->head_faults = false;
+            outdate_page_answers(c);
         }
     }
     if (from_control) {
@@ -124,7 +124,7 @@ struct fence_kind {
     bool acquire, release;
 };
 
-static struct fence_kind fence_of(const struct mem_request *m)
+static struct fence_kind read_fence(const struct mem_request *m)
 {
     return message_kind(m) == MEM_FENCE
                ? (struct fence_kind){m->fence.scope, m->fence.acquire, m->fence.release}
@@ -135,18 +135,19 @@ static struct fence_kind fence_of(const struct mem_request *m)
  * those to a write-back. */
 static bool pass_fence(struct cache *c)
 {
-    struct fence_kind f = fence_of(cache_top_peek(c));
+    struct fence_kind f = read_fence(cache_top_peek(c));
     uint64_t interleave = cache_params(c)->interleave;
     bool progress = false;
-    while (c->job_pass && index_pool_has(&c->free_sent) && room_below(c)) {
+    while (c->job_pass_count && index_pool_has(&c->free_sent) && has_room_below(c)) {
         uint32_t sent = index_pool_take(&c->free_sent);
         uint16_t tag = (uint16_t)(cache_params(c)->mshrs + sent);
-        arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
-        c->job_pass--;
+        arena_at(struct cache_sent, c->sent_at)[sent] =
+            (struct cache_sent){.kind = SENT_WRITE_BACK};
+        c->job_pass_count--;
         if (cache_params(c)->banks_below == 1)
             cache_bottom_send_fence(c, tag, f.scope, f.acquire, f.release);
         else
-            cache_bottom_send_fence_at(c, tag, c->job_pass * interleave, f.scope, f.acquire,
+            cache_bottom_send_fence_at(c, tag, c->job_pass_count * interleave, f.scope, f.acquire,
                                        f.release);
         progress = true;
     }
@@ -156,13 +157,13 @@ static bool pass_fence(struct cache *c)
 static OUT_OF_LINE bool work_on_job(struct cache *c)
 {
     bool progress = false;
-    if (c->unanswered != (c->job == JOB_FENCE ? 0 : c->faulted))
+    if (c->unanswered != (c->job == JOB_FENCE ? 0 : c->faulted_count))
         return false;
-    if (c->job_write_back)
+    if (c->job_writes_back)
         progress = write_back_all(c);
-    if (c->job_write_back && c->dirty_count)
+    if (c->job_writes_back && c->dirty_count)
         return progress;
-    if (c->job_pass && (c->job_passes || !index_pool_used(&c->free_sent))) {
+    if (c->job_pass_count && (c->job_passes || !index_pool_used(&c->free_sent))) {
         c->job_passes = true;
         return pass_fence(c) || progress;
     }
@@ -174,13 +175,13 @@ static OUT_OF_LINE bool work_on_job(struct cache *c)
 /* The oldest request is a fence. */
 static void start_fence(struct cache *c, const struct mem_request *m)
 {
-    struct fence_kind f = fence_of(m);
+    struct fence_kind f = read_fence(m);
     bool shared = f.scope == SCOPE_SYSTEM
                   || (f.scope == SCOPE_AGENT && cache_params(c)->scope == CACHE_SCOPE_AGENT);
     start_job(c, JOB_FENCE, shared && (f.release || f.acquire), shared && f.acquire, true);
     unsigned narrowest =
         cache_params(c)->release == CACHE_RELEASE_AGENT ? SCOPE_AGENT : SCOPE_SYSTEM;
     if (cache_params(c)->acquire == CACHE_ACQUIRE_BELOW
-        && (c->job_drop || (f.release && f.scope >= narrowest)))
-        c->job_pass = cache_params(c)->banks_below;
+        && (c->job_drops || (f.release && f.scope >= narrowest)))
+        c->job_pass_count = cache_params(c)->banks_below;
 }

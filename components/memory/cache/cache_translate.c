@@ -22,10 +22,10 @@
 
 static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
 {
-    if (q->first == PARKED_NONE)
+    if (q->first == CACHE_PARKED_NONE)
         q->first = first;
     else
-        parked_at(c, q->last)->next = first;
+        get_parked(c, q->last)->next = first;
     q->last = last;
 }
 
@@ -45,98 +45,99 @@ static bool check_writable(const struct cache *c, const struct mem_request *m, b
     return false;
 }
 
-static bool request_writes(const struct mem_request *m)
+static bool is_writing(const struct mem_request *m)
 {
     return message_kind(m) != MEM_READ;
 }
 
-static uint8_t *page_fault(const struct cache *c, uint32_t page)
+static uint8_t *get_page_state(const struct cache *c, uint32_t page)
 {
-    return arena_at(uint8_t, c->faults) + page;
+    return arena_at(uint8_t, c->page_states_at) + page;
 }
 
 /* Asks for a page as a fault, in place of its answer, the oldest reply. False: the port is full. */
-static bool ask_for_writing(struct cache *c, uint16_t page)
+static bool ask_as_fault(struct cache *c, uint16_t page)
 {
-    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
-    const struct mem_request *m = &parked_at(c, q->first)->request;
+    const struct cache_queue *q = arena_at(struct cache_queue, c->page_queues_at) + page;
+    const struct mem_request *m = &get_parked(c, q->first)->request;
     if (!cache_translate_can_send(c))
         return false;
     cache_translate_send_fault(c, page, request_address(m), request_pid(m));
-    *page_fault(c, page) = PAGE_FAULT | (*page_fault(c, page) & PAGE_AWAY);
+    *get_page_state(c, page) = PAGE_FAULT | (*get_page_state(c, page) & PAGE_AWAY);
     cache_translate_pop_reply(c);
     return true;
 }
 
 /* The first `count` requests of a page's queue, or all, can be taken. */
-static void page_known(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
-                       uint32_t count)
+static void replay_requests(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
+                            uint32_t count)
 {
     uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
-    uint32_t first = q->first, last = PARKED_NONE;
-    for (; count && q->first != PARKED_NONE; count--, q->first = parked_at(c, last)->next) {
+    uint32_t first = q->first, last = CACHE_PARKED_NONE;
+    for (; count && q->first != CACHE_PARKED_NONE; count--, q->first = get_parked(c, last)->next) {
         last = q->first;
-        struct cache_parked *p = parked_at(c, last);
+        struct cache_parked *p = get_parked(c, last);
         p->physical = m->found.physical + (request_address(&p->request) & inside);
         p->traits = m->found.traits;
-        __builtin_prefetch(set_at(c, set_of(c, p->physical / line_bytes(c))));
+        __builtin_prefetch(get_set(c, find_set(c, p->physical / line_bytes(c))));
     }
-    if (last == PARKED_NONE)
+    if (last == CACHE_PARKED_NONE)
         return;
-    parked_at(c, last)->next = PARKED_NONE;
+    get_parked(c, last)->next = CACHE_PARKED_NONE;
     queue_append(c, &c->replay, first, last);
     c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
-    c->head_missed = false;
+    c->head_misses = false;
 }
 
 /* How many wait for a page; `writing`: before the first that writes. */
-static uint32_t page_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
+static uint32_t count_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
 {
     uint32_t count = 0;
-    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next, count++)
-        if (writing && request_writes(&parked_at(c, i)->request))
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next, count++)
+        if (writing && is_writing(&get_parked(c, i)->request))
             break;
     return count;
 }
 
 /* The oldest reply says that the page has to come first: all that wait for it ask for that. False:
  * the port is full. */
-static bool ask_for_coming(struct cache *c, uint16_t page)
+static bool ask_for_arrival(struct cache *c, uint16_t page)
 {
-    uint8_t *fault = page_fault(c, page);
+    uint8_t *fault = get_page_state(c, page);
     if (!cache_translate_can_send(c))
         return false;
     if (!*fault)
-        c->faulted += page_waiting(c, arena_at(struct cache_queue, c->pages) + page, false);
+        c->faulted_count +=
+            count_waiting(c, arena_at(struct cache_queue, c->page_queues_at) + page, false);
     *fault |= PAGE_AWAY;
-    return ask_for_writing(c, page);
+    return ask_as_fault(c, page);
 }
 
-static OUT_OF_LINE void take_pages(struct cache *c)
+static OUT_OF_LINE void accept_pages(struct cache *c)
 {
     const struct translate_reply *m;
     while ((m = cache_translate_peek_reply(c))) {
-        struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
-        uint8_t *fault = page_fault(c, m->tag);
+        struct cache_queue *q = arena_at(struct cache_queue, c->page_queues_at) + m->tag;
+        uint8_t *fault = get_page_state(c, m->tag);
         if (*fault & PAGE_AGAIN) {
-            if (!ask_for_writing(c, m->tag))
+            if (!ask_as_fault(c, m->tag))
                 return;
             continue;
         }
         if (!m->found.page_bits) {
-            const struct mem_request *first = &parked_at(c, q->first)->request;
+            const struct mem_request *first = &get_parked(c, q->first)->request;
             engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
                         request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
                         (unsigned long long)request_address(first));
             return;
         }
         if (!m->found.fragment_bits) {
-            if (!ask_for_coming(c, m->tag))
+            if (!ask_for_arrival(c, m->tag))
                 return;
             continue;
         }
         if (*fault & PAGE_AWAY) { /* it has come: this answers a lookup */
-            c->faulted -= page_waiting(c, q, false);
+            c->faulted_count -= count_waiting(c, q, false);
             *fault = 0;
         }
         struct translated_page page = {m->found.physical, m->found.page_bits,
@@ -149,20 +150,20 @@ static OUT_OF_LINE void take_pages(struct cache *c)
             return;
         }
         bool writable = page_may_be_written(m->found.traits);
-        uint32_t readers = writable ? 0 : page_waiting(c, q, true);
-        if (!writable && !*fault && readers < page_waiting(c, q, false)) {
+        uint32_t readers = writable ? 0 : count_waiting(c, q, true);
+        if (!writable && !*fault && readers < count_waiting(c, q, false)) {
             if (!cache_translate_can_send(c))
                 return;
-            page_known(c, q, m, readers);
-            c->faulted += page_waiting(c, q, false);
-            ask_for_writing(c, m->tag);
+            replay_requests(c, q, m, readers);
+            c->faulted_count += count_waiting(c, q, false);
+            ask_as_fault(c, m->tag);
             continue;
         }
         if (*fault)
-            c->faulted -= page_waiting(c, q, false);
+            c->faulted_count -= count_waiting(c, q, false);
         *fault = 0;
-        page_known(c, q, m, UINT32_MAX);
-        *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
+        replay_requests(c, q, m, UINT32_MAX);
+        *q = (struct cache_queue){CACHE_PARKED_NONE, CACHE_PARKED_NONE};
         cache_translation_ops(c)->fill(cache_translation(c), m->tag, &page);
         cache_translate_pop_reply(c);
     }
@@ -172,105 +173,105 @@ static OUT_OF_LINE void take_pages(struct cache *c)
  * room. */
 static void step_aside(struct cache *c, const struct mem_request *m, uint32_t page)
 {
-    c->faulted += *page_fault(c, page) != 0;
+    c->faulted_count += *get_page_state(c, page) != 0;
     uint32_t i = index_pool_take(&c->free_parked) + 1;
-    struct cache_parked *p = parked_at(c, i);
+    struct cache_parked *p = get_parked(c, i);
     memcpy(&p->request, m, sizeof p->request);
-    p->next = PARKED_NONE;
+    p->next = CACHE_PARKED_NONE;
     if (message_kind(m) == MEM_WRITE)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_write_payload_bytes(cache_params(c)->above));
     else if (message_kind(m) == MEM_ATOMIC)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_atomic_payload_bytes(cache_params(c)->above));
-    queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
+    queue_append(c, arena_at(struct cache_queue, c->page_queues_at) + page, i, i);
     c->unanswered++;
 }
 
 /* The oldest request, `m`, whose page is known: the page that another one to its line waits for, or
  * UINT32_MAX. */
-static OUT_OF_LINE uint32_t page_before(const struct cache *c, const struct mem_request *m)
+static OUT_OF_LINE uint32_t find_page_before(const struct cache *c, const struct mem_request *m)
 {
     uint64_t line = request_address(m) / line_bytes(c);
     uint32_t page =
         cache_translation_ops(c)->pending(cache_translation(c), request_pid(m), request_address(m));
     if (page == UINT32_MAX)
         return UINT32_MAX;
-    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
-    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next)
-        if (request_address(&parked_at(c, i)->request) / line_bytes(c) == line)
+    const struct cache_queue *q = arena_at(struct cache_queue, c->page_queues_at) + page;
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next)
+        if (request_address(&get_parked(c, i)->request) / line_bytes(c) == line)
             return page;
     return UINT32_MAX;
 }
 
 /* The oldest request, `m`, steps aside until its page is known. */
-static OUT_OF_LINE enum translated park(struct cache *c, const struct mem_request *m, bool ask,
-                                        bool fault)
+static OUT_OF_LINE enum cache_next_state park_request(struct cache *c, const struct mem_request *m,
+                                                      bool ask, bool fault)
 {
     uint32_t pid = request_pid(m);
     if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
-        return HELD;
+        return NEXT_HELD;
     uint64_t address = request_address(m);
     uint32_t page = fault ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
                           : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
     if (page == UINT32_MAX)
-        return HELD;
+        return NEXT_HELD;
     if (fault) {
         cache_translate_send_fault(c, (uint16_t)page, address, pid);
-        *page_fault(c, page) = PAGE_FAULT;
+        *get_page_state(c, page) = PAGE_FAULT;
     } else if (ask) {
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     step_aside(c, m, page);
-    return ASIDE;
+    return NEXT_ASIDE;
 }
 
 /* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
  * request has to stay. */
-static ALWAYS_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
-                                               uint64_t *physical)
+static ALWAYS_INLINE enum cache_next_state
+translate_request(struct cache *c, const struct mem_request *m, uint64_t *physical)
 {
     *physical = request_address(m);
     if (!cache_translation_ops(c))
-        return TRANSLATED;
+        return NEXT_READY;
     if (unlikely(c->head_faults))
-        return park(c, m, true, true);
-    if (!c->head_translated) {
+        return park_request(c, m, true, true);
+    if (!c->head_is_translated) {
         struct address_translation translation;
         bool full = !index_pool_has(&c->free_parked);
-        if (unlikely(full) && page_before(c, m) != UINT32_MAX)
-            return HELD;
+        if (unlikely(full) && find_page_before(c, m) != UINT32_MAX)
+            return NEXT_HELD;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
             cache_translation(c), request_pid(m), request_address(m), &translation);
         if (r == ADDRESS_TRANSLATION_FULL)
-            return HELD;
+            return NEXT_HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
-            return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
-        if (unlikely(!page_may_be_written(translation.traits)) && request_writes(m)) {
+            return park_request(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
+        if (unlikely(!page_may_be_written(translation.traits)) && is_writing(m)) {
             c->head_faults = true;
-            return park(c, m, true, true);
+            return park_request(c, m, true, true);
         }
         bool may_wait = !full && index_pool_used(&c->free_parked);
-        uint32_t before = unlikely(may_wait) ? page_before(c, m) : UINT32_MAX;
+        uint32_t before = unlikely(may_wait) ? find_page_before(c, m) : UINT32_MAX;
         if (unlikely(before != UINT32_MAX)) {
             step_aside(c, m, before);
-            return ASIDE;
+            return NEXT_ASIDE;
         }
-        c->head_translated = true;
+        c->head_is_translated = true;
         c->head_physical = translation.physical;
         c->head_memory = page_type(translation.traits);
     }
     *physical = c->head_physical;
     c->memory = c->head_memory;
-    return TRANSLATED;
+    return NEXT_READY;
 }
 
 /* Faults that are not answered: what is on its way may be what has just been forgotten. */
-static void forget_answers(struct cache *c)
+static void outdate_page_answers(struct cache *c)
 {
     uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
-    if (!c->faulted)
+    if (!c->faulted_count)
         return;
     for (uint32_t i = 0; i < pages; i++)
-        *page_fault(c, i) |= *page_fault(c, i) ? PAGE_AGAIN : 0;
+        *get_page_state(c, i) |= *get_page_state(c, i) ? PAGE_AGAIN : 0;
 }
