@@ -139,10 +139,8 @@ static bool pass_fence(struct cache *c)
     uint64_t interleave = cache_params(c)->interleave;
     bool progress = false;
     while (c->job_pass_count && index_pool_has(&c->free_sent) && has_room_below(c)) {
-        uint32_t sent = index_pool_take(&c->free_sent);
+        uint32_t sent = sent_open(c, (struct cache_sent){.kind = SENT_WRITE_BACK});
         uint16_t tag = (uint16_t)(cache_params(c)->mshrs + sent);
-        arena_at(struct cache_sent, c->sent_at)[sent] =
-            (struct cache_sent){.kind = SENT_WRITE_BACK};
         c->job_pass_count--;
         if (cache_params(c)->banks_below == 1)
             cache_bottom_send_fence(c, tag, f.scope, f.acquire, f.release);

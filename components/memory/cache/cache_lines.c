@@ -196,18 +196,17 @@ static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
  * entry must be there. */
 static inline void line_write_back(struct cache *c, uint32_t line)
 {
-    uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent_at)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
+    uint32_t sent = sent_open(c, (struct cache_sent){.kind = SENT_WRITE_BACK});
     send_write(c, sent, line_number(c, line) * line_bytes(c),
                (struct cache_writer){0, SCOPE_WAVEFRONT}, *line_mask(c, line), line_data(c, line));
     line_set_clean(c, line);
     c->io.stats.writebacks++;
 }
 
-/* A way of `set` that is free, or whose line can go: it has been written back, which is `written`,
- * or was clean; line_claim() or line_drop() follows. CACHE_WAY_NONE: every line is pending, or its
- * bytes cannot be written back yet. */
-static inline uint32_t make_room(struct cache *c, uint32_t set, bool *written)
+/* A way of `set` that is free, or whose line can go: it has been written back, which is
+ * `was_written`, or was clean; line_claim() or line_drop() follows. CACHE_WAY_NONE: every line is
+ * pending, or its bytes cannot be written back yet. */
+static inline uint32_t make_room(struct cache *c, uint32_t set, bool *was_written)
 {
     const struct cache_set *s = get_set(c, set);
     uint64_t unused = ~s->used & mem_mask_low_bits(way_count(c)),
@@ -222,7 +221,7 @@ static inline uint32_t make_room(struct cache *c, uint32_t set, bool *written)
     uint32_t line = set * way_count(c) + way;
     if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line)) {
         line_write_back(c, line);
-        *written = true;
+        *was_written = true;
     }
     c->io.stats.evictions++;
     return way;

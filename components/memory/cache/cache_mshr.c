@@ -150,13 +150,13 @@ static ALWAYS_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set,
     }
     bool partial = way != CACHE_WAY_NONE;
     if (way == CACHE_WAY_NONE) {
-        bool written = false;
-        way = make_room(c, set, &written);
+        bool was_written = false;
+        way = make_room(c, set, &was_written);
         if (way == CACHE_WAY_NONE) {
             hold_request(c, HOLD_OTHER);
             return NULL;
         }
-        if (written && !has_room_below(c)) { /* that was the last room */
+        if (was_written && !has_room_below(c)) { /* that was the last room */
             line_drop(c, set * way_count(c) + way);
             hold_request(c, HOLD_ROOM_BELOW);
             return NULL;

@@ -417,11 +417,13 @@ static inline void set_served(struct cache *c, unsigned served)
         c->served = (uint8_t)served;
 }
 
-/* Keeps what set_served() was given with a request that goes below, until it is answered. */
-static inline void save_served(const struct cache *c, uint8_t *served)
+/* Numbers a request that goes below, for its answer. The pool must have a number. */
+static inline uint32_t sent_open(struct cache *c, struct cache_sent sent)
 {
-    if (MEM_SERVED_IS_NOTED)
-        *served = c->served;
+    uint32_t i = index_pool_take(&c->free_sent);
+    sent.served = c->served;
+    arena_at(struct cache_sent, c->sent_at)[i] = sent;
+    return i;
 }
 
 static inline bool can_answer(const struct cache *c)
@@ -465,7 +467,7 @@ static void drop_all(struct cache *c);
 static inline void *send_write(struct cache *c, uint32_t sent, uint64_t address,
                                struct cache_writer writer, struct mem_mask mask, const void *bytes);
 static inline void line_write_back(struct cache *c, uint32_t line);
-static inline uint32_t make_room(struct cache *c, uint32_t set, bool *written);
+static inline uint32_t make_room(struct cache *c, uint32_t set, bool *was_written);
 
 /* cache_translate.c */
 static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable);

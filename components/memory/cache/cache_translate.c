@@ -50,25 +50,18 @@ static bool is_writing(const struct mem_request *m)
     return message_kind(m) != MEM_READ;
 }
 
+static struct cache_queue *get_page_queue(const struct cache *c, uint32_t page)
+{
+    return arena_at(struct cache_queue, c->page_queues_at) + page;
+}
+
+/* Flags of enum cache_page_state; none: the page has been asked for by a lookup. */
 static uint8_t *get_page_state(const struct cache *c, uint32_t page)
 {
     return arena_at(uint8_t, c->page_states_at) + page;
 }
 
-/* Asks for a page as a fault, in place of its answer, the oldest reply. False: the port is full. */
-static bool ask_as_fault(struct cache *c, uint16_t page)
-{
-    const struct cache_queue *q = arena_at(struct cache_queue, c->page_queues_at) + page;
-    const struct mem_request *m = &get_parked(c, q->first)->request;
-    if (!cache_translate_can_send(c))
-        return false;
-    cache_translate_send_fault(c, page, request_address(m), request_pid(m));
-    *get_page_state(c, page) = PAGE_FAULT | (*get_page_state(c, page) & PAGE_AWAY);
-    cache_translate_pop_reply(c);
-    return true;
-}
-
-/* The first `count` requests of a page's queue, or all, can be taken. */
+/* The first `count` requests of a page's queue, or all, go on: their page is known. */
 static void replay_requests(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
                             uint32_t count)
 {
@@ -89,84 +82,125 @@ static void replay_requests(struct cache *c, struct cache_queue *q, const struct
     c->head_misses = false;
 }
 
-/* How many wait for a page; `writing`: before the first that writes. */
-static uint32_t count_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
+static uint32_t count_waiting(const struct cache *c, const struct cache_queue *q)
 {
     uint32_t count = 0;
-    for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next, count++)
-        if (writing && is_writing(&get_parked(c, i)->request))
-            break;
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next)
+        count++;
     return count;
+}
+
+/* How many requests wait in front of the first one that writes. */
+static uint32_t count_readers(const struct cache *c, const struct cache_queue *q)
+{
+    uint32_t count = 0;
+    for (uint32_t i = q->first; i != CACHE_PARKED_NONE && !is_writing(&get_parked(c, i)->request);
+         i = get_parked(c, i)->next)
+        count++;
+    return count;
+}
+
+/* Asks for a page as a fault, in place of its answer, the oldest reply. False: the port is full. */
+static bool ask_as_fault(struct cache *c, uint16_t page)
+{
+    const struct mem_request *m = &get_parked(c, get_page_queue(c, page)->first)->request;
+    if (!cache_translate_can_send(c))
+        return false;
+    cache_translate_send_fault(c, page, request_address(m), request_pid(m));
+    *get_page_state(c, page) = PAGE_FAULT | (*get_page_state(c, page) & PAGE_AWAY);
+    cache_translate_pop_reply(c);
+    return true;
 }
 
 /* The oldest reply says that the page has to come first: all that wait for it ask for that. False:
  * the port is full. */
 static bool ask_for_arrival(struct cache *c, uint16_t page)
 {
-    uint8_t *fault = get_page_state(c, page);
+    uint8_t *state = get_page_state(c, page);
     if (!cache_translate_can_send(c))
         return false;
-    if (!*fault)
-        c->faulted_count +=
-            count_waiting(c, arena_at(struct cache_queue, c->page_queues_at) + page, false);
-    *fault |= PAGE_AWAY;
+    if (!*state)
+        c->faulted_count += count_waiting(c, get_page_queue(c, page));
+    *state |= PAGE_AWAY;
     return ask_as_fault(c, page);
+}
+
+/* The requests that wait for a page no longer wait for a fault. */
+static void end_fault(struct cache *c, uint32_t page)
+{
+    if (*get_page_state(c, page))
+        c->faulted_count -= count_waiting(c, get_page_queue(c, page));
+    *get_page_state(c, page) = 0;
+}
+
+/* The oldest reply, `m`, brings a read-only page: requests in front of the first that writes go on,
+ * and the others ask for the page as a fault. False: the port is full. */
+static bool accept_read_only(struct cache *c, const struct translate_reply *m)
+{
+    struct cache_queue *q = get_page_queue(c, m->tag);
+    if (!cache_translate_can_send(c))
+        return false;
+    replay_requests(c, q, m, count_readers(c, q));
+    c->faulted_count += count_waiting(c, q);
+    return ask_as_fault(c, m->tag);
+}
+
+/* False: the page is not mapped, which ends the run. */
+static bool check_mapped(const struct cache *c, const struct translate_reply *m)
+{
+    const struct mem_request *first = &get_parked(c, get_page_queue(c, m->tag)->first)->request;
+    if (m->found.page_bits)
+        return true;
+    engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
+                request_pid(first), is_writing(first) ? "writes to" : "reads",
+                (unsigned long long)request_address(first));
+    return false;
+}
+
+/* False: the page is none that the translation can keep, which ends the run. */
+static bool check_fits(const struct cache *c, const struct translated_page *page)
+{
+    if (cache_translation_ops(c)->fits(cache_translation(c), page))
+        return true;
+    engine_fail(&c->io.base,
+                "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all pages "
+                "have one size, and fragments are no smaller",
+                page->page_bits, page->fragment_bits);
+    return false;
+}
+
+/* Accepts the oldest reply. False: it stays, since the port is full or the run has failed. */
+static bool accept_page(struct cache *c, const struct translate_reply *m)
+{
+    struct cache_queue *q = get_page_queue(c, m->tag);
+    const uint8_t *state = get_page_state(c, m->tag);
+    struct translated_page page = {m->found.physical, m->found.page_bits, m->found.fragment_bits,
+                                   m->found.traits};
+    if (*state & PAGE_AGAIN)
+        return ask_as_fault(c, m->tag);
+    if (!check_mapped(c, m))
+        return false;
+    if (!page.fragment_bits)
+        return ask_for_arrival(c, m->tag);
+    if (!check_fits(c, &page))
+        return false;
+    if (*state & PAGE_AWAY) /* the page has come: this answers a lookup */
+        end_fault(c, m->tag);
+    if (!*state && !page_may_be_written(page.traits) && count_readers(c, q) < count_waiting(c, q))
+        return accept_read_only(c, m);
+    end_fault(c, m->tag);
+    replay_requests(c, q, m, UINT32_MAX);
+    *q = (struct cache_queue){CACHE_PARKED_NONE, CACHE_PARKED_NONE};
+    cache_translation_ops(c)->fill(cache_translation(c), m->tag, &page);
+    cache_translate_pop_reply(c);
+    return true;
 }
 
 static OUT_OF_LINE void accept_pages(struct cache *c)
 {
     const struct translate_reply *m;
-    while ((m = cache_translate_peek_reply(c))) {
-        struct cache_queue *q = arena_at(struct cache_queue, c->page_queues_at) + m->tag;
-        uint8_t *fault = get_page_state(c, m->tag);
-        if (*fault & PAGE_AGAIN) {
-            if (!ask_as_fault(c, m->tag))
-                return;
-            continue;
-        }
-        if (!m->found.page_bits) {
-            const struct mem_request *first = &get_parked(c, q->first)->request;
-            engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
-                        request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
-                        (unsigned long long)request_address(first));
-            return;
-        }
-        if (!m->found.fragment_bits) {
-            if (!ask_for_arrival(c, m->tag))
-                return;
-            continue;
-        }
-        if (*fault & PAGE_AWAY) { /* it has come: this answers a lookup */
-            c->faulted_count -= count_waiting(c, q, false);
-            *fault = 0;
-        }
-        struct translated_page page = {m->found.physical, m->found.page_bits,
-                                       m->found.fragment_bits, m->found.traits};
-        if (!cache_translation_ops(c)->fits(cache_translation(c), &page)) {
-            engine_fail(&c->io.base,
-                        "a page of 2^%u bytes in a fragment of 2^%u is the answer to a lookup; all "
-                        "pages have one size, and fragments are no smaller",
-                        m->found.page_bits, m->found.fragment_bits);
-            return;
-        }
-        bool writable = page_may_be_written(m->found.traits);
-        uint32_t readers = writable ? 0 : count_waiting(c, q, true);
-        if (!writable && !*fault && readers < count_waiting(c, q, false)) {
-            if (!cache_translate_can_send(c))
-                return;
-            replay_requests(c, q, m, readers);
-            c->faulted_count += count_waiting(c, q, false);
-            ask_as_fault(c, m->tag);
-            continue;
-        }
-        if (*fault)
-            c->faulted_count -= count_waiting(c, q, false);
-        *fault = 0;
-        replay_requests(c, q, m, UINT32_MAX);
-        *q = (struct cache_queue){CACHE_PARKED_NONE, CACHE_PARKED_NONE};
-        cache_translation_ops(c)->fill(cache_translation(c), m->tag, &page);
-        cache_translate_pop_reply(c);
-    }
+    while ((m = cache_translate_peek_reply(c)) && accept_page(c, m))
+        ;
 }
 
 /* The oldest request, `m`, steps aside into the queue of its page. The caller has checked the
@@ -184,7 +218,7 @@ static void step_aside(struct cache *c, const struct mem_request *m, uint32_t pa
     else if (message_kind(m) == MEM_ATOMIC)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_atomic_payload_bytes(cache_params(c)->above));
-    queue_append(c, arena_at(struct cache_queue, c->page_queues_at) + page, i, i);
+    queue_append(c, get_page_queue(c, page), i, i);
     c->unanswered++;
 }
 
@@ -197,29 +231,33 @@ static OUT_OF_LINE uint32_t find_page_before(const struct cache *c, const struct
         cache_translation_ops(c)->pending(cache_translation(c), request_pid(m), request_address(m));
     if (page == UINT32_MAX)
         return UINT32_MAX;
-    const struct cache_queue *q = arena_at(struct cache_queue, c->page_queues_at) + page;
+    const struct cache_queue *q = get_page_queue(c, page);
     for (uint32_t i = q->first; i != CACHE_PARKED_NONE; i = get_parked(c, i)->next)
         if (request_address(&get_parked(c, i)->request) / line_bytes(c) == line)
             return page;
     return UINT32_MAX;
 }
 
+/* How a request asks for its page. ASK_NOTHING: another one has asked. */
+enum cache_ask { ASK_NOTHING, ASK_LOOKUP, ASK_FAULT };
+
 /* The oldest request, `m`, steps aside until its page is known. */
 static OUT_OF_LINE enum cache_next_state park_request(struct cache *c, const struct mem_request *m,
-                                                      bool ask, bool fault)
+                                                      enum cache_ask ask)
 {
     uint32_t pid = request_pid(m);
-    if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
+    if (!index_pool_has(&c->free_parked) || (ask != ASK_NOTHING && !cache_translate_can_send(c)))
         return NEXT_HELD;
     uint64_t address = request_address(m);
-    uint32_t page = fault ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
-                          : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
+    uint32_t page = ask == ASK_FAULT
+                        ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
+                        : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
     if (page == UINT32_MAX)
         return NEXT_HELD;
-    if (fault) {
+    if (ask == ASK_FAULT) {
         cache_translate_send_fault(c, (uint16_t)page, address, pid);
         *get_page_state(c, page) = PAGE_FAULT;
-    } else if (ask) {
+    } else if (ask == ASK_LOOKUP) {
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     step_aside(c, m, page);
@@ -235,23 +273,23 @@ translate_request(struct cache *c, const struct mem_request *m, uint64_t *physic
     if (!cache_translation_ops(c))
         return NEXT_READY;
     if (unlikely(c->head_faults))
-        return park_request(c, m, true, true);
+        return park_request(c, m, ASK_FAULT);
     if (!c->head_is_translated) {
         struct address_translation translation;
-        bool full = !index_pool_has(&c->free_parked);
-        if (unlikely(full) && find_page_before(c, m) != UINT32_MAX)
+        bool is_full = !index_pool_has(&c->free_parked);
+        if (unlikely(is_full) && find_page_before(c, m) != UINT32_MAX)
             return NEXT_HELD;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
             cache_translation(c), request_pid(m), request_address(m), &translation);
         if (r == ADDRESS_TRANSLATION_FULL)
             return NEXT_HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
-            return park_request(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
+            return park_request(c, m, r == ADDRESS_TRANSLATION_ABSENT ? ASK_LOOKUP : ASK_NOTHING);
         if (unlikely(!page_may_be_written(translation.traits)) && is_writing(m)) {
             c->head_faults = true;
-            return park_request(c, m, true, true);
+            return park_request(c, m, ASK_FAULT);
         }
-        bool may_wait = !full && index_pool_used(&c->free_parked);
+        bool may_wait = !is_full && index_pool_used(&c->free_parked);
         uint32_t before = unlikely(may_wait) ? find_page_before(c, m) : UINT32_MAX;
         if (unlikely(before != UINT32_MAX)) {
             step_aside(c, m, before);
@@ -266,7 +304,7 @@ translate_request(struct cache *c, const struct mem_request *m, uint64_t *physic
     return NEXT_READY;
 }
 
-/* Faults that are not answered: what is on its way may be what has just been forgotten. */
+/* Answers to faults that are on their way may bring what has just been forgotten. */
 static void outdate_page_answers(struct cache *c)
 {
     uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
