@@ -8,7 +8,7 @@
  *         |                                             flush, invalidate, pause, fence
  *   cache_translate.c  its page; until that is known
  *         |            the request is parked
- *   cache_request.c       hit ------------------------------.
+ *   cache_request.c    hit ------------------------------.
  *         |  miss, write, atomic                         |
  *   cache_mshr.c       MSHRs: asked for once, others     |
  *         |            wait for the same line            |
@@ -21,9 +21,9 @@
  * time, for warm-up.
  *
  * A cycle, in this order: answers from below, page answers, control, requests (first those that
- * waited for a page, in order, then new ones). Requests are taken in order, and a request that
- * cannot be taken holds up the later ones. The exception are requests to a page that is being
- * translated: they step aside ("hit under miss").
+ * waited for a page, in order, then new ones). Requests are accepted in order, and a request
+ * that cannot be accepted holds up the later ones. The exception is requests to a page that is
+ * being translated: they step aside ("hit under miss").
  *
  * `head_*` keeps what was computed for a held request, so that it is not computed again; `hold`
  * says what the request waits for, so that it is not tried in vain. */
@@ -67,7 +67,7 @@ static void init_requests(struct cache *c, uint32_t mshrs)
     index_pool_init(&c->free_targets, targets);
 }
 
-/* Behind the pool of targets. */
+/* Called after init_requests(), so that its state lies behind the targets. */
 static void init_parking(struct cache *c, uint32_t pages)
 {
     c->payload_stride = (uint32_t)round_up(mem_atomic_payload_bytes(cache_params(c)->above), 16);
@@ -103,8 +103,8 @@ static void cache_init(struct cache *c)
     warm_register(&c->io.base, &cache_warm_ops);
 }
 
-/* True if the request that was held may be taken now: only a guess that avoids vain attempts, never
- * a wrong no. */
+/* True if the request that was held may be accepted now. This is a guess that avoids vain attempts:
+ * only `true` may be wrong. */
 static bool may_succeed(struct cache *c)
 {
     if (c->hold == HOLD_NONE)
@@ -130,7 +130,7 @@ static inline void end_blocked(struct cache *c)
     }
 }
 
-/* The next request to be taken, and where it is kept. */
+/* The next request to be accepted, and where it is kept. */
 struct cache_next {
     const struct mem_request *request;
     void *payload;
@@ -138,7 +138,7 @@ struct cache_next {
     uint32_t parked; /* CACHE_PARKED_NONE: it is the oldest of `top` */
 };
 
-/* Finds it; one whose page is not known steps aside here. NEXT_READY: it can be tried. */
+/* Finds the next request. If its page is not known, it steps aside here. */
 static ALWAYS_INLINE enum cache_next_state find_next(struct cache *c, struct cache_next *next)
 {
     next->parked = cache_translation_ops(c) ? c->replay.first : CACHE_PARKED_NONE;
@@ -162,8 +162,8 @@ static ALWAYS_INLINE enum cache_next_state find_next(struct cache *c, struct cac
     return translate_request(c, next->request, &next->physical);
 }
 
-/* Is the request that was held the oldest of `top`, a read of a line that is not here? Nearly
- * always, and all about it is known then. */
+/* True if the request that was held is the oldest of `top`, and a read of a line that is not here.
+ * Nearly always it is, and then its set and address are known. */
 static ALWAYS_INLINE bool can_retry(const struct cache *c)
 {
     return c->head_misses && c->job == JOB_NONE
@@ -181,7 +181,7 @@ static ALWAYS_INLINE uint64_t get_oldest_physical(const struct cache *c)
     return cache_translation_ops(c) ? c->head_physical : request_address(get_oldest(c));
 }
 
-/* The oldest request of `top` has been taken. false: no other can be seen. */
+/* Removes the oldest request of `top`, which has been accepted. False: no other can be seen. */
 static ALWAYS_INLINE bool finish_oldest(struct cache *c)
 {
     c->head_misses = false;
@@ -189,13 +189,13 @@ static ALWAYS_INLINE bool finish_oldest(struct cache *c)
     return ring_drop(ring_placed(c->io.top_request), c->io.base.limit);
 }
 
-/* Whether the request has been taken, or has stepped aside. false: no other can be seen. */
+/* Removes a request that has been accepted, or has stepped aside. False: no other can be seen. */
 static ALWAYS_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     end_blocked(c);
     if (unlikely(next->parked != CACHE_PARKED_NONE)) {
         c->head_misses = false;
-        c->unanswered--; /* counted when it stepped aside, and again when taken */
+        c->unanswered--; /* counted when it stepped aside, and again when accepted */
         c->replay.first = get_parked(c, next->parked)->next;
         index_pool_give(&c->free_parked, next->parked - 1);
         return true;
@@ -211,17 +211,17 @@ struct cache_lookups {
 #define NO_LINE UINT64_MAX
 
 /* True if a lookup is left for the line of `address`. */
-static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *done,
+static ALWAYS_INLINE bool can_look_up(const struct cache *c, struct cache_lookups *lookups,
                                       uint64_t address)
 {
     uint64_t line = address / line_bytes(c);
     unsigned ram = (unsigned)(line % cache_params(c)->tags);
-    if (done->line[ram] == NO_LINE)
-        done->line[ram] = line;
-    return line == done->line[ram];
+    if (lookups->line[ram] == NO_LINE)
+        lookups->line[ram] = line;
+    return line == lookups->line[ram];
 }
 
-/* Takes requests until `room`, one a port, is used up or one has to be held. */
+/* Accepts requests until `room`, one a port, is used up or one has to be held. */
 static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
 {
     struct cache_lookups lookups;
@@ -229,9 +229,9 @@ static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
         return;
     for (unsigned ram = 0; ram < cache_params(c)->tags; ram++)
         lookups.line[ram] = NO_LINE;
-    bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
+    bool has_more = true, is_retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
-    if (retry) {
+    if (is_retry) {
         uint64_t physical = get_oldest_physical(c);
         c->memory = c->head_memory;
         if (!accept_miss(c, get_oldest(c), physical, c->head_set, CACHE_WAY_NONE, true)) {
@@ -241,10 +241,10 @@ static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
         if (cache_params(c)->tags)
             can_look_up(c, &lookups, physical);
         end_blocked(c);
-        more = finish_oldest(c);
+        has_more = finish_oldest(c);
         --*room;
     }
-    for (; more && *room; --*room) {
+    for (; has_more && *room; --*room) {
         struct cache_next next;
         enum cache_next_state t = find_next(c, &next);
         if (t == NEXT_NONE)
@@ -258,7 +258,7 @@ static ALWAYS_INLINE void accept_requests(struct cache *c, unsigned *room)
             begin_blocked(c);
             return;
         }
-        more = finish_next(c, &next);
+        has_more = finish_next(c, &next);
     }
 }
 
@@ -267,7 +267,7 @@ static OUT_OF_LINE void accept_requests_rarely(struct cache *c, unsigned *room)
     accept_requests(c, room);
 }
 
-/* Pages, jobs and what starts them. true: a job has gone on. */
+/* The work of a tick besides answers from below and requests. True if a job has gone on. */
 static OUT_OF_LINE bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
 {
     bool worked = false;
@@ -320,7 +320,7 @@ static void cache_explain(const struct cache *c, struct hang_report *report)
     if (c->job != JOB_NONE)
         hang_note(report, "a %s is being worked on", jobs[c->job]);
     if (c->blocked_since)
-        hang_note(report, "the oldest request cannot be taken since cycle %llu",
+        hang_note(report, "the oldest request cannot be accepted since cycle %llu",
                   (unsigned long long)(c->blocked_since - 1));
 }
 

@@ -18,8 +18,8 @@ static inline void answer_request(struct cache *c, uint16_t tag, bool is_data, c
         memcpy(mem_data_data(payload, above_bytes(c)), data, above_bytes(c));
 }
 
-/* The bytes have come: into the line, around bytes that were written before the request for the
- * line. */
+/* Puts the bytes that have come into the line, around bytes that were written before the request
+ * for the line. */
 static OUT_OF_LINE void install_around(struct cache *c, uint32_t line, const void *bytes)
 {
     struct mem_mask missing = mem_mask_not(*line_mask(c, line), line_bytes(c));

@@ -1,17 +1,17 @@
-/* Jobs: flush, invalidate, pause and fence. One at a time; while it lasts nothing new is taken.
+/* Jobs: flush, invalidate, pause and fence. One at a time; while it lasts, no request is accepted.
  *
  * A fence ends here, since every answer to a write comes from where all sharers see it: it is
- * answered when everything taken before it has been answered, and with `acquire` all lines are
+ * answered when every request before it has been answered, and with `acquire` all lines are
  * dropped, so later reads ask below. A write-back cache also writes its dirty lines back first.
  * With the parameter acquire = below the answers come from what not all sharers see either, so a
  * fence with `acquire`, or with `release` at system scope, is sent on to all banks below and their
  * answers awaited. Fences of a scope whose members share this cache (of a work-group; with scope =
  * system, of an agent) only keep their place in the order.
  *
- * Flush and invalidate wait until everything taken is answered. Invalidate, and flush with
+ * Flush and invalidate wait until every request is answered. Invalidate, and flush with
  * `invalidate`, also forget translations. A pause is a flush with `invalidate` after which nothing
- * is taken until `resume` comes: JOB_PAUSED. None of them waits for requests that are blocked on a
- * write fault (cache_translate.c); they come before a fence that does. */
+ * is accepted until `resume` comes: JOB_PAUSED. None of them waits for requests that are blocked on
+ * a write fault (cache_translate.c); they come before a fence that does. */
 #include "cache.gen.h"
 #include "scope.gen.h"
 
@@ -30,7 +30,7 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job_passes = false;
 }
 
-/* Paused, or told to go on: there is nothing to write back or to drop. */
+/* Answers a request that comes in a pause or ends it: there is nothing to write back or to drop. */
 static void answer_control(struct cache *c, const struct cache_control_request *m)
 {
     if (!cache_control_can_reply(c))
@@ -41,15 +41,15 @@ static void answer_control(struct cache *c, const struct cache_control_request *
     cache_control_pop(c);
 }
 
-/* True: it goes on after a pause, in which answers to faults may have come. */
+/* True if a pause has ended, in which answers to faults may have come. */
 static OUT_OF_LINE bool start_control(struct cache *c)
 {
     const struct cache_control_request *m = cache_control_peek(c);
-    bool busy = c->job != JOB_NONE && c->job != JOB_PAUSED;
-    bool paused = c->job == JOB_PAUSED;
-    if (!m || (busy && !(c->job == JOB_FENCE && c->faulted_count)))
+    bool is_busy = c->job != JOB_NONE && c->job != JOB_PAUSED;
+    bool is_paused = c->job == JOB_PAUSED;
+    if (!m || (is_busy && !(c->job == JOB_FENCE && c->faulted_count)))
         return false;
-    if (c->job == JOB_PAUSED || message_kind(m) == CACHE_CONTROL_RESUME)
+    if (is_paused || message_kind(m) == CACHE_CONTROL_RESUME)
         answer_control(c, m);
     else if (message_kind(m) == CACHE_CONTROL_PAUSE)
         start_job(c, JOB_PAUSE, true, true, false);
@@ -57,7 +57,7 @@ static OUT_OF_LINE bool start_control(struct cache *c)
         start_job(c, JOB_INVALIDATE, false, true, false);
     else
         start_job(c, JOB_FLUSH, true, m->flush.invalidate, m->flush.stale);
-    return paused && c->job == JOB_NONE;
+    return is_paused && c->job == JOB_NONE;
 }
 
 /* A line whose dirty bytes have gone below stays, if all its bytes are here. Its mask would make
@@ -73,17 +73,17 @@ static void line_settle(struct cache *c, uint32_t line)
 /* Sends dirty lines below in order of their places, as many as there is room for. */
 static bool write_back_all(struct cache *c)
 {
-    bool progress = false;
+    bool has_worked = false;
     for (; c->dirty_count; c->dirty_from++)
         for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty_at)[c->dirty_from]);) {
             if (!index_pool_has(&c->free_sent) || !has_room_below(c))
-                return progress;
+                return has_worked;
             uint32_t line = c->dirty_from * 64 + (uint32_t)__builtin_ctzll(bits);
             line_write_back(c, line);
             line_settle(c, line);
-            progress = true;
+            has_worked = true;
         }
-    return progress;
+    return has_worked;
 }
 
 static bool finish_job(struct cache *c)
@@ -137,7 +137,7 @@ static bool pass_fence(struct cache *c)
 {
     struct fence_kind f = read_fence(cache_top_peek(c));
     uint64_t interleave = cache_params(c)->interleave;
-    bool progress = false;
+    bool has_worked = false;
     while (c->job_pass_count && index_pool_has(&c->free_sent) && has_room_below(c)) {
         uint32_t sent = sent_open(c, (struct cache_sent){.kind = SENT_WRITE_BACK});
         uint16_t tag = (uint16_t)(cache_params(c)->mshrs + sent);
@@ -147,36 +147,36 @@ static bool pass_fence(struct cache *c)
         else
             cache_bottom_send_fence_at(c, tag, c->job_pass_count * interleave, f.scope, f.acquire,
                                        f.release);
-        progress = true;
+        has_worked = true;
     }
-    return progress;
+    return has_worked;
 }
 
 static OUT_OF_LINE bool work_on_job(struct cache *c)
 {
-    bool progress = false;
+    bool has_worked = false;
     if (c->unanswered != (c->job == JOB_FENCE ? 0 : c->faulted_count))
         return false;
     if (c->job_writes_back)
-        progress = write_back_all(c);
+        has_worked = write_back_all(c);
     if (c->job_writes_back && c->dirty_count)
-        return progress;
+        return has_worked;
     if (c->job_pass_count && (c->job_passes || !index_pool_used(&c->free_sent))) {
         c->job_passes = true;
-        return pass_fence(c) || progress;
+        return pass_fence(c) || has_worked;
     }
     if (index_pool_used(&c->free_sent))
-        return progress;
-    return finish_job(c) || progress;
+        return has_worked;
+    return finish_job(c) || has_worked;
 }
 
-/* The oldest request is a fence. */
+/* Starts the fence `m`, which is the oldest request. */
 static void start_fence(struct cache *c, const struct mem_request *m)
 {
     struct fence_kind f = read_fence(m);
-    bool shared = f.scope == SCOPE_SYSTEM
-                  || (f.scope == SCOPE_AGENT && cache_params(c)->scope == CACHE_SCOPE_AGENT);
-    start_job(c, JOB_FENCE, shared && (f.release || f.acquire), shared && f.acquire, true);
+    bool is_shared = f.scope == SCOPE_SYSTEM
+                     || (f.scope == SCOPE_AGENT && cache_params(c)->scope == CACHE_SCOPE_AGENT);
+    start_job(c, JOB_FENCE, is_shared && (f.release || f.acquire), is_shared && f.acquire, true);
     unsigned narrowest =
         cache_params(c)->release == CACHE_RELEASE_AGENT ? SCOPE_AGENT : SCOPE_SYSTEM;
     if (cache_params(c)->acquire == CACHE_ACQUIRE_BELOW

@@ -36,8 +36,8 @@ static inline uint64_t hash_hint(uint64_t number)
     return hash_multiply(number) >> 56;
 }
 
-/* Bit i: byte i of the 16 at `bytes`, or of their first half, is `hint`. The other half may say
- * anything. */
+/* Bit i is set if byte i of the 16 at `bytes`, or of their first half, is `hint`. Bits of the other
+ * half are undefined. */
 static inline uint32_t match_hints(const uint64_t *bytes, uint8_t hint, bool half)
 {
     cache_bytes all = {0}, one = {0};
@@ -125,8 +125,8 @@ static inline void line_touch(struct cache *c, uint32_t set, uint32_t way)
     cache_replacement_ops(c)->touch(cache_replacement(c), set, way);
 }
 
-/* Takes a way for line `number`: one that is free, or whose line goes. The mask is empty, the bytes
- * are undefined. */
+/* Claims a way for line `number`: one that is free, or whose line goes. The mask is empty, the
+ * bytes are undefined. */
 static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint64_t number)
 {
     struct cache_set *s = get_set(c, set);
@@ -153,8 +153,8 @@ static inline void line_drop(struct cache *c, uint32_t line)
     *line_tag(c, line) = CACHE_TAG_FREE;
 }
 
-/* A line that goes below without this cache knowing its bytes afterwards: forget it, pending or
- * not. */
+/* Forgets a line, pending or not, whose bytes this cache will not know once a write has gone below.
+ */
 static inline void line_forget(struct cache *c, uint32_t line)
 {
     if (line_is_pending(c, line))

@@ -7,7 +7,7 @@
 
 #include "cache_state.h"
 
-/* Room at `mshr` for one more, with `stored` a slot for bytes? There are as many targets as all
+/* True if `mshr` can have one more target, with bytes if `stored`. There are as many targets as all
  * MSHRs can have. */
 static inline bool has_target_room(const struct cache *c, const struct cache_mshr *mshr,
                                    bool stored)
@@ -15,7 +15,6 @@ static inline bool has_target_room(const struct cache *c, const struct cache_msh
     return mshr->targets < cache_params(c)->targets && (!stored || index_pool_has(&c->free_stored));
 }
 
-/* A further target. */
 static inline struct cache_target *target_append(struct cache *c, struct cache_mshr *mshr)
 {
     uint32_t i = index_pool_take(&c->free_targets);
@@ -43,7 +42,7 @@ static ALWAYS_INLINE struct cache_target *target_add(struct cache *c, struct cac
     return t;
 }
 
-/* Asks for the line of a read, the first one at this MSHR. */
+/* Enters the first target of an MSHR, a read. */
 static ALWAYS_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag,
                                        unsigned piece)
 {
@@ -156,7 +155,7 @@ static ALWAYS_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set,
             hold_request(c, HOLD_OTHER);
             return NULL;
         }
-        if (was_written && !has_room_below(c)) { /* that was the last room */
+        if (was_written && !has_room_below(c)) { /* the victim has taken the room */
             line_drop(c, set * way_count(c) + way);
             hold_request(c, HOLD_ROOM_BELOW);
             return NULL;

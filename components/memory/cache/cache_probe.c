@@ -20,7 +20,7 @@ static bool is_probed(const struct cache *c)
     return c->io.probe_request != RING_NONE;
 }
 
-/* The line's bytes are old, besides those that were written here. */
+/* Drops the line's bytes, which are old, but not those that were written here. */
 static void line_outdate(struct cache *c, uint32_t line)
 {
     if (is_write_back(c) && line_is_dirty(c, line))
@@ -41,7 +41,7 @@ static void probe_line(struct cache *c, uint64_t address)
         line_outdate(c, line);
 }
 
-/* Memory's lines may be longer. */
+/* A probe is about a line of the memory, which may be longer than those of this cache. */
 static OUT_OF_LINE void answer_probes(struct cache *c)
 {
     const struct probe_request *m;
@@ -68,7 +68,7 @@ static void drop_stale(struct cache *c)
             line_drop(c, line);
 }
 
-/* ---- start-up: what the wires say */
+/* ---- start-up: what the wires say ---- */
 
 /* The element of the sender's array of ports that request ring `ring` belongs to. */
 static uint32_t find_probe_element(const struct platform_table *t, uint32_t ring)

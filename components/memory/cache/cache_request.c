@@ -320,7 +320,8 @@ static inline bool accept_read_below(struct cache *c, const struct mem_request *
     return true;
 }
 
-/* Where sharers do not meet here: it happens below, and the own copy is stale then. */
+/* In a cache where not all sharers meet: the atomic happens below, and the own copy is forgotten.
+ */
 static inline bool accept_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
                                        uint64_t address)
 {
@@ -351,7 +352,7 @@ static inline bool accept_atomic_below(struct cache *c, const struct mem_request
     return true;
 }
 
-/* Everything but plain reads. */
+/* Accepts all requests but plain reads. */
 static OUT_OF_LINE bool accept_other(struct cache *c, const struct mem_request *m, void *payload,
                                      uint64_t address)
 {

@@ -6,11 +6,11 @@
  * write-back cache the mask names the dirty bytes, filled or not, so a write miss needs no fetch;
  * in a write-through one it names the bytes that earlier writes left.
  *
- * Requests to one line take effect in the order in which they were taken: what comes to a pending
- * line is queued at its MSHR (write-back), or makes the line's MSHR `detached` (other policies):
- * the answer still serves the requests that waited, but the line is forgotten, and the next read
- * asks again, after the write that went below meanwhile. So a store that follows a load to the
- * same place can never be seen by that load, nor missed by the next.
+ * Requests to one line take effect in the order in which they were accepted: what comes to a
+ * pending line is queued at its MSHR (write-back), or makes the line's MSHR `detached` (other
+ * policies): the answer still serves the requests that waited, but the line is forgotten, and the
+ * next read asks again, after the write that went below meanwhile. So a store that follows a load
+ * to the same place can never be seen by that load, nor missed by the next.
  *
  * An answer is formed when the request takes effect, and is sent at once into the ring of answers.
  * It spends `latency` - 1 cycles there (plus the translation's) before it leaves. So with
@@ -273,7 +273,8 @@ static inline uint32_t pid_below(const struct cache *c, uint32_t pid)
     return c->probe_pid ? c->probe_pid : pid;
 }
 
-/* The process of the request that is taken, with the type that its translation has brought. */
+/* The process of the request that is being accepted, with the type that its translation has
+ * brought. */
 static inline uint32_t typed_pid(const struct cache *c, uint32_t pid)
 {
     return c->memory ? mem_typed_pid(pid, (enum mem_type)c->memory) : pid;

@@ -2,7 +2,7 @@
  *
  * The part knows pages; this file keeps the requests whose page is not known. They step aside
  * (parked) in a queue of their page, so that requests after them are not held up, and move to
- * `replay` when the page comes. Replayed requests are taken before new ones.
+ * `replay` when the page comes. Replayed requests are accepted before new ones.
  *
  * A fragment that has come may cover a page that is still on its way, with requests that wait for
  * it. A later request to one of their lines joins them, so that requests to a line keep their
