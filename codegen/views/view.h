@@ -1,6 +1,6 @@
 /* Everything people look at, made from the elaborated model: diagrams, the JSON dump, of which
  * Python makes pages, the parameters, and skeletons for `heddle new`. Called by the
- * commands of `heddle` (codegen/command).
+ * commands of `heddle` (command).
  *
  * Nothing here changes the model or keeps anything between calls. A function returns true on
  * success; on failure it returns false with one line (lower case, no full stop, no "heddle:" in

@@ -4,7 +4,7 @@
  * A key is an option as it is typed, without its dashes: "max-cycles", "record perfetto". The
  * runtime, an extension or a component asks for the keys that it acts on when the platform starts;
  * a key for which nothing has asked by then is a mistake, so no table of them exists here. The rows
- * of codegen/command/options/options.def say which options are handed over.
+ * of command/options/options.def say which options are handed over.
  *
  * The text is "KEY=VALUE", separated by ';'. '%', ';' and control characters in values are written
  * %XX. In place of '=' there is

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "codegen/lsp/server.h"
+#include "lsp/server.h"
 
 #ifndef FUZZ_LIBRARY
 #define FUZZ_LIBRARY "components"

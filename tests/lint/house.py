@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-CODE = ("base", "dsl", "codegen", "runtime", "components")
+CODE = ("base", "dsl", "codegen", "command", "lsp", "runtime", "components")
 GOLDEN = "tests/codegen/golden/*"  # as the generator writes them
 
 

@@ -18,7 +18,7 @@ def sources(*folders):
 
 
 def keys_of_rows():
-    rows = (ROOT / "codegen/command/options/options.def").read_text()
+    rows = (ROOT / "command/options/options.def").read_text()
     for name, argument, kind, rest in ROW.findall(rows):
         if re.search(r"'[=:]'", rest):
             named = kind.startswith(("READ", "WRITE")) and re.match(r"([a-z]+)=", argument)
@@ -26,7 +26,7 @@ def keys_of_rows():
 
 
 def test_keys_are_handed_and_asked_for():
-    hands = sources("codegen/command", "components/hip")
+    hands = sources("command", "components/hip")
     handed = set(keys_of_rows()) | set(HANDED.findall(hands))
     handed.update(key for pair in HANDED_TIME.findall(hands) for key in pair)
     asked = set(ASKED.findall(sources("runtime", "components")))
@@ -35,7 +35,7 @@ def test_keys_are_handed_and_asked_for():
 
 
 def test_help_of_checks_names_all_of_them():
-    rows = (ROOT / "codegen/command/options/options.def").read_text()
+    rows = (ROOT / "command/options/options.def").read_text()
     text = re.search(r'OPTION\(checks, (.*?)\)\n', rows, re.S)[1]
     checks = re.findall(r'^CHECK\(\w+, "(\w+)"\)',
                         (ROOT / "components/checks/finding.def").read_text(), re.M)

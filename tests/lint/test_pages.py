@@ -13,7 +13,7 @@ import pytest
 import house
 from house import FILES, files, text_of
 
-FOLDERS = "base|dsl|codegen|runtime|components|platforms|python|packaging|tests|docs"
+FOLDERS = "base|dsl|codegen|command|lsp|runtime|components|platforms|python|packaging|tests|docs"
 BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 SPAN = re.compile(r"`([^`\n]+)`")
 PATH = re.compile(rf"(?<![\w/.-])((?:build/)?(?:{FOLDERS})/[\w./*{{}},-]*[\w*/}}])")

@@ -1,6 +1,7 @@
 """Which room may include which: rooms.txt is the table, and the includes of the sources keep it.
 
 A room is a folder of the second level (runtime/link), in components one of the third: a component.
+command and lsp are a room each, with their folders.
 A folder of components that holds sources itself (components/checks) is one room with its folders.
 Its README.md, or that of the folder above, says what is there.
 """
@@ -23,6 +24,8 @@ WHOLE = {os.path.dirname(file) for file in FILES
 
 def room_of(file):
     parts = file.split("/")[:-1]
+    if parts[0] in ("command", "lsp"):
+        return parts[0]
     room = "/".join(parts[:2])
     return room if parts[0] != "components" or room in WHOLE else "/".join(parts[:3])
 

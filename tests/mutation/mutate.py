@@ -13,7 +13,7 @@ from pathlib import Path
 import tree as mutation_tree
 from tree import ROOT, Tree, git
 
-CODE = ("base", "dsl", "codegen", "runtime", "components")
+CODE = ("base", "dsl", "codegen", "command", "lsp", "runtime", "components")
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==",
              "&&": "||", "||": "&&", "+=": "-=", "-=": "+=", "++": "--", "--": "++"}
 SIGN = re.compile(r"<<=|>>=|->|<<|>>|<=|>=|==|!=|&&|\|\||\+=|-=|\+\+|--|[<>]")

@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("base", "dsl", "codegen", "runtime", "components", "platforms", "python", "docs", "tests",
-         "packaging", "meson.build", "meson_options.txt", "README.md", "CONTRIBUTING.md")
+PARTS = ("base", "dsl", "codegen", "command", "lsp", "runtime", "components", "platforms", "python",
+         "docs", "tests", "packaging", "meson.build", "meson_options.txt", "README.md",
+         "CONTRIBUTING.md")
 CPU_SECONDS = 40  # of one process: a change may make a test run for ever
 
 OK, FAILED, DOES_NOT_COMPILE = "ok", "failed", "does not compile"

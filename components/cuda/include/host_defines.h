@@ -12,14 +12,14 @@
 #define __constant__           __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __grid_constant__      __attribute__((grid_constant))
-/* What `heddle cuda-cc` makes of it, codegen/command/cuda_cc/cuda_cc_clusters.c says. */
+/* What `heddle cuda-cc` makes of it, command/cuda_cc/cuda_cc_clusters.c says. */
 #ifdef HEDDLE_CLUSTERS
 #define __cluster_dims__(...) __attribute__((annotate("heddle_cluster", __VA_ARGS__)))
 #else
 #define __cluster_dims__(...)                                                                      \
     _Pragma("GCC error \"__cluster_dims__ in a header or with -rdc: use cudaLaunchKernelEx()\"")
 #endif
-/* Clang has no such variables in CUDA. codegen/command/cuda_cc/cuda_cc_managed.c says what
+/* Clang has no such variables in CUDA. command/cuda_cc/cuda_cc_managed.c says what
  * `heddle cuda-cc` makes of these names of sections, and of variables whose address the host has to
  * ask for. */
 #ifndef HEDDLE_MANAGED

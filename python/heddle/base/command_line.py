@@ -1,6 +1,6 @@
 """The options of a command, and what a command prints. The command in C has parsed the command line
 (see `heddle help COMMAND`) and hands on all options of the command, given or not, as words
-KEY:KIND=VALUE; keys are fields of struct options (codegen/command/options/options.def)."""
+KEY:KIND=VALUE; keys are fields of struct options (command/options/options.def)."""
 from __future__ import annotations
 
 import types

@@ -1,5 +1,5 @@
 """What colours the diagram of a run, for `heddle dot --stats`: the shares of all measures of its
-components and connections, as codegen/command/command_dot.c reads them."""
+components and connections, as command/command_dot.c reads them."""
 from __future__ import annotations
 
 import json
